@@ -1,0 +1,263 @@
+"""A real browser and a real server: Debian's Chromium, driven by Playwright, on ``panel serve``."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
+from urllib.parse import urlsplit
+
+import pytest
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+ROOT = Path(__file__).resolve().parents[2]
+DASHBOARD = ROOT / "apps" / "dashboard.py"
+CHROMIUM_ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+]
+LOCAL_HOSTS = {"localhost", "127.0.0.1"}
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+# Bokeh leaves a write unawaited when a page goes away in the middle of it; nothing is lost by that.
+PAGE_LEFT = re.compile(
+    r"^[^\n]*Task exception was never retrieved\nfuture: <Task [^\n]*exception=WebSocketClosedError\(\)>\n"
+    r"Traceback .*?^tornado\.websocket\.WebSocketClosedError\n",
+    re.MULTILINE | re.DOTALL,
+)
+IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(d => d.is_idle)"
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark every test that drives a browser."""
+    for item in items:
+        if {"browser", "page", "open_page"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.browser)
+
+
+def no_browser(reason: str) -> NoReturn:
+    """Skip, or fail where a browser is required."""
+    if os.environ.get("ZOVIZ_REQUIRE_BROWSER") or os.environ.get("CI"):
+        pytest.fail(reason, pytrace=False)
+    pytest.skip(reason)
+
+
+def wait_until_idle(page: Page, timeout: float = 30) -> None:
+    """Wait until every Bokeh document of the page has drawn all it was sent.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    timeout : float
+        Seconds.
+    """
+    page.wait_for_function(IDLE, timeout=1000 * timeout)
+
+
+@dataclass
+class Pages:
+    """The open pages of one test, and all that went wrong in them."""
+
+    contexts: list[BrowserContext] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, browser: Browser, **options: Any) -> Page:
+        """Open a page with cookies and cache of its own; ``options`` go to ``Browser.new_context``."""
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        context = browser.new_context(**options)
+        self.contexts.append(context)
+        context.route(lambda url: not is_local(url), self._refuse)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("console", lambda m: m.type == "error" and self.problems.append(f"console: {m.text} ({m.location})"))
+        page.on("websocket", lambda s: is_local(s.url) or self.problems.append(f"request outside localhost: {s.url}"))
+        page.on("response", lambda r: r.status >= 400 and self.problems.append(f"status {r.status}: {r.url}"))
+        page.on("requestfailed", lambda r: self._failed(r.url, r.failure))
+        return page
+
+    def close(self) -> None:
+        """Close every page; what they report while closing is not an error."""
+        seen = list(self.problems)
+        while self.contexts:
+            self.contexts.pop().close()
+        self.problems[:] = seen
+
+    def _refuse(self, route: Route) -> None:
+        self.problems.append(f"request outside localhost: {route.request.url}")
+        route.abort()
+
+    def _failed(self, url: str, failure: str | None) -> None:
+        # A page that is left or reloaded aborts what it was still loading.
+        if is_local(url) and failure != "net::ERR_ABORTED":
+            self.problems.append(f"failed request: {url} ({failure})")
+
+
+@dataclass
+class Server:
+    """A running ``panel serve``.
+
+    Attributes
+    ----------
+    url : str
+        Address of the app's page.
+    port : int
+        TCP port.
+    process : subprocess.Popen
+        The server.
+    log : Path
+        File with all that the server wrote.
+    """
+
+    url: str
+    port: int
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def text(self) -> str:
+        """What the server wrote so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def errors(self) -> str:
+        """The whole text where it holds an error, else nothing."""
+        text = PAGE_LEFT.sub("", self.text())
+        return text if "ERROR" in text or "Traceback" in text else ""
+
+    def wait(self, timeout: float = 60) -> None:
+        """Wait for the TCP port: a request over HTTP would itself create a session."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise RuntimeError(f"Expected a server on port {self.port} within {timeout:g} s; it wrote:\n{self.text()}")
+
+    def stop(self, timeout: float = 15) -> None:
+        """Send SIGTERM and wait for the end; kill the server where it does not come."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+
+def is_local(url: str) -> bool:
+    """Whether an address stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme in {"about", "blob", "data"} or parts.hostname in LOCAL_HOSTS
+
+
+def free_port() -> int:
+    """A TCP port that nobody listens on now."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def start(app: Path, log: Path, args: tuple[str, ...]) -> Server:
+    """Start ``panel serve app *args`` and wait until it listens."""
+    port = free_port()
+    command = [sys.executable, "-m", "panel", "serve", str(app), "--address", "127.0.0.1", "--port", str(port)]
+    command += ["--allow-websocket-origin", f"localhost:{port}", "--log-format", LOG_FORMAT, *args]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env=environment)
+    server = Server(f"http://localhost:{port}/{app.stem}", port, process, log)
+    try:
+        server.wait()
+    except BaseException:
+        server.stop()
+        raise
+    return server
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium, without a window."""
+    chromium = next((p for p in ("/usr/bin/chromium", shutil.which("chromium")) if p and os.access(p, os.X_OK)), None)
+    if chromium is None:
+        no_browser("Chromium is missing: apt-get install chromium")
+    try:
+        from playwright.sync_api import sync_playwright
+    except ImportError:
+        no_browser('Playwright is missing: python -m pip install -e ".[test]"')
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def pages() -> Iterator[Pages]:
+    """The pages of this test; at its end none may have met an error or asked for anything outside localhost."""
+    pages = Pages()
+    yield pages
+    pages.close()
+    assert not pages.problems, "In the browser:\n" + "\n".join(pages.problems)
+
+
+@pytest.fixture
+def open_page(browser: Browser, pages: Pages) -> Callable[..., Page]:
+    """``open_page(**options)``: one more page, in a browser context of its own."""
+
+    def open_one(**options: Any) -> Page:
+        return pages.open(browser, **options)
+
+    return open_one
+
+
+@pytest.fixture
+def page(open_page: Callable[..., Page]) -> Page:
+    """An empty page of 1280 x 800."""
+    return open_page()
+
+
+@pytest.fixture
+def serve(pages: Pages, tmp_path: Path) -> Iterator[Callable[..., Server]]:
+    """``serve(*args, app=DASHBOARD)``: a ``panel serve`` with extra arguments, stopped after the test."""
+    servers: list[Server] = []
+
+    def start_one(*args: str, app: Path = DASHBOARD) -> Server:
+        servers.append(start(app, tmp_path / f"server-{len(servers)}.log", args))
+        return servers[-1]
+
+    yield start_one
+    pages.close()  # first, lest the pages report the lost connection
+    for server in servers:
+        server.stop()
+    for server in servers:
+        assert not server.errors(), f"The server wrote:\n{server.errors()}"
+
+
+@pytest.fixture
+def server(serve: Callable[..., Server], request: pytest.FixtureRequest) -> Server:
+    """The dashboard's server; extra arguments by ``parametrize("server", [["--flag", "1"]], indirect=True)``."""
+    return serve(*getattr(request, "param", ()))
+
+
+@pytest.fixture
+def idle() -> Callable[..., None]:
+    """``idle(page)``: wait until all that the page was sent is drawn."""
+    return wait_until_idle

@@ -1,0 +1,103 @@
+"""The number widgets as a user meets them: typing, dragging, refusals."""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+import pytest
+
+from zoviz.parameters import Scale
+from zoviz.views.widgets import widget_for
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+
+class Settings(param.Parameterized):
+    step = Scale(
+        0.01, softbounds=(1e-6, 10), label="Primal step c", doc="Primal step c, unlike Batch size, is a scale."
+    )
+    batch = param.Integer(50, bounds=(1, 4096), label="Batch size", doc="Directions per estimate.")
+    budget = param.Integer(None, bounds=(1, None), allow_None=True, label="Budget")
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return Settings()
+
+
+@pytest.fixture
+def address(settings: Settings) -> Iterator[str]:
+    """Address of a page with the widgets of `settings` in its sidebar."""
+
+    def make() -> pmui.Page:
+        names = ["step", "batch", "budget"]
+        widgets = {name: widget_for(settings.param[name]) for name in names}
+        pane = pn.Param(settings, parameters=names, widgets=widgets, show_name=False)
+        return pmui.Page(title="widgets", sidebar=[pane], sidebar_width=340)
+
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
+    for _ in range(200):
+        try:
+            socket.create_connection(("localhost", port), 1).close()
+            break
+        except OSError:
+            time.sleep(0.05)
+    yield f"http://localhost:{port}/"
+    server.stop()
+
+
+def until(condition: Callable[[], bool], page: Page, seconds: float = 10) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        page.wait_for_timeout(20)
+
+
+def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Settings) -> None:
+    page.goto(address)
+    idle(page)
+    step, batch, budget = (page.get_by_label(label) for label in ("Primal step c", "Batch size", "Budget"))
+    handle = page.locator(".logslider-step input[type=range]")
+
+    batch.fill("abc")
+    batch.press("Enter")
+    page.get_by_text("Expected a whole number from 1 to 4096, got 'abc': the value stays 50.").wait_for()
+    assert settings.batch == 50 and batch.input_value() == "abc"
+
+    budget.fill("1_000")
+    budget.press("Tab")  # leaving the field is as good as Enter
+    until(lambda: settings.budget == 1000 and budget.input_value() == "1000", page)
+
+    step.fill("1.2345e-3")
+    step.press("Enter")
+    until(lambda: settings.step == 1.2345e-3, page)
+    handle.press("ArrowRight")
+    until(lambda: settings.step > 1.2345e-3, page)
+    until(lambda: float(step.input_value()) == settings.step, page)
+
+    box = page.locator(".logslider-step .MuiSlider-thumb").bounding_box()
+    page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+    page.mouse.down()
+    seen = []
+    for shift in (20, 40, 60):
+        page.mouse.move(box["x"] + shift, box["y"] + box["height"] / 2)
+        before = settings.step
+        until(lambda before=before: settings.step != before, page)  # live: the button is still down
+        seen.append(settings.step)
+    page.mouse.up()
+    assert seen == sorted(seen) and seen[-1] < 10
+
+    settings.step = 123.456789
+    until(lambda: step.input_value() == "123.456789", page)
+    page.wait_for_timeout(300)
+    assert settings.step == 123.456789  # no echo of the slider's grid

@@ -1,0 +1,127 @@
+"""What the project says of itself in one file must agree with what it says in another."""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+MAX_FILE_LINES = 250
+MAX_FUNCTION_LINES = 40
+CONDA_TO_PYPI = {"playwright-python": "playwright"}
+TEXT_SUFFIXES = {".cfg", ".css", ".csv", ".ipynb", ".js", ".json", ".m", ".md", ".py", ".toml", ".txt", ".yaml", ".yml"}
+ABSOLUTE_PATH = re.compile(r"(?<![\w./-])(?:/(?:home|mnt|root|tmp|Users|work)\b|[A-Za-z]:\\Users\b)")
+
+
+def project() -> dict:
+    return tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+
+
+def version() -> str:
+    """Version that pyproject.toml gives, itself or by the file it points to."""
+    data = project()
+    if "version" in data["project"]:
+        return data["project"]["version"]
+    source = (ROOT / data["tool"]["hatch"]["version"]["path"]).read_text(encoding="utf-8")
+    match = re.search(r'^__version__ = "([^"]+)"$', source, re.MULTILINE)
+    assert match, 'Expected a line __version__ = "X.Y.Z".'
+    return match[1]
+
+
+def split(requirement: str) -> tuple[str, str]:
+    """Split "numpy>=2.0" into its normalised name and its bounds."""
+    match = re.fullmatch(r"\s*([A-Za-z0-9._-]+?)\s*((?:[<>=!~].*)?)\s*", requirement)
+    assert match, f"Expected a plain requirement such as numpy>=2.0, got {requirement!r}."
+    return re.sub(r"[-_.]+", "-", match[1]).lower(), match[2].replace(" ", "")
+
+
+def of_pyproject() -> dict[str, str]:
+    data = project()["project"]
+    required = dict(map(split, data["dependencies"] + data["optional-dependencies"]["test"]))
+    return required | {"python": data["requires-python"].replace(" ", "")}
+
+
+def of_environment() -> dict[str, str]:
+    entries = yaml.safe_load((ROOT / "environment.yml").read_text(encoding="utf-8"))["dependencies"]
+    (pip,) = [entry["pip"] for entry in entries if isinstance(entry, dict)]
+    assert "-e ." in pip, "Expected the pip section to install the project itself: - -e ."
+    plain = [entry for entry in entries if isinstance(entry, str)] + [entry for entry in pip if entry != "-e ."]
+    named = dict(map(split, plain))
+    named.pop("pip", None)
+    return {CONDA_TO_PYPI.get(name, name): bounds for name, bounds in named.items()}
+
+
+def files(*folders: str, suffixes: set[str]) -> Iterator[Path]:
+    for folder in folders:
+        for path in sorted((ROOT / folder).rglob("*")):
+            hidden = any(part.startswith(".") or part == "__pycache__" for part in path.relative_to(ROOT).parts)
+            if path.suffix in suffixes and path.is_file() and not hidden:
+                yield path
+
+
+def named(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
+
+
+def test_environment_equals_pyproject() -> None:
+    assert of_environment() == of_pyproject()
+
+
+def test_every_requirement_has_a_lower_bound() -> None:
+    extras = project()["project"]["optional-dependencies"].values()
+    listed = dict(map(split, project()["project"]["dependencies"])) | dict(split(r) for extra in extras for r in extra)
+    assert [name for name, bounds in listed.items() if not re.search(r">=|==|~=", bounds)] == []
+
+
+def test_extras_agree_on_bounds() -> None:
+    groups = [project()["project"]["dependencies"], *project()["project"]["optional-dependencies"].values()]
+    pairs = {split(requirement) for group in groups for requirement in group}
+    assert len(pairs) == len({name for name, _ in pairs}), f"One package, two bounds: {sorted(pairs)}."
+
+
+def test_changelog_opens_with_the_version() -> None:
+    if not (ROOT / "zoviz" / "__init__.py").exists():
+        pytest.skip("zoviz/__init__.py is not written yet.")
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    match = re.search(r"^## \[?(\d[^\]\s]*)", text, re.MULTILINE)
+    assert match, "Expected a heading such as ## [0.1.0] - 2026-01-31 in CHANGELOG.md."
+    assert match[1] == version()
+
+
+def test_license_is_bsd_3_clause() -> None:
+    text = " ".join((ROOT / "LICENSE").read_text(encoding="utf-8").split())
+    assert project()["project"]["license"] == "BSD-3-Clause"
+    assert text.startswith("BSD 3-Clause License Copyright (c)")
+    assert "Neither the name of the copyright holder nor the names of its contributors" in text
+    assert "the zoviz authors" in text
+
+
+SOURCES = list(files("zoviz", "apps", suffixes={".py"}))
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=named)
+def test_files_and_functions_are_short(path: Path) -> None:
+    source = path.read_text(encoding="utf-8")
+    count = len(source.splitlines())
+    assert count <= MAX_FILE_LINES, f"{named(path)} has {count} lines: at most {MAX_FILE_LINES}, split it."
+    functions = (n for n in ast.walk(ast.parse(source)) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    lengths = {f"{f.name} (line {f.lineno})": (f.end_lineno or f.lineno) - f.lineno + 1 for f in functions}
+    long = {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES}
+    assert not long, f"Functions of more than {MAX_FUNCTION_LINES} lines in {named(path)}: {long}."
+
+
+def test_no_path_of_one_machine() -> None:
+    texts = [*files("zoviz", "apps", "notebooks", suffixes=TEXT_SUFFIXES), *sorted(ROOT.glob("README*"))]
+    found = [
+        f"{named(path)}:{number}: {line.strip()[:120]}"
+        for path in texts
+        for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
+        if ABSOLUTE_PATH.search(line)
+    ]
+    assert not found, "Expected relative paths only, got:\n" + "\n".join(found)

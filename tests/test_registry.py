@@ -1,0 +1,93 @@
+"""Classes are found by being defined; abstract ones are not."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+
+import pytest
+
+import zoviz.estimators
+import zoviz.problems
+import zoviz.solvers
+from zoviz.estimators import GradientEstimator, Sphere
+from zoviz.problems.base import Problem
+from zoviz.registry import discover, export, modules
+from zoviz.solvers import Solver
+
+
+@pytest.fixture
+def made_here() -> Iterator[type[GradientEstimator]]:
+    class MadeInATest(Sphere):
+        """Defined outside the package, as a notebook would."""
+
+    yield MadeInATest
+    del MadeInATest
+    gc.collect()  # classes die in cycles: no other test shall find this one
+
+
+def test_modules_are_those_of_the_package() -> None:
+    found = modules("zoviz.estimators")
+    assert {"zoviz.estimators.base", "zoviz.estimators.sphere"} <= set(found)
+    assert found == sorted(found)
+    assert not [name for name in found if name.rpartition(".")[2].startswith("_")]
+
+
+@pytest.mark.parametrize(
+    "package, base, some",
+    [
+        ("zoviz.problems", Problem, {"NonconvexQCQP", "LoadTracking", "BlackBox"}),
+        ("zoviz.estimators", GradientEstimator, {"Sphere", "CentralSphere", "Gaussian", "Coordinate", "Block"}),
+        ("zoviz.solvers", Solver, {"ZOSPLM", "ZOEG", "ZOCEG", "ZOBCEG"}),
+    ],
+)
+def test_the_built_in_classes_are_found(package: str, base: type, some: set[str]) -> None:
+    found = discover(package, base)
+    assert some <= found.keys()
+    assert list(found) == sorted(found)
+    assert all(issubclass(cls, base) and cls.__name__ == name for name, cls in found.items())
+
+
+def test_abstract_classes_are_not_found() -> None:
+    assert "GradientEstimator" not in discover("zoviz.estimators", GradientEstimator)
+    assert "DirectionalEstimator" not in discover("zoviz.estimators", GradientEstimator)
+    assert "Problem" not in discover("zoviz.problems", Problem)
+    assert not {"Solver", "ExtraGradient"} & discover("zoviz.solvers", Solver).keys()
+
+
+def test_a_class_defined_elsewhere_is_found_but_not_exported(made_here: type[GradientEstimator]) -> None:
+    assert discover("zoviz.estimators", GradientEstimator)["MadeInATest"] is made_here
+    namespace: dict = {}
+    names = export("zoviz.estimators", namespace, GradientEstimator)
+    assert "MadeInATest" not in names
+    assert namespace["Sphere"] is Sphere
+    assert names == sorted(namespace)
+
+
+def test_an_abstract_class_defined_elsewhere_is_not_found() -> None:
+    class HelperInATest(Sphere):
+        __abstract = True
+
+    found = discover("zoviz.estimators", GradientEstimator)
+    assert "HelperInATest" not in found
+    del HelperInATest
+    gc.collect()
+
+
+def test_a_class_defined_again_replaces_the_earlier_one() -> None:
+    def define() -> type[GradientEstimator]:
+        class TwiceInATest(Sphere):
+            pass
+
+        return TwiceInATest
+
+    old, new = define(), define()
+    assert discover("zoviz.estimators", GradientEstimator)["TwiceInATest"] is new
+    del old, new
+    gc.collect()
+
+
+@pytest.mark.parametrize("package", [zoviz.problems, zoviz.estimators, zoviz.solvers])
+def test_everything_in_all_is_there(package: object) -> None:
+    for name in package.__all__:  # type: ignore[attr-defined]
+        assert hasattr(package, name)

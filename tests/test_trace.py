@@ -1,0 +1,260 @@
+"""The trace: bounded, consistent while it is read, exact in CSV; and a run of a million iterations on top of it."""
+
+from __future__ import annotations
+
+import csv
+import gc
+import io
+import sys
+import threading
+import time
+import tracemalloc
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.estimators import Coordinate, GradientEstimator
+from zoviz.oracle import Oracle
+from zoviz.problems import Problem
+from zoviz.runs.trace import CAPACITY, Trace
+from zoviz.sets import Box
+from zoviz.solvers import Solver
+from zoviz.solvers.base import Info
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation
+
+
+def filled(rows: int, capacity: int) -> Trace:
+    trace = Trace(capacity)
+    for i in range(rows):
+        if trace.wants(i):
+            trace.append({"iteration": i, "seconds": 0.5 * i, "f": np.array([i, -i], float)})
+    return trace
+
+
+@pytest.mark.parametrize("capacity", [4, 6, 10, 64])
+@pytest.mark.parametrize("rows", [0, 1, 3, 4, 5, 63, 64, 65, 1000, 12_345])
+def test_rows_are_bounded_and_lie_at_multiples_of_the_stride(rows: int, capacity: int) -> None:
+    trace = filled(rows, capacity)
+    assert len(trace) <= capacity
+    stride = trace.stride
+    assert stride & (stride - 1) == 0
+    if rows:
+        expected = np.arange(0, rows, stride)
+        np.testing.assert_array_equal(trace["iteration"], expected)
+        np.testing.assert_array_equal(trace["f"], np.stack([expected, -expected], axis=1))
+        assert len(trace) >= min(rows, capacity // 2)
+
+
+def test_the_stride_doubles_only_when_the_rows_are_full() -> None:
+    trace, epochs = Trace(8), []
+    for i in range(40):
+        if trace.wants(i):
+            trace.append({"iteration": i, "seconds": 0.0})
+        epochs.append((trace.stride, trace.snapshot().epoch))
+    assert [epochs[i] for i in (7, 8, 15, 16, 31, 32)] == [(1, 0), (2, 1), (2, 1), (4, 2), (4, 2), (8, 3)]
+
+
+def test_a_row_off_the_stride_is_the_last_one_until_the_next_thinning() -> None:
+    trace = filled(70, 8)
+    off = int(trace["iteration"][-1]) + 1
+    trace.append({"iteration": off, "seconds": 0.0, "f": np.zeros(2)})
+    assert trace["iteration"][-1] == off
+    for i in range(off + 1, 300):
+        if trace.wants(i):
+            trace.append({"iteration": i, "seconds": 0.0, "f": np.zeros(2)})
+    assert (trace["iteration"] % trace.stride == 0).all()
+
+
+def test_a_row_is_written_once() -> None:
+    trace = Trace()
+    for value in (1.0, 2.0):
+        trace.append({"iteration": 0, "seconds": value})
+    assert trace["seconds"].tolist() == [1.0]
+
+
+def test_a_new_column_is_nan_before_and_a_missing_value_is_nan() -> None:
+    trace = Trace(8)
+    trace.append({"iteration": 0, "seconds": 0.0, "f": np.ones(3)})
+    before = trace.snapshot()
+    trace.append({"iteration": 1, "seconds": 0.0, "f": np.ones(3), "dual": np.ones((3, 2))})
+    trace.append({"iteration": 2, "seconds": 0.0, "dual": np.ones((3, 2))})
+    assert "dual" not in before.columns
+    assert np.isnan(trace["dual"][0]).all() and trace["dual"][1:].tolist() == np.ones((2, 3, 2)).tolist()
+    assert np.isnan(trace["f"][2]).all()
+
+
+def test_an_unknown_column_is_named_with_the_known_ones() -> None:
+    with pytest.raises(KeyError, match=r"Expected one of the columns .*'f', 'iteration', 'seconds'.*got 'gap'"):
+        filled(3, 8)["gap"]
+    for capacity in (0, 2, 7):
+        with pytest.raises(ValueError, match="even capacity of at least 4"):
+            Trace(capacity)
+
+
+def test_a_snapshot_stays_as_it_was() -> None:
+    trace = filled(6, 8)
+    snapshot = trace.snapshot()
+    copies = {name: column.copy() for name, column in snapshot.columns.items()}
+    for i in range(6, 500):
+        if trace.wants(i):
+            trace.append({"iteration": i, "seconds": 0.0, "f": np.zeros(2)})
+    for name, copy in copies.items():
+        np.testing.assert_array_equal(snapshot.columns[name], copy)
+
+
+@pytest.fixture
+def eager_threads() -> Iterator[None]:
+    """Threads take turns as often as the interpreter can, so that a torn row would show."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-5)
+    yield
+    sys.setswitchinterval(before)
+
+
+def torn(trace: Trace, last: tuple[int, int]) -> tuple[str, tuple[int, int]]:
+    """What is wrong with one snapshot (empty: nothing), and its (epoch, last iteration)."""
+    columns, rows, epoch = trace.snapshot()
+    if not rows:
+        return "", last
+    i = columns["iteration"]
+    if any(len(column) != rows for column in columns.values()):
+        return "columns of different lengths", last
+    good = (columns["f"][:, 0] == 2.0 * i) & (columns["f"][:, 63] == 2.0 * i) & (columns["seconds"] == 3.0 * i)
+    good &= (columns["dual"][:, 5, 1] == -i) & (columns["dual"][:, 0, 0] == -i)
+    if not good.all():
+        return f"a torn row at iteration {i[~good][0]}", last
+    if rows > 1 and not (np.diff(i) > 0).all():
+        return "rows out of order", last
+    now = (epoch, int(i[-1]))
+    return ("" if now >= last else f"went back from {last} to {now}"), now
+
+
+def test_readers_never_see_a_torn_row(eager_threads: None) -> None:
+    trace, done, faults, looks = Trace(64), threading.Event(), [], [0, 0]
+
+    def read(which: int) -> None:
+        last = (0, 0)
+        while not done.is_set() and not faults:
+            fault, last = torn(trace, last)
+            looks[which] += 1
+            if fault:
+                faults.append(fault)
+
+    readers = [threading.Thread(target=read, args=(which,)) for which in (0, 1)]
+    for reader in readers:
+        reader.start()
+    for i in range(200_000):
+        # A stride that grows would leave nearly all rows out: start anew, so that 200,000 are written.
+        value = float(i)
+        trace.stride = 1
+        trace.append({"iteration": i, "seconds": 3.0 * value, "f": np.full(64, 2.0 * value), "dual": np.full((6, 2), -value)})
+    done.set()
+    for reader in readers:
+        reader.join()
+    assert not faults, faults[0]
+    assert min(looks) > 100, "the readers hardly ran"
+
+
+def test_csv_gives_back_the_arrays_exactly() -> None:
+    rng, trace = np.random.default_rng(0), Trace(16)
+    for i in range(40):
+        if trace.wants(i):
+            dual = rng.standard_normal((3, 2))
+            f = np.array([rng.standard_normal() * 10.0 ** rng.integers(-300, 300), np.nan, np.inf])
+            trace.append({"iteration": i, "seconds": i / 3.0, "f": f, "dual": dual})
+    text = io.StringIO()
+    trace.write_csv(text)
+    text.seek(0)
+    header, *lines = csv.reader(text)
+    assert header == ["iteration", "seconds", "replica", "f", "dual_1", "dual_2"]
+    table = np.array(lines, dtype=float).reshape(len(trace), 3, 6)
+    np.testing.assert_array_equal(table[:, 0, 0], trace["iteration"])
+    np.testing.assert_array_equal(table[:, 2, 1], trace["seconds"])
+    np.testing.assert_array_equal(table[:, :, 2], np.tile(np.arange(3.0), (len(trace), 1)))
+    np.testing.assert_array_equal(table[:, :, 3], trace["f"])
+    np.testing.assert_array_equal(table[:, :, 4:], trace["dual"])
+
+
+def test_csv_of_an_empty_trace_is_its_header() -> None:
+    text = io.StringIO()
+    Trace().write_csv(text)
+    assert text.getvalue() == "replica\n"
+
+
+# --- a million iterations ---------------------------------------------------------------------------------------------
+
+
+class Constant(Problem):
+    """f = 0 on [0, 1]: the cheapest problem there is."""
+
+    __abstract = True  # a test's own class: the registry must not offer it
+
+    n, m = 1, 0
+    domain = Box([0.0], [1.0])
+
+    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+        return Evaluation(np.zeros(x.shape[:-1]), np.zeros((*x.shape[:-1], 0)))
+
+
+class Counted(NamedTuple):
+    """Iterate, duals, value."""
+
+    x: Array
+    y: Array
+    value: Evaluation
+
+
+class Idle(Solver):
+    """Stays where it is and evaluates once an iteration."""
+
+    __abstract = True
+
+    def __init__(self, estimator: GradientEstimator | None = None) -> None:
+        super().__init__()
+        self.estimator = estimator or Coordinate()
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Counted:
+        return Counted(x0, np.zeros((len(x0), 0)), oracle(x0))
+
+    def step(self, state: Counted, oracle: Oracle, streams: Streams) -> tuple[Counted, Info]:
+        x, y, _ = state
+        return Counted(x, y, oracle(x)), Info(np.zeros(len(x)), x, y, 1.0)
+
+
+def size(run: Run) -> int:
+    return sum(column.nbytes for column in run.trace.snapshot().columns.values())
+
+
+def test_a_million_iterations_hold_memory_flat_and_snapshots_small() -> None:
+    run = Run(problem=Constant(), solver=Idle(), replicas=1, iterations=1_000_000, seed=0)
+    gc.collect()
+    tracemalloc.start()
+    try:
+        run.start()
+        memory, sizes, rows, durations = [], [], [], []
+        while run.active:
+            if run.progress.iteration >= 100_000 * (len(memory) + 1):
+                memory.append(tracemalloc.get_traced_memory()[0])
+                started = time.perf_counter()
+                snapshot = run.trace.snapshot()
+                durations.append(time.perf_counter() - started)
+                rows.append(snapshot.rows)
+                sizes.append(size(run))
+            time.sleep(0.01)
+        run.wait()
+    finally:
+        tracemalloc.stop()
+    assert run.progress.iteration == 1_000_000 and len(memory) >= 5
+    print(
+        f"\n1,000,000 iterations in {run.progress.seconds:.1f} s; traced memory {memory[0] / 1e6:.2f} MB after 100,000 and "
+        f"{max(memory) / 1e6:.2f} MB at most after that; snapshots of {min(rows)} to {max(rows)} rows, at most "
+        f"{max(sizes) / 1e3:.0f} kB, {1e6 * np.median(durations):.0f} µs"
+    )
+    assert max(memory) - memory[0] < 5e6
+    assert max(rows) <= CAPACITY and max(sizes) <= CAPACITY * 8 * len(run.trace.snapshot().columns)
+    assert (run.trace["iteration"][:-1] % run.trace.stride == 0).all()
+    assert run.trace["iteration"][-1] == 1_000_000

@@ -1,0 +1,176 @@
+"""What every gradient estimator offers: an estimate, its measured variance, and what theory says of it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from typing import Any, ClassVar
+
+import numpy as np
+import param
+
+from zoviz.oracle import Composed, Oracle
+from zoviz.parameters import Scale
+from zoviz.streams import Streams
+from zoviz.types import Array, Estimate, Evaluation
+
+Phi = Callable[[Evaluation], Array]
+"""Any scalar of (f, h), e.g. the Lagrangian at y: Evaluation of shapes (R, ...), (R, ..., m) to (R, ...)."""
+
+CHUNK_BYTES = 4 << 20
+"""Probes are evaluated in pieces of at most this size (and never less than one point per replica): small enough to
+stay in the processor's cache, which is faster than the 64 MiB that memory alone would allow."""
+
+
+class GradientEstimator(param.Parameterized):
+    """Estimates the gradient of a scalar phi of the oracle's values, for R replicas at once."""
+
+    __abstract = True
+
+    live: ClassVar[tuple[str, ...]] = ("smoothing_radius", "batch_size")
+    unit_batch: ClassVar[str] = "directions"
+
+    smoothing_radius = Scale(
+        default=1e-5,
+        allow_None=True,
+        bounds=(1e-14, 1e6),
+        softbounds=(1e-8, 1.0),
+        label="Smoothing radius r",
+        doc="Distance from the point to its probes; None: chosen by the solver's rule.",
+    )
+    batch_size = param.Integer(
+        default=1,
+        bounds=(1, 10_000_000),
+        softbounds=(1, 1000),
+        label="Batch size k",
+        doc="Directions averaged in one estimate.",
+    )
+
+    def clone(self) -> GradientEstimator:
+        """A twin with the same parameters and no watcher in common."""
+        return type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
+
+    def estimate(
+        self,
+        phi: Phi,
+        x: Array,
+        oracle: Oracle | Composed,
+        streams: Streams,
+        *,
+        base: Evaluation | None = None,
+        radius: float | None = None,
+    ) -> Estimate:
+        """Estimate the gradient of ``phi`` at ``x``.
+
+        Parameters
+        ----------
+        phi : callable
+            Evaluation to (R, ...).
+        x : Array, shape (R, n)
+        oracle : Oracle
+        streams : Streams
+            Source of the directions.
+        base : Evaluation, optional
+            The value at ``x`` under the oracle's current sample, where it is already paid for.
+        radius : float, optional
+            Replaces ``smoothing_radius`` in this call (a schedule's value).
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define estimate(...).")
+
+    def calls(self, n: int) -> int:
+        """Oracle calls of one estimate in n variables, the base point's included where one is needed."""
+        raise NotImplementedError(f"{type(self).__name__} must define calls(n).")
+
+    def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
+        """Trace of the estimate's covariance as r tends to 0, from ||grad phi||^2 and the noise variance of phi."""
+        raise NotImplementedError(f"{type(self).__name__} must define predicted_variance(...).")
+
+    def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
+        """What papers claim of the variance, by source; empty where no paper of ours makes a claim."""
+        return {}
+
+
+def chunks(count: int, point_bytes: int) -> Iterator[int]:
+    """Divide ``count`` points per replica into pieces of bounded memory."""
+    size = max(1, CHUNK_BYTES // max(point_bytes, 1))
+    for start in range(0, count, size):
+        yield min(size, count - start)
+
+
+class DirectionalEstimator(GradientEstimator):
+    r"""Mean over k random directions u_i of the slope along u_i, times u_i.
+
+    A family says how far to step along a normal draw u and how to weigh the slope; everything else (base value,
+    chunks, failed directions, measured variance) is common.
+    """
+
+    __abstract = True
+
+    central: ClassVar[bool] = False
+
+    def step_lengths(self, squares: Array, radius: float) -> Array:
+        """Length s of the step along u, from ||u||^2 of shape (R, k)."""
+        raise NotImplementedError
+
+    def weights(self, slopes: Array, squares: Array, n: int) -> Array:
+        """Factor w of u in the sample g_i = w u, from the slopes along u and ||u||^2, both (R, k)."""
+        raise NotImplementedError
+
+    def calls(self, n: int) -> int:
+        """k + 1 with a shared base point, 2k for central differences."""
+        return 2 * self.batch_size if self.central else self.batch_size + 1
+
+    def estimate(
+        self,
+        phi: Phi,
+        x: Array,
+        oracle: Oracle | Composed,
+        streams: Streams,
+        *,
+        base: Evaluation | None = None,
+        radius: float | None = None,
+    ) -> Estimate:
+        """Estimate the gradient of ``phi``; see ``GradientEstimator.estimate``."""
+        replicas, n = x.shape
+        k, r = self.batch_size, self.smoothing_radius if radius is None else radius
+        if base is None and not self.central:
+            base = oracle(x)
+        origin = None if self.central else phi(base)[:, None]
+        total, square, good = np.zeros((replicas, n)), np.zeros(replicas), k
+        for count in chunks(k, replicas * n * x.itemsize):
+            u = streams.normal("directions", count, n)
+            squares = np.einsum("rkn,rkn->rk", u, u)
+            lengths = self.step_lengths(squares, r)
+            slopes = self._slopes(phi, x, u, lengths, origin, oracle)
+            w = self.weights(slopes, squares, n)
+            if not math.isfinite(w.sum()):
+                finite = np.isfinite(w)
+                good = good - count + finite.sum(axis=1)
+                w = np.where(finite, w, 0.0)
+            total += np.matmul(w[:, None, :], u)[:, 0, :]
+            square += np.einsum("rk,rk,rk->r", w, w, squares)
+        return self._summary(total, square, good, base, oracle)
+
+    def _slopes(self, phi: Phi, x: Array, u: Array, lengths: Array, origin: Any, oracle: Oracle | Composed) -> Array:
+        steps = lengths[..., None] * u
+        if self.central:
+            # Both ends in one call: noise comes in the order of the directions, however they are cut into chunks.
+            pairs = np.stack([x[:, None] + steps, x[:, None] - steps], axis=2).reshape(len(x), -1, x.shape[1])
+            values = phi(oracle(pairs))
+            return (values[:, ::2] - values[:, 1::2]) / (2.0 * lengths)
+        steps += x[:, None]
+        return (phi(oracle(steps)) - origin) / lengths
+
+    def _summary(self, total: Array, square: Array, good: Any, base: Any, oracle: Oracle | Composed) -> Estimate:
+        if isinstance(good, np.ndarray):
+            empty = good == 0
+            if empty.any():
+                oracle.fail(empty)
+            good = np.where(empty, np.nan, good.astype(float))
+        gradient = total / (good if isinstance(good, int) else good[:, None])
+        if isinstance(good, int) and good < 2:
+            return Estimate(gradient, np.full(len(total), np.nan), base)
+        spread = square / good - np.einsum("rn,rn->r", gradient, gradient)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            variance = np.where(np.asarray(good) > 1, np.maximum(spread, 0.0) / (good - 1.0), np.nan)
+        return Estimate(gradient, variance, base)

@@ -1,0 +1,38 @@
+"""Two-point estimator along Gaussian directions (E3)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.estimators.base import DirectionalEstimator
+from zoviz.types import Array
+
+
+class Gaussian(DirectionalEstimator):
+    r"""Forward differences along k normal directions, with one shared base value.
+
+    .. math:: \hat g = \frac{1}{\nu k} \sum_{i \le k} [\varphi(x + \nu u_i) - \varphi(x)]\,u_i,
+              \qquad u_i \sim N(0, I)
+
+    The smoothing radius is nu; the bias is at most L nu sqrt(n).
+
+    Notes
+    -----
+    Paper splm's Gaussian form, with directions N(0, I/n) and radius r, is this one with nu = r / sqrt(n).
+
+    References
+    ----------
+    Paper conex, (2); Nesterov and Spokoiny (2017).
+    """
+
+    def step_lengths(self, squares: Array, radius: float) -> Array:
+        """nu, whatever the length of u."""
+        return np.full_like(squares, radius)
+
+    def weights(self, slopes: Array, squares: Array, n: int) -> Array:
+        """The slope itself."""
+        return slopes
+
+    def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
+        """((n + 1) ||grad||^2 + 2 n sigma^2 / nu^2) / k."""
+        return ((n + 1.0) * gradient_square + 2.0 * n * noise / radius**2) / self.batch_size

@@ -1,0 +1,53 @@
+"""Parameter kinds that zoviz adds to Param."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import param
+
+
+class Scale(param.Number):
+    """A positive magnitude (step, radius, penalty) that lives on a logarithmic axis.
+
+    The value is a finite number within the hard ``bounds`` (by default [1e-12, 1e9]); ``softbounds`` are the ends of
+    its slider. None, where allowed, means "chosen by the solver's rule when the run starts".
+
+    Raises
+    ------
+    ValueError
+        For anything that is not a finite number within the bounds: the sentence says what was expected and got.
+    """
+
+    def __init__(
+        self,
+        default: float | None = 1.0,
+        *,
+        bounds: tuple[float, float] = (1e-12, 1e9),
+        softbounds: tuple[float, float] = (1e-6, 1e2),
+        allow_None: bool = False,  # noqa: N803 - Param's own spelling
+        doc: str | None = None,
+        label: str | None = None,
+        constant: bool = False,
+        precedence: float | None = None,
+    ) -> None:
+        super().__init__(
+            default=default,
+            bounds=bounds,
+            softbounds=softbounds,
+            allow_None=allow_None or default is None,
+            doc=doc,
+            label=label,
+            constant=constant,
+            precedence=precedence,
+        )
+
+    def _validate_value(self, val: Any, allow_None: bool) -> None:  # noqa: N803
+        if val is None and allow_None:
+            return
+        low, high = self.bounds
+        good = isinstance(val, (int, float)) and not isinstance(val, bool) and math.isfinite(val)
+        if not good or not low <= val <= high:
+            automatic = ", or None for the solver's own rule" if allow_None else ""
+            raise ValueError(f"Expected {self.name} a number from {low:g} to {high:g}{automatic}; got {val!r}.")

@@ -1,0 +1,162 @@
+"""What every problem offers: values, exact measures off the books, and the noise that hides them."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+import param
+
+from zoviz.sets import Set
+from zoviz.streams import Streams
+from zoviz.types import Array, Constants, Evaluation, Optimum
+
+
+class Problem(param.Parameterized):
+    """Minimise f(x) subject to h(x) <= 0 and x in X.
+
+    A subclass provides ``n``, ``m``, ``domain`` and ``evaluate``, and whatever else it knows: ``gradient``,
+    ``known_optimum``, ``constants``. Its data follow from its parameters alone (``build``), so that a problem can be
+    rebuilt anywhere from its class path and parameter values.
+    """
+
+    __abstract = True
+
+    title: ClassVar[str] = ""
+    """Name for people."""
+    order: ClassVar[int] = 50
+    """Place in lists."""
+    analytic: ClassVar[bool] = True
+    """Whether values are exact and free, so that measures may be taken at any point off the books."""
+
+    noise = param.Selector(
+        default="deterministic",
+        objects=["deterministic", "common", "independent"],
+        label="Noise contract",
+        doc="deterministic: exact values. common: all points of one iteration share their noise. independent: every "
+        "oracle call draws its own.",
+    )
+    noise_distribution = param.Selector(
+        default="normal", objects=["normal", "student_t"], label="Noise law", doc="Law of the additive noise."
+    )
+    noise_scale = param.Number(
+        default=1.0, bounds=(0, 1e9), label="Noise scale σ", doc="Factor of the additive noise on f and every h."
+    )
+    noise_degrees = param.Number(
+        default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."
+    )
+
+    domain: Set
+    m: int
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._data: Any = None
+        names = [name for name in self.param if name != "name" and not name.startswith("noise")]
+        if names:
+            self.param.watch(self._forget, names)
+
+    def _forget(self, *_: param.parameterized.Event) -> None:
+        self._data = None
+
+    @property
+    def data(self) -> Any:
+        """The instance's arrays, built when first needed from the parameters."""
+        if self._data is None:
+            self._data = self.build()
+        return self._data
+
+    def build(self) -> Any:
+        """Everything that ``evaluate`` needs, computed from the parameters."""
+        return ()
+
+    def clone(self) -> Problem:
+        """A twin with the same parameters and no watcher in common."""
+        twin = type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
+        twin._data = self._data
+        return twin
+
+    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+        """Values without additive noise, x (..., n) to f (...), h (..., m).
+
+        Parameters
+        ----------
+        x : Array, shape (..., n)
+        xi : object, optional
+            The sample that ``draw`` returned.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define evaluate(x, xi).")
+
+    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = ()) -> Any:
+        """The sample of one iteration (``shape`` empty) or of each point of a batch; None where there is none."""
+        return None
+
+    def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array] | None:
+        """Exact gradients off the books: (..., n) of f and (..., m, n) of h; None where they are not known."""
+        return None
+
+    def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array] | None]:
+        """``evaluate`` and ``gradient`` at once, for problems whose parts they share."""
+        return self.evaluate(x), self.gradient(x)
+
+    @property
+    def known_optimum(self) -> Optimum | None:
+        """A solution, where one is known."""
+        return None
+
+    @property
+    def constants(self) -> Constants | None:
+        """Curvatures and slopes for step-size rules, where they are known without a call."""
+        return None
+
+    def initial(self, streams: Streams) -> Array:
+        """Starting points, shape (R, n)."""
+        return self.domain.sample(streams.uniform("x0", self.domain.n))
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of the additive noise on one value; 0 where pairs of values share it."""
+        if self.noise != "independent":
+            return 0.0
+        heavy = self.noise_degrees / (self.noise_degrees - 2.0) if self.noise_distribution == "student_t" else 1.0
+        return float(self.noise_scale**2 * heavy)
+
+    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+        """Measures of R iterates, exact and off the books where the problem is analytic.
+
+        Parameters
+        ----------
+        x : Array, shape (R, n)
+        y : Array, shape (R, m), optional
+            Dual variables.
+        value : Evaluation, optional
+            The oracle's own values at ``x``: what is measured where the problem is not analytic.
+
+        Returns
+        -------
+        dict of str to Array, shape (R,)
+            ``objective``; ``violation`` ||[h]_+||; ``gap`` f - f* and ``relative_gap`` |f - f*|/|f*| where f* is
+            known; ``stationarity`` where gradients are known: the largest of ||x - P_X(x - grad L)||, ||[h]_+|| and
+            |<y, h>|, i.e. the smallest epsilon for which x is epsilon-stationary.
+
+        References
+        ----------
+        Paper splm, Definition 1, (6)-(8).
+        """
+        gradients = None
+        if self.analytic or value is None:
+            value, gradients = self.value_and_gradient(x)
+        violation = np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))
+        out = {"objective": value.f, "violation": violation}
+        optimum = self.known_optimum
+        if optimum is not None:
+            out["gap"] = value.f - optimum.value
+            if optimum.value:
+                out["relative_gap"] = np.abs(out["gap"] / optimum.value)
+        if y is not None and gradients is not None:
+            slope = gradients[0] + np.matmul(y[:, None, :], gradients[1])[:, 0, :]
+            residual = self.domain.project(x - slope) - x
+            distance = np.sqrt(np.square(residual).sum(axis=-1))
+            slack = np.abs((y * value.h).sum(axis=-1))
+            out["stationarity"] = np.maximum(np.maximum(distance, violation), slack)
+        return out

@@ -1,0 +1,62 @@
+"""Finds every concrete problem, estimator, solver and view by importing its package: no hand-kept lists.
+
+A class takes part as soon as its module lies in the package; a class that only serves others to inherit from says so
+with Param's private ``__abstract = True``.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from typing import Any, TypeVar
+
+import param
+
+T = TypeVar("T")
+
+
+def modules(package: str) -> list[str]:
+    """Names of the package's public modules, its sub-packages' included.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name, e.g. ``"zoviz.solvers"``.
+    """
+    root = importlib.import_module(package)
+    found = pkgutil.walk_packages(root.__path__, prefix=f"{package}.")
+    return sorted(item.name for item in found if not item.name.rpartition(".")[2].startswith("_"))
+
+
+def discover(package: str, base: type[T]) -> dict[str, type[T]]:
+    """Every concrete subclass of ``base``, by class name, after importing the package's modules.
+
+    Classes that a user defined elsewhere (a notebook, a script) are found too.
+
+    Parameters
+    ----------
+    package : str
+        Dotted name of the package whose modules are imported.
+    base : type
+        A ``param.Parameterized`` class.
+
+    Returns
+    -------
+    dict of str to type
+        Sorted by name.
+    """
+    for name in modules(package):
+        importlib.import_module(name)
+    classes = {cls.__name__: cls for cls in param.descendents(base, concrete=True)}
+    return dict(sorted(classes.items()))
+
+
+def export(package: str, namespace: dict[str, Any], *bases: type) -> list[str]:
+    """Put the package's own public classes into its namespace and return their names, for ``__all__``."""
+    names = []
+    for base in bases:
+        for name, cls in discover(package, base).items():
+            if cls.__module__.startswith(f"{package}."):
+                namespace[name] = cls
+                names.append(name)
+    return sorted(names)

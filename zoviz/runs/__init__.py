@@ -1,0 +1,1 @@
+"""Runs: a solver on a problem in a worker thread, traced, steerable and replayable."""

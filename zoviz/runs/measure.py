@@ -1,0 +1,59 @@
+"""What one row of a trace holds: measures off the books, beside what the solver says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Info, Solver
+from zoviz.types import Array
+
+SHOWN_DUALS = 8
+"""Dual variables that a trace keeps one by one; with more constraints, the first of them and the norm of all."""
+
+
+def metrics(problem: Problem, solver: Solver, state: Any) -> dict[str, Array]:
+    """The problem's measures of the reported iterate; of the last one where measuring elsewhere would cost calls."""
+    x = solver.output(state) if problem.analytic else state.x
+    return problem.metrics(x, getattr(state, "y", None), getattr(state, "value", None))
+
+
+def row(
+    problem: Problem, solver: Solver, state: Any, info: Info | None, oracle: Oracle, measured: dict[str, Array]
+) -> dict[str, Array]:
+    """Everything of a trace's row that has a replica axis; NaN for frozen replicas."""
+    best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
+    out = {"calls": oracle.calls.astype(float), **measured, "best_objective": best}
+    optimum = problem.known_optimum
+    if optimum is not None:
+        out["best_gap"] = best - optimum.value
+    y = getattr(state, "y", None)
+    if y is not None and y.shape[1]:
+        out["dual"] = y[:, :SHOWN_DUALS]
+        out["dual_norm"] = np.sqrt(np.square(y).sum(axis=1))
+    if info is not None:
+        out["variance"] = info.variance
+        out.update(solver.theory(problem, info))
+    if not oracle.all_active:
+        frozen = ~oracle.active
+        for name in out.keys() - {"calls", "best_objective", "best_gap"}:
+            out[name] = np.array(out[name], dtype=float)
+            out[name][frozen] = np.nan
+    return out
+
+
+def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:
+    """The new state with the rows of frozen replicas as they were."""
+    fields = []
+    for before, after in zip(old, new, strict=True):
+        if isinstance(after, np.ndarray):
+            mask = active.reshape(-1, *[1] * (after.ndim - 1))
+            fields.append(np.where(mask, after, before))
+        elif isinstance(after, tuple):
+            fields.append(keep_frozen(before, after, active))
+        else:
+            fields.append(after)
+    return type(new)(*fields)

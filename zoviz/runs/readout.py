@@ -1,0 +1,98 @@
+"""What a run tells while it goes on and after it has ended; readable by any thread at any time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import param
+
+from zoviz.runs.journal import Journal
+from zoviz.runs.result import Result, summarise
+from zoviz.runs.targets import Target
+from zoviz.runs.trace import Trace
+from zoviz.runs.worker import ACTIVE, Worker
+from zoviz.types import ZovizError
+
+
+class Progress(NamedTuple):
+    """How far a run has come: iterations, oracle calls per replica, computing seconds, share of the budget (or NaN)."""
+
+    iteration: int
+    calls: int
+    seconds: float
+    fraction: float
+
+
+class Readout(param.Parameterized):
+    """The readable side of a run; ``Run`` adds what starts and steers it."""
+
+    _worker: Worker | None = None
+
+    @property
+    def status(self) -> str:
+        """ready, running, paused, finished, stopped or failed."""
+        return "ready" if self._worker is None else self._worker.status
+
+    @property
+    def active(self) -> bool:
+        """Whether the run is going on or paused."""
+        return self.status in ACTIVE
+
+    @property
+    def message(self) -> str:
+        """One sentence on how the run ended, or on what to know while it goes on."""
+        if self._worker is None:
+            return ""
+        return self._worker.message or " ".join(self._worker.notes)
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended the run as failed."""
+        return None if self._worker is None else self._worker.error
+
+    @property
+    def trace(self) -> Trace:
+        """Columns of the run's course so far."""
+        return Trace() if self._worker is None else self._worker.trace
+
+    @property
+    def journal(self) -> Journal:
+        """Steering so far."""
+        return Journal() if self._worker is None else self._worker.journal
+
+    @property
+    def hits(self) -> list[Target]:
+        """Targets with their first hits so far."""
+        return [] if self._worker is None else self._worker.targets
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """What the solver's rule chose for parameters left at None."""
+        return {} if self._worker is None else self._worker.resolved
+
+    @property
+    def progress(self) -> Progress:
+        """Counters, readable at any time."""
+        worker = self._worker
+        if worker is None or worker.oracle is None:
+            return Progress(0, 0, 0.0, float("nan"))
+        return Progress(worker.iteration, worker.oracle.spent, worker.seconds, worker.fraction())
+
+    @property
+    def frozen(self) -> int:
+        """Replicas that a non-finite value stopped."""
+        worker = self._worker
+        return 0 if worker is None or worker.oracle is None else int((~worker.oracle.active).sum())
+
+    @property
+    def result(self) -> Result:
+        """The outcome, in SciPy's names; callable once the run has started."""
+        if self._worker is None or self._worker.state is None:
+            raise ZovizError("Expected a run that has started, got none: call start() or run() first.")
+        return summarise(self._worker)
+
+    @property
+    def state(self) -> Any:
+        """The solver's state after the last step: a NamedTuple of arrays, not to be written to."""
+        return None if self._worker is None else self._worker.state

@@ -1,0 +1,94 @@
+"""The outcome of a run, in SciPy's names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zoviz.runs import measure
+from zoviz.runs.trace import Trace
+from zoviz.types import Array
+
+if TYPE_CHECKING:
+    from zoviz.runs.worker import Worker
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out, replica axis first.
+
+    Attributes
+    ----------
+    x : Array, shape (R, n)
+        The reported iterate.
+    fun : Array, shape (R,)
+        Its objective; exact where the problem is analytic.
+    maxcv : Array, shape (R,)
+        Its constraint violation ||[h]_+||.
+    success : ndarray of bool, shape (R,)
+        Whether a feasible point was found and the replica was not frozen.
+    status : str
+    message : str
+        How the run ended; says so where no feasible point was found.
+    nit : int
+    nfev, calls : ndarray of int, shape (R,)
+        Joint oracle calls (both names).
+    multipliers : Array, shape (R, m)
+    best_feasible : Array, shape (R, n)
+        Best feasible point among all that were queried, NaN where there is none.
+    best_value : Array, shape (R,)
+        Its objective, NaN where there is none.
+    failures : ndarray of int, shape (R,)
+        Non-finite values that the black box returned.
+    seed : int
+    trace : Trace
+    """
+
+    x: Array
+    fun: Array
+    maxcv: Array
+    success: np.ndarray
+    status: str
+    message: str
+    nit: int
+    nfev: np.ndarray
+    calls: np.ndarray
+    multipliers: Array
+    best_feasible: Array
+    best_value: Array
+    failures: np.ndarray
+    seed: int
+    trace: Trace
+
+
+def summarise(worker: Worker) -> Result:
+    """The outcome so far of a worker that has begun."""
+    oracle, state = worker.oracle, worker.state
+    measured = measure.metrics(worker.problem, worker.solver, state)
+    found = np.isfinite(oracle.best_f)
+    message = worker.message or f"The run is {worker.status}."
+    if not found.all():
+        missing = int((~found).sum())
+        whom = "" if found.size == 1 else f" by {missing} of {found.size} replicas"
+        message += f" No feasible point was found{whom}."
+    if oracle.failures.any():
+        message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
+    return Result(
+        x=worker.solver.output(state),
+        fun=measured["objective"],
+        maxcv=measured["violation"],
+        success=found & oracle.active,
+        status=worker.status,
+        message=message,
+        nit=worker.iteration,
+        nfev=oracle.calls.copy(),
+        calls=oracle.calls.copy(),
+        multipliers=getattr(state, "y", np.empty((found.size, 0))),
+        best_feasible=oracle.best_x.copy(),
+        best_value=np.where(found, oracle.best_f, np.nan),
+        failures=oracle.failures.copy(),
+        seed=worker.streams.seed,
+        trace=worker.trace,
+    )

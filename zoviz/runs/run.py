@@ -1,0 +1,200 @@
+"""A run: a solver on a problem, in this thread or a worker's, steerable, replayable."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from typing import Any
+
+import param
+
+from zoviz.problems.base import Problem
+from zoviz.runs import targets as _targets
+from zoviz.runs.journal import Change, Journal
+from zoviz.runs.readout import Readout
+from zoviz.runs.result import Result
+from zoviz.runs.steering import Steering
+from zoviz.runs.worker import Limits, Worker
+from zoviz.solvers.base import Solver
+from zoviz.streams import Streams
+from zoviz.types import ZovizError
+
+
+class Run(Readout):
+    """A solver applied to a problem by R replicas in lock-step.
+
+    The worker owns private twins of ``problem`` and ``solver``. While the run is going on, setting a live parameter of
+    the public ``solver`` (or of its estimator) reaches the twin between two steps and is written to ``journal``; a
+    structural parameter cannot be set. Times count computing only: neither pauses nor measures off the books.
+
+    Raises
+    ------
+    ValueError
+        If the solver does not accept the problem, or a target is unknown.
+
+    Examples
+    --------
+    >>> from zoviz import Run
+    >>> from zoviz.problems import LoadTracking
+    >>> from zoviz.solvers import ZOCEG
+    >>> run = Run(problem=LoadTracking(), solver=ZOCEG(), replicas=4, iterations=50)
+    >>> run.run().status
+    'finished'
+    """
+
+    problem = param.ClassSelector(class_=Problem, label="Problem", doc="What is minimised.")
+    solver = param.ClassSelector(class_=Solver, label="Solver", doc="The method.")
+    replicas = param.Integer(
+        default=8, bounds=(1, 100_000), softbounds=(1, 64), label="Replicas", doc="Independent runs in lock-step."
+    )
+    seed = param.Integer(default=0, bounds=(0, 2**31), label="Seed", doc="Same seed and steering, same iterates.")
+    iterations = param.Integer(
+        default=None, allow_None=True, bounds=(0, None), label="Iteration budget", doc="Empty: unlimited."
+    )
+    calls = param.Integer(
+        default=None, allow_None=True, bounds=(1, None), label="Oracle-call budget", doc="Per replica; never exceeded."
+    )
+    seconds = param.Number(
+        default=None, allow_None=True, bounds=(0, None), label="Time budget in s", doc="Computing time of the steps."
+    )
+    targets = param.Dict(default={}, label="Targets", doc='First hits to record, e.g. {"gap": 1e-2}.')
+    stop_at_targets = param.Boolean(
+        default=False, label="Stop at targets", doc="Finish when every replica has hit every target."
+    )
+    feasibility_tolerance = param.Number(
+        default=1e-6, bounds=(0, None), label="Feasibility tolerance", doc="Largest h that counts as feasible."
+    )
+    label = param.String(default="", label="Label", doc="Name for people.")
+
+    def __init__(self, *, script: Journal | tuple[Change, ...] = (), **params: Any) -> None:
+        super().__init__(**params)
+        if self.problem is None or self.solver is None:
+            raise ValueError("Expected a problem and a solver, got None: Run(problem=..., solver=...).")
+        self._script = Journal(script)
+        self._thread: threading.Thread | None = None
+        self._steering: Steering | None = None
+        self.initial: tuple[Problem, Solver] | None = None
+
+    def start(self, steps: int | None = None) -> Run:
+        """Begin in a worker thread; refused while or after this run has run (fork or make another).
+
+        Parameters
+        ----------
+        steps : int, optional
+            Take so many steps, then pause.
+        """
+        self._prepare()
+        if steps is not None:
+            self._command("step", steps)
+        self._thread = threading.Thread(target=self._worker.work, name="zoviz-run", daemon=True)
+        self._thread.start()
+        return self
+
+    def run(self) -> Result:
+        """Run in this thread, to the end of a budget.
+
+        Raises
+        ------
+        ValueError
+            Without any budget.
+        Exception
+            What the black box raised.
+        """
+        if self.iterations is None and self.calls is None and self.seconds is None and not self.stop_at_targets:
+            raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
+        self._prepare()
+        self._worker.work()
+        return self.wait()
+
+    def pause(self) -> None:
+        """Hold after the step in progress."""
+        self._command("pause")
+
+    def resume(self) -> None:
+        """Go on."""
+        self._command("resume")
+
+    def step(self, count: int = 1) -> None:
+        """Take ``count`` steps, then pause."""
+        self._command("step", count)
+
+    def stop(self) -> None:
+        """End after the step in progress; what was computed stays."""
+        self._command("stop")
+
+    def wait(self, timeout: float | None = None) -> Result:
+        """Wait for the end and return the result.
+
+        Raises
+        ------
+        TimeoutError
+            If the run is still going on after ``timeout`` seconds.
+        Exception
+            What the black box raised, with the trace kept.
+        """
+        if self._thread is not None:
+            self._thread.join(timeout)
+            if self._thread.is_alive():
+                raise TimeoutError(f"The run is still {self.status} after {timeout:g} s.")
+        if self._steering is not None:
+            self._steering.release()
+        if self._worker is not None and self._worker.error is not None:
+            raise self._worker.error
+        return self.result
+
+    def change(self, name: str, value: Any) -> None:
+        """Steer: set a live parameter of the public solver, dotted names allowed."""
+        self.solver.set(name, value)
+
+    def fork(self, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any) -> Run:
+        """A new run that repeats this one up to iteration ``at``, then goes on with ``changes`` and the same numbers.
+
+        Parameters
+        ----------
+        at : int, optional
+            Default: the present iteration.
+        changes : mapping, optional
+            Live parameters to set at ``at``.
+        settings
+            Parameters of the new ``Run``, e.g. budgets.
+        """
+        if self.initial is None:
+            raise ZovizError("Expected a run that has started, got none: there is nothing to repeat.")
+        at = self.progress.iteration if at is None else at
+        script = list(self.journal.until(at))
+        script += [Change(at, 0, 0.0, name, None, value) for name, value in (changes or {}).items()]
+        kept = {name: value for name, value in self.param.values().items() if name not in ("name", "problem", "solver")}
+        problem, solver = (twin.clone() for twin in self.initial)
+        return Run(problem=problem, solver=solver, script=tuple(script), **(kept | settings))
+
+    @classmethod
+    def replay(cls, run: Run) -> Run:
+        """A new run that repeats ``run`` bit for bit, its steering included, and ends where it ended."""
+        worker = run._worker
+        by_calls = worker is not None and worker.spent_calls
+        end = run.iterations if by_calls else run.progress.iteration
+        return run.fork(seconds=None, stop_at_targets=False, iterations=end)
+
+    def _prepare(self) -> None:
+        if self._worker is not None:
+            raise ZovizError(f"Expected a run that has not started, got one that is {self.status}: make a new Run.")
+        reason = self.solver.accepts(self.problem)
+        if reason is not None:
+            raise ValueError(reason)
+        self.initial = self.problem.clone(), self.solver.clone()
+        self._worker = Worker(
+            self.problem.clone(),
+            self.solver.clone(),
+            Streams(self.seed, self.replicas),
+            Limits(self.iterations, self.calls, self.seconds),
+            _targets.build(self.targets, self.replicas),
+            self.stop_at_targets,
+            self.feasibility_tolerance,
+            self._script,
+        )
+        self._worker.status = "running"
+        self._steering = Steering(self.solver, (self.problem, self), self._worker)
+
+    def _command(self, name: str, steps: int = 1) -> None:
+        if self._worker is not None and self.active:
+            self._worker.inbox.command(name, steps)

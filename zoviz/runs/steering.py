@@ -1,0 +1,56 @@
+"""The bridge from public parameters to a run's worker: live ones are posted, structural ones refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import param
+
+from zoviz.estimators import GradientEstimator
+from zoviz.runs.worker import ACTIVE, Worker
+from zoviz.solvers.base import Solver
+
+
+class Steering:
+    """Watches the public solver (and its estimator) and the objects that are fixed while the run goes on.
+
+    Parameters
+    ----------
+    solver : Solver
+        The public one; setting one of its live parameters posts the value to the worker.
+    fixed : tuple of Parameterized
+        The problem and the run: none of their parameters may change.
+    worker : Worker
+    """
+
+    def __init__(self, solver: Solver, fixed: tuple[param.Parameterized, ...], worker: Worker) -> None:
+        self._solver, self._worker = solver, worker
+        self._watched: list[tuple[param.Parameterized, Any]] = []
+        nested = [(f"{k}.", v) for k, v in solver.param.values().items() if isinstance(v, GradientEstimator)]
+        for prefix, target in [("", solver), *nested, *[(f"{type(one).__name__}.", one) for one in fixed]]:
+            names = [name for name in target.param if name not in ("name", "label")]
+
+            def react(event: param.parameterized.Event, prefix: str = prefix) -> None:
+                self._on_change(prefix, event)
+
+            self._watched.append((target, target.param.watch(react, names)))
+
+    def release(self) -> None:
+        """Stop watching."""
+        for target, watcher in self._watched:
+            target.param.unwatch(watcher)
+        self._watched.clear()
+
+    def _on_change(self, prefix: str, event: param.parameterized.Event) -> None:
+        if self._worker.status not in ACTIVE:
+            return
+        name = f"{prefix}{event.name}"
+        if name in self._solver.live:
+            self._worker.inbox.post(name, event.new)
+            return
+        with param.parameterized.discard_events(event.obj):
+            setattr(event.obj, event.name, event.old)
+        raise ValueError(
+            f"{name} is structural: it is fixed while the run is {self._worker.status}. Stop the run first, or change "
+            f"one of {', '.join(self._solver.live)}."
+        )

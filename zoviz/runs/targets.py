@@ -1,0 +1,64 @@
+"""First hits of targets, recorded exactly: at the iteration where they happen, for every replica."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from zoviz.types import Array
+
+
+class Target:
+    """The first time that |metric| <= threshold.
+
+    Attributes
+    ----------
+    metric : str
+        A measure of the problem, e.g. ``gap``, ``relative_gap``, ``violation``, ``stationarity``.
+    threshold : float
+    iteration, calls, seconds : Array, shape (R,)
+        When each replica first hit it; NaN before.
+    """
+
+    def __init__(self, metric: str, threshold: float, replicas: int) -> None:
+        self.metric, self.threshold = metric, float(threshold)
+        self.iteration = np.full(replicas, np.nan)
+        self.calls = np.full(replicas, np.nan)
+        self.seconds = np.full(replicas, np.nan)
+
+    @property
+    def hits(self) -> int:
+        """Replicas that hit it so far."""
+        return int(np.isfinite(self.iteration).sum())
+
+    def check(self, values: Array, iteration: int, calls: np.ndarray, seconds: float) -> bool:
+        """Record new hits; whether some replica has not hit yet."""
+        open_ = np.isnan(self.iteration)
+        new = open_ & (np.abs(values) <= self.threshold)
+        if new.any():
+            self.calls[new], self.seconds[new] = calls[new], seconds
+            self.iteration[new] = iteration
+            open_ &= ~new
+        return bool(open_.any())
+
+    def __repr__(self) -> str:
+        return f"<{self.metric} <= {self.threshold:g}: {self.hits} of {self.iteration.size} replicas>"
+
+
+def build(targets: Mapping[str, float | Sequence[float]], replicas: int) -> list[Target]:
+    """Targets from {"gap": 1e-2, "violation": [1, 0.1]}, loosest first.
+
+    Raises
+    ------
+    ValueError
+        Where a threshold is not a positive finite number.
+    """
+    out = []
+    for metric, thresholds in targets.items():
+        values = thresholds if isinstance(thresholds, Sequence) and not isinstance(thresholds, str) else [thresholds]
+        for value in sorted(values, reverse=True):
+            if not isinstance(value, (int, float)) or not 0 < value < np.inf:
+                raise ValueError(f"Expected the target {metric!r} a positive number or several, got {value!r}.")
+            out.append(Target(metric, value, replicas))
+    return out

@@ -1,0 +1,126 @@
+"""What a run remembers of its course: bounded columns, one writer, many readers."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping
+from typing import IO, NamedTuple
+
+import numpy as np
+
+from zoviz.types import Array
+
+CAPACITY = 4096
+
+
+class Snapshot(NamedTuple):
+    """A consistent view of a trace.
+
+    Attributes
+    ----------
+    columns : mapping of str to Array
+        ``iteration`` and ``seconds`` of shape (rows,); every other column (rows, R), or (rows, R, j) for vectors.
+        The arrays must not be written to.
+    rows : int
+    epoch : int
+        Grows whenever rows were thinned, so that a reader knows that earlier rows moved.
+    """
+
+    columns: Mapping[str, Array]
+    rows: int
+    epoch: int
+
+
+class _Table(NamedTuple):
+    columns: dict[str, Array]
+    epoch: int
+
+
+class Trace:
+    """Rows at a stride that doubles whenever ``capacity`` rows are full: a run may go on for ever.
+
+    One thread appends; any thread may take a snapshot at any time. Rows once written never change: thinning writes a
+    new table and publishes it in one assignment.
+
+    Parameters
+    ----------
+    capacity : int
+        Even, at least 4.
+    """
+
+    def __init__(self, capacity: int = CAPACITY) -> None:
+        if capacity < 4 or capacity % 2:
+            raise ValueError(f"Expected an even capacity of at least 4, got {capacity}.")
+        self.capacity = capacity
+        self.stride = 1
+        self._published: tuple[_Table, int] = (_Table({}, 0), 0)
+        self._last = -1
+
+    def wants(self, iteration: int) -> bool:
+        """Whether a row is due at this iteration."""
+        return iteration % self.stride == 0
+
+    def append(self, row: Mapping[str, float | Array]) -> None:
+        """Add a row; a column that is new is NaN before. ``iteration`` must be there and must grow."""
+        table, rows = self._published
+        if row["iteration"] == self._last:
+            return
+        new = row.keys() - table.columns.keys()
+        if new:
+            more = {name: np.full((self.capacity, *np.shape(row[name])), np.nan) for name in row if name in new}
+            table = _Table({**table.columns, **more}, table.epoch)
+        if rows == self.capacity:
+            table, rows = self._thinned(table)
+            if not self.wants(int(row["iteration"])):
+                self._published = (table, rows)
+                return
+        for name, column in table.columns.items():
+            column[rows] = row.get(name, np.nan)
+        self._last = int(row["iteration"])
+        self._published = (table, rows + 1)
+
+    def _thinned(self, table: _Table) -> tuple[_Table, int]:
+        self.stride *= 2
+        keep = np.flatnonzero(table.columns["iteration"] % self.stride == 0)
+        columns = {}
+        for name, column in table.columns.items():
+            columns[name] = np.full_like(column, np.nan)
+            columns[name][: keep.size] = column[keep]
+        return _Table(columns, table.epoch + 1), keep.size
+
+    def snapshot(self) -> Snapshot:
+        """A consistent view of all rows so far."""
+        table, rows = self._published
+        return Snapshot({name: column[:rows] for name, column in table.columns.items()}, rows, table.epoch)
+
+    def __len__(self) -> int:
+        return self._published[1]
+
+    def __getitem__(self, name: str) -> Array:
+        columns = self.snapshot().columns
+        if name not in columns:
+            raise KeyError(f"Expected one of the columns {sorted(columns)}, got {name!r}.")
+        return columns[name]
+
+    def write_csv(self, file: IO[str]) -> None:
+        """One line per row and replica, vectors spread over numbered columns, full precision."""
+        snapshot = self.snapshot()
+        shared = [name for name, column in snapshot.columns.items() if column.ndim == 1]
+        own = [name for name, column in snapshot.columns.items() if column.ndim > 1]
+        flat = {
+            name: snapshot.columns[name].reshape(snapshot.rows, -1, *snapshot.columns[name].shape[2:]) for name in own
+        }
+        header, parts = [], []
+        for name in own:
+            width = flat[name].shape[2:]
+            header += [name] if not width else [f"{name}_{j + 1}" for j in range(width[0])]
+            parts.append(flat[name][..., None] if not width else flat[name])
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow([*shared, "replica", *header])
+        if not snapshot.rows:
+            return
+        table = np.concatenate(parts, axis=2)
+        for i in range(snapshot.rows):
+            start = [repr(float(snapshot.columns[name][i])) for name in shared]
+            for r, values in enumerate(table[i]):
+                writer.writerow([*start, r, *(repr(float(v)) for v in values)])

@@ -1,0 +1,222 @@
+"""The one loop that advances a solver: budgets, steering, targets, trace, failures."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.runs import measure
+from zoviz.runs.inbox import Inbox
+from zoviz.runs.journal import Change, Journal
+from zoviz.runs.targets import Target
+from zoviz.runs.threads import SingleBlasThread
+from zoviz.runs.trace import Trace
+from zoviz.solvers.base import Solver
+from zoviz.solvers.constants import constants_of
+from zoviz.streams import Streams
+from zoviz.types import BudgetSpent, OracleError
+
+ACTIVE = ("running", "paused")
+"""Statuses of a run that has begun and not ended; the others are ready, finished, stopped and failed."""
+
+
+class Limits(NamedTuple):
+    """Budgets of a run; None is unlimited."""
+
+    iterations: int | None
+    calls: int | None
+    seconds: float | None
+
+
+class Worker:
+    """Owns private twins of problem and solver, and everything that changes while a run is going on.
+
+    Parameters
+    ----------
+    problem, solver
+        The twins: nobody else may touch them.
+    streams : Streams
+    limits : Limits
+    targets : list of Target
+    stop_at_targets : bool
+        Whether to finish once every replica has hit every target.
+    tolerance : float
+        Largest h that counts as feasible.
+    script : iterable of Change
+        Changes to make by themselves at their iterations: a replay's or a fork's.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        streams: Streams,
+        limits: Limits,
+        targets: list[Target],
+        stop_at_targets: bool,
+        tolerance: float,
+        script: Iterable[Change],
+    ) -> None:
+        self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
+        self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
+        self.inbox, self.trace, self.journal = Inbox(), Trace(), Journal()
+        self.status, self.message, self.error = "ready", "", None
+        self.notes: list[str] = []
+        self.resolved: dict[str, Any] = {}
+        self.iteration, self.seconds = 0, 0.0
+        self.state: Any = None
+        self._info: Any = None
+        self._row_at = -1
+        self._script = list(script)
+        self._open = bool(targets)
+        self.spent_calls = False
+        self.oracle: Oracle | None = None
+
+    def work(self) -> None:
+        """Run to the end; an exception ends the run as failed and stays in ``error``."""
+        try:
+            with SingleBlasThread(), np.errstate(all="ignore"):
+                self._prepare()
+                while self._may_go_on():
+                    self._advance()
+        except BudgetSpent:
+            self.spent_calls = True
+            self._end("finished", f"The budget of {self.limits.calls} oracle calls is spent.")
+        except BaseException as error:
+            self.error = error
+            self._end("failed", str(error) or type(error).__name__)
+            if not isinstance(error, Exception):
+                raise
+        finally:
+            self._record_last()
+
+    def _end(self, status: str, message: str) -> bool:
+        self.message, self.status = message, status
+        return False
+
+    def _prepare(self) -> None:
+        """Check, choose what was left open, evaluate the start and record it."""
+        self.status = "running"
+        started = time.perf_counter()
+        self.oracle = Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
+        x0 = np.array(self.problem.initial(self.streams), dtype=float)
+        self._resolve(x0)
+        self.state = self.solver.init(x0, self.oracle, self.streams)
+        self.seconds = time.perf_counter() - started
+        if self.oracle.any_failed:
+            self.oracle.freeze(self.oracle.failed.copy())
+        measured = measure.metrics(self.problem, self.solver, self.state)
+        unknown = [target.metric for target in self.targets if target.metric not in measured]
+        if unknown:
+            raise ValueError(
+                f"Expected targets among {sorted(measured)}, got {unknown[0]!r}: "
+                f"{type(self.problem).__name__} does not measure it."
+            )
+        worst = float(np.max(measured["violation"]))
+        if worst > self.tolerance:
+            self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
+        self._check_targets(measured)
+        self._record(measured)
+
+    def _resolve(self, x0: Any) -> None:
+        suggestible = self.solver.suggestible()
+        if not suggestible:
+            return
+        constants = constants_of(self.problem, self.oracle, x0, self.streams)
+        if constants.source.startswith("measured"):
+            self.notes.append(f"Steps chosen from constants {constants.source}.")
+        self.resolved = self.solver.suggest(self.problem, constants)
+        for name in suggestible:
+            self.solver.set(name, self.resolved[name])
+
+    def _may_go_on(self) -> bool:
+        if self.inbox.waiting and not self._attend():
+            return self._end("stopped", f"Stopped after {self.iteration} iterations.")
+        while self._script and self._script[0].iteration <= self.iteration:
+            self._apply(self._script[0].name, self._script.pop(0).new)
+        limits = self.limits
+        if limits.iterations is not None and self.iteration >= limits.iterations:
+            return self._end("finished", f"The budget of {limits.iterations} iterations is spent.")
+        if limits.seconds is not None and self.seconds >= limits.seconds:
+            return self._end("finished", f"The budget of {limits.seconds:g} s is spent.")
+        if not self.oracle.all_active and not self.oracle.active.any():
+            raise OracleError(
+                f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
+                f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside."
+            )
+        if self.stop_at_targets and self.targets and not self._open:
+            return self._end("finished", "Every replica hit every target.")
+        return True
+
+    def _attend(self) -> bool:
+        """Take what was posted; wait while paused. Whether to go on."""
+        while True:
+            for name, value in self.inbox.take():
+                self._apply(name, value)
+            if self.inbox.may_step():
+                self.status = "running"
+                return True
+            if self.inbox.stopping:
+                return False
+            self._record_last()
+            self.status = "paused"
+            self.inbox.wait()
+
+    def _apply(self, name: str, value: Any) -> None:
+        old = self.solver.get(name)
+        new = self.resolved.get(name, old) if value is None and name in self.resolved else value
+        if new == old:
+            return
+        self.solver.set(name, new)
+        self.journal.append(Change(self.iteration, self.oracle.spent, self.seconds, name, old, new))
+
+    def _advance(self) -> None:
+        started = time.perf_counter()
+        state, self._info = self.solver.step(self.state, self.oracle, self.streams)
+        self.seconds += time.perf_counter() - started
+        if self.oracle.any_failed:
+            self.oracle.freeze(self.oracle.failed.copy())
+        if not self.oracle.all_active:
+            state = measure.keep_frozen(self.state, state, self.oracle.active)
+        self.state = state
+        self.iteration += 1
+        due = self.trace.wants(self.iteration)
+        if due or self._open:
+            measured = measure.metrics(self.problem, self.solver, state)
+            if self._open:
+                self._check_targets(measured)
+            if due:
+                self._record(measured)
+
+    def _check_targets(self, measured: dict[str, Any]) -> None:
+        calls = self.oracle.calls
+        waiting = [t.check(measured[t.metric], self.iteration, calls, self.seconds) for t in self.targets]
+        self._open = any(waiting)
+
+    def _record(self, measured: dict[str, Any]) -> None:
+        row = measure.row(self.problem, self.solver, self.state, self._info, self.oracle, measured)
+        self.trace.append({"iteration": self.iteration, "seconds": self.seconds, **row})
+        self._row_at = self.iteration
+
+    def _record_last(self) -> None:
+        """Give ``last_row`` the current figures, where the trace's stride has passed them by."""
+        if self.state is not None and self._row_at != self.iteration:
+            with np.errstate(all="ignore"):
+                self._record(measure.metrics(self.problem, self.solver, self.state))
+
+    def fraction(self) -> float:
+        """Share of the budget that is used, NaN without one."""
+        limits, shares = self.limits, []
+        if limits.iterations is not None:
+            shares.append(self.iteration / max(limits.iterations, 1))
+        if limits.calls is not None and self.oracle is not None:
+            shares.append(self.oracle.spent / max(limits.calls, 1))
+        if limits.seconds is not None:
+            shares.append(self.seconds / max(limits.seconds, 1e-9))
+        return min(max(shares), 1.0) if shares else math.nan

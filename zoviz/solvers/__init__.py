@@ -1,0 +1,6 @@
+"""Solvers, one file per algorithm; a new file here is a new solver everywhere."""
+
+from zoviz.registry import export
+from zoviz.solvers.base import Solver
+
+__all__ = ["Solver", *export(__name__, globals(), Solver)]

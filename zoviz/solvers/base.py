@@ -1,0 +1,176 @@
+"""What every solver offers: init, step, the parameters that may change in between, and rules for their defaults."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+import param
+
+from zoviz.estimators import GradientEstimator
+from zoviz.oracle import Oracle
+from zoviz.parameters import Scale
+from zoviz.problems.base import Problem
+from zoviz.streams import Streams
+from zoviz.types import Array, Constants, Evaluation
+
+
+class State(Protocol):
+    """What the next step needs, a NamedTuple; its arrays carry the replica axis first.
+
+    ``value`` is the oracle's value at ``x`` under its current sample, paid for at the end of the step before: it is
+    the base point of the next estimate and, for an expensive black box, what measures are taken from.
+    """
+
+    x: Array
+    y: Array
+    value: Evaluation
+
+
+class Info(NamedTuple):
+    """What a step tells about itself.
+
+    Attributes
+    ----------
+    variance : Array, shape (R,)
+        Measured variance of the step's (first) gradient estimate.
+    point, dual : Array, shapes (R, n) and (R, m)
+        Where that gradient was estimated.
+    radius : float
+        The smoothing radius in use.
+    """
+
+    variance: Array
+    point: Array
+    dual: Array
+    radius: float
+
+
+class Target(NamedTuple):
+    """What theory needs to know of the scalar phi whose gradient is estimated.
+
+    Attributes
+    ----------
+    square : Array, shape (R,)
+        ||grad phi||^2 where the estimate was taken.
+    n : int
+        Dimension of the estimate.
+    slope, curvature : Array, shape (R,)
+        Bounds G on ||grad phi|| over the domain and L on its Lipschitz constant.
+    """
+
+    square: Array
+    n: int
+    slope: Array
+    curvature: Array
+
+
+class Solver(param.Parameterized):
+    """An iterative method that sees a problem only through an ``Oracle``.
+
+    ``init`` and ``step`` know neither threads nor time. Names in ``live`` (dotted for the estimator's own) may change
+    between two steps; all others are fixed while a run is in progress. A parameter left at None is chosen by
+    ``suggest`` when the run starts.
+    """
+
+    __abstract = True
+
+    title: ClassVar[str] = ""
+    """Name for people."""
+    source: ClassVar[str] = ""
+    """Paper and algorithm."""
+    live: ClassVar[tuple[str, ...]] = ()
+    families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
+    """Estimators that the method works with; the first is the paper's."""
+
+    estimator: GradientEstimator
+
+    def accepts(self, problem: Problem) -> str | None:
+        """None where the solver can run on the problem, else the reason why not, as a sentence."""
+        return None
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
+        return {}
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
+        """The state at ``x0`` (R, n), a ``State``."""
+        raise NotImplementedError(f"{type(self).__name__} must define init(x0, oracle, streams).")
+
+    def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
+        """One iteration."""
+        raise NotImplementedError(f"{type(self).__name__} must define step(state, oracle, streams).")
+
+    def output(self, state: Any) -> Array:
+        """The iterate that is measured and reported, (R, n)."""
+        return state.x
+
+    def clone(self) -> Solver:
+        """A twin with the same parameters, estimator included, and no watcher in common."""
+        values = {k: v for k, v in self.param.values().items() if k != "name"}
+        return type(self)(**{k: v.clone() if isinstance(v, GradientEstimator) else v for k, v in values.items()})
+
+    def owner(self, name: str) -> tuple[param.Parameterized, str]:
+        """The object that holds a (dotted) parameter, and the parameter's own name there."""
+        target: Any = self
+        *path, last = name.split(".")
+        for part in path:
+            target = getattr(target, part)
+        if last not in target.param:
+            raise ValueError(f"Expected a parameter of {type(self).__name__}, got {name!r}: see {sorted(self.live)}.")
+        return target, last
+
+    def get(self, name: str) -> Any:
+        """Value of a (dotted) parameter."""
+        target, last = self.owner(name)
+        return getattr(target, last)
+
+    def set(self, name: str, value: Any) -> None:
+        """Set a (dotted) parameter; Param's own checks apply."""
+        target, last = self.owner(name)
+        setattr(target, last, value)
+
+    def suggestible(self) -> list[str]:
+        """Names of parameters that are None and stand for "chosen by the rule", the estimator's included."""
+        parts = {"": self, "estimator.": self.estimator}
+        return [
+            f"{prefix}{name}"
+            for prefix, part in parts.items()
+            for name, parameter in part.param.objects().items()
+            if isinstance(parameter, Scale) and getattr(part, name) is None
+        ]
+
+    def relative_variance(self, n: int) -> float:
+        """Noise-free variance of the estimate of a gradient of norm 1 in n variables: (n - 1)/k for the sphere."""
+        return float(self.estimator.predicted_variance(np.ones(1), n, 0.0, 1.0)[0])
+
+    def theory(self, problem: Problem, info: Info) -> dict[str, Array]:
+        """What theory predicts of ``info.variance``, and what papers claim of it, off the books.
+
+        Returns
+        -------
+        dict of str to Array, shape (R,)
+            ``variance_predicted``, and ``bound: <source>`` for each published bound; empty where the problem has no
+            exact gradients.
+        """
+        target = self.target(problem, info)
+        if target is None:
+            return {}
+        noise = problem.noise_variance * (1.0 + np.square(info.dual).sum(axis=-1))
+        predicted = self.estimator.predicted_variance(target.square, target.n, noise, info.radius)
+        bounds = self.estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
+        return {"variance_predicted": predicted} | {f"bound: {source}": bound for source, bound in bounds.items()}
+
+    def target(self, problem: Problem, info: Info) -> Target | None:
+        """Exact magnitudes of the scalar that the estimator works on: here the Lagrangian in x."""
+        gradients, constants = problem.gradient(info.point), problem.constants
+        if gradients is None or constants is None:
+            return None
+        lagrangian = gradients[0] + np.matmul(info.dual[:, None, :], gradients[1])[:, 0, :]
+        size = np.sqrt(np.square(info.dual).sum(axis=-1))
+        return Target(
+            square=np.square(lagrangian).sum(axis=-1),
+            n=lagrangian.shape[-1],
+            slope=constants.slope + size * constants.constraint_slope,
+            curvature=constants.curvature + size * constants.constraint_curvature,
+        )

@@ -1,0 +1,73 @@
+"""Pieces that several algorithms share: the Lagrangian, schedules."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.oracle import Composed, Oracle
+from zoviz.types import Array, Constants, Evaluation
+
+
+class Lagrangian:
+    """phi(f, h) = f + <y, h> at fixed y (R, m), for values of shapes (R, ...) and (R, ..., m)."""
+
+    def __init__(self, y: Array) -> None:
+        self._y = y
+
+    def __call__(self, value: Evaluation) -> Array:
+        """The Lagrangian's values, shape of f."""
+        y = self._y if value.f.ndim == 1 else self._y[:, None, :]
+        return value.f + (value.h * y).sum(axis=-1)
+
+
+def objective(value: Evaluation) -> Array:
+    """phi(f, h) = f."""
+    return value.f
+
+
+def with_proximal(oracle: Oracle, centre: Array, weight: float) -> Composed:
+    """The oracle with (weight/2) ||x - centre||^2 added to f."""
+
+    def evaluate(x: Array) -> Evaluation:
+        value = oracle(x)
+        offset = x - (centre if x.ndim == 2 else centre[:, None])
+        return Evaluation(value.f + 0.5 * weight * np.square(offset).sum(axis=-1), value.h)
+
+    return Composed(oracle, evaluate)
+
+
+def saddle(oracle: Oracle) -> Composed:
+    """The saddle function f(x) + <y, h(x)> of z = (x, y) as an oracle on R^(n + m), its value in f."""
+    n = oracle.n
+
+    def evaluate(z: Array) -> Evaluation:
+        value = oracle(np.ascontiguousarray(z[..., :n]))
+        return Evaluation(value.f + (z[..., n:] * value.h).sum(axis=-1), value.h)
+
+    return Composed(oracle, evaluate)
+
+
+def diminishing(value: float, iteration: int, schedule: str) -> float:
+    """``value`` (schedule "constant") or value / sqrt(iteration + 1) ("diminishing")."""
+    return value if schedule == "constant" else value / float(np.sqrt(iteration + 1.0))
+
+
+def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> float:
+    """min{scale / (iteration + 1)^power, ceiling}, never below 1e-7 times the ceiling (round-off)."""
+    return max(min(scale / (iteration + 1.0) ** power, ceiling), 1e-7 * ceiling)
+
+
+def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> float:
+    """The radius at which smoothing bias and independent noise balance, at least ``floor``.
+
+    [2 n^2 sigma^2 / (L^2 (k + n^2 / 4))]^(1/4) minimises the mean square error of E1 up to the part that does not
+    depend on r; without noise it is ``floor``.
+
+    References
+    ----------
+    More and Wild (2012) for the constant 8^(1/4) sqrt(sigma / L) that it tends to.
+    """
+    if not constants.noise:
+        return floor
+    ratio = 2.0 * (n * constants.noise / constants.curvature) ** 2 / (batch + 0.25 * n * n)
+    return max(float(ratio**0.25), floor)

@@ -1,0 +1,114 @@
+"""The values that travel between the rooms, and the glossary of shapes.
+
+Shapes
+------
+R replicas (independent runs advanced in lock-step), n variables, m constraints, k directions. The replica axis
+always comes first: x is (R, n), a batch of probes is (R, k, n), dual variables are (R, m).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+class Evaluation(NamedTuple):
+    """What one joint oracle call returns at each point.
+
+    Attributes
+    ----------
+    f : Array, shape (...,)
+        Objective, minimised.
+    h : Array, shape (..., m)
+        Constraints; a point is feasible iff ``h <= 0``.
+    """
+
+    f: Array
+    h: Array
+
+
+class Estimate(NamedTuple):
+    """A gradient estimate and what is known about its quality.
+
+    Attributes
+    ----------
+    gradient : Array, shape (R, n)
+    variance : Array, shape (R,)
+        Trace of the covariance of ``gradient``, measured from the samples that it is the mean of; NaN where one
+        sample leaves it unmeasurable.
+    base : Evaluation or None
+        Value at the point itself, where the estimator needed it.
+    """
+
+    gradient: Array
+    variance: Array
+    base: Evaluation | None
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """A known solution.
+
+    Attributes
+    ----------
+    value : float
+        Objective value at the solution.
+    point : Array, shape (n,)
+    multipliers : Array, shape (m,)
+    source : str
+        How it is known: a closed form, a certificate, a publication.
+    """
+
+    value: float
+    point: Array
+    multipliers: Array
+    source: str
+
+
+class Constants(NamedTuple):
+    """Magnitudes that step-size rules are made of.
+
+    Attributes
+    ----------
+    curvature : float
+        Lipschitz constant L_f of the objective's gradient.
+    constraint_curvature : float
+        Lipschitz constant L_h of the constraints' gradients (Frobenius norm over the constraints).
+    slope, constraint_slope : float
+        Bounds G_f and G_h on the norms of the objective's gradient and of the constraints' Jacobian over the domain
+        (where they are measured: near the start).
+    start_slope : float
+        Root mean square of the Jacobian's norm over the starting points.
+    weak_convexity : float
+        Smallest rho >= 0 such that f + rho/2 ||x||^2 is convex; NaN where unknown.
+    noise : float
+        Standard deviation of one value's independent noise.
+    source : str
+        "analytic" or "measured (N calls)".
+    """
+
+    curvature: float
+    constraint_curvature: float
+    slope: float
+    constraint_slope: float
+    start_slope: float
+    weak_convexity: float
+    noise: float = 0.0
+    source: str = "analytic"
+
+
+class ZovizError(Exception):
+    """A sentence for the person at the screen: what was expected, what came, what to do."""
+
+
+class OracleError(ZovizError):
+    """The black box returned something of the wrong shape, or raised."""
+
+
+class BudgetSpent(Exception):
+    """The next evaluation would exceed the budget of oracle calls; control flow, not an error."""

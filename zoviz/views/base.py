@@ -1,0 +1,185 @@
+"""What every plot offers: which lines it draws of a run, and a figure that takes runs in and out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import param
+from bokeh.core.has_props import HasProps
+from bokeh.models import (
+    ColumnDataSource,
+    CustomJS,
+    CustomJSTickFormatter,
+    DataRange1d,
+    GlyphRenderer,
+    HoverTool,
+    Legend,
+    LegendItem,
+    LinearScale,
+    LogTicker,
+    LogTickFormatter,
+    Model,
+    Range1d,
+)
+from bokeh.plotting import figure
+
+from zoviz.types import Array
+from zoviz.views.colours import EVENT, REFERENCE, TARGET
+from zoviz.views.frames import AXES, Series
+from zoviz.views.stream import Stream
+
+# 1.5M, 20k: Bokeh's numeral format writes a small m for million.
+_SHORT = """const a = Math.abs(tick);
+return a >= 1e9 ? +(tick/1e9).toPrecision(4) + "G" : a >= 1e6 ? +(tick/1e6).toPrecision(4) + "M"
+     : a >= 1e3 ? +(tick/1e3).toPrecision(4) + "k" : "" + +tick.toPrecision(4)"""
+
+
+class Look(NamedTuple):
+    """How one run is drawn: its name, colour, and line width."""
+
+    name: str
+    colour: str
+    width: float
+
+
+class Scales(NamedTuple):
+    """Choices that need a new figure when they change."""
+
+    axis: str
+    log_x: bool
+    log_y: bool
+
+
+def pin(model: HasProps, **values: Any) -> None:
+    """Set properties and keep them against the page's theme, which overwrites fonts and spacing in the browser."""
+    for name, value in values.items():
+        setattr(model, name, value)
+        code = f"if (cb_obj.{name} != value) cb_obj.{name} = value"
+        if isinstance(model, Model):
+            model.js_on_change(name, CustomJS(args={"value": value}, code=code))
+
+
+class PlotView(param.Parameterized):
+    """One plot: lines of the live run and of kept runs, marks where a parameter changed or a target was hit."""
+
+    __abstract = True
+
+    title: ClassVar[str] = ""
+    order: ClassVar[int] = 100
+    can_log: ClassVar[bool] = True
+    height: ClassVar[int] = 280
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """The lines that a trace with these columns has on this plot; empty: nothing to draw."""
+        raise NotImplementedError(f"{type(self).__name__} must define series(columns).")
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """What the vertical axis shows, with its unit; part of the title."""
+        return ""
+
+    def build(self, scales: Scales, x_range: DataRange1d, marks: ColumnDataSource, targets: ColumnDataSource) -> None:
+        """Make an empty figure for these scales; the range and the marks' sources are shared by all plots."""
+        log_y = scales.log_y and self.can_log
+        self.figure = fig = figure(
+            title=self.title,
+            height=self.height,
+            sizing_mode="stretch_width",
+            x_range=x_range,
+            y_range=DataRange1d(only_visible=True, range_padding=0.06),
+            x_axis_type="log" if scales.log_x else "linear",
+            y_axis_type="log" if log_y else "linear",
+            x_axis_label=AXES[scales.axis],
+            tools="pan,box_zoom,xwheel_zoom,reset,save",
+            toolbar_location="right",
+            active_scroll=None,
+            min_border_left=58,
+            min_border_right=10,
+            outline_line_color=None,
+            border_fill_alpha=0,
+            background_fill_alpha=0,
+            name=f"plot-{type(self).__name__}",
+        )
+        fig.toolbar.autohide, fig.toolbar.logo = True, None
+        fig.xgrid.grid_line_color = None
+        if not scales.log_x:
+            fig.xaxis.formatter = CustomJSTickFormatter(code=_SHORT)
+            fig.xaxis.ticker.desired_num_ticks = 5
+        if log_y:
+            fig.yaxis.ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
+            fig.yaxis.formatter = LogTickFormatter(min_exponent=1)
+        pin(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        pin(fig.xaxis[0], axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
+        pin(fig.yaxis[0], major_label_text_font_size="12px")
+        self._drawn: dict[str, list[GlyphRenderer]] = {}
+        self._items: dict[str, list[LegendItem]] = {}
+        self._add_legend()
+        self._add_marks(marks, targets)
+        self._add_placeholder()
+        self._refresh()
+
+    def _add_legend(self) -> None:
+        self._legend = Legend(
+            orientation="horizontal",
+            click_policy="hide",
+            location="left",
+            padding=0,
+            ncols=4,
+            inactive_fill_color="#808080",
+            inactive_fill_alpha=0.4,
+        )
+        pin(self._legend, label_text_font_size="12px", spacing=10, label_standoff=4, glyph_width=20, margin=2)
+        self.figure.add_layout(self._legend, "above")
+
+    def _add_placeholder(self) -> None:
+        """An invisible pair of points gives an empty plot its ranges."""
+        empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
+        self._placeholder = self.figure.scatter("x", "y", source=empty, alpha=0.0)
+
+    def _add_marks(self, marks: ColumnDataSource, targets: ColumnDataSource) -> None:
+        """Vertical lines with a handle at the top of the frame; they never stretch the data's ranges."""
+        fig = self.figure
+        fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(0, 1)}, {"frame": LinearScale()}
+        for source, colour, marker, dash in (
+            (marks, EVENT, "inverted_triangle", "dashed"),
+            (targets, TARGET, "diamond", "dotdash"),
+        ):
+            fig.vspan("x", source=source, line_color=colour, line_dash=dash, line_width=1)
+            head = fig.scatter("x", "y", source=source, y_range_name="frame", marker=marker, size=11, color=colour)
+            fig.add_tools(HoverTool(renderers=[head], tooltips="@text{safe}", visible=False))
+
+    def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array], only: bool) -> None:
+        """Draw a run's lines and bands from its stream."""
+        renderers, items = [], []
+        for one in self.series(columns):
+            colour = REFERENCE if one.muted else look.colour
+            band = self.figure.varea(
+                "x", f"{one.key}.low", f"{one.key}.high", source=stream.source, fill_color=colour, fill_alpha=0.18
+            )
+            line = self.figure.line(
+                "x", one.key, source=stream.source, color=colour, line_width=look.width, line_dash=one.dash
+            )
+            renderers += [band, line]
+            label = one.label if only else f"{look.name} · {one.label}"
+            items.append(LegendItem(label=label, renderers=[line, band], name=key))
+        self._drawn[key], self._items[key] = renderers, items
+        self._refresh()
+        label = self.y_label(columns)
+        self.figure.title.text = f"{self.title}   {label}" if label else self.title
+
+    def remove(self, key: str) -> None:
+        """Take a run off the plot."""
+        gone = self._drawn.pop(key, [])
+        if gone:
+            self._items.pop(key)
+            self.figure.renderers = [one for one in self.figure.renderers if one not in gone]
+            self._refresh()
+
+    @property
+    def drawn(self) -> list[GlyphRenderer]:
+        """What the ranges follow: every run's lines and bands, or the placeholder."""
+        return [one for lines in self._drawn.values() for one in lines] or [self._placeholder]
+
+    def _refresh(self) -> None:
+        self.figure.y_range.renderers = self.drawn
+        self._legend.items = [item for items in self._items.values() for item in items]

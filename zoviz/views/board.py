@@ -1,0 +1,186 @@
+"""The plots of several runs side by side: one that is going on, and finished ones kept for comparison."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models import ColumnDataSource, DataRange1d
+
+from zoviz.registry import discover
+from zoviz.runs.run import Run
+from zoviz.types import Array
+from zoviz.views.base import Look, PlotView, Scales
+from zoviz.views.colours import shade, solver_colour
+from zoviz.views.frames import BANDS
+from zoviz.views.marks import event_marks, target_marks
+from zoviz.views.stream import Stream, all_series
+from zoviz.views.style import GRID
+
+
+class Shown:
+    """A run on the board."""
+
+    def __init__(self, run: Run, key: str, name: str, colour: str) -> None:
+        self.run, self.key, self.name, self.colour = run, key, name, colour
+        self.stream = Stream(key)
+        self.visible = True
+        self.columns: frozenset[str] = frozenset()
+        self.drawn_rows, self.drawn_last, self.settled = -1, -1.0, False
+
+
+class Board(pn.viewable.Viewer):
+    """All plots that the registry finds, for the runs that were put on.
+
+    Parameters
+    ----------
+    axis, log_x, log_y, band
+        What the lines are drawn against, on which scales, and which band over the replicas.
+    """
+
+    axis = param.Selector(
+        default="calls",
+        objects={"oracle calls": "calls", "iterations": "iteration", "seconds": "seconds"},
+        label="Against",
+        doc="Horizontal axis of every plot.",
+    )
+    log_x = param.Boolean(default=False, label="Log x", doc="Logarithmic horizontal axis.")
+    log_y = param.Boolean(default=True, label="Log y", doc="Logarithmic vertical axes, drawing magnitudes.")
+    band = param.Selector(default="std", objects=BANDS, label="Band", doc="Band over the replicas.")
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        views = [cls() for cls in discover("zoviz.views.plots", PlotView).values()]
+        self.views = sorted(views, key=lambda view: view.order)
+        self.shown: dict[str, Shown] = {}
+        self._count = 0
+        self._marks = ColumnDataSource({"x": [], "y": [], "text": []}, name="marks")
+        self._targets = ColumnDataSource({"x": [], "y": [], "text": []}, name="targets")
+        self._marked: tuple[Any, ...] = ()
+        self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self.views]
+        self._grid = pn.Column(*self._panes, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
+        self._rebuild()
+        self.param.watch(lambda *_: self._rebuild(), ["axis", "log_x", "log_y"])
+        self.param.watch(lambda *_: self._dress_all(), ["band"])
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._grid
+
+    def put(self, run: Run, name: str | None = None) -> Shown:
+        """Put a run on the plots."""
+        self._count += 1
+        title = type(run.solver).title or type(run.solver).__name__
+        same = sum(type(other.run.solver) is type(run.solver) for other in self.shown.values())
+        colour = shade(solver_colour(run.solver), same)
+        shown = Shown(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
+        self.shown[shown.key] = shown
+        self._dress_all()
+        return shown
+
+    def take_off(self, key: str) -> None:
+        """Remove a run from the plots."""
+        shown = self.shown.pop(key, None)
+        if shown is not None:
+            for view in self.views:
+                view.remove(key)
+            self._dress_all()
+            self._mark()
+
+    def rename(self, key: str, name: str) -> None:
+        """Give a run another name in the legends."""
+        self.shown[key].name = name
+        self._dress_all()
+
+    def show(self, key: str, visible: bool) -> None:
+        """Draw a run, or hide it without forgetting it."""
+        self.shown[key].visible = visible
+        self._dress_all()
+
+    def refresh(self) -> None:
+        """Send what is new; cheap where nothing is. Called a few times a second."""
+        for shown in self.shown.values():
+            snapshot = shown.run.trace.snapshot()
+            if not snapshot.rows:
+                continue
+            if snapshot.columns.keys() != shown.columns:
+                self._dress(shown, snapshot.columns)
+            last = float(snapshot.columns["iteration"][-1])
+            if (snapshot.rows, last) != (shown.drawn_rows, shown.drawn_last):
+                shown.drawn_rows, shown.drawn_last, shown.settled = snapshot.rows, last, False
+                shown.stream.send(snapshot, self.axis, self.band, self.log_x, self.log_y)
+            elif not shown.settled and not shown.run.active:
+                self._settle(shown)
+                shown.settled = True
+        self._mark()
+
+    def _mark(self) -> None:
+        """Marks of the newest run, sent only when they changed."""
+        newest = next(reversed(self.shown.values()), None)
+        events = event_marks(newest.run, self.axis) if newest else {"x": [], "y": [], "text": []}
+        hits = target_marks(newest.run, self.axis) if newest else {"x": [], "y": [], "text": []}
+        state = (tuple(events["text"]), tuple(events["x"]), tuple(hits["text"]), tuple(hits["x"]))
+        if state != self._marked:
+            self._marked = state
+            self._marks.data, self._targets.data = events, hits
+
+    def _follow(self) -> None:
+        """Let the shared horizontal range follow what is drawn."""
+        self._x_range.renderers = [line for view in self.views for line in view.drawn]
+
+    def _dress(self, shown: Shown, columns: dict[str, Array]) -> None:
+        """Give a run its lines on every plot."""
+        shown.columns = frozenset(columns)
+        for view in self.views:
+            view.remove(shown.key)
+        if not shown.visible:
+            return self._follow()
+        shown.stream.declare(all_series(columns, self.views))
+        self._settle(shown)
+        only = sum(other.visible for other in self.shown.values()) == 1
+        width = 2.2 if shown.run.active or only else 1.6
+        for view in self.views:
+            view.add(shown.key, Look(shown.name, shown.colour, width), shown.stream, columns, only)
+        return self._follow()
+
+    def _dress_all(self) -> None:
+        """Lines of every run anew, from the full data."""
+        for shown in self.shown.values():
+            snapshot = shown.run.trace.snapshot()
+            if snapshot.rows:
+                self._dress(shown, snapshot.columns)
+                shown.drawn_rows = -1
+        self._follow()
+
+    def _settle(self, shown: Shown) -> None:
+        shown.stream.settle(shown.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
+
+    def _rebuild(self) -> None:
+        """New figures, for scales that a figure cannot change."""
+        scales = Scales(self.axis, self.log_x, self.log_y)
+        self._x_range = DataRange1d(range_padding=0.01, only_visible=True)
+        for view in self.views:
+            view.build(scales, self._x_range, self._marks, self._targets)
+        self._dress_all()
+        for view, pane in zip(self.views, self._panes, strict=True):
+            pane.object = view.figure
+        self._marked = ()
+        self._mark()
+
+    def controls(self) -> pn.viewable.Viewable:
+        """Widgets for the axes and the band, in one row."""
+        return pn.FlexBox(
+            pmui.RadioButtonGroup.from_param(
+                self.param.axis,
+                label="",
+                size="small",
+                margin=(4, 6),
+                width=300,
+                sx={"& button": {"text-transform": "none"}},
+            ),
+            pmui.Select.from_param(self.param.band, size="small", width=130, margin=(4, 6)),
+            pmui.Switch.from_param(self.param.log_x, description="", margin=(6, 4)),
+            pmui.Switch.from_param(self.param.log_y, description="", margin=(6, 4)),
+            align_items="center",
+        )

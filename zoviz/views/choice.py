@@ -1,0 +1,112 @@
+"""Which problem and which solver: the two lists, and the forms of what is chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.problems.base import Problem
+from zoviz.registry import discover
+from zoviz.solvers.base import Solver
+from zoviz.views.forms import ProblemForm, SolverForm
+from zoviz.views.style import note
+
+
+class Choice(pn.viewable.Viewer):
+    """Every problem and, for the chosen one, every solver that accepts it; a person's values are kept per object.
+
+    Parameters
+    ----------
+    own_problem : Problem, optional
+        Offered first.
+    own_solver : Solver, optional
+        Replaces the registry's instance of its class, and is chosen.
+    """
+
+    problem_name = param.Selector(default=None, objects=[None], label="Problem", doc="What is minimised.")
+    solver_name = param.Selector(default=None, objects=[None], label="Solver", doc="Those that accept the problem.")
+
+    def __init__(self, own_problem: Problem | None = None, own_solver: Solver | None = None, **params: Any) -> None:
+        super().__init__(**params)
+        problems = sorted(discover("zoviz.problems", Problem).values(), key=lambda cls: (cls.order, cls.__name__))
+        self.problems = {cls.title or cls.__name__: cls() for cls in problems}
+        if own_problem is not None:
+            title = f"{own_problem.title or type(own_problem).__name__} (yours)"
+            self.problems = {title: own_problem, **self.problems}
+        self.solvers = {cls.title or name: cls() for name, cls in discover("zoviz.solvers", Solver).items()}
+        if own_solver is not None:
+            self.solvers[own_solver.title or type(own_solver).__name__] = own_solver
+        self.doubt = ""
+        self._refused = note("", visible=True, margin=(0, 10))
+        self.problem_slot = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.solver_slot = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.param.problem_name.objects = list(self.problems)
+        style = {"sizing_mode": "stretch_width", "size": "small", "margin": (8, 10)}
+        first = None if own_solver is None else own_solver.title or type(own_solver).__name__
+        self._offer(list(self.problems)[0], first)
+        self._selects = [
+            pmui.Select.from_param(self.param.problem_name, **style),
+            pmui.Select.from_param(self.param.solver_name, **style),
+        ]
+        self.param.watch(lambda event: self._offer(event.new, self.solver_name), "problem_name")
+        self.param.watch(lambda _: self._show_solver(), "solver_name")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(*self._selects, self._refused, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def problem(self) -> Problem:
+        """The chosen problem."""
+        return self.problems[self.problem_name]
+
+    @property
+    def solver(self) -> Solver:
+        """The chosen solver."""
+        return self.solvers[self.solver_name]
+
+    def lock(self, locked: bool) -> None:
+        """Disable what is fixed while a run is in progress; the forms say why."""
+        for select in self._selects:
+            select.disabled = locked
+        self.problem_form.lock(locked)
+        self.solver_form.lock(locked)
+
+    def suggest(self, resolved: dict[str, Any] | None = None) -> None:
+        """Show what the rule chose (``resolved``), or would choose where that costs no call; ``doubt`` says why not."""
+        self.doubt = ""
+        if not resolved:
+            try:
+                constants = self.problem.constants
+                if constants is None:
+                    return
+                noise = self.problem.noise_variance**0.5
+                resolved = self.solver.suggest(self.problem, constants._replace(noise=noise))
+            except ValueError as error:
+                self.doubt = str(error)
+                return
+        self.solver_form.suggest(resolved)
+
+    def _offer(self, problem: str, wanted: str | None) -> None:
+        """Offer the solvers that accept the problem, and say which do not and why."""
+        refused = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
+        accepted = [title for title, reason in refused.items() if not reason] or list(self.solvers)
+        self._refused.object = "<br>".join(f"Not offered: {reason}" for reason in refused.values() if reason)
+        favourite = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
+        self.param.solver_name.objects = accepted
+        self.param.update(problem_name=problem, solver_name=wanted if wanted in accepted else favourite)
+        self.problem_form = ProblemForm(self.problem)
+        self.problem_slot.objects = [self.problem_form]
+        self._show_solver()
+
+    def _reason(self, solver: Solver, problem: str) -> str:
+        try:
+            return solver.accepts(self.problems[problem]) or ""
+        except ValueError:  # the problem's own complaint comes with its form
+            return ""
+
+    def _show_solver(self) -> None:
+        self.solver_form = SolverForm(self.solver)
+        self.solver_slot.objects = [self.solver_form]

@@ -1,0 +1,181 @@
+"""The dashboard: choose, start, watch, steer, compare, take away."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.runs.worker import ACTIVE
+from zoviz.solvers.base import Solver
+from zoviz.views.board import Board
+from zoviz.views.choice import Choice
+from zoviz.views.settings import Settings, SettingsForm
+from zoviz.views.shelf import Shelf
+from zoviz.views.style import THEME, section
+from zoviz.views.transport import Status, Transport
+
+PERIOD = 250
+"""Milliseconds between two looks at the run."""
+
+
+class Dashboard(pn.viewable.Viewer):
+    """Everything to run solvers on problems and watch them; one instance for each session.
+
+    Parameters
+    ----------
+    problem : Problem, optional
+        A problem of your own (a ``BlackBox``, say), offered first.
+    solver : Solver, optional
+        The solver to begin with.
+
+    Examples
+    --------
+    >>> from zoviz.views.dashboard import Dashboard
+    >>> dashboard = Dashboard()        # in a notebook, the last line of a cell shows it
+    """
+
+    keep = param.Boolean(default=True, label="Keep finished runs", doc="Leave a run on the plots when the next starts.")
+
+    def __init__(self, problem: Problem | None = None, solver: Solver | None = None, **params: Any) -> None:
+        super().__init__(**params)
+        self.choice = Choice(problem, solver)
+        self.settings, self.board = Settings(), Board()
+        self.run: Run | None = None
+        self._key = ""
+        self._error = ""
+        self.status = Status()
+        self.transport = Transport(
+            {
+                "start": self.start,
+                "pause": self.pause,
+                "step": self.step,
+                "resume": self.resume,
+                "stop": self.stop,
+                "reset": self.reset,
+            }
+        )
+        self.shelf = Shelf(self.board, self._forget)
+        self.settings_form = SettingsForm(self.settings)
+        self._tick()
+
+    def start(self, steps: int | None = None) -> None:
+        """Begin a new run with what is chosen, unless one is going on."""
+        if self.run is not None and self.run.active:
+            return self._say("Expected Start after the run has ended; it is still going on: Stop it first, or Pause.")
+        try:
+            run = self.settings.make(self.choice.problem, self.choice.solver)
+            run.start(steps)
+        except Exception as error:
+            return self._say(str(error))
+        if not self.keep and self._key:
+            self.board.take_off(self._key)
+        self._error, self.run = "", run
+        self._key = self.board.put(run).key
+        self.shelf.update()
+        return self._tick()
+
+    def step(self) -> None:
+        """One iteration, then pause; begins a run if there is none."""
+        if self.run is not None and self.run.active:
+            self.run.step()
+        else:
+            self.start(steps=1)
+
+    def pause(self) -> None:
+        """Hold the run."""
+        self._command("pause")
+
+    def resume(self) -> None:
+        """Let the run go on."""
+        self._command("resume")
+
+    def stop(self) -> None:
+        """End the run; its lines stay."""
+        self._command("stop")
+
+    def reset(self) -> None:
+        """End the run and take it off the plots; parameters and other runs stay."""
+        self._command("stop")
+        if self._key:
+            self.board.take_off(self._key)
+        self.run, self._key, self._error = None, "", ""
+        self.shelf.update()
+        self._tick()
+
+    def close(self) -> None:
+        """End the run's thread: the session is over."""
+        self._command("stop")
+
+    def _command(self, name: str) -> None:
+        if self.run is not None and self.run.active:
+            getattr(self.run, name)()
+            self._tick()
+
+    def _forget(self, key: str) -> None:
+        if key == self._key:
+            self._command("stop")
+            self.run, self._key = None, ""
+
+    def _say(self, sentence: str) -> None:
+        self._error = sentence
+        if pn.state.notifications is not None:
+            pn.state.notifications.error(sentence, duration=8000)
+        self._tick()
+
+    def _tick(self) -> None:
+        """Look at the run and show what is new."""
+        self.board.refresh()
+        run, status = self.run, "ready" if self.run is None else self.run.status
+        active = status in ACTIVE
+        self.transport.update(status)
+        self.settings_form.lock(active)
+        self.choice.lock(active)
+        self.choice.suggest(dict(run.resolved) if run is not None and active else None)
+        self.status.update(run, self._error or self.choice.doubt)
+
+    def sidebar(self) -> pn.viewable.Viewable:
+        """Problem, solver and settings."""
+        return pn.Column(
+            self.choice,
+            pmui.Tabs(
+                ("Solver", self.choice.solver_slot),
+                ("Problem", self.choice.problem_slot),
+                ("Run", self.settings_form),
+                margin=(4, 0),
+                sizing_mode="stretch_width",
+                dynamic=False,
+            ),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def main(self) -> pn.viewable.Viewable:
+        """Buttons, status, plots and the list of runs."""
+        runs = pn.Column(
+            pn.Row(section("Runs on the plots"), pmui.Switch.from_param(self.param.keep, margin=(8, 10))),
+            self.shelf,
+            sizing_mode="stretch_width",
+        )
+        bar = pn.FlexBox(self.transport, self.board.controls(), justify_content="space-between", align_items="center")
+        return pn.Column(bar, self.status, self.board, runs, sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        self.listen()
+        return pn.Row(pn.Column(self.sidebar(), width=340), self.main(), sizing_mode="stretch_width")
+
+    def listen(self) -> None:
+        """Begin to look at the run a few times a second, once a page is there; end its thread with the page."""
+        pn.state.onload(lambda: pn.state.add_periodic_callback(self._tick, PERIOD))
+        pn.state.on_session_destroyed(lambda _: self.close())
+
+    def page(self) -> pmui.Page:
+        """The whole page, for a server."""
+        self.listen()
+        return pmui.Page(
+            title="zoviz", sidebar=[self.sidebar()], main=[self.main()], sidebar_width=350, theme_config=THEME
+        )

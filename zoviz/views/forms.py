@@ -1,0 +1,159 @@
+"""Forms for problems and solvers: a widget for every parameter, live ones first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.estimators import GradientEstimator
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Solver
+from zoviz.views.style import note, section
+from zoviz.views.widgets import STYLE, LogSlider, widget_for
+
+LOCKED = "Fixed while a run is in progress: Stop it to change these."
+
+
+def editable(owner: param.Parameterized) -> list[str]:
+    """Names of parameters that have a widget, in the order of declaration, inherited ones last."""
+    kinds = (param.Number, param.Boolean, param.Selector)
+    found = [
+        name
+        for name, parameter in owner.param.objects().items()
+        if isinstance(parameter, kinds)
+        and not isinstance(parameter, param.ClassSelector)
+        and (parameter.precedence is None or parameter.precedence >= 0)
+    ]
+    own = [name for cls in type(owner).__mro__ for name in vars(cls) if name in found]
+    return list(dict.fromkeys(own))
+
+
+class Form:
+    """The widgets of one object, by parameter name.
+
+    Attributes
+    ----------
+    fields : dict of str to Widget
+        By dotted name.
+    """
+
+    def __init__(self, owner: param.Parameterized, names: list[str], prefix: str = "") -> None:
+        self.fields: dict[str, Any] = {}
+        for name in names:
+            options = dict(widget_for(owner.param[name]))
+            kind = options.pop("type", None)
+            if kind is not None:
+                self.fields[f"{prefix}{name}"] = kind.from_param(owner.param[name], **options)
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable every widget."""
+        for field in self.fields.values():
+            field.disabled = locked
+
+
+def reason() -> pn.Column:
+    """Why widgets are disabled; in a column, which may be shown and hidden in a tab that was never open."""
+    return pn.Column(note(LOCKED), visible=False, margin=0)
+
+
+class ProblemForm(pn.viewable.Viewer):
+    """Parameters of a problem, all fixed while a run is in progress."""
+
+    def __init__(self, problem: Problem, **params: Any) -> None:
+        super().__init__(**params)
+        names = editable(problem)
+        noise = [name for name in names if name.startswith("noise")]
+        self._own = Form(problem, [name for name in names if name not in noise])
+        self._noise = Form(problem, noise)
+        self._why = reason()
+        noisy = pn.Column(
+            *[self._noise.fields[name] for name in noise if name != "noise"],
+            visible=problem.param.noise.rx() != "deterministic",
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self._column = pn.Column(
+            self._why,
+            *self._own.fields.values(),
+            self._noise.fields["noise"],
+            noisy,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable everything, and say why."""
+        self._own.lock(locked)
+        self._noise.lock(locked)
+        self._why.visible = locked
+
+
+class SolverForm(pn.viewable.Viewer):
+    """Parameters of a solver and its estimator: live ones first, structural ones fixed while a run is in progress."""
+
+    def __init__(self, solver: Solver, **params: Any) -> None:
+        super().__init__(**params)
+        self.solver = solver
+        self._why = reason()
+        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._family = pmui.Select(
+            label=solver.param.estimator.label,
+            options={cls.__name__: cls for cls in solver.families},
+            value=type(solver.estimator),
+            visible=len(solver.families) > 1,
+            variant="standard",
+            margin=(2, 10),
+            **STYLE,
+        )
+        self._family.param.watch(lambda event: self._change_family(event.new), "value")
+        self._fill()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def _fill(self) -> None:
+        solver, estimator = self.solver, self.solver.estimator
+        live = [name for name in solver.live if "." not in name]
+        live_estimator = [name.split(".")[1] for name in solver.live if "." in name]
+        self._live = Form(solver, live), Form(estimator, live_estimator, "estimator.")
+        self._fixed = (
+            Form(solver, [name for name in editable(solver) if name not in live]),
+            Form(estimator, [name for name in editable(estimator) if name not in live_estimator], "estimator."),
+        )
+        fixed = [field for form in self._fixed for field in form.fields.values()]
+        self._column.objects = [
+            *[field for form in self._live for field in form.fields.values()],
+            section("Structure"),
+            self._why,
+            self._family,
+            *fixed,
+        ]
+
+    def _change_family(self, family: type[GradientEstimator]) -> None:
+        """Another kind of estimator, with the same radius and batch."""
+        old = self.solver.estimator
+        self.solver.estimator = family(smoothing_radius=old.smoothing_radius, batch_size=old.batch_size)
+        self._fill()
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Every widget by dotted name."""
+        return {name: field for form in (*self._live, *self._fixed) for name, field in form.fields.items()}
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable the structural part, and say why."""
+        for form in self._fixed:
+            form.lock(locked)
+        self._family.disabled = self._why.visible = locked
+
+    def suggest(self, values: dict[str, Any]) -> None:
+        """Show what the solver's rule chooses, or chose, where a parameter is left to it."""
+        for name, field in self.fields.items():
+            if isinstance(field, LogSlider) and name in values:
+                field.suggestion = float(values[name])

@@ -1,0 +1,159 @@
+"""From a trace to the numbers that a plot draws: chosen rows, means and bands over replicas, packed for the wire."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.runs.trace import Snapshot
+from zoviz.types import Array
+
+POINTS = 300
+"""Points per line: enough for a screen, few enough for four sessions at 4 updates a second."""
+
+AXES = {"calls": "oracle calls per replica", "iteration": "iterations", "seconds": "computing time in s"}
+BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
+
+
+class Series(NamedTuple):
+    """One line of a plot.
+
+    Attributes
+    ----------
+    column : str
+        Column of the trace.
+    label : str
+        Legend entry.
+    dash : str
+        Bokeh's line dash.
+    index : int or None
+        Component of a vector column.
+    muted : bool
+        Drawn in grey rather than in the run's colour: a reference, not a measurement.
+    """
+
+    column: str
+    label: str
+    dash: str = "solid"
+    index: int | None = None
+    muted: bool = False
+
+    @property
+    def key(self) -> str:
+        """Name of the line's columns in a data source."""
+        return self.column if self.index is None else f"{self.column}[{self.index}]"
+
+
+class Frame(NamedTuple):
+    """What is drawn of one run: names and their values, shape (len(keys), points)."""
+
+    keys: list[str]
+    values: np.ndarray
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """The values by name."""
+        return dict(zip(self.keys, self.values, strict=True))
+
+
+def keys_of(series: Sequence[Series]) -> list[str]:
+    """Names in a frame: x, then mean, lower and upper end of the band for each line."""
+    return ["x", *(f"{one.key}{part}" for one in series for part in ("", ".low", ".high"))]
+
+
+def chosen(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray:
+    """At most ``points`` indices of the rows to draw, even on the axis they are drawn against; always the last."""
+    rows = len(x)
+    if rows <= points:
+        return np.arange(rows)
+    if logarithmic:
+        positive = np.maximum(x, x[x > 0][0] if (x > 0).any() else 1.0)
+        wanted = np.geomspace(positive[0], positive[-1], points)
+    else:
+        positive, wanted = x, np.linspace(x[0], x[-1], points)
+    return np.unique(np.append(np.searchsorted(positive, wanted).clip(0, rows - 1), rows - 1))
+
+
+def axis_values(snapshot: Snapshot, axis: str) -> Array:
+    """The abscissa of every row: iterations, seconds, or calls of the replica that was never frozen."""
+    column = snapshot.columns[axis]
+    return column if column.ndim == 1 else column.max(axis=1)
+
+
+def frame(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, log_x: bool, log_y: bool) -> Frame:
+    """Means and bands over replicas, at rows chosen for the axis.
+
+    On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest replica.
+    Lines that the trace does not have are NaN.
+    """
+    x = axis_values(snapshot, axis)
+    rows = chosen(x, log_x)
+    keys = keys_of(series)
+    out = np.full((len(keys), rows.size), np.nan, dtype=np.float32)
+    out[0] = x[rows]
+    present = [i for i, one in enumerate(series) if one.column in snapshot.columns]
+    if present and rows.size:
+        stack = np.stack([_values(snapshot, series[i])[rows] for i in present])
+        if log_y:
+            stack = np.abs(stack)
+            stack[stack == 0.0] = np.nan
+        means, lows, highs = _summary(stack, band, log_y)
+        for at, i in enumerate(present):
+            low, high = drawable(means[at], lows[at], highs[at])
+            out[1 + 3 * i], out[2 + 3 * i], out[3 + 3 * i] = means[at], low, high
+    return Frame(keys, out)
+
+
+def drawable(mean: Array, low: Array, high: Array) -> tuple[Array, Array]:
+    """Ends of a band without gaps: an area bridges NaN, so that a gap takes no width at its nearest neighbour."""
+    good = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)
+    if good.all() or not good.any():
+        return low, high
+    at, i = np.flatnonzero(good), np.arange(mean.size)
+    right = at[np.minimum(np.searchsorted(at, i), at.size - 1)]
+    left = at[np.maximum(np.searchsorted(at, i, side="right") - 1, 0)]
+    nearest = np.where(i - left <= right - i, left, right)
+    return np.where(good, low, mean[nearest]), np.where(good, high, mean[nearest])
+
+
+def _values(snapshot: Snapshot, one: Series) -> Array:
+    column = snapshot.columns[one.column]
+    return column if one.index is None else column[..., one.index]
+
+
+def _summary(stack: Array, band: str, log_y: bool) -> tuple[Array, Array, Array]:
+    """Mean (median for quartiles), lower and upper end over the last axis, NaN left out."""
+    good = np.isfinite(stack)
+    count = good.sum(axis=-1)
+    with np.errstate(all="ignore"):
+        filled = np.where(good, stack, 0.0)
+        mean = np.where(count > 0, filled.sum(axis=-1) / count, np.nan)
+        if band == "none" or stack.shape[-1] == 1:
+            nothing = np.full_like(mean, np.nan)
+            return mean, nothing, nothing
+        low = np.where(good, stack, np.inf).min(axis=-1)
+        high = np.where(good, stack, -np.inf).max(axis=-1)
+        if band == "quartiles":
+            low, mean, high = _quartiles(np.where(good, stack, np.inf), count)
+        elif band == "std":
+            deviation = np.where(good, stack - mean[..., None], 0.0)
+            spread = np.sqrt(np.square(deviation).sum(axis=-1) / np.maximum(count - 1, 1))
+            low, high = np.maximum(mean - spread, low) if log_y else mean - spread, mean + spread
+        empty = count == 0
+        low[empty] = high[empty] = np.nan
+    return mean, low, high
+
+
+def _quartiles(stack: Array, count: Array) -> tuple[Array, Array, Array]:
+    """The 25th, 50th and 75th percentile by linear interpolation among the ``count`` finite values."""
+    ordered = np.sort(stack, axis=-1)
+    out = []
+    for share in (0.25, 0.5, 0.75):
+        position = share * np.maximum(count - 1, 0)
+        below = np.floor(position).astype(int)
+        above = np.minimum(below + 1, np.maximum(count - 1, 0))
+        start = np.take_along_axis(ordered, below[..., None], axis=-1)[..., 0]
+        end = np.take_along_axis(ordered, above[..., None], axis=-1)[..., 0]
+        out.append(np.where(count > 0, start + (position - below) * (end - start), np.nan))
+    return out[0], out[1], out[2]

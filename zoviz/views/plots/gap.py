@@ -1,0 +1,26 @@
+"""Objective against the optimum, or by itself where no optimum is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.types import Array
+from zoviz.views.base import PlotView
+from zoviz.views.frames import Series
+
+
+class Gap(PlotView):
+    """f - f* of the current iterate and of the best feasible point queried so far."""
+
+    title = "Objective gap"
+    order = 0
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """Gap where it is known, else the objective."""
+        if "gap" in columns:
+            return [Series("gap", "current"), Series("best_gap", "best feasible", "dashed")]
+        return [Series("objective", "current"), Series("best_objective", "best feasible", "dashed")]
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """Says which of both it is."""
+        return "|f − f*|" if "gap" in columns else "objective f (optimum unknown)"

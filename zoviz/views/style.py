@@ -1,0 +1,45 @@
+"""Ink and spacing of the pages."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+
+THEME: dict[str, Any] = {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}}
+
+GRID = """:host {display: grid !important; gap: 8px 16px;
+  grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}"""
+
+# Label left, control right, helper text below: half the height of a floating label.
+FIELD = """
+.MuiFormControl-root {flex-flow: row wrap !important; align-items: center}
+.MuiFormLabel-root:not(.MuiInputLabel-root) {display: none}
+.MuiInputLabel-root {position: static !important; transform: none !important; flex: 1 1 0; padding-right: 8px;
+  max-width: none; white-space: normal !important; pointer-events: auto !important}
+.MuiInputLabel-root, .MuiFormControlLabel-label, .MuiInputBase-input {font-size: .875rem !important; line-height: 1.2}
+.MuiFormControl-root .MuiInputBase-root {border: 1px solid color-mix(in srgb, currentColor 28%, transparent);
+  width: 124px; margin: 0 !important; border-radius: 4px}
+.MuiFormControl-root .MuiInputBase-root.Mui-focused {border-color: var(--panel-primary-color)}
+.MuiFormControl-root .MuiInputBase-root.Mui-error {border-color: var(--danger-bg-color)}
+.MuiInputBase-root::before, .MuiInputBase-root::after, .MuiSlider-root::before {display: none !important}
+.MuiInputBase-input {padding: 4px 8px !important; background: none !important}
+.MuiSlider-root {padding: 8px 0 !important}
+.MuiFormHelperText-root {flex-basis: 100%; margin-top: 2px !important; line-height: 1.25 !important}
+.MuiFormControlLabel-root {flex-flow: row-reverse !important; justify-content: space-between; margin: 0 !important;
+  width: 100%}
+.MuiFormControlLabel-label:not(.Mui-disabled) {opacity: .65}
+"""
+
+_SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform:uppercase;opacity:.65"
+_NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
+
+
+def section(title: str) -> pn.pane.HTML:
+    """A small heading."""
+    return pn.pane.HTML(f"<div style='{_SECTION}'>{title}</div>", margin=(10, 10, 2, 10))
+
+
+def note(sentence: str, **options: Any) -> pn.pane.HTML:
+    """A quiet sentence."""
+    return pn.pane.HTML(f"<div style='{_NOTE}'>{sentence}</div>", **{"margin": (2, 10), **options})

@@ -1,0 +1,142 @@
+"""Start, pause, step, resume, stop, reset; and how far a run has come."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from zoviz.runs.run import Run
+
+_COLOURS = {
+    "ready": "default",
+    "running": "success",
+    "paused": "warning",
+    "finished": "primary",
+    "stopped": "default",
+    "failed": "error",
+}
+
+
+class Transport(pn.viewable.Viewer):
+    """The buttons; each calls one function of the dashboard.
+
+    Parameters
+    ----------
+    actions : dict of str to callable
+        By button name: start, pause, step, resume, stop, reset.
+    """
+
+    def __init__(self, actions: dict[str, Callable[[], None]], **params: Any) -> None:
+        super().__init__(**params)
+        looks = {
+            "start": ("Start", "play_arrow", "primary"),
+            "pause": ("Pause", "pause", "default"),
+            "step": ("Step", "skip_next", "default"),
+            "resume": ("Resume", "play_arrow", "default"),
+            "stop": ("Stop", "stop", "default"),
+            "reset": ("Reset", "restart_alt", "default"),
+        }
+        self.buttons = {
+            name: pmui.Button(
+                label=label,
+                icon=icon,
+                color=colour,
+                variant="contained" if name == "start" else "outlined",
+                size="small",
+                width=94,
+                margin=(3, 3),
+                on_click=self._handler(actions[name]),
+            )
+            for name, (label, icon, colour) in looks.items()
+        }
+        self._box = pn.Row(*self.buttons.values(), margin=(4, 4))
+
+    def _handler(self, action: Callable[[], None]) -> Callable[[Any], None]:
+        return lambda _: action()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._box
+
+    def update(self, status: str) -> None:
+        """Enable what makes sense now."""
+        active = status in ("running", "paused")
+        enabled = {
+            "start": not active,
+            "pause": status == "running",
+            "step": status != "running",
+            "resume": status == "paused",
+            "stop": active,
+            "reset": status != "ready",
+        }
+        for name, button in self.buttons.items():
+            if button.disabled == enabled[name]:
+                button.disabled = not enabled[name]
+
+
+class Status(pn.viewable.Viewer):
+    """Counters, speed, a progress bar against the budget, and what the run has to say."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._chip = pmui.Chip(label="ready", size="small", margin=(4, 6))
+        self._text = pn.pane.HTML("", css_classes=["zoviz-status"], sizing_mode="stretch_width", margin=(6, 6))
+        self._bar = pmui.LinearProgress(
+            value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10), height=6
+        )
+        self._message = pn.pane.HTML("", css_classes=["zoviz-message"], sizing_mode="stretch_width", margin=(0, 10))
+        self._column = pn.Column(
+            pn.Row(self._chip, self._text, sizing_mode="stretch_width"),
+            self._bar,
+            self._message,
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        self._last = (0.0, 0.0)
+        self._rate = 0.0
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def update(self, run: Run | None, error: str = "") -> None:
+        """Show the run's counters as they are now."""
+        status = "ready" if run is None else run.status
+        if self._chip.label != status:
+            self._chip.param.update(label=status, color=_COLOURS[status])
+        if run is None:
+            self._set("Choose a problem and a solver, then press Start.", 0.0, error)
+            return
+        progress = run.progress
+        rate = self._speed(float(progress.calls * run.replicas), status)
+        fraction = progress.fraction
+        text = (
+            f"iteration <b>{progress.iteration:,}</b> · oracle calls <b>{progress.calls:,}</b> × {run.replicas} · "
+            f"<b>{rate:,.0f}</b> calls/s · elapsed <b>{progress.seconds:.1f} s</b>"
+        )
+        if run.frozen:
+            text += f" · <b>{run.frozen}</b> frozen"
+        if not math.isnan(fraction):
+            text += f" · {100 * fraction:.0f} % of the budget"
+        self._set(text, 0.0 if math.isnan(fraction) else 100 * fraction, error or run.message)
+
+    def _speed(self, calls: float, status: str) -> float:
+        now = time.perf_counter()
+        before, then = self._last
+        if calls < before or status == "ready":
+            self._last, self._rate = (calls, now), 0.0
+        elif now - then > 0.8:
+            self._rate = (calls - before) / (now - then) if then else 0.0
+            self._last = (calls, now)
+        return self._rate if status == "running" else 0.0
+
+    def _set(self, text: str, percent: float, message: str) -> None:
+        if self._text.object != text:
+            self._text.object = text
+        if abs(self._bar.value - percent) >= 0.5 or percent in (0.0, 100.0) != self._bar.value:
+            self._bar.value = round(percent)
+        if self._message.object != message:
+            self._message.object = message
