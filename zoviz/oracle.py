@@ -132,9 +132,14 @@ class Oracle:
         self.any_failed = False
 
     def fail(self, mask: np.ndarray) -> None:
-        """Report replicas that cannot go on, e.g. because every direction of a batch failed."""
+        """Report replicas that cannot go on, e.g. because every direction of a batch failed.
+
+        They are not evaluated any more from here on: what a step still derives from NaN is not shown to the black box.
+        """
         self.failed |= mask & self.active
         self.any_failed = bool(self.failed.any())
+        self.active &= ~self.failed
+        self.all_active = bool(self.active.all())
 
     def _evaluate(self, x: Array) -> Evaluation:
         sample = self._sample
@@ -180,7 +185,7 @@ class Oracle:
             return
         better &= (value.h <= self._tolerance).all(axis=-1)
         if better.any():
-            better[better] = self.domain.distance(x[better]) <= self._tolerance
+            better[better] = self.domain.contains(x[better], self._tolerance)
         if x.ndim == 2:
             rows = np.flatnonzero(better)
             self.best_f[rows], self.best_x[rows] = value.f[rows], x[rows]

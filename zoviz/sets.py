@@ -37,6 +37,10 @@ class Set(ABC):
         """Euclidean distance to X, shape (..., n) to (...)."""
         return np.linalg.norm(x - self.project(x), axis=-1)
 
+    def contains(self, x: Array, tolerance: float) -> np.ndarray:
+        """Whether each point lies in X up to ``tolerance``, shape (..., n) to (...)."""
+        return self.distance(x) <= tolerance
+
 
 class Box(Set):
     """{x : lower <= x <= upper}; infinite ends are allowed.
@@ -73,6 +77,10 @@ class Box(Set):
 
     def project(self, x: Array) -> Array:
         return np.minimum(np.maximum(x, self.lower), self.upper)
+
+    def contains(self, x: Array, tolerance: float) -> np.ndarray:
+        """Whether each coordinate lies between its bounds up to ``tolerance``."""
+        return ((x >= self.lower - tolerance) & (x <= self.upper + tolerance)).all(axis=-1)
 
     def sample(self, unit: Array) -> Array:
         lower = np.where(np.isfinite(self.lower), self.lower, np.where(np.isfinite(self.upper), self.upper - 2.0, -1.0))

@@ -107,7 +107,7 @@ def test_none_is_a_value_where_allowed(settings, word):
     field._text.value = "7"
     assert settings.budget == 7
     field._text.value = word
-    assert settings.budget is None and field._text.value == "auto" and not complaint(field)
+    assert settings.budget is None and field._text.value == "none" and not complaint(field)
 
 
 def test_exclusive_bounds(settings):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -166,6 +167,8 @@ class BlackBox(Problem):
     def _call(self, x: Array, shape: tuple[int, ...]) -> Evaluation:
         try:
             value = self.objective(x)
+            if self.joint and not (hasattr(value, "__len__") and len(value) == 2):
+                raise OracleError(f"Expected (f, h) from a joint function, got {type(value).__name__}: return a pair.")
             f, h = value if self.joint else (value, self._constrain(x, shape))
         except Exception as error:
             where = f"x = {np.array2string(x, threshold=8)}" if x.ndim == 1 else f"points of shape {x.shape}"
@@ -188,7 +191,11 @@ class BlackBox(Problem):
         if self.constraints is None:
             return np.empty((*shape, 0))
         if isinstance(self.constraints, Sequence):
-            return np.stack([np.asarray(one(x), dtype=float).reshape(shape) for one in self.constraints], axis=-1)
+            columns = [np.asarray(one(x), dtype=float) for one in self.constraints]
+            for i, column in enumerate(columns):
+                if column.size != math.prod(shape):
+                    raise OracleError(f"Expected one number per point from constraint {i + 1}, got {column.shape}.")
+            return np.stack([column.reshape(shape) for column in columns], axis=-1)
         return self.constraints(x)
 
 
@@ -199,5 +206,8 @@ def _box(bounds: Any, x0: ArrayLike | None) -> Box:
         return Box.free(np.atleast_1d(np.asarray(x0, dtype=float)).size)
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         return Box(bounds.lb, bounds.ub)
-    pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+    try:
+        pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Expected bounds as n pairs (lower, upper), got {bounds!r}.") from error
     return Box([low for low, _ in pairs], [high for _, high in pairs])

@@ -88,8 +88,10 @@ class Readout(param.Parameterized):
     @property
     def result(self) -> Result:
         """The outcome, in SciPy's names; callable once the run has started."""
-        if self._worker is None or self._worker.state is None:
+        if self._worker is None:
             raise ZovizError("Expected a run that has started, got none: call start() or run() first.")
+        if self._worker.state is None:
+            raise ZovizError(f"The run has no iterate yet (it is {self.status}). {self.message}".rstrip())
         return summarise(self._worker)
 
     @property

@@ -100,7 +100,8 @@ class Run(Readout):
         Exception
             What the black box raised.
         """
-        if self.iterations is None and self.calls is None and self.seconds is None and not self.stop_at_targets:
+        ends_by_itself = self.stop_at_targets and self.targets
+        if self.iterations is None and self.calls is None and self.seconds is None and not ends_by_itself:
             raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
         self._prepare()
         self._worker.work()
@@ -160,6 +161,10 @@ class Run(Readout):
         """
         if self.initial is None:
             raise ZovizError("Expected a run that has started, got none: there is nothing to repeat.")
+        for name, value in (changes or {}).items():
+            if name not in self.solver.live:
+                raise ValueError(f"Expected one of {', '.join(self.solver.live)} to change, got {name!r}.")
+            self.initial[1].clone().set(name, value)  # refuses a bad value now, not in mid-run
         at = self.progress.iteration if at is None else at
         script = list(self.journal.until(at))
         script += [Change(at, 0, 0.0, name, None, value) for name, value in (changes or {}).items()]

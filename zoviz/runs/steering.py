@@ -45,11 +45,14 @@ class Steering:
         if self._worker.status not in ACTIVE:
             return
         name = f"{prefix}{event.name}"
-        if name in self._solver.live:
+        chosen = event.new is not None or name in self._worker.resolved
+        if name in self._solver.live and chosen:
             self._worker.inbox.post(name, event.new)
             return
         with param.parameterized.discard_events(event.obj):
             setattr(event.obj, event.name, event.old)
+        if not chosen:
+            raise ValueError(f"Expected a value for {name}, got None: this run began with one, so no rule chose another.")
         raise ValueError(
             f"{name} is structural: it is fixed while the run is {self._worker.status}. Stop the run first, or change "
             f"one of {', '.join(self._solver.live)}."

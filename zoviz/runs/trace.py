@@ -55,6 +55,7 @@ class Trace:
         self.stride = 1
         self._published: tuple[_Table, int] = (_Table({}, 0), 0)
         self._last = -1
+        self._with_tail: Snapshot | None = None
 
     def wants(self, iteration: int) -> bool:
         """Whether a row is due at this iteration."""
@@ -63,6 +64,7 @@ class Trace:
     def append(self, row: Mapping[str, float | Array]) -> None:
         """Add a row; a column that is new is NaN before. ``iteration`` must be there and must grow."""
         table, rows = self._published
+        self._with_tail = None
         if row["iteration"] == self._last:
             return
         new = row.keys() - table.columns.keys()
@@ -79,6 +81,17 @@ class Trace:
         self._last = int(row["iteration"])
         self._published = (table, rows + 1)
 
+    def show_tail(self, row: Mapping[str, float | Array]) -> None:
+        """Let snapshots end with a row that is not kept: where a run pauses between two rows."""
+        now = self.snapshot()
+        if not now.rows or row["iteration"] == now.columns["iteration"][-1]:
+            return
+        columns = {
+            name: np.concatenate([column, np.broadcast_to(row.get(name, np.nan), (1, *column.shape[1:]))])
+            for name, column in now.columns.items()
+        }
+        self._with_tail = Snapshot(columns, now.rows + 1, now.epoch)
+
     def _thinned(self, table: _Table) -> tuple[_Table, int]:
         self.stride *= 2
         keep = np.flatnonzero(table.columns["iteration"] % self.stride == 0)
@@ -90,6 +103,9 @@ class Trace:
 
     def snapshot(self) -> Snapshot:
         """A consistent view of all rows so far."""
+        tail = self._with_tail
+        if tail is not None:
+            return tail
         table, rows = self._published
         return Snapshot({name: column[:rows] for name, column in table.columns.items()}, rows, table.epoch)
 

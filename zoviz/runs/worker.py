@@ -68,11 +68,11 @@ class Worker:
         self.inbox, self.trace, self.journal = Inbox(), Trace(), Journal()
         self.status, self.message, self.error = "ready", "", None
         self.notes: list[str] = []
+        self._outcome = ("failed", "The worker ended for no known reason.")
         self.resolved: dict[str, Any] = {}
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
         self._info: Any = None
-        self._row_at = -1
         self._script = list(script)
         self._open = bool(targets)
         self.spent_calls = False
@@ -88,16 +88,21 @@ class Worker:
         except BudgetSpent:
             self.spent_calls = True
             self._end("finished", f"The budget of {self.limits.calls} oracle calls is spent.")
-        except BaseException as error:
+        except KeyboardInterrupt as interrupt:
+            self.error = interrupt
+            self._end("stopped", f"Interrupted after {self.iteration} iterations.")
+        except Exception as error:
             self.error = error
             self._end("failed", str(error) or type(error).__name__)
-            if not isinstance(error, Exception):
-                raise
         finally:
-            self._record_last()
+            if self.state is not None:
+                self.trace.append(self._row())
+            outcome, self.message = self._outcome
+            self.status = outcome
 
     def _end(self, status: str, message: str) -> bool:
-        self.message, self.status = message, status
+        """Say how the run ends; seen from outside once the last row is written."""
+        self._outcome = (status, message)
         return False
 
     def _prepare(self) -> None:
@@ -133,6 +138,9 @@ class Worker:
             self.notes.append(f"Steps chosen from constants {constants.source}.")
         self.resolved = self.solver.suggest(self.problem, constants)
         for name in suggestible:
+            holder, own = self.solver.owner(name)
+            low, high = holder.param[own].bounds
+            self.resolved[name] = min(max(self.resolved[name], low), high)
             self.solver.set(name, self.resolved[name])
 
     def _may_go_on(self) -> bool:
@@ -164,7 +172,7 @@ class Worker:
                 return True
             if self.inbox.stopping:
                 return False
-            self._record_last()
+            self.trace.show_tail(self._row())
             self.status = "paused"
             self.inbox.wait()
 
@@ -200,15 +208,14 @@ class Worker:
         self._open = any(waiting)
 
     def _record(self, measured: dict[str, Any]) -> None:
-        row = measure.row(self.problem, self.solver, self.state, self._info, self.oracle, measured)
-        self.trace.append({"iteration": self.iteration, "seconds": self.seconds, **row})
-        self._row_at = self.iteration
+        self.trace.append(self._row(measured))
 
-    def _record_last(self) -> None:
-        """Give ``last_row`` the current figures, where the trace's stride has passed them by."""
-        if self.state is not None and self._row_at != self.iteration:
-            with np.errstate(all="ignore"):
-                self._record(measure.metrics(self.problem, self.solver, self.state))
+    def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The present figures, measured here unless they are given."""
+        with np.errstate(all="ignore"):
+            measured = measured or measure.metrics(self.problem, self.solver, self.state)
+            row = measure.row(self.problem, self.solver, self.state, self._info, self.oracle, measured)
+        return {"iteration": self.iteration, "seconds": self.seconds, **row}
 
     def fraction(self) -> float:
         """Share of the budget that is used, NaN without one."""

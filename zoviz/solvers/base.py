@@ -163,7 +163,7 @@ class Solver(param.Parameterized):
 
     def target(self, problem: Problem, info: Info) -> Target | None:
         """Exact magnitudes of the scalar that the estimator works on: here the Lagrangian in x."""
-        gradients, constants = problem.gradient(info.point), problem.constants
+        gradients, constants = problem.recall_gradient(info.point), problem.constants
         if gradients is None or constants is None:
             return None
         lagrangian = gradients[0] + np.matmul(info.dual[:, None, :], gradients[1])[:, 0, :]

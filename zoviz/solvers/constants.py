@@ -15,12 +15,12 @@ _REPEATS = 8
 
 
 def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-    """The problem's own constants, or those measured around the first replica's start.
+    """The problem's own constants, or those measured around the first start that is defined.
 
     Central second differences along the coordinates (n <= 10) or 10 random directions give slopes and curvatures;
     the trace that they add up to bounds the largest eigenvalue of a convex function's Hessian. 2 min(n, 10) + 1
-    calls per replica, and 8 more at the start under independent noise, all charged. Every replica uses the first
-    one's figures, so that its course does not depend on how many others there are.
+    calls per replica, and 8 more at the start under independent noise, all charged. Every replica uses that
+    one's figures, so that its course does not depend on how many others follow.
     """
     known = problem.constants
     if known is not None:
@@ -34,29 +34,30 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     step = 1e-2 * _width(oracle, x0[0])
     points = np.concatenate([x0[:, None], x0[:, None] + step * directions, x0[:, None] - step * directions], axis=1)
     value = oracle(points)
-    values = np.concatenate([value.f[0][:, None], value.h[0]], axis=1)
+    first = int(np.argmax(np.isfinite(value.f[:, 0])))
+    values = np.concatenate([value.f[first][:, None], value.h[first]], axis=1)
     centre, ahead, behind = values[0], values[1 : count + 1], values[count + 1 :]
     slopes = np.sqrt(np.nansum(np.square((ahead - behind) / (2 * step)), axis=0) * n / count)
     curvatures = np.nansum(np.abs(ahead - 2 * centre + behind), axis=0) / step**2 * n / count
-    floor = 1e-8 * (1.0 + np.abs(centre[0]))
-    spread, repeats = _noise(oracle, x0)
+    floor = 1e-8 * (1.0 + np.abs(np.nan_to_num(centre[0])))
+    spread, repeats = _noise(oracle, x0, first)
     return Constants(
         curvature=float(max(curvatures[0], slopes[0] / (10 * _width(oracle, x0[0])), floor)),
         constraint_curvature=float(np.linalg.norm(curvatures[1:])),
         slope=float(slopes[0]),
         constraint_slope=float(np.linalg.norm(slopes[1:])),
-        start_slope=float(np.linalg.norm(slopes[1:])),
+        start_slope=float(np.linalg.norm(slopes[1:])) or 1.0,  # no constraint, or a flat one: any step will do
         weak_convexity=np.nan,
         noise=spread,
         source=f"measured ({points.shape[1] + repeats} calls)",
     )
 
 
-def _noise(oracle: Oracle, x0: Array) -> tuple[float, int]:
+def _noise(oracle: Oracle, x0: Array, first: int) -> tuple[float, int]:
     """Standard deviation of f at the start from repeated calls, where values may differ; and the calls it took."""
     if oracle.contract != "independent":
         return 0.0, 0
-    return float(np.nanstd(oracle(np.repeat(x0[:, None], _REPEATS, axis=1)).f[0], ddof=1)), _REPEATS
+    return float(np.nanstd(oracle(np.repeat(x0[:, None], _REPEATS, axis=1)).f[first], ddof=1)), _REPEATS
 
 
 def _width(oracle: Oracle, x: Array) -> float:

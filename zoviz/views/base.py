@@ -43,6 +43,14 @@ class Look(NamedTuple):
     width: float
 
 
+class Line(NamedTuple):
+    """One line on a figure, with its band."""
+
+    series: Series
+    line: GlyphRenderer
+    band: GlyphRenderer
+
+
 class Scales(NamedTuple):
     """Choices that need a new figure when they change."""
 
@@ -111,8 +119,7 @@ class PlotView(param.Parameterized):
         pin(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
         pin(fig.xaxis[0], axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
         pin(fig.yaxis[0], major_label_text_font_size="12px")
-        self._drawn: dict[str, list[GlyphRenderer]] = {}
-        self._items: dict[str, list[LegendItem]] = {}
+        self._drawn: dict[str, tuple[Look, list[Line]]] = {}
         self._add_legend()
         self._add_marks(marks, targets)
         self._add_placeholder()
@@ -124,7 +131,6 @@ class PlotView(param.Parameterized):
             click_policy="hide",
             location="left",
             padding=0,
-            ncols=4,
             inactive_fill_color="#808080",
             inactive_fill_alpha=0.4,
         )
@@ -148,9 +154,9 @@ class PlotView(param.Parameterized):
             head = fig.scatter("x", "y", source=source, y_range_name="frame", marker=marker, size=11, color=colour)
             fig.add_tools(HoverTool(renderers=[head], tooltips="@text{safe}", visible=False))
 
-    def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array], only: bool) -> None:
+    def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array]) -> None:
         """Draw a run's lines and bands from its stream."""
-        renderers, items = [], []
+        lines = []
         for one in self.series(columns):
             colour = REFERENCE if one.muted else look.colour
             band = self.figure.varea(
@@ -159,27 +165,42 @@ class PlotView(param.Parameterized):
             line = self.figure.line(
                 "x", one.key, source=stream.source, color=colour, line_width=look.width, line_dash=one.dash
             )
-            renderers += [band, line]
-            label = one.label if only else f"{look.name} · {one.label}"
-            items.append(LegendItem(label=label, renderers=[line, band], name=key))
-        self._drawn[key], self._items[key] = renderers, items
+            lines.append(Line(one, line, band))
+        if lines:
+            self._drawn[key] = (look, lines)
+            label = self.y_label(columns)
+            self.figure.title.text = f"{self.title}   {label}" if label else self.title
         self._refresh()
-        label = self.y_label(columns)
-        self.figure.title.text = f"{self.title}   {label}" if label else self.title
 
     def remove(self, key: str) -> None:
         """Take a run off the plot."""
-        gone = self._drawn.pop(key, [])
-        if gone:
-            self._items.pop(key)
-            self.figure.renderers = [one for one in self.figure.renderers if one not in gone]
+        _, lines = self._drawn.pop(key, (None, []))
+        if lines:
+            gone = {renderer.id for line in lines for renderer in (line.line, line.band)}
+            self.figure.renderers = [one for one in self.figure.renderers if one.id not in gone]
             self._refresh()
 
     @property
     def drawn(self) -> list[GlyphRenderer]:
         """What the ranges follow: every run's lines and bands, or the placeholder."""
-        return [one for lines in self._drawn.values() for one in lines] or [self._placeholder]
+        lines = [line for _, lines in self._drawn.values() for line in lines]
+        return [renderer for one in lines for renderer in (one.line, one.band)] or [self._placeholder]
 
     def _refresh(self) -> None:
         self.figure.y_range.renderers = self.drawn
-        self._legend.items = [item for items in self._items.values() for item in items]
+        entries = self._entries()
+        self._legend.ncols = 2 if len(entries) > 2 else len(entries)
+        self._legend.items = [LegendItem(label=label, renderers=found) for label, found in entries.items()]
+
+    def _entries(self) -> dict[str, list[GlyphRenderer]]:
+        """One run: an entry for each line. Several: one for each run, then one for each kind of line but the first."""
+        if not self._drawn:
+            return {"no run yet": [self._placeholder]}
+        runs = list(self._drawn.values())
+        if len(runs) == 1:
+            return {line.series.label: [line.line, line.band] for line in runs[0][1]}
+        entries = {look.name: [part for line in lines for part in (line.line, line.band)] for look, lines in runs}
+        for _, lines in runs:
+            for line in lines[1:]:
+                entries.setdefault(line.series.label, []).extend((line.line, line.band))
+        return entries

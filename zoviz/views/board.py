@@ -72,8 +72,9 @@ class Board(pn.viewable.Viewer):
         """Put a run on the plots."""
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
-        same = sum(type(other.run.solver) is type(run.solver) for other in self.shown.values())
-        colour = shade(solver_colour(run.solver), same)
+        used = {other.colour for other in self.shown.values()}
+        shades = [shade(solver_colour(run.solver), step) for step in range(5)]
+        colour = next((one for one in shades if one not in used), shades[0])
         shown = Shown(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
         self.shown[shown.key] = shown
         self._dress_all()
@@ -102,7 +103,7 @@ class Board(pn.viewable.Viewer):
         """Send what is new; cheap where nothing is. Called a few times a second."""
         for shown in self.shown.values():
             snapshot = shown.run.trace.snapshot()
-            if not snapshot.rows:
+            if not snapshot.rows or not shown.visible:
                 continue
             if snapshot.columns.keys() != shown.columns:
                 self._dress(shown, snapshot.columns)
@@ -141,7 +142,7 @@ class Board(pn.viewable.Viewer):
         only = sum(other.visible for other in self.shown.values()) == 1
         width = 2.2 if shown.run.active or only else 1.6
         for view in self.views:
-            view.add(shown.key, Look(shown.name, shown.colour, width), shown.stream, columns, only)
+            view.add(shown.key, Look(shown.name, shown.colour, width), shown.stream, columns)
         return self._follow()
 
     def _dress_all(self) -> None:

@@ -23,10 +23,10 @@ class Settings(param.Parameterized):
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Seed", doc=Run.param.seed.doc)
     seconds = param.Number(default=20.0, allow_None=True, bounds=(0, None), label="Seconds", doc="Computing time.")
     iterations = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), label="Iterations", doc="auto: unlimited."
+        default=None, allow_None=True, bounds=(1, None), label="Iterations", doc="none: unlimited."
     )
     calls = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), label="Oracle calls", doc="Per replica; auto: unlimited."
+        default=None, allow_None=True, bounds=(1, None), label="Oracle calls", doc="Per replica; none: unlimited."
     )
     gap = param.Number(
         default=None,

@@ -111,7 +111,8 @@ class Status(pn.viewable.Viewer):
             self._set("Choose a problem and a solver, then press Start.", 0.0, error)
             return
         progress = run.progress
-        rate = self._speed(float(progress.calls * run.replicas), status)
+        calls = float(progress.calls * run.replicas)
+        rate = self._speed(calls, status) if status == "running" else calls / max(progress.seconds, 1e-9)
         fraction = progress.fraction
         text = (
             f"iteration <b>{progress.iteration:,}</b> · oracle calls <b>{progress.calls:,}</b> × {run.replicas} · "
@@ -131,7 +132,7 @@ class Status(pn.viewable.Viewer):
         elif now - then > 0.8:
             self._rate = (calls - before) / (now - then) if then else 0.0
             self._last = (calls, now)
-        return self._rate if status == "running" else 0.0
+        return self._rate
 
     def _set(self, text: str, percent: float, message: str) -> None:
         if self._text.object != text:

@@ -43,19 +43,20 @@ def tooltip(doc: str | None) -> str:
 
 @dataclass(frozen=True)
 class Rule:
-    """What a text field accepts: the type, the bounds, and whether None ("auto") is a value."""
+    """What a text field accepts: the type, the bounds, and whether None is a value (and its name)."""
 
     low: float | None = None
     high: float | None = None
     closed: tuple[bool, bool] = (True, True)
     integer: bool = False
     optional: bool = False
+    blank: str = "auto"
 
     @classmethod
-    def of(cls, parameter: param.Number) -> Rule:
+    def of(cls, parameter: param.Number, blank: str = "auto") -> Rule:
         """Read the rule of a param.Number or param.Integer: its hard bounds, not the soft ones."""
         (low, high), (floor, ceiling) = parameter.bounds or (None, None), parameter.inclusive_bounds
-        return cls(low, high, (floor, ceiling), isinstance(parameter, param.Integer), bool(parameter.allow_None))
+        return cls(low, high, (floor, ceiling), isinstance(parameter, param.Integer), bool(parameter.allow_None), blank)
 
     def expected(self) -> str:
         """Say in words what is accepted, as in ``a whole number from 1 to 4096``."""
@@ -65,7 +66,7 @@ class Rule:
         between = " and ".join([floor] * (self.low is not None) + [ceiling] * (self.high is not None))
         if self.low is not None and self.high is not None and all(self.closed):
             between = f"from {low} to {high}"
-        words = ["a whole number" if self.integer else "a number", between, "or 'auto'" * self.optional]
+        words = ["a whole number" if self.integer else "a number", between, f"or '{self.blank}'" * self.optional]
         return " ".join(filter(None, words))
 
     def read(self, text: str) -> Value:
@@ -103,6 +104,7 @@ class NumberField(PyComponent, WidgetBase):
     value = param.Number(default=None, allow_None=True)
     description = param.String(default="", doc="Tooltip of the label.")
     disabled = param.Boolean(default=False)
+    blank = param.String(default="auto", doc="What None is called.")
     start = param.Number(default=None, allow_None=True, doc="Soft lower bound.")
     end = param.Number(default=None, allow_None=True, doc="Soft upper bound.")
 
@@ -131,7 +133,7 @@ class NumberField(PyComponent, WidgetBase):
 
     def _rule(self) -> Rule:
         edited = self._edited()
-        return Rule.of(edited) if isinstance(edited, param.Number) else Rule(optional=True)
+        return Rule.of(edited, self.blank) if isinstance(edited, param.Number) else Rule(optional=True)
 
     def _read(self, text: str) -> None:
         if text == self._canonical():
@@ -139,7 +141,7 @@ class NumberField(PyComponent, WidgetBase):
         try:
             value = self._rule().read(text)
         except ValueError as error:
-            return self._say(f"{error}: the value stays {format_number(self.value)}.")
+            return self._say(f"{error}: the value stays {self._canonical()}.")
         return self._commit(value)
 
     def _commit(self, value: Value) -> None:
@@ -156,7 +158,7 @@ class NumberField(PyComponent, WidgetBase):
 
     def _canonical(self) -> str:
         """The text for the present value."""
-        return format_number(self.value)
+        return self.blank if self.value is None else format_number(self.value)
 
     def _say(self, complaint: str) -> None:
         self._text.param.update(error_state=bool(complaint), helper_text=complaint)
@@ -239,7 +241,7 @@ def widget_for(parameter: param.Parameter) -> dict[str, Any]:
     if isinstance(parameter, param.Boolean):
         return {"type": pmui.Switch, **common}
     if isinstance(parameter, param.Number):
-        return {"type": LogSlider if isinstance(parameter, Scale) else NumberField}
+        return {"type": LogSlider} if isinstance(parameter, Scale) else {"type": NumberField, "blank": "none"}
     if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
         return {"type": pmui.Select, "variant": "standard", **common}
     return {}

@@ -10,7 +10,10 @@ from zoviz.views.frames import Series
 
 
 class Stationarity(PlotView):
-    """The smallest epsilon for which the iterate is epsilon-stationary (paper splm, Definition 1)."""
+    """The smallest epsilon for which the iterate is epsilon-stationary.
+
+    The largest of ||x - P(x - grad L)||, ||[h]_+|| and |<y, h>| (paper splm, Definition 1).
+    """
 
     title = "Stationarity"
     order = 3
@@ -20,5 +23,5 @@ class Stationarity(PlotView):
         return [Series("stationarity", "current")] if "stationarity" in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """What it is the largest of."""
-        return "max of ‖x − Π(x − ∇L)‖, ‖[h]₊‖, |⟨y, h⟩|"
+        """Its common name."""
+        return "KKT residual ε"

@@ -1,0 +1,155 @@
+"""Figures of runs that stand still: for a notebook or a script, from the same means, bands and marks as the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import holoviews as hv
+import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the options below are for
+import numpy as np
+from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
+
+from zoviz.registry import discover
+from zoviz.runs.run import Run
+from zoviz.types import Array
+from zoviz.views.base import PlotView
+from zoviz.views.colours import EVENT, REFERENCE, TARGET, shade, solver_colour
+from zoviz.views.frames import AXES, BANDS, Series, frame
+from zoviz.views.marks import event_marks, target_marks
+
+Runs = Run | Sequence[Run] | Mapping[str, Run]
+"""One run, several, or several by name; without names they are called by their labels or their solvers' titles."""
+
+
+def convergence(
+    runs: Runs, column: str = "gap", axis: str = "calls", band: str = "std", log_y: bool = True
+) -> hv.Overlay:
+    """One column of the trace of one or several runs, with a band over the replicas and a mark at every event.
+
+    Parameters
+    ----------
+    runs : Run, sequence of Run or mapping of str to Run
+        Runs that have begun, on one problem.
+    column : str
+        Column of the trace, e.g. ``gap``, ``best_gap``, ``violation``, ``stationarity``.
+    axis : str
+        ``calls``, ``iteration`` or ``seconds``.
+    band : str
+        ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
+    log_y : bool
+        Draw magnitudes on a logarithmic axis.
+
+    Raises
+    ------
+    ValueError
+        For a column that a trace does not have, an unknown axis or band, or no run.
+    """
+    named = _named(runs)
+    for run in named.values():
+        columns = run.trace.snapshot().columns
+        if column not in columns:
+            raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
+    views = [cls() for cls in discover("zoviz.views.plots", PlotView).values()]
+    view = next((view for view in views if column in [one.column for one in view.series(columns)]), None)
+    title, label = (column, column) if view is None else (view.title, view.y_label(columns) or column)
+    lines = {name: _components(column, run.trace[column]) for name, run in named.items()}
+    return _overlay(named, lines, title, label, axis, band, log_y)
+
+
+def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log_y: bool = True) -> hv.Overlay:
+    """All lines of one of the dashboard's plots; see ``convergence`` for the other parameters.
+
+    Parameters
+    ----------
+    view : PlotView
+        E.g. ``zoviz.views.plots.variance.Variance()``.
+    """
+    named = _named(runs)
+    lines = {name: view.series(run.trace.snapshot().columns) for name, run in named.items()}
+    label = view.y_label(next(iter(named.values())).trace.snapshot().columns) or view.title
+    return _overlay(named, lines, view.title, label, axis, band, log_y and view.can_log)
+
+
+def _named(runs: Runs) -> dict[str, Run]:
+    """The runs by names that differ."""
+    if isinstance(runs, Mapping):
+        named = dict(runs)
+    else:
+        named = {}
+        for run in [runs] if isinstance(runs, Run) else runs:
+            title = run.label or type(run.solver).title or type(run.solver).__name__
+            named[title if title not in named else f"{title} #{len(named) + 1}"] = run
+    waiting = [name for name, run in named.items() if not len(run.trace)]
+    if not named or waiting:
+        raise ValueError(f"Expected runs that have begun, got {waiting or 'none'}: call start() or run() first.")
+    return named
+
+
+def _components(column: str, values: Array) -> list[Series]:
+    """One line, or one for each component of a vector."""
+    if values.ndim < 3:
+        return [Series(column, "")]
+    return [Series(column, f"{column} {j + 1}", index=j) for j in range(values.shape[-1])]
+
+
+def _overlay(
+    named: dict[str, Run],
+    lines: dict[str, list[Series]],
+    title: str,
+    label: str,
+    axis: str,
+    band: str,
+    log_y: bool,
+) -> hv.Overlay:
+    if axis not in AXES or band not in BANDS.values():
+        raise ValueError(
+            f"Expected an axis of {sorted(AXES)} and a band of {sorted(BANDS.values())}, got {axis!r} and {band!r}."
+        )
+    areas, curves, marks, seen = [], [], [], []
+    for name, run in named.items():
+        colour = shade(solver_colour(run.solver), seen.count(type(run.solver)))
+        seen.append(type(run.solver))
+        drawn = frame(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
+        for one in lines[name]:
+            ink = REFERENCE if one.muted else colour
+            legend = " · ".join(part for part in (name if len(named) > 1 else "", one.label) if part) or name
+            low, high = drawn[f"{one.key}.low"], drawn[f"{one.key}.high"]
+            if np.isfinite(low).any():
+                area = hv.Area((drawn["x"], low, high), "x", ["low", "high"], label=legend)
+                areas.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
+            curve = hv.Curve((drawn["x"], drawn[one.key]), "x", "y", label=legend)
+            curves.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
+        marks += _marks(run, axis, drawn["x"], drawn[lines[name][0].key]) if lines[name] else []
+    text = label.strip("|") if label.startswith("|") and not log_y else label
+    problem = type(next(iter(named.values())).problem)
+    return hv.Overlay([*areas, *curves, *marks]).opts(
+        title=f"{title}: {problem.title or problem.__name__}",
+        xlabel=AXES[axis],
+        ylabel=text,
+        logy=log_y,
+        xformatter=BasicTickFormatter(use_scientific=False),
+        yticks=LogTicker(desired_num_ticks=6, num_minor_ticks=0) if log_y else None,
+        width=760,
+        height=380,
+        show_grid=True,
+        legend_position="right",
+        fontscale=1.1,
+        backend="bokeh",
+    )
+
+
+def _marks(run: Run, axis: str, x: Array, y: Array) -> list[hv.Element]:
+    """A dot on the line where a parameter was changed or a target first hit; pointing at it tells what happened."""
+    out: list[hv.Element] = []
+    for found, colour, marker in (
+        (event_marks(run, axis), EVENT, "inverted_triangle"),
+        (target_marks(run, axis), TARGET, "diamond"),
+    ):
+        if found["x"]:
+            at = np.interp(found["x"], x, y)
+            dots = hv.Scatter((found["x"], at, found["text"]), "x", ["y", "text"])
+            hover = HoverTool(tooltips="@text{safe}")
+            look = {"color": colour, "marker": marker, "size": 11, "line_color": "white", "tools": [hover]}
+            out += [hv.VLines(found["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
+            out += [dots.opts(**look, backend="bokeh")]
+    return out
