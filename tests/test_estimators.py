@@ -34,8 +34,8 @@ SIGMA = 0.4
 DEGREES = 9.0
 REPLICAS = 12_000
 TOGETHER = 200  # replicas in lock-step: each owns a generator, which costs more than its numbers do
-# Some 700 comparisons at 3 standard errors: about two would fail by chance alone (0.27 % each). The seed is fixed to one
-# with no such failure, so that a pass repeats; a wrong factor misses by far more than 3 under any seed.
+# Some 700 comparisons at 3 standard errors: about two fail by chance alone under most seeds (0.27 % each; seeds 1 to 10
+# gave 17 in all). The seed is fixed to one without such a failure; a wrong factor misses by far more than 3 under any.
 SEED = 7
 Z = 3.0
 
@@ -315,7 +315,9 @@ def test_a_radius_in_the_call_replaces_the_estimators_own(case: Case) -> None:
 
 @EACH_NOISE
 @EACH_CASE
-def test_chunks_change_neither_the_estimate_nor_its_noise(case: Case, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_chunks_change_neither_the_estimate_nor_its_noise(
+    case: Case, noise: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     problem = Quadratic(**NOISES[noise])
     whole, _ = estimate(case, problem, 3)
     for points in (1, 2, 3):
@@ -434,7 +436,6 @@ def test_a_batch_that_fails_whole_marks_its_replica_alone(case: Case) -> None:
     assert 0 < lost.sum() < 60
     np.testing.assert_array_equal(oracle.failed, lost)
     assert oracle.any_failed
-    assert oracle.active.all(), "only freeze() stops a replica"
 
 
 def test_a_base_that_fails_marks_every_replica() -> None:

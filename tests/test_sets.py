@@ -71,7 +71,9 @@ def test_simplex_by_bisection_on_its_threshold() -> None:
     for n, total, scale in ((1, 1.0, 1.0), (3, 1.0, 0.1), (20, 2.5, 5.0), (200, 1.0, 1e3)):
         set_ = Simplex(n, total)
         for x in scale * np.random.default_rng(n).standard_normal((20, n)):
-            level = brentq(lambda t, x=x: np.maximum(x - t, 0).sum() - total, x.min() - total - 1.0, x.max(), xtol=1e-14)
+            level = brentq(
+                lambda t, x=x, s=total: np.maximum(x - t, 0).sum() - s, x.min() - total - 1, x.max(), xtol=1e-14
+            )
             np.testing.assert_allclose(set_.project(x), np.maximum(x - level, 0.0), atol=1e-9 * scale)
 
 
@@ -120,6 +122,17 @@ def test_samples_lie_in_the_set(set_: Set) -> None:
     inside = set_.sample(unit)
     assert inside.shape == unit.shape and np.isfinite(inside).all()
     assert set_.distance(inside).max() < 1e-12
+
+
+@EACH_SET
+def test_contains_agrees_with_the_distance(set_: Set) -> None:
+    x = points(300, 1.5)
+    inside = set_.sample(np.random.default_rng(4).random((300, 4)))
+    assert set_.contains(inside, 1e-9).all()
+    distance = set_.distance(x)
+    assert not set_.contains(x[distance > 1e-3], 1e-4).any()
+    assert set_.contains(x[distance <= 1e-3], 1e-3).all()
+    assert set_.contains(x.reshape(10, 30, 4), 0.5).shape == (10, 30)
 
 
 @EACH_SET

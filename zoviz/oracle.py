@@ -13,6 +13,9 @@ from zoviz.sets import Set
 from zoviz.streams import Streams
 from zoviz.types import Array, BudgetSpent, Evaluation, OracleError
 
+_ON_BOUNDARY = 1e-9
+"""How far a point may lie outside the domain, by round-off, and still count as inside."""
+
 
 class Oracle:
     """Joint values (f, h) of one run, for R replicas at once.
@@ -156,13 +159,19 @@ class Oracle:
         return value
 
     def _checked(self, x: Array, value: Any) -> Evaluation:
-        f, h = value
-        if f.shape != x.shape[:-1]:
+        try:
+            f, h = value
+            shapes = f.shape, h.shape
+        except (TypeError, ValueError, AttributeError):
+            raise OracleError(
+                f"Expected an Evaluation of two arrays f and h, got {type(value).__name__}: return Evaluation(f, h)."
+            ) from None
+        if shapes[0] != x.shape[:-1]:
             raise OracleError(
                 f"Expected f of shape {x.shape[:-1]} for x of shape {x.shape}, got {f.shape}: return one number per "
                 "point."
             )
-        if h.shape != (*x.shape[:-1], self.m):
+        if shapes[1] != (*x.shape[:-1], self.m):
             raise OracleError(
                 f"Expected h of shape {(*x.shape[:-1], self.m)} for x of shape {x.shape}, got {h.shape}: return one "
                 "column per constraint."
@@ -185,7 +194,7 @@ class Oracle:
             return
         better &= (value.h <= self._tolerance).all(axis=-1)
         if better.any():
-            better[better] = self.domain.contains(x[better], self._tolerance)
+            better[better] = self.domain.contains(x[better], _ON_BOUNDARY)
         if x.ndim == 2:
             rows = np.flatnonzero(better)
             self.best_f[rows], self.best_x[rows] = value.f[rows], x[rows]

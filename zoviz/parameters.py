@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from numbers import Real
 from typing import Any
 
 import param
@@ -47,7 +48,7 @@ class Scale(param.Number):
         if val is None and allow_None:
             return
         low, high = self.bounds
-        good = isinstance(val, (int, float)) and not isinstance(val, bool) and math.isfinite(val)
+        good = isinstance(val, Real) and not isinstance(val, bool) and math.isfinite(val)
         if not good or not low <= val <= high:
             automatic = ", or None for the solver's own rule" if allow_None else ""
             raise ValueError(f"Expected {self.name} a number from {low:g} to {high:g}{automatic}; got {val!r}.")

@@ -11,6 +11,8 @@ import numpy as np
 from zoviz.types import Array
 
 _BLOCK = 4096
+_BLOCK_TOTAL = 1 << 20
+"""Numbers drawn ahead: per replica, and at most in all."""
 
 
 class _Stream:
@@ -31,7 +33,8 @@ class _Stream:
             out = self._buffer[:, self._position : self._position + count]
             self._position += count
             return out
-        ahead = _BLOCK if count <= _BLOCK // 2 else 0
+        block = min(_BLOCK, _BLOCK_TOTAL // len(self._fills))
+        ahead = block if count <= block // 2 else 0
         out = np.empty((len(self._fills), count + ahead))
         out[:, :left] = self._buffer[:, self._position :]
         for row, fill in zip(out, self._fills, strict=True):

@@ -52,7 +52,7 @@ class Problem(param.Parameterized):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self._data: Any = None
-        self._recalled: tuple[Any, Any] = (None, None)
+        self._recalled: tuple[tuple[Any, Any], ...] = ()
         names = [name for name in self.param if name != "name" and not name.startswith("noise")]
         if names:
             self.param.watch(self._forget, names)
@@ -97,8 +97,12 @@ class Problem(param.Parameterized):
         return None
 
     def recall_gradient(self, x: Array) -> tuple[Array, Array] | None:
-        """``gradient(x)``, without computing it again if ``metrics`` was last asked about this very array."""
-        return self._recalled[1] if self._recalled[0] is x else self.gradient(x)
+        """``gradient(x)``, not computed again if ``metrics`` met this very array in its last two calls.
+
+        Two, since a row measures the new iterate before theory asks about the one that the estimate was taken at.
+        """
+        known = [gradients for point, gradients in self._recalled if point is x]
+        return known[0] if known else self.gradient(x)
 
     def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array] | None]:
         """``evaluate`` and ``gradient`` at once, for problems whose parts they share."""
@@ -151,7 +155,7 @@ class Problem(param.Parameterized):
         gradients = None
         if self.analytic or value is None:
             value, gradients = self.value_and_gradient(x)
-            self._recalled = (x, gradients)
+            self._recalled = (*self._recalled[-1:], (x, gradients))
         violation = np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))
         out = {"objective": value.f, "violation": violation}
         optimum = self.known_optimum

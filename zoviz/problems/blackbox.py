@@ -65,7 +65,13 @@ class BlackBox(Problem):
     constraints = param.Parameter(default=hs22_constraints, label="Constraints", doc="x to h, or several such.")
     bounds = param.Parameter(default=((-4.0, 4.0), (-4.0, 4.0)), label="Bounds", doc="n pairs (lower, upper).")
     x0 = param.Parameter(default=None, label="Start x0", doc="n numbers; None: uniform in the bounds.")
-    m_constraints = param.Integer(default=None, allow_None=True, bounds=(0, None), label="Constraints m", doc="m.")
+    m_constraints = param.Integer(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        label="Constraints m",
+        doc="Number of constraints; None: found by a call.",
+    )
     joint = param.Boolean(default=False, label="Joint", doc="The objective returns (f, h) in one call.")
     vectorised = param.Boolean(default=False, label="Vectorised", doc="Functions take (..., n) at once.")
     optimal_value = param.Number(default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.")

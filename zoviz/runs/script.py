@@ -48,9 +48,14 @@ class _Speller:
         arguments = [
             f"{name}={self.spell(current)}"
             for name, current in value.param.values().items()
-            if name != "name" and not self._same(current, getattr(fresh, name))
+            if name != "name" and not self._default(current, getattr(fresh, name), value.param[name].default)
         ]
         return f"{cls.__name__}({', '.join(arguments)})"
+
+    def _default(self, current: Any, fresh: Any, declared: Any) -> bool:
+        """Whether the constructor gives this value by itself, whatever the other arguments are."""
+        made = isinstance(current, param.Parameterized)
+        return self._same(current, fresh) and (made or self._same(current, declared))
 
     def _same(self, current: Any, default: Any) -> bool:
         if isinstance(current, param.Parameterized):

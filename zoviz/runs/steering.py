@@ -52,7 +52,9 @@ class Steering:
         with param.parameterized.discard_events(event.obj):
             setattr(event.obj, event.name, event.old)
         if not chosen:
-            raise ValueError(f"Expected a value for {name}, got None: this run began with one, so no rule chose another.")
+            raise ValueError(
+                f"Expected a value for {name}, got None: this run began with one, so no rule chose another."
+            )
         raise ValueError(
             f"{name} is structural: it is fixed while the run is {self._worker.status}. Stop the run first, or change "
             f"one of {', '.join(self._solver.live)}."

@@ -110,9 +110,15 @@ class Worker:
         self.status = "running"
         started = time.perf_counter()
         self.oracle = Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
-        x0 = np.array(self.problem.initial(self.streams), dtype=float)
-        self._resolve(x0)
-        self.state = self.solver.init(x0, self.oracle, self.streams)
+        try:
+            x0 = np.array(self.problem.initial(self.streams), dtype=float)
+            self._resolve(x0)
+            self.state = self.solver.init(x0, self.oracle, self.streams)
+        except BudgetSpent:
+            raise ValueError(
+                f"Expected a budget that covers choosing the steps and evaluating the start, got {self.limits.calls} "
+                "oracle calls: raise it, or set the steps yourself."
+            ) from None
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())

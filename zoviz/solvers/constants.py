@@ -54,10 +54,12 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
 
 
 def _noise(oracle: Oracle, x0: Array, first: int) -> tuple[float, int]:
-    """Standard deviation of f at the start from repeated calls, where values may differ; and the calls it took."""
+    """Largest standard deviation of f and the h at the start, where calls may differ; and the calls it took."""
     if oracle.contract != "independent":
         return 0.0, 0
-    return float(np.nanstd(oracle(np.repeat(x0[:, None], _REPEATS, axis=1)).f[first], ddof=1)), _REPEATS
+    value = oracle(np.repeat(x0[:, None], _REPEATS, axis=1))
+    values = np.concatenate([value.f[first][:, None], value.h[first]], axis=1)
+    return float(np.nanstd(values, axis=0, ddof=1).max()), _REPEATS
 
 
 def _width(oracle: Oracle, x: Array) -> float:

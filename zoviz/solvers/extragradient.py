@@ -111,7 +111,7 @@ class ExtraGradient(Solver):
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """Factors s of the primal and t of the dual step, and 1 + v; differences along coordinates: v = 0."""
-        return 0.7, 0.3 / 0.7, 1.0
+        return 0.7, 0.3 / 0.7, 1.0 + self.relative_variance(n)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ExtraGradientState:
         """y = 0; one call."""

@@ -46,6 +46,8 @@ class ZOBCEG(ExtraGradient):
         doc="Dual variables moved in one half step; empty: all of them.",
     )
 
+    estimator = param.ClassSelector(class_=Block, label="Estimator", doc="Differences on a random block.")
+
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Block(smoothing_radius=None, block_size=5, scaled=False))
         super().__init__(**params)

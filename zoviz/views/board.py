@@ -38,6 +38,11 @@ class Board(pn.viewable.Viewer):
     ----------
     axis, log_x, log_y, band
         What the lines are drawn against, on which scales, and which band over the replicas.
+
+    Notes
+    -----
+    Every change of a figure waits for ``refresh``: Panel may call a widget's handler without Bokeh's lock on the
+    document, and a figure that is changed then is lost to the page.
     """
 
     axis = param.Selector(
@@ -61,9 +66,11 @@ class Board(pn.viewable.Viewer):
         self._marked: tuple[Any, ...] = ()
         self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self.views]
         self._grid = pn.Column(*self._panes, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
+        self._gone: list[str] = []
+        self._stale_figures = self._stale_lines = False
         self._rebuild()
-        self.param.watch(lambda *_: self._rebuild(), ["axis", "log_x", "log_y"])
-        self.param.watch(lambda *_: self._dress_all(), ["band"])
+        self.param.watch(lambda *_: self._outdate(figures=True), ["axis", "log_x", "log_y"])
+        self.param.watch(lambda *_: self._outdate(), ["band"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._grid
@@ -77,30 +84,35 @@ class Board(pn.viewable.Viewer):
         colour = next((one for one in shades if one not in used), shades[0])
         shown = Shown(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
         self.shown[shown.key] = shown
-        self._dress_all()
+        self._outdate()
         return shown
 
     def take_off(self, key: str) -> None:
         """Remove a run from the plots."""
-        shown = self.shown.pop(key, None)
-        if shown is not None:
-            for view in self.views:
-                view.remove(key)
-            self._dress_all()
-            self._mark()
+        if self.shown.pop(key, None) is not None:
+            self._gone.append(key)
+            self._outdate()
 
     def rename(self, key: str, name: str) -> None:
         """Give a run another name in the legends."""
         self.shown[key].name = name
-        self._dress_all()
+        self._outdate()
 
     def show(self, key: str, visible: bool) -> None:
         """Draw a run, or hide it without forgetting it."""
         self.shown[key].visible = visible
-        self._dress_all()
+        self._outdate()
+
+    def _outdate(self, figures: bool = False) -> None:
+        """Have the lines, or the figures too, made anew by the next ``refresh``."""
+        self._stale_lines, self._stale_figures = True, self._stale_figures or figures
 
     def refresh(self) -> None:
-        """Send what is new; cheap where nothing is. Called a few times a second."""
+        """Send what is new; cheap where nothing is. Called a few times a second, with the document's lock."""
+        if self._stale_figures:
+            self._rebuild()
+        elif self._stale_lines:
+            self._dress_all()
         for shown in self.shown.values():
             snapshot = shown.run.trace.snapshot()
             if not snapshot.rows or not shown.visible:
@@ -115,6 +127,7 @@ class Board(pn.viewable.Viewer):
                 self._settle(shown)
                 shown.settled = True
         self._mark()
+        pn.io.push_notebook(self._grid)  # on a server there is nothing to push
 
     def _mark(self) -> None:
         """Marks of the newest run, sent only when they changed."""
@@ -147,6 +160,11 @@ class Board(pn.viewable.Viewer):
 
     def _dress_all(self) -> None:
         """Lines of every run anew, from the full data."""
+        self._stale_figures = self._stale_lines = False
+        while self._gone:
+            key = self._gone.pop()
+            for view in self.views:
+                view.remove(key)
         for shown in self.shown.values():
             snapshot = shown.run.trace.snapshot()
             if snapshot.rows:

@@ -77,7 +77,7 @@ class Dashboard(pn.viewable.Viewer):
         self._error, self.run = "", run
         self._key = self.board.put(run).key
         self.shelf.update()
-        return self._tick()
+        return self._show()
 
     def step(self) -> None:
         """One iteration, then pause; begins a run if there is none."""
@@ -105,7 +105,7 @@ class Dashboard(pn.viewable.Viewer):
             self.board.take_off(self._key)
         self.run, self._key, self._error = None, "", ""
         self.shelf.update()
-        self._tick()
+        self._show()
 
     def close(self) -> None:
         """End the run's thread: the session is over."""
@@ -114,7 +114,7 @@ class Dashboard(pn.viewable.Viewer):
     def _command(self, name: str) -> None:
         if self.run is not None and self.run.active:
             getattr(self.run, name)()
-            self._tick()
+            self._show()
 
     def _forget(self, key: str) -> None:
         if key == self._key:
@@ -125,11 +125,15 @@ class Dashboard(pn.viewable.Viewer):
         self._error = sentence
         if pn.state.notifications is not None:
             pn.state.notifications.error(sentence, duration=8000)
-        self._tick()
+        self._show()
 
     def _tick(self) -> None:
-        """Look at the run and show what is new."""
+        """Look at the run and draw what is new."""
         self.board.refresh()
+        self._show()
+
+    def _show(self) -> None:
+        """Say how the run is, on everything but the plots."""
         run, status = self.run, "ready" if self.run is None else self.run.status
         active = status in ACTIVE
         self.transport.update(status)

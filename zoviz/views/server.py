@@ -8,14 +8,20 @@ import sys
 import panel as pn
 
 
-def prepare() -> None:
+def prepare(inline: bool = False) -> None:
     """Load the extension, show errors where the user is looking, and give the pages their share of the processor.
 
     A solver's thread gives way every half millisecond instead of every five: a page's update waits for it at each of
     its messages.
+
+    Parameters
+    ----------
+    inline : bool
+        In a notebook only: put the libraries into the outputs, which makes them large (a dashboard's 70 MB), instead
+        of loading them from the internet. A server always serves them itself.
     """
     sys.setswitchinterval(5e-4)
-    pn.extension(inline=True, notifications=True, exception_handler=_show)
+    pn.extension(inline=inline, notifications=True, exception_handler=_show)
 
 
 def _show(error: BaseException) -> None:
