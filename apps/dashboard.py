@@ -4,6 +4,7 @@ A problem of your own comes first in the list with ``--args module:object``, whe
 """
 
 import importlib
+import os
 import sys
 
 from zoviz.views.dashboard import Dashboard
@@ -17,7 +18,8 @@ def own_problem():
     if len(sys.argv) < 2:
         return None
     module, _, name = sys.argv[1].partition(":")
-    return getattr(importlib.import_module(module), name)
+    sys.path.insert(0, os.getcwd())  # a console script has its own folder there instead
+    return getattr(importlib.import_module(module), name).clone()  # a twin for each session: they share the module
 
 
 Dashboard(problem=own_problem()).page().servable(title="zoviz")

@@ -175,9 +175,11 @@ def test_budget_of_calls_is_never_exceeded(solver: type[Solver], budget: int) ->
 
 def test_a_budget_too_small_to_begin_is_said() -> None:
     run = Run(problem=BlackBox(), solver=ZOCEG(), calls=2, replicas=2)
-    with pytest.raises(ZovizError, match="no iterate yet.*budget of 2 oracle calls is spent"):
+    with pytest.raises(ValueError, match="Expected a budget that covers .* the start, got 2 oracle calls: raise it"):
         run.run()
-    assert run.status == "finished"
+    assert run.status == "failed" and run.progress.calls <= 2
+    with pytest.raises(ZovizError, match="no iterate yet"):
+        _ = run.result
 
 
 def test_budget_of_seconds() -> None:
@@ -428,7 +430,7 @@ def test_structural_parameters_are_refused_while_running_and_restored() -> None:
     until(lambda: run.progress.iteration > 3)
     fixed = [(run.solver, "dual_block_size", 1), (run.solver, "dual_cap", 5.0), (run.problem, "n", 7)]
     fixed += [(run, "replicas", 9), (run, "seed", 4), (run, "iterations", 10), (run.solver.estimator, "central", True)]
-    fixed += [(run.solver, "estimator", Coordinate()), (run.problem, "noise", "common")]
+    fixed += [(run.solver, "estimator", Block()), (run.problem, "noise", "common")]
     for holder, name, value in fixed:
         before = getattr(holder, name)
         with pytest.raises(ValueError, match=rf"{name} is structural: it is fixed while the run is running"):

@@ -347,6 +347,23 @@ def test_zoeg_9B_the_field_descends_in_x_and_ascends_in_y(dual: str) -> None:
     assert (states[1].y[problem.evaluate(states[0].x).h > 0.5] > 0.0).all()
 
 
+@pytest.mark.parametrize(
+    "solver",
+    [
+        ZOSPLM(**(SPLM | {"dual_step": 10.0, "dual_cap": 0.25})),
+        ZOEG(**(EG | {"dual_step": 10.0, "dual_cap": 0.25})),
+        ZOCEG(**(EG | {"dual_step": 10.0, "dual_cap": 0.25})),
+        ZOBCEG(**(EG | {"dual_step": 10.0, "dual_cap": 0.25})),
+    ],
+    ids=lambda solver: solver.title,
+)
+def test_duals_stay_between_zero_and_their_cap(solver: Solver) -> None:
+    solver.estimator.smoothing_radius = 1e-4
+    states, _ = course(solver, TwoConstraints(), 30, replicas=20)
+    duals = np.array([state.y for state in states])
+    assert duals.min() == 0.0 and duals.max() == 0.25
+
+
 # --- calls ------------------------------------------------------------------------------------------------------------
 
 

@@ -17,9 +17,10 @@ from zoviz.types import Array, Estimate, Evaluation
 Phi = Callable[[Evaluation], Array]
 """Any scalar of (f, h), e.g. the Lagrangian at y: Evaluation of shapes (R, ...), (R, ..., m) to (R, ...)."""
 
-CHUNK_BYTES = 2 << 20
+CHUNK_BYTES = 256 << 10
 """Probes are evaluated in pieces of at most this size (and never less than one point per replica): small enough to
-stay in the processor's cache, which is faster than the 64 MiB that memory alone would allow."""
+stay in the processor's cache, and for the C library to hand the same memory out again; pieces of megabytes may go back
+to the system each time, and their page faults then take up to half of an iteration."""
 
 
 class GradientEstimator(param.Parameterized):

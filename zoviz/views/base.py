@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import param
@@ -21,7 +21,9 @@ from bokeh.models import (
     LogTickFormatter,
     Model,
     Range1d,
+    VArea,
 )
+from bokeh.models import Line as LineGlyph
 from bokeh.plotting import figure
 
 from zoviz.types import Array
@@ -119,11 +121,13 @@ class PlotView(param.Parameterized):
         pin(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
         pin(fig.xaxis[0], axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
         pin(fig.yaxis[0], major_label_text_font_size="12px")
-        self._drawn: dict[str, tuple[Look, list[Line]]] = {}
+        self._lines: dict[str, list[Line]] = {}
+        self._listed: dict[str, list[GlyphRenderer]] = {}
         self._add_legend()
         self._add_marks(marks, targets)
         self._add_placeholder()
-        self._refresh()
+        self._fixed = list(fig.renderers)
+        self.arrange({})
 
     def _add_legend(self) -> None:
         self._legend = Legend(
@@ -155,52 +159,53 @@ class PlotView(param.Parameterized):
             fig.add_tools(HoverTool(renderers=[head], tooltips="@text{safe}", visible=False))
 
     def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array]) -> None:
-        """Draw a run's lines and bands from its stream."""
-        lines = []
+        """Make a run's lines and bands, drawn from its stream; ``arrange`` puts them on the figure."""
+        source, lines = stream.source, []
         for one in self.series(columns):
             colour = REFERENCE if one.muted else look.colour
-            band = self.figure.varea(
-                "x", f"{one.key}.low", f"{one.key}.high", source=stream.source, fill_color=colour, fill_alpha=0.18
-            )
-            line = self.figure.line(
-                "x", one.key, source=stream.source, color=colour, line_width=look.width, line_dash=one.dash
-            )
+            area = VArea(x="x", y1=f"{one.key}.low", y2=f"{one.key}.high", fill_color=colour, fill_alpha=0.18)
+            path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=look.width, line_dash=one.dash)
+            band, line = (GlyphRenderer(data_source=source, glyph=glyph) for glyph in (area, path))
             lines.append(Line(one, line, band))
+        self._lines[key] = lines
         if lines:
-            self._drawn[key] = (look, lines)
             label = self.y_label(columns)
             self.figure.title.text = f"{self.title}   {label}" if label else self.title
-        self._refresh()
 
     def remove(self, key: str) -> None:
-        """Take a run off the plot."""
-        _, lines = self._drawn.pop(key, (None, []))
-        if lines:
-            gone = {renderer.id for line in lines for renderer in (line.line, line.band)}
-            self.figure.renderers = [one for one in self.figure.renderers if one.id not in gone]
-            self._refresh()
+        """Forget a run's lines."""
+        self._lines.pop(key, None)
 
-    @property
-    def drawn(self) -> list[GlyphRenderer]:
-        """What the ranges follow: every run's lines and bands, or the placeholder."""
-        lines = [line for _, lines in self._drawn.values() for line in lines]
-        return [renderer for one in lines for renderer in (one.line, one.band)] or [self._placeholder]
+    def arrange(self, looks: Mapping[str, Look]) -> None:
+        """Show these runs and no others.
 
-    def _refresh(self) -> None:
+        Only what differs is sent, and all lines at once: a browser lays a figure out anew for every message about its
+        renderers.
+        """
+        runs = [(look, self._lines[key]) for key, look in looks.items() if self._lines.get(key)]
+        for look, lines in runs:
+            for one in lines:
+                one.line.glyph.line_width = look.width
+        renderers = [renderer for _, lines in runs for one in lines for renderer in (one.band, one.line)]
+        self.drawn = renderers or [self._placeholder]
+        self.figure.renderers = [*self._fixed, *renderers]
         self.figure.y_range.renderers = self.drawn
-        entries = self._entries()
-        self._legend.ncols = 2 if len(entries) > 2 else len(entries)
-        self._legend.items = [LegendItem(label=label, renderers=found) for label, found in entries.items()]
+        entries = self._entries(runs)
+        if entries != self._listed:
+            self._listed = entries
+            self._legend.ncols = 2 if len(entries) > 2 else len(entries)
+            self._legend.items = [LegendItem(label=label, renderers=found) for label, found in entries.items()]
 
-    def _entries(self) -> dict[str, list[GlyphRenderer]]:
+    def _entries(self, runs: Sequence[tuple[Look, list[Line]]]) -> dict[str, list[GlyphRenderer]]:
         """One run: an entry for each line. Several: one for each run, then one for each kind of line but the first."""
-        if not self._drawn:
+        if not runs:
             return {"no run yet": [self._placeholder]}
-        runs = list(self._drawn.values())
         if len(runs) == 1:
-            return {line.series.label: [line.line, line.band] for line in runs[0][1]}
-        entries = {look.name: [part for line in lines for part in (line.line, line.band)] for look, lines in runs}
+            return {one.series.label: [one.line, one.band] for one in runs[0][1]}
+        entries: dict[str, list[GlyphRenderer]] = {}
+        for look, lines in runs:
+            entries.setdefault(look.name, []).extend(part for one in lines for part in (one.line, one.band))
         for _, lines in runs:
-            for line in lines[1:]:
-                entries.setdefault(line.series.label, []).extend((line.line, line.band))
+            for one in lines[1:]:
+                entries.setdefault(one.series.label, []).extend((one.line, one.band))
         return entries

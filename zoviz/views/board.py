@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
@@ -119,6 +120,7 @@ class Board(pn.viewable.Viewer):
                 continue
             if snapshot.columns.keys() != shown.columns:
                 self._dress(shown, snapshot.columns)
+                self._arrange()
             last = float(snapshot.columns["iteration"][-1])
             if (snapshot.rows, last) != (shown.drawn_rows, shown.drawn_last):
                 shown.drawn_rows, shown.drawn_last, shown.settled = snapshot.rows, last, False
@@ -139,27 +141,26 @@ class Board(pn.viewable.Viewer):
             self._marked = state
             self._marks.data, self._targets.data = events, hits
 
-    def _follow(self) -> None:
-        """Let the shared horizontal range follow what is drawn."""
+    def _arrange(self) -> None:
+        """Which runs are on the plots, under which names; the shared horizontal range follows them."""
+        visible = [shown for shown in self.shown.values() if shown.visible]
+        looks = {
+            one.key: Look(one.name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.6) for one in visible
+        }
+        for view in self.views:
+            view.arrange(looks)
         self._x_range.renderers = [line for view in self.views for line in view.drawn]
 
-    def _dress(self, shown: Shown, columns: dict[str, Array]) -> None:
+    def _dress(self, shown: Shown, columns: Mapping[str, Array]) -> None:
         """Give a run its lines on every plot."""
         shown.columns = frozenset(columns)
-        for view in self.views:
-            view.remove(shown.key)
-        if not shown.visible:
-            return self._follow()
         shown.stream.declare(all_series(columns, self.views))
         self._settle(shown)
-        only = sum(other.visible for other in self.shown.values()) == 1
-        width = 2.2 if shown.run.active or only else 1.6
         for view in self.views:
-            view.add(shown.key, Look(shown.name, shown.colour, width), shown.stream, columns)
-        return self._follow()
+            view.add(shown.key, Look(shown.name, shown.colour, 2.2), shown.stream, columns)
 
     def _dress_all(self) -> None:
-        """Lines of every run anew, from the full data."""
+        """Bring the plots to the runs that are on the board, and send the visible ones' data again."""
         self._stale_figures = self._stale_lines = False
         while self._gone:
             key = self._gone.pop()
@@ -167,10 +168,10 @@ class Board(pn.viewable.Viewer):
                 view.remove(key)
         for shown in self.shown.values():
             snapshot = shown.run.trace.snapshot()
-            if snapshot.rows:
+            if snapshot.rows and shown.visible and snapshot.columns.keys() != shown.columns:
                 self._dress(shown, snapshot.columns)
-                shown.drawn_rows = -1
-        self._follow()
+            shown.drawn_rows = -1
+        self._arrange()
 
     def _settle(self, shown: Shown) -> None:
         shown.stream.settle(shown.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
@@ -181,6 +182,8 @@ class Board(pn.viewable.Viewer):
         self._x_range = DataRange1d(range_padding=0.01, only_visible=True)
         for view in self.views:
             view.build(scales, self._x_range, self._marks, self._targets)
+        for shown in self.shown.values():
+            shown.columns = frozenset()
         self._dress_all()
         for view, pane in zip(self.views, self._panes, strict=True):
             pane.object = view.figure

@@ -47,7 +47,7 @@ class Dashboard(pn.viewable.Viewer):
         self.settings, self.board = Settings(), Board()
         self.run: Run | None = None
         self._key = ""
-        self._error = ""
+        self._error, self._was_active = "", False
         self.status = Status()
         self.transport = Transport(
             {
@@ -136,6 +136,9 @@ class Dashboard(pn.viewable.Viewer):
         """Say how the run is, on everything but the plots."""
         run, status = self.run, "ready" if self.run is None else self.run.status
         active = status in ACTIVE
+        if self._was_active and not active:
+            self._error = ""  # a refused second Start has nothing more to say
+        self._was_active = active
         self.transport.update(status)
         self.settings_form.lock(active)
         self.choice.lock(active)

@@ -1,4 +1,4 @@
-"""Figures of runs that stand still: for a notebook or a script, from the same means, bands and marks as the dashboard."""
+"""Figures that stand still, for a notebook or a script, from the same means, bands and marks as the dashboard."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoviz.views.frames import AXES, BANDS, Series, frame
 from zoviz.views.marks import event_marks, target_marks
 
 Runs = Run | Sequence[Run] | Mapping[str, Run]
-"""One run, several, or several by name; without names they are called by their labels or their solvers' titles."""
+"""One run, several, or several by name."""
 
 
 def convergence(
@@ -38,11 +38,6 @@ def convergence(
         ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
     log_y : bool
         Draw magnitudes on a logarithmic axis.
-
-    Raises
-    ------
-    ValueError
-        For a column that a trace does not have, an unknown axis or band, or no run.
     """
     named = _named(runs)
     for run in named.values():
@@ -93,13 +88,7 @@ def _components(column: str, values: Array) -> list[Series]:
 
 
 def _overlay(
-    named: dict[str, Run],
-    lines: dict[str, list[Series]],
-    title: str,
-    label: str,
-    axis: str,
-    band: str,
-    log_y: bool,
+    named: dict[str, Run], lines: dict[str, list[Series]], title: str, label: str, axis: str, band: str, log_y: bool
 ) -> hv.Overlay:
     if axis not in AXES or band not in BANDS.values():
         raise ValueError(
@@ -120,12 +109,17 @@ def _overlay(
             curve = hv.Curve((drawn["x"], drawn[one.key]), "x", "y", label=legend)
             curves.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
         marks += _marks(run, axis, drawn["x"], drawn[lines[name][0].key]) if lines[name] else []
-    text = label.strip("|") if label.startswith("|") and not log_y else label
     problem = type(next(iter(named.values())).problem)
-    return hv.Overlay([*areas, *curves, *marks]).opts(
-        title=f"{title}: {problem.title or problem.__name__}",
-        xlabel=AXES[axis],
-        ylabel=text,
+    heading = f"{title}: {problem.title or problem.__name__}"
+    text = label.strip("|") if label.startswith("|") and not log_y else label
+    return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], text, log_y)
+
+
+def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: bool) -> hv.Overlay:
+    return figure.opts(
+        title=title,
+        xlabel=x_label,
+        ylabel=y_label,
         logy=log_y,
         xformatter=BasicTickFormatter(use_scientific=False),
         yticks=LogTicker(desired_num_ticks=6, num_minor_ticks=0) if log_y else None,

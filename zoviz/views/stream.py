@@ -43,11 +43,9 @@ class Stream:
         self._series: list[Series] = []
 
     def declare(self, series: Sequence[Series]) -> None:
-        """Say which lines there are; empty columns until the first data."""
+        """Say which lines there are; ``settle`` gives them their first data."""
         self._series = list(series)
-        keys = keys_of(self._series)
-        self.source.tags = [self.wire, keys]
-        self.source.data = {key: np.empty(0, np.float32) for key in keys}
+        self.source.tags = [self.wire, keys_of(self._series)]
 
     def send(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
         """Draw what the trace holds now."""

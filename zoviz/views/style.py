@@ -8,8 +8,10 @@ import panel as pn
 
 THEME: dict[str, Any] = {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}}
 
+# Panel's scroll button would take the first cell once the figures are replaced.
 GRID = """:host {display: grid !important; gap: 8px 16px;
-  grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}"""
+  grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}
+.scroll-button {display: none}"""
 
 # Label left, control right, helper text below: half the height of a floating label.
 FIELD = """

@@ -1,0 +1,193 @@
+"""What a person may get wrong: each is explained where it happened, and nothing is lost."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from conftest import Lab, Server
+
+HANDLE = ".logslider-primal_step input[type=range]"
+LOCKED = "Fixed while a run is in progress"
+
+HEAD = """
+import numpy as np
+from zoviz.problems import BlackBox, Problem
+from zoviz.sets import Ball
+from zoviz.types import Evaluation
+from zoviz.views.dashboard import Dashboard
+from zoviz.views.server import prepare
+
+prepare()
+"""
+
+FAILS_LATER = """
+calls = 0
+
+def objective(x):
+    global calls
+    calls += 1
+    if calls > 30_000:
+        {end}
+    return float(x @ x)
+
+Dashboard(problem=BlackBox(objective, bounds=[(-1, 1)] * 4)).page().servable()
+"""
+
+ON_A_BALL = """
+class OnABall(Problem):
+    title = "Least squares on a ball"
+    m, n = 0, 3
+
+    @property
+    def domain(self):
+        return Ball(np.zeros(3), 2.0)
+
+    def evaluate(self, x, xi=None):
+        return Evaluation(np.square(x - 1.0).sum(axis=-1), np.zeros((*x.shape[:-1], 0)))
+
+Dashboard(problem=OnABall()).page().servable()
+"""
+
+
+@pytest.fixture
+def open_app(serve: Callable[..., Server], open_lab: Callable[..., Lab], tmp_path: Path) -> Callable[[str], Lab]:
+    """``open_app(source)``: a page of an app of one's own."""
+
+    def open_one(source: str) -> Lab:
+        app = tmp_path / "own.py"
+        app.write_text(HEAD + source, encoding="utf-8")
+        return open_lab(serve(app=app).url)
+
+    return open_one
+
+
+@pytest.mark.parametrize("text", ["abc", "1e300", "0"])
+def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab, text: str) -> None:
+    lab.settle(Seconds="none")
+    lab.tab("Solver")
+    lab.start()
+    for label in ("Primal step c", "Batch size k"):
+        lab.type(label, text)
+        sentence = lab.page.get_by_text(f"got '{text}': the value stays").last
+        sentence.wait_for()
+        assert sentence.inner_text().startswith(("Expected a number", "Expected a whole number"))
+        field, below = lab.field(label).bounding_box(), sentence.bounding_box()
+        assert 0 <= below["y"] - field["y"] - field["height"] < 40, "the sentence is below its field"
+        assert lab.field(label).input_value() == text, "what was typed can be corrected"
+    before = lab.iteration()
+    lab.until(lambda: lab.iteration() > before, "the run goes on")
+    assert lab.status() == "running" and lab.data("marks", "text") == []
+    lab.type("Batch size k", "40")
+    lab.until(lambda: len(lab.data("marks", "text")) == 1, "a good value is taken")
+    assert lab.page.get_by_text(f"got '{text}': the value stays").count() == 1
+
+
+def test_start_pressed_twice_gives_one_run(lab: Lab) -> None:
+    lab.settle(Seconds="3")
+    lab.page.get_by_role("button", name="Start", exact=True).dblclick()
+    lab.until(lambda: len(lab.data("source-run1", "gap")) > 1, "the run has lines")
+    assert lab.row("run1").count() == 1 and lab.row("run2").count() == 0
+    lab.end("finished")
+    lab.until(lambda: "The budget of 3 s is spent." in lab.message(), "the page says how the run ended")
+    assert lab.page.locator("[class*=zoviz-run-]").count() == 1
+
+
+def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> None:
+    lab.choose("Problem", "Load tracking (convex)")
+    lab.tab("Problem")
+    lab.type("Curtailment in kW", "1e6")
+    lab.until(lambda: "Expected a curtailment of at most" in lab.message(), "the page says what is wrong")
+    lab.press("Start")
+    lab.page.get_by_role("alert").get_by_text("Expected a curtailment of at most").wait_for()
+    assert lab.status() == "ready" and lab.row("run1").count() == 0
+    lab.type("Curtailment in kW", "1000")
+    lab.start()
+    lab.until(lambda: "curtailment" not in lab.message(), "the complaint is gone")
+
+
+@pytest.mark.parametrize(
+    ("end", "sentence"),
+    [
+        ("raise RuntimeError('the simulator has no licence')", "the simulator has no licence"),
+        ("return float('nan')", "Expected finite values from the black box, got NaN or Inf"),
+    ],
+    ids=["raises", "NaN"],
+)
+def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
+    open_app: Callable[[str], Lab], end: str, sentence: str
+) -> None:
+    lab = open_app(FAILS_LATER.format(end=end))
+    lab.press("Start")
+    lab.end("failed")
+    lab.until(lambda: sentence in lab.message(), "the page says what happened")
+    lab.until(lambda: len(lab.data("source-run1", "objective")) > 5, "the lines are there")
+    lab.page.wait_for_timeout(800)
+    drawn = [value for value in lab.data("source-run1", "objective") if math.isfinite(value)]
+    assert len(drawn) > 5 and drawn[-1] < drawn[0], "the lines drawn so far stay"
+    assert lab.enabled("Start") and "objective" in lab.js("return find('plot-Gap').title.text")
+
+
+def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[[str], Lab]) -> None:
+    lab = open_app(ON_A_BALL)
+    assert lab.page.get_by_role("combobox").first.inner_text() == "Least squares on a ball (yours)"
+    lab.page.get_by_text("Not offered: ZOBCEG moves single coordinates and needs a box as domain").wait_for()
+    lab.page.get_by_role("combobox").nth(1).click()
+    lab.page.get_by_role("menuitem").first.wait_for()
+    offered = lab.page.get_by_role("menuitem").all_inner_texts()
+    assert "ZO-SPLM" in offered and "ZOBCEG" not in offered
+    lab.page.keyboard.press("Escape")
+    lab.settle(Iterations="30", Seconds="none")
+    lab.press("Start")
+    lab.end("finished")
+
+
+def test_structural_widgets_are_disabled_while_a_run_is_in_progress_and_say_why(lab: Lab) -> None:
+    lab.settle(Seconds="none")
+    lab.tab("Solver")
+    assert lab.page.get_by_text(LOCKED).count() == 0
+    lab.start()
+    reason = lab.page.get_by_text(LOCKED)
+    for tab, fixed, free in (
+        ("Solver", "Dual cap B", "Primal step c"),
+        ("Problem", "Variables n", None),
+        ("Run", "Replicas", None),
+    ):
+        lab.tab(tab)
+        lab.until(lambda fixed=fixed: lab.field(fixed).is_disabled(), f"{fixed} is disabled")
+        lab.until(lambda: any(one.is_visible() for one in reason.all()), "the page says why")
+        assert free is None or lab.field(free).is_enabled()
+    assert lab.page.get_by_role("combobox").first.get_attribute("aria-disabled") == "true"
+    lab.press("Stop")
+    lab.end("stopped")
+    lab.until(lambda: lab.field("Replicas").is_enabled(), "the fields can be changed again")
+    lab.until(lambda: not any(one.is_visible() for one in reason.all()), "the reason is gone")
+
+
+def test_two_tabs_do_not_disturb_each_other(server: Server, open_lab: Callable[..., Lab]) -> None:
+    first, second = open_lab(server.url), open_lab(server.url)
+    for lab in (first, second):
+        lab.settle(Seconds="none")
+        lab.tab("Solver")
+    first.start()
+    first.page.locator(HANDLE).press("ArrowRight")
+    first.until(lambda: len(first.data("marks", "text")) == 1, "the change is marked")
+    assert (second.status(), second.iteration()) == ("ready", 0)
+    assert second.data("marks", "text") == [] and second.field("Primal step c").input_value().startswith("auto")
+
+    second.start()
+    second.page.locator(HANDLE).press("ArrowLeft")
+    second.until(lambda: len(second.data("marks", "text")) == 1, "the change is marked")
+    second.press("Pause")
+    second.end("paused")
+    assert len(first.data("marks", "text")) == 1
+    before = first.iteration()
+    first.until(lambda: first.iteration() > before, "the first run goes on")
+    first.press("Stop")
+    first.end("stopped")
+    assert second.status() == "paused"

@@ -1,0 +1,38 @@
+"""A closed tab ends its run's thread."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import pytest
+
+PROBE = Path(__file__).with_name("probe_app.py")
+
+
+def workers(report: Path) -> int:
+    return json.loads(report.read_text(encoding="utf-8"))["workers"]
+
+
+@pytest.mark.parametrize(
+    ("flags", "limit"),
+    [(("--unused-session-lifetime", "2000", "--check-unused-sessions", "1000"), 5.0), ((), 35.0)],
+    ids=["lifetime flags", "bare panel serve"],
+)
+def test_a_closed_tab_ends_its_run(serve, open_lab, tmp_path, flags, limit) -> None:
+    report = tmp_path / "report.json"
+    server = serve(*flags, "--args", str(report), app=PROBE)
+    staying, leaving = open_lab(server.url), open_lab(server.url)
+    for lab in (staying, leaving):
+        lab.settle(Seconds="none")
+        lab.start()
+    assert workers(report) == 2
+    closed = time.monotonic()
+    leaving.page.close()
+    while workers(report) > 1 and time.monotonic() - closed < 60:
+        time.sleep(0.1)
+    taken = time.monotonic() - closed
+    print(f"the thread ended {taken:.1f} s after its tab was closed (limit {limit:g} s)")
+    assert taken < limit
+    assert workers(report) == 1 and staying.status() == "running", "the other tab's run goes on"

@@ -1,0 +1,54 @@
+"""Both notebooks run from the first cell to the last, and are stored without outputs."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from pathlib import Path
+from typing import Any
+
+import nbformat
+import pytest
+
+FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+
+
+def test_both_notebooks_are_there() -> None:
+    assert [path.stem for path in NOTEBOOKS] == ["01_tour", "02_your_own_black_box"]
+
+
+@EACH
+def test_notebook_is_stored_clean(path: Path) -> None:
+    notebook = nbformat.read(path, as_version=4)
+    nbformat.validate(notebook)
+    assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
+    assert notebook.metadata.kernelspec.name == "python3"
+    assert len({cell.id for cell in notebook.cells}) == len(notebook.cells)
+    code = [cell for cell in notebook.cells if cell.cell_type == "code"]
+    assert not [cell.id for cell in code if cell.outputs or cell.execution_count is not None]
+
+
+def texts(cell: Any) -> str:
+    """What a cell printed, and the names of errors that were only shown."""
+    shown = [out.get("text", "") for out in cell.outputs if out.output_type == "stream"]
+    return "".join(shown)
+
+
+@EACH
+def test_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ZOVIZ_SMOKE", "1")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(FOLDER.parent), os.environ.get("PYTHONPATH")])))
+    notebook = nbformat.read(path, as_version=4)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of the client's libraries, not of ours
+        from nbclient import NotebookClient
+
+        NotebookClient(
+            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": str(FOLDER)}}
+        ).execute()
+    printed = "\n".join(texts(cell) for cell in notebook.cells if cell.cell_type == "code")
+    assert "Traceback" not in printed
+    figures = [out for cell in notebook.cells for out in cell.get("outputs", []) if "text/html" in out.get("data", {})]
+    assert len(figures) >= 2, "Expected figures among the outputs."

@@ -1,0 +1,71 @@
+"""The skeleton of CONTRIBUTING.md is a solver that works as it stands."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+
+# In a process of its own: the other tests' registry does not see the class.
+USE = """
+import sys
+
+sys.path.insert(0, {root!r})
+import numpy as np
+
+import zoviz.solvers
+
+zoviz.solvers.__path__.append({folder!r})  # as if the file lay in zoviz/solvers
+
+from zoviz import Run
+from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.registry import discover
+from zoviz.solvers import Solver
+
+found = discover("zoviz.solvers", Solver)
+assert "QuadraticPenalty" in found and found["QuadraticPenalty"].__module__ == "zoviz.solvers.penalty"
+for problem in (LoadTracking(n=10), NonconvexQCQP(n=10)):
+    solver = found["QuadraticPenalty"]()
+    run = Run(problem=problem, solver=solver, replicas=4, iterations=2000)
+    run.start()
+    solver.penalty = 20.0
+    result = run.wait()
+    assert [change.name for change in run.journal] == ["penalty"]
+    first, last = run.trace["gap"][0], run.trace["gap"][-1]
+    print(type(problem).__name__, np.abs(first).mean(), np.abs(last).mean(), result.maxcv.max())
+    assert np.abs(last).mean() < 0.2 * np.abs(first).mean()
+    assert np.array_equal(Run.replay(run).run().x, result.x)
+    assert np.isfinite(run.trace["variance_predicted"][-1]).all()
+"""
+
+
+def skeleton() -> str:
+    match = re.search(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert match, "Expected a block of Python in CONTRIBUTING.md."
+    return match[1]
+
+
+def test_it_opens_with_a_solver_in_one_file() -> None:
+    assert re.findall(r"^## (.*)$", TEXT, re.MULTILINE)[0] == "Add a solver in one file"
+
+
+def test_the_skeleton_is_found_and_converges(tmp_path: Path) -> None:
+    (tmp_path / "penalty.py").write_text(skeleton(), encoding="utf-8")
+    script = tmp_path / "use.py"
+    script.write_text(USE.format(root=str(ROOT), folder=str(tmp_path)), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=120, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_skeleton_follows_the_rules(tmp_path: Path) -> None:
+    file = tmp_path / "penalty.py"
+    file.write_text(skeleton(), encoding="utf-8")
+    command = [sys.executable, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), str(file)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stdout + done.stderr

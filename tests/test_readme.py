@@ -1,0 +1,63 @@
+"""What README.md promises: its commands, its Python, its lists and its links."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from zoviz import estimators, problems, solvers
+from zoviz.registry import discover
+
+ROOT = Path(__file__).resolve().parent.parent
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+COMMANDS = [
+    "python -m pip install -e . && panel serve apps/dashboard.py --show",
+    'python -m pip install -e ".[test]" && python -m pytest',
+    "uv run panel serve apps/dashboard.py --show",
+    "uv run --extra test pytest",
+    "panel serve apps/dashboard.py --show --unused-session-lifetime 2000 --check-unused-sessions 1000",
+    "panel serve apps/dashboard.py --show --args my_module:problem",
+]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_stands_on_a_line_of_its_own(command: str) -> None:
+    assert command in TEXT.splitlines()
+
+
+def test_the_script_has_at_most_15_lines() -> None:
+    assert len(BLOCKS) == 2
+    assert len(BLOCKS[0].rstrip().splitlines()) <= 15
+
+
+@pytest.mark.parametrize("number", range(len(BLOCKS)))
+def test_a_python_block_runs(number: int, tmp_path: Path) -> None:
+    # In a process of its own, as a reader would: its problems and threads are no concern of other tests.
+    script = tmp_path / f"block_{number}.py"
+    script.write_text(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{BLOCKS[number]}", encoding="utf-8")
+    done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+    if number == 1:
+        assert abs(float(done.stdout.split()[-1]) - 1.34) < 1e-3
+
+
+def test_every_class_is_listed() -> None:
+    names = []
+    for package, base in (("problems", problems.Problem), ("solvers", solvers.Solver)):
+        names += [n for n, c in discover(f"zoviz.{package}", base).items() if c.__module__.startswith("zoviz.")]
+    names += [name for name in estimators.__all__ if name != "GradientEstimator"]
+    assert [name for name in names if f"`{name}`" not in TEXT] == []
+
+
+@pytest.mark.parametrize("name", ["README.md", "CONTRIBUTING.md"])
+def test_links_lead_to_files(name: str) -> None:
+    text = re.sub(r"^```.*?^```$", "", (ROOT / name).read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
+    targets = re.findall(r"\]\(([^)#]+)\)", text)
+    local = [target for target in targets if not target.startswith("http")]
+    assert [target for target in local if not (ROOT / target).exists()] == []
