@@ -1,9 +1,8 @@
-"""Published tables of iterations and evaluations, by the functions of the scripts that print them (studies/)."""
+"""Published tables of iterations and evaluations, by the functions that ``python -m zoviz.papers`` prints them with."""
 
 from __future__ import annotations
 
-import runpy
-from pathlib import Path
+import importlib
 from typing import Any
 
 import numpy as np
@@ -12,15 +11,15 @@ import pytest
 from zoviz.problems import LoadTracking
 
 
-def study(root: Path, name: str) -> dict[str, Any]:
-    return runpy.run_path(str(root / "studies" / f"{name}.py"))
+def study(paper: str) -> dict[str, Any]:
+    return vars(importlib.import_module(f"zoviz.papers.{paper}"))
 
 
 @pytest.mark.parametrize("n", [50, 100, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.timeout(1200)
-def test_splm_table_2(root: Path, n: int) -> None:
+def test_splm_table_2(n: int) -> None:
     """Must show 2: k = 10000, 20 replicas, the solver's own steps; a fifth of the paper's count (n = 200: half)."""
-    splm = study(root, "splm_table2")
+    splm = study("splm")
     found = splm["hits"](n, seed=0, replicas=20, batch=10_000, iterations=500)
     print(
         f"\nn = {n}: {np.mean(found):.1f} iterations on average, {np.max(found):.0f} at most; paper {splm['PAPER'][n]}"
@@ -33,9 +32,9 @@ BEST = {1: [(0.4, 0.01)], 5: [(0.3, 0.02)], 100: [(0.15, 0.07), (0.2, 0.06)]}
 
 
 @pytest.mark.parametrize("block", BEST)
-def test_zoeg_table_2(root: Path, block: int) -> None:
+def test_zoeg_table_2(block: int) -> None:
     """Must show 3: evaluations to each first hit, in the paper's counting, are no more than the paper's."""
-    zoeg = study(root, "zoeg_table2")
+    zoeg = study("zoeg")
     cells = [
         zoeg["solve"](block, *steps, problem=LoadTracking(), replicas=20, seed=0)[0].mean(axis=1)
         for steps in BEST[block]

@@ -137,11 +137,15 @@ class Run(Readout):
             self._thread.join(timeout)
             if self._thread.is_alive():
                 raise TimeoutError(f"The run is still {self.status} after {timeout:g} s.")
-        if self._steering is not None:
-            self._steering.release()
+        self.release()
         if self._worker is not None and self._worker.error is not None:
             raise self._worker.error
         return self.result
+
+    def release(self) -> None:
+        """Stop watching the public objects; ``wait`` does it, and who polls a run does it once it has ended."""
+        if self._steering is not None:
+            self._steering.release()
 
     def change(self, name: str, value: Any) -> None:
         """Steer: set a live parameter of the public solver, dotted names allowed."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import param
@@ -24,7 +25,8 @@ class Steering:
     """
 
     def __init__(self, solver: Solver, fixed: tuple[param.Parameterized, ...], worker: Worker) -> None:
-        self._solver, self._worker = solver, worker
+        # Weak: the public solver outlives its runs and must not keep their traces alive.
+        self._solver, self._worker = solver, weakref.ref(worker)
         self._watched: list[tuple[param.Parameterized, Any]] = []
         nested = [(f"{k}.", v) for k, v in solver.param.values().items() if isinstance(v, GradientEstimator)]
         for prefix, target in [("", solver), *nested, *[(f"{type(one).__name__}.", one) for one in fixed]]:
@@ -42,12 +44,13 @@ class Steering:
         self._watched.clear()
 
     def _on_change(self, prefix: str, event: param.parameterized.Event) -> None:
-        if self._worker.status not in ACTIVE:
+        worker = self._worker()
+        if worker is None or worker.status not in ACTIVE:
             return
         name = f"{prefix}{event.name}"
-        chosen = event.new is not None or name in self._worker.resolved
+        chosen = event.new is not None or name in worker.resolved
         if name in self._solver.live and chosen:
-            self._worker.inbox.post(name, event.new)
+            worker.inbox.post(name, event.new)
             return
         with param.parameterized.discard_events(event.obj):
             setattr(event.obj, event.name, event.old)
@@ -56,6 +59,6 @@ class Steering:
                 f"Expected a value for {name}, got None: this run began with one, so no rule chose another."
             )
         raise ValueError(
-            f"{name} is structural: it is fixed while the run is {self._worker.status}. Stop the run first, or change "
+            f"{name} is structural: it is fixed while the run is {worker.status}. Stop the run first, or change "
             f"one of {', '.join(self._solver.live)}."
         )

@@ -96,7 +96,7 @@ class PlotView(param.Parameterized):
             height=self.height,
             sizing_mode="stretch_width",
             x_range=x_range,
-            y_range=DataRange1d(only_visible=True, range_padding=0.06),
+            y_range=DataRange1d(only_visible=True, range_padding=0.06, syncable=False),
             x_axis_type="log" if scales.log_x else "linear",
             y_axis_type="log" if log_y else "linear",
             x_axis_label=AXES[scales.axis],
@@ -193,7 +193,7 @@ class PlotView(param.Parameterized):
         entries = self._entries(runs)
         if entries != self._listed:
             self._listed = entries
-            self._legend.ncols = 2 if len(entries) > 2 else len(entries)
+            self._legend.ncols = 2 if len(entries) > 3 else len(entries)
             self._legend.items = [LegendItem(label=label, renderers=found) for label, found in entries.items()]
 
     def _entries(self, runs: Sequence[tuple[Look, list[Line]]]) -> dict[str, list[GlyphRenderer]]:

@@ -76,6 +76,10 @@ class Board(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._grid
 
+    def beside(self, view: pn.viewable.Viewable) -> None:
+        """Place something of the page's in the cell after the last plot."""
+        self._grid.append(view)
+
     def put(self, run: Run, name: str | None = None) -> Shown:
         """Put a run on the plots."""
         self._count += 1
@@ -179,7 +183,8 @@ class Board(pn.viewable.Viewer):
     def _rebuild(self) -> None:
         """New figures, for scales that a figure cannot change."""
         scales = Scales(self.axis, self.log_x, self.log_y)
-        self._x_range = DataRange1d(range_padding=0.01, only_visible=True)
+        # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
+        self._x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
         for view in self.views:
             view.build(scales, self._x_range, self._marks, self._targets)
         for shown in self.shown.values():

@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
+from panel.io.callbacks import PeriodicCallback
 
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
@@ -36,7 +37,8 @@ class Dashboard(pn.viewable.Viewer):
     Examples
     --------
     >>> from zoviz.views.dashboard import Dashboard
-    >>> dashboard = Dashboard()        # in a notebook, the last line of a cell shows it
+    >>> from zoviz.views.server import embed
+    >>> frame = embed(lambda: Dashboard())  # in a notebook, the last line of a cell shows it
     """
 
     keep = param.Boolean(default=True, label="Keep finished runs", doc="Leave a run on the plots when the next starts.")
@@ -67,6 +69,8 @@ class Dashboard(pn.viewable.Viewer):
         """Begin a new run with what is chosen, unless one is going on."""
         if self.run is not None and self.run.active:
             return self._say("Expected Start after the run has ended; it is still going on: Stop it first, or Pause.")
+        if self.choice.doubt:
+            return self._notify(self.choice.doubt)  # the message line says it already
         try:
             run = self.settings.make(self.choice.problem, self.choice.solver)
             run.start(steps)
@@ -123,9 +127,12 @@ class Dashboard(pn.viewable.Viewer):
 
     def _say(self, sentence: str) -> None:
         self._error = sentence
+        self._notify(sentence)
+        self._show()
+
+    def _notify(self, sentence: str) -> None:
         if pn.state.notifications is not None:
             pn.state.notifications.error(sentence, duration=8000)
-        self._show()
 
     def _tick(self) -> None:
         """Look at the run and draw what is new."""
@@ -138,6 +145,8 @@ class Dashboard(pn.viewable.Viewer):
         active = status in ACTIVE
         if self._was_active and not active:
             self._error = ""  # a refused second Start has nothing more to say
+            if run is not None:
+                run.release()
         self._was_active = active
         self.transport.update(status)
         self.settings_form.lock(active)
@@ -169,7 +178,8 @@ class Dashboard(pn.viewable.Viewer):
             sizing_mode="stretch_width",
         )
         bar = pn.FlexBox(self.transport, self.board.controls(), justify_content="space-between", align_items="center")
-        return pn.Column(bar, self.status, self.board, runs, sizing_mode="stretch_width", margin=0)
+        self.board.beside(runs)
+        return pn.Column(bar, self.status, self.board, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         self.listen()
@@ -177,7 +187,9 @@ class Dashboard(pn.viewable.Viewer):
 
     def listen(self) -> None:
         """Begin to look at the run a few times a second, once a page is there; end its thread with the page."""
-        pn.state.onload(lambda: pn.state.add_periodic_callback(self._tick, PERIOD))
+        # In the background: else each look would tell the page that the server is busy, and idle again.
+        ticker = PeriodicCallback(callback=self._tick, period=PERIOD, background=True, log=False)
+        pn.state.onload(ticker.start)
         pn.state.on_session_destroyed(lambda _: self.close())
 
     def page(self) -> pmui.Page:

@@ -37,7 +37,7 @@ def _download(shown: Shown, make: Callable[[Shown], io.StringIO], label: str, su
         label=label,
         size="small",
         variant="text",
-        width=96,
+        width=88,
         margin=(3, 0),
         embed=False,
     )
@@ -56,7 +56,7 @@ class Shelf(pn.viewable.Viewer):
     def __init__(self, board: Board, on_remove: Callable[[str], None], **params: Any) -> None:
         super().__init__(**params)
         self._board, self._on_remove = board, on_remove
-        self._rows: dict[str, pn.Row] = {}
+        self._rows: dict[str, pn.FlexBox] = {}
         self._column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._hint = note("Runs appear here. A finished run stays on the plots when the next one starts.")
         self.update()
@@ -72,11 +72,11 @@ class Shelf(pn.viewable.Viewer):
         self._rows = {key: row for key, row in self._rows.items() if key in self._board.shown}
         self._column.objects = [*self._rows.values()] or [self._hint]
 
-    def _row(self, shown: Shown) -> pn.Row:
+    def _row(self, shown: Shown) -> pn.FlexBox:
         key = shown.key
         swatch = pn.pane.HTML(_SWATCH.format(shown.colour), margin=(2, 4, 2, 10))
         visible = pmui.Switch(value=True, label="", width=46, margin=(6, 0))
-        name = pmui.TextInput(value=shown.name, label="", size="small", width=200, margin=(2, 4))
+        name = pmui.TextInput(value=shown.name, label="", size="small", width=150, margin=(2, 4))
         visible.param.watch(lambda event: self._board.show(key, event.new), "value")
         name.param.watch(lambda event: self._board.rename(key, event.new or shown.name), "value")
         remove = pmui.IconButton(icon="delete", size="small", margin=(4, 2), on_click=lambda _: self._remove(key))
@@ -88,7 +88,8 @@ class Shelf(pn.viewable.Viewer):
             _download(shown, csv_of, "CSV", "csv"),
             _download(shown, script_of, "Script", "py"),
         ]
-        return pn.Row(*parts, remove, sizing_mode="stretch_width", margin=0, css_classes=[f"zoviz-run-{key}"])
+        look = {"align_items": "center", "sizing_mode": "stretch_width", "margin": 0}
+        return pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look)
 
     def _remove(self, key: str) -> None:
         self._on_remove(key)

@@ -6,10 +6,13 @@ from typing import Any
 
 import panel as pn
 
-THEME: dict[str, Any] = {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}}
+THEME: dict[str, Any] = {
+    "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
+    "dark": {"palette": {"primary": {"main": "#4A90CC"}}, "typography": {"fontSize": 14}},
+}
 
 # Panel's scroll button would take the first cell once the figures are replaced.
-GRID = """:host {display: grid !important; gap: 8px 16px;
+GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
   grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}
 .scroll-button {display: none}"""
 

@@ -88,7 +88,9 @@ class Status(pn.viewable.Viewer):
         self._bar = pmui.LinearProgress(
             value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10), height=6
         )
-        self._message = pn.pane.HTML("", css_classes=["zoviz-message"], sizing_mode="stretch_width", margin=(0, 10))
+        self._message = pn.pane.HTML(
+            "", css_classes=["zoviz-message"], sizing_mode="stretch_width", margin=(0, 10), min_height=24
+        )
         self._column = pn.Column(
             pn.Row(self._chip, self._text, sizing_mode="stretch_width"),
             self._bar,
@@ -115,13 +117,13 @@ class Status(pn.viewable.Viewer):
         rate = self._speed(calls, status) if status == "running" else calls / max(progress.seconds, 1e-9)
         fraction = progress.fraction
         text = (
-            f"iteration <b>{progress.iteration:,}</b> · oracle calls <b>{progress.calls:,}</b> × {run.replicas} · "
-            f"<b>{rate:,.0f}</b> calls/s · elapsed <b>{progress.seconds:.1f} s</b>"
+            f"iteration <b>{progress.iteration:,}</b> · calls <b>{progress.calls:,}</b> × {run.replicas} · "
+            f"<b>{rate:,.0f}</b> calls/s · <b>{progress.seconds:.1f} s</b>"
         )
         if run.frozen:
             text += f" · <b>{run.frozen}</b> frozen"
         if not math.isnan(fraction):
-            text += f" · {100 * fraction:.0f} % of the budget"
+            text += f" · {100 * fraction:.0f} % of budget"
         self._set(text, 0.0 if math.isnan(fraction) else 100 * fraction, error or run.message)
 
     def _speed(self, calls: float, status: str) -> float:

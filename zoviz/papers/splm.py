@@ -3,9 +3,9 @@
 k = 10000 directions, x0 uniform in [-1, 1]^n, steps from the solver's own rule at every n. The start is not printed in
 the paper, nor are its steps, so what is compared is the count that the published algorithm needs with one untuned rule.
 
-    python studies/splm_table2.py                      # n = 50 and 100, a minute or two
-    python studies/splm_table2.py --n 200              # about half an hour
-    python studies/splm_table2.py --seeds 0 1 2 3 4    # several instances, to see how much the figure owes to one
+    python -m zoviz.papers.splm                      # n = 50 and 100, a minute or two
+    python -m zoviz.papers.splm --n 200              # about half an hour
+    python -m zoviz.papers.splm --seeds 0 1 2 3 4    # several instances, to see how much the figure owes to one
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import time
 
 import numpy as np
 
-from zoviz import Run
 from zoviz.estimators import Sphere
 from zoviz.problems import NonconvexQCQP
+from zoviz.runs.run import Run
 from zoviz.solvers import ZOSPLM
 
 PAPER = {50: 496, 100: 1309, 200: 1962}

@@ -4,8 +4,8 @@ Counting is the paper's, 2 (tau_x + tau_y + 1) evaluations of the saddle functio
 min{5 / (k + 1)^1.1, 1e-3}. "Reach" is read as the first hit: the first iterate whose |f - f*| / f*, or whose violation,
 is no larger than the level. The last entry (after which the measure stays below to the end) stands beside it.
 
-    python studies/zoeg_table2.py                 # the whole grid, a few minutes
-    python studies/zoeg_table2.py --blocks 5      # one block size
+    python -m zoviz.papers.zoeg                 # the whole grid, a few minutes
+    python -m zoviz.papers.zoeg --blocks 5      # one block size
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ import itertools
 
 import numpy as np
 
-from zoviz import Run
 from zoviz.estimators import Block
 from zoviz.problems import LoadTracking
+from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG
 
 LEVELS = [("relative_gap", 0.05), ("relative_gap", 0.01), ("relative_gap", 0.001)]
