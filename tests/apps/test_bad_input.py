@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -72,11 +73,10 @@ def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab,
     lab.settle(Seconds="none")
     lab.tab("Solver")
     lab.start()
-    for label in ("Primal step c", "Batch size k"):
+    for label, kind in (("Primal step c", "a number"), ("Batch size k", "a whole number")):
         lab.type(label, text)
-        sentence = lab.page.get_by_text(f"got '{text}': the value stays").last
+        sentence = lab.page.get_by_text(re.compile(f"Expected {kind} .*, got '{text}': the value stays"))
         sentence.wait_for()
-        assert sentence.inner_text().startswith(("Expected a number", "Expected a whole number"))
         field, below = lab.field(label).bounding_box(), sentence.bounding_box()
         assert 0 <= below["y"] - field["y"] - field["height"] < 40, "the sentence is below its field"
         assert lab.field(label).input_value() == text, "what was typed can be corrected"
@@ -89,13 +89,14 @@ def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab,
 
 
 def test_start_pressed_twice_gives_one_run(lab: Lab) -> None:
-    lab.settle(Seconds="3")
+    lab.settle(Seconds="none")
     lab.page.get_by_role("button", name="Start", exact=True).dblclick()
     lab.until(lambda: len(lab.data("source-run1", "gap")) > 1, "the run has lines")
+    before = lab.iteration()
+    lab.until(lambda: lab.iteration() > before, "the run goes on")
+    lab.press("Stop")
+    lab.until(lambda: lab.message().startswith("Stopped after"), "the page says how the run ended")
     assert lab.row("run1").count() == 1 and lab.row("run2").count() == 0
-    lab.end("finished")
-    lab.until(lambda: "The budget of 3 s is spent." in lab.message(), "the page says how the run ended")
-    assert lab.page.locator("[class*=zoviz-run-]").count() == 1
 
 
 def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> None:
@@ -104,7 +105,7 @@ def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> N
     lab.type("Curtailment in kW", "1e6")
     lab.until(lambda: "Expected a curtailment of at most" in lab.message(), "the page says what is wrong")
     lab.press("Start")
-    lab.page.get_by_role("alert").get_by_text("Expected a curtailment of at most").wait_for()
+    lab.until(lambda: lab.page.get_by_text("Expected a curtailment of at most").count() > 1, "a notification comes")
     assert lab.status() == "ready" and lab.row("run1").count() == 0
     lab.type("Curtailment in kW", "1000")
     lab.start()
@@ -150,9 +151,9 @@ def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[
 def test_structural_widgets_are_disabled_while_a_run_is_in_progress_and_say_why(lab: Lab) -> None:
     lab.settle(Seconds="none")
     lab.tab("Solver")
-    assert lab.page.get_by_text(LOCKED).count() == 0
-    lab.start()
     reason = lab.page.get_by_text(LOCKED)
+    assert not any(one.is_visible() for one in reason.all())
+    lab.start()
     for tab, fixed, free in (
         ("Solver", "Dual cap B", "Primal step c"),
         ("Problem", "Variables n", None),

@@ -272,6 +272,7 @@ def test_axes_scales_bands_and_themes(lab: Lab) -> None:
 
     bands = {}
     for name in ("min–max", "quartiles", "no band", "mean ± std"):
+        lab.page.wait_for_timeout(600)  # the page may still send what it drew before, in another form
         before = str(line())
         lab.choose("Band", name)
         lab.until(lambda before=before: str(line()) != before, f"the band is {name}")

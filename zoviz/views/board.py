@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any
 
 import panel as pn
@@ -114,17 +115,11 @@ class Board(pn.viewable.Viewer):
 
     def refresh(self) -> None:
         """Send what is new; cheap where nothing is. Called a few times a second, with the document's lock."""
-        if self._stale_figures:
-            self._rebuild()
-        elif self._stale_lines:
-            self._dress_all()
+        self._catch_up()
         for shown in self.shown.values():
             snapshot = shown.run.trace.snapshot()
             if not snapshot.rows or not shown.visible:
                 continue
-            if snapshot.columns.keys() != shown.columns:
-                self._dress(shown, snapshot.columns)
-                self._arrange()
             last = float(snapshot.columns["iteration"][-1])
             if (snapshot.rows, last) != (shown.drawn_rows, shown.drawn_last):
                 shown.drawn_rows, shown.drawn_last, shown.settled = snapshot.rows, last, False
@@ -134,6 +129,21 @@ class Board(pn.viewable.Viewer):
                 shown.settled = True
         self._mark()
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
+
+    def _catch_up(self) -> None:
+        """Make the figures, or the lines, that are out of date anew."""
+        grown = any(
+            one.visible and one.run.trace.snapshot().columns.keys() != one.columns for one in self.shown.values()
+        )
+        if not (self._stale_figures or self._stale_lines or grown):
+            return
+        document = self.views[0].figure.document
+        # Bokeh counts a document's models anew after every change of a reference, unless told to do it once at the end.
+        with document.models.freeze() if document is not None else nullcontext():
+            if self._stale_figures:
+                self._rebuild()
+            else:
+                self._dress_all()
 
     def _mark(self) -> None:
         """Marks of the newest run, sent only when they changed."""

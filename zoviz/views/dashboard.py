@@ -69,6 +69,7 @@ class Dashboard(pn.viewable.Viewer):
         """Begin a new run with what is chosen, unless one is going on."""
         if self.run is not None and self.run.active:
             return self._say("Expected Start after the run has ended; it is still going on: Stop it first, or Pause.")
+        self.choice.suggest()
         if self.choice.doubt:
             return self._notify(self.choice.doubt)  # the message line says it already
         try:

@@ -1,0 +1,138 @@
+"""What is drawn of a trace: as much for a million iterations as for a thousand, with bands that NumPy confirms."""
+
+from __future__ import annotations
+
+import statistics
+import time
+
+import numpy as np
+import pytest
+
+from zoviz.runs.trace import CAPACITY, Snapshot, Trace
+from zoviz.views.frames import AXES, BANDS, POINTS, Series, axis_values, chosen, frame, keys_of
+
+LINES = [Series("gap", "current"), Series("best_gap", "best"), Series("dual", "y2", index=1)]
+
+
+def trace_of(iterations: int, replicas: int = 4, capacity: int = CAPACITY) -> Trace:
+    """A trace as a run of this length leaves it, its last row included."""
+    trace, rng = Trace(capacity), np.random.default_rng(0)
+    iteration = 0
+    while iteration < iterations:
+        if trace.wants(iteration):
+            trace.append(row(iteration, replicas, rng))
+        iteration += trace.stride - iteration % trace.stride
+    trace.append(row(iterations, replicas, rng))
+    return trace
+
+
+def row(iteration: int, replicas: int, rng: np.random.Generator) -> dict[str, object]:
+    return {
+        "iteration": iteration,
+        "seconds": 1e-4 * iteration,
+        "calls": np.full(replicas, 51.0 * iteration + 1.0),
+        "gap": rng.standard_normal(replicas) / (1.0 + iteration),
+        "best_gap": np.full(replicas, np.nan),
+        "dual": rng.standard_normal((replicas, 3)),
+    }
+
+
+def snapshot_of(gap: np.ndarray, x: np.ndarray | None = None) -> Snapshot:
+    steps = np.arange(len(gap), dtype=float) if x is None else x
+    columns = {"iteration": steps, "seconds": steps, "calls": np.repeat(steps[:, None], gap.shape[1], 1), "gap": gap}
+    return Snapshot(columns, len(gap), 0)
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+@pytest.mark.parametrize("iterations", [10, 299, 300, 4096, 10_000, 1_000_000])
+def test_the_size_does_not_depend_on_the_length_of_a_run(iterations: int, log_x: bool) -> None:
+    snapshot = trace_of(iterations).snapshot()
+    for axis in AXES:
+        drawn = frame(snapshot, LINES, axis, "std", log_x, True)
+        x = drawn.columns()["x"]
+        assert drawn.keys == keys_of(LINES) and drawn.values.dtype == np.float32
+        assert len(x) <= POINTS + 1 and len(x) >= min(snapshot.rows, POINTS // 3)
+        assert x[-1] == np.float32(axis_values(snapshot, axis)[-1]), "the last row is drawn"
+        assert x[0] == np.float32(axis_values(snapshot, axis)[0]) or log_x
+        assert (np.diff(x) >= 0).all()
+
+
+@pytest.mark.parametrize("log_x", [False, True])
+def test_points_are_even_on_the_axis_they_are_drawn_against(log_x: bool) -> None:
+    x = np.cumsum(np.random.default_rng(0).exponential(size=CAPACITY)) + 1.0
+    at, place = chosen(x, log_x), np.log(x) if log_x else x
+    own = np.append(0.0, np.diff(place))  # no closer than the rows themselves allow
+    even = (place[-1] - place[0]) / (POINTS - 1)
+    assert (np.diff(place[at]) <= even + own[at[1:]] + 1e-9).all()
+    assert at[0] == 0 and at[-1] == CAPACITY - 1 and (np.diff(at) > 0).all()
+
+
+def test_a_logarithmic_axis_may_begin_at_zero_and_an_axis_may_stand_still() -> None:
+    assert chosen(np.arange(1000.0), True)[-1] == 999
+    assert chosen(np.zeros(1000), True)[-1] == 999 and chosen(np.zeros(1000), False)[-1] == 999
+    assert chosen(np.arange(0.0), False).size == 0
+
+
+def test_the_cost_does_not_depend_on_the_length_of_a_run() -> None:
+    """Medians of alternating calls in one process."""
+    snapshots = [trace_of(n, replicas=20).snapshot() for n in (4_000, 1_000_000)]
+    times: list[list[float]] = [[], []]
+    for _ in range(60):
+        for own, snapshot in zip(times, snapshots, strict=True):
+            started = time.perf_counter()
+            frame(snapshot, LINES, "calls", "std", False, True)
+            own.append(time.perf_counter() - started)
+    short, long = (statistics.median(own) for own in times)
+    rows = [snapshot.rows for snapshot in snapshots]
+    print(f"frame: {1e3 * short:.2f} ms after 4,000 iterations, {1e3 * long:.2f} ms after 1,000,000 (rows {rows})")
+    assert long < 1.5 * short
+
+
+@pytest.fixture
+def holes() -> np.ndarray:
+    """Random replicas of which some are missing, here and there all of them."""
+    rng = np.random.default_rng(1)
+    gap = rng.lognormal(size=(200, 9)) * rng.choice([-1.0, 1.0], size=(200, 9))
+    gap[rng.random(gap.shape) < 0.3] = np.nan
+    gap[17] = np.nan
+    gap[31, 1:] = np.nan
+    return gap
+
+
+@pytest.mark.filterwarnings("ignore:All-NaN", "ignore:Mean of empty slice", "ignore:Degrees of freedom")
+@pytest.mark.parametrize("log_y", [False, True])
+@pytest.mark.parametrize("band", BANDS.values())
+def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> None:
+    drawn = frame(snapshot_of(holes), [Series("gap", "current")], "iteration", band, False, log_y).columns()
+    values = np.abs(holes) if log_y else holes
+    mean = np.nanmean(values, axis=1)
+    low = high = np.full(200, np.nan)
+    if band == "std":
+        spread = np.nan_to_num(np.nanstd(values, axis=1, ddof=1))
+        low, high = mean - spread, mean + spread
+        low = np.maximum(low, np.nanmin(values, axis=1)) if log_y else low
+    elif band == "range":
+        low, high = np.nanmin(values, axis=1), np.nanmax(values, axis=1)
+    elif band == "quartiles":
+        low, mean, high = np.nanquantile(values, [0.25, 0.5, 0.75], axis=1)
+    empty = np.isnan(holes).all(axis=1)
+    np.testing.assert_allclose(drawn["gap"], mean, rtol=1e-5)
+    for name, wanted in (("gap.low", low), ("gap.high", high)):
+        np.testing.assert_allclose(drawn[name][~empty], wanted[~empty], rtol=1e-5, atol=1e-5)
+        # An area would bridge NaN: where nothing is known, the band has no width at its neighbour.
+        assert band == "none" or np.isfinite(drawn[name]).all()
+    if band != "none":
+        np.testing.assert_array_equal(drawn["gap.low"][empty], drawn["gap.high"][empty])
+
+
+def test_a_band_on_a_logarithmic_axis_stays_positive() -> None:
+    gap = np.array([[1e-6, 1.0, 3.0], [0.0, 2.0, 4.0]])
+    drawn = frame(snapshot_of(gap), [Series("gap", "current")], "iteration", "std", False, True).columns()
+    assert (drawn["gap.low"] > 0).all() and drawn["gap"][1] == 3.0, "a zero is not drawn on a logarithmic axis"
+
+
+def test_one_replica_has_no_band_and_a_missing_line_is_nan() -> None:
+    series = [Series("gap", "current"), Series("stationarity", "current")]
+    drawn = frame(snapshot_of(np.ones((5, 1))), series, "seconds", "std", False, True).columns()
+    assert (drawn["gap"] == 1).all() and np.isnan(drawn["gap.low"]).all()
+    assert np.isnan(drawn["stationarity"]).all()
