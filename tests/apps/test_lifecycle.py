@@ -17,8 +17,12 @@ def workers(report: Path) -> int:
 
 @pytest.mark.parametrize(
     ("flags", "limit"),
-    [(("--unused-session-lifetime", "2000", "--check-unused-sessions", "1000"), 5.0), ((), 35.0)],
-    ids=["lifetime flags", "bare panel serve"],
+    [
+        pytest.param(
+            ("--unused-session-lifetime", "2000", "--check-unused-sessions", "1000"), 5.0, id="lifetime flags"
+        ),
+        pytest.param((), 35.0, id="bare panel serve", marks=pytest.mark.slow),
+    ],
 )
 def test_a_closed_tab_ends_its_run(serve, open_lab, tmp_path, flags, limit) -> None:
     report = tmp_path / "report.json"

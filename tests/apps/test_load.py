@@ -15,7 +15,8 @@ PROBE = Path(__file__).with_name("probe_app.py")
 PERIOD = 0.25
 ATTEMPTS = 3
 
-pytestmark = pytest.mark.bench
+# Marked slow: what else the machine does shows in these figures. pytest -m slow -s tests/apps/test_load.py
+pytestmark = [pytest.mark.bench, pytest.mark.slow]
 
 
 def read(report: Path) -> dict:
@@ -57,15 +58,12 @@ def test_the_loop_answers_while_a_run_goes_at_full_speed(serve, open_lab, tmp_pa
 
     def lag() -> float:
         waits = []
-        for i in range(8):
+        for i in range(8):  # the first Step starts a run of its own, the others take one step each
             pressed = time.monotonic()
             clicking.tab(("Problem", "Run", "Solver")[i % 3])
             clicking.press("Step")
-            clicking.until(lambda seen=i: clicking.iteration() > seen % 4, "the click is answered", 10)
+            clicking.until(lambda seen=i: clicking.iteration() > seen, "the click is answered", 10)
             waits.append(time.monotonic() - pressed)
-            if i == 3:
-                clicking.press("Reset")
-                clicking.until(lambda: clicking.status() == "ready", "the reset is answered", 10)
             time.sleep(0.8)
         lags = np.array(read(report)["lags"][-800:])
         middle, late = np.quantile(lags, [0.5, 0.99])
