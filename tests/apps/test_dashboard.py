@@ -253,6 +253,14 @@ def test_axes_scales_bands_and_themes(lab: Lab) -> None:
         columns = lab.js("const d = find('source-run1').data; return a.map(k => Array.from(d[k]))", KEYS)
         return np.array(columns, dtype=float)
 
+    def settled() -> np.ndarray:
+        """The line once it has not changed for a second: what was drawn before may still be on its way."""
+        before = None
+        while str(now := line()) != before:
+            before = str(now)
+            lab.page.wait_for_timeout(1000)
+        return now
+
     calls = lab.data("source-run1", "x")
     lab.page.get_by_role("button", name="iterations", exact=True).click()
     lab.until(lambda: lab.data("source-run1", "x") == list(range(51)), "x is the iteration")
@@ -272,11 +280,10 @@ def test_axes_scales_bands_and_themes(lab: Lab) -> None:
 
     bands = {}
     for name in ("min–max", "quartiles", "no band", "mean ± std"):
-        lab.page.wait_for_timeout(600)  # the page may still send what it drew before, in another form
-        before = str(line())
+        before = str(settled())
         lab.choose("Band", name)
         lab.until(lambda before=before: str(line()) != before, f"the band is {name}")
-        mean, low, high = bands[name] = line()
+        mean, low, high = bands[name] = settled()
         between = np.isnan(low) if name == "no band" else (low <= 1.00001 * mean) & (mean <= 1.00001 * high)
         assert between.all(), name
     widths = {name: (band[2] - band[1]).mean() for name, band in bands.items()}
