@@ -80,7 +80,7 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     lab.press("Reset")
     lab.end("ready")
     lab.until(lambda: lab.row("run1").count() == 0, "the run is off the shelf")
-    assert lab.iteration() == 0 and not lab.enabled("Reset")
+    lab.until(lambda: lab.iteration() == 0 and not lab.enabled("Reset"), "the counters are back")
 
 
 def test_step_alone_begins_a_run_with_one_iteration(lab: Lab) -> None:

@@ -15,6 +15,14 @@ from zoviz.views.forms import ProblemForm, SolverForm
 from zoviz.views.style import note
 
 
+def _made(cls: type[Problem]) -> Problem | None:
+    """An instance with default parameters; None where the class asks for more than that."""
+    try:
+        return cls()
+    except TypeError:
+        return None
+
+
 class Choice(pn.viewable.Viewer):
     """Every problem and, for the chosen one, every solver that accepts it; a person's values are kept per object.
 
@@ -32,7 +40,8 @@ class Choice(pn.viewable.Viewer):
     def __init__(self, own_problem: Problem | None = None, own_solver: Solver | None = None, **params: Any) -> None:
         super().__init__(**params)
         problems = sorted(discover("zoviz.problems", Problem).values(), key=lambda cls: (cls.order, cls.__name__))
-        self.problems = {cls.title or cls.__name__: cls() for cls in problems}
+        made = {cls.title or cls.__name__: _made(cls) for cls in problems}
+        self.problems = {title: problem for title, problem in made.items() if problem is not None}
         if own_problem is not None:
             title = f"{own_problem.title or type(own_problem).__name__} (yours)"
             self.problems = {title: own_problem, **self.problems}
@@ -70,7 +79,8 @@ class Choice(pn.viewable.Viewer):
     def lock(self, locked: bool) -> None:
         """Disable what is fixed while a run is in progress; the forms say why."""
         for select in self._selects:
-            select.disabled = locked
+            if select.disabled != locked:
+                select.disabled = locked
         self.problem_form.lock(locked)
         self.solver_form.lock(locked)
 

@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from panel.io.callbacks import PeriodicCallback
+from panel.util import edit_readonly
 
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
@@ -63,6 +64,12 @@ class Dashboard(pn.viewable.Viewer):
         )
         self.shelf = Shelf(self.board, self._forget)
         self.settings_form = SettingsForm(self.settings)
+        runs = pn.Column(
+            pn.Row(section("Runs on the plots"), pmui.Switch.from_param(self.param.keep, margin=(8, 10))),
+            self.shelf,
+            sizing_mode="stretch_width",
+        )
+        self.board.beside(runs)
         self._tick()
 
     def start(self, steps: int | None = None) -> None:
@@ -139,9 +146,10 @@ class Dashboard(pn.viewable.Viewer):
         """Look at the run and draw what is new."""
         self.board.refresh()
         self._show()
+        self.status.update(self.run, self._error or self.choice.doubt)
 
     def _show(self) -> None:
-        """Say how the run is, on everything but the plots."""
+        """Enable what makes sense now, and show what the rule chose."""
         run, status = self.run, "ready" if self.run is None else self.run.status
         active = status in ACTIVE
         if self._was_active and not active:
@@ -153,7 +161,6 @@ class Dashboard(pn.viewable.Viewer):
         self.settings_form.lock(active)
         self.choice.lock(active)
         self.choice.suggest(dict(run.resolved) if run is not None and active else None)
-        self.status.update(run, self._error or self.choice.doubt)
 
     def sidebar(self) -> pn.viewable.Viewable:
         """Problem, solver and settings."""
@@ -173,13 +180,7 @@ class Dashboard(pn.viewable.Viewer):
 
     def main(self) -> pn.viewable.Viewable:
         """Buttons, status, plots and the list of runs."""
-        runs = pn.Column(
-            pn.Row(section("Runs on the plots"), pmui.Switch.from_param(self.param.keep, margin=(8, 10))),
-            self.shelf,
-            sizing_mode="stretch_width",
-        )
         bar = pn.FlexBox(self.transport, self.board.controls(), justify_content="space-between", align_items="center")
-        self.board.beside(runs)
         return pn.Column(bar, self.status, self.board, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -196,6 +197,15 @@ class Dashboard(pn.viewable.Viewer):
     def page(self) -> pmui.Page:
         """The whole page, for a server."""
         self.listen()
-        return pmui.Page(
-            title="zoviz", sidebar=[self.sidebar()], main=[self.main()], sidebar_width=350, theme_config=THEME
+        page = pmui.Page(
+            title="zoviz",
+            sidebar=[self.sidebar()],
+            main=[self.main()],
+            sidebar_width=350,
+            theme_config=THEME,
+            busy_indicator=None,
         )
+        # Else each click in any session has every open page searched for models, to say twice that it is busy.
+        with edit_readonly(page):
+            page.busy = False
+        return page

@@ -51,7 +51,8 @@ class Form:
     def lock(self, locked: bool) -> None:
         """Disable or enable every widget."""
         for field in self.fields.values():
-            field.disabled = locked
+            if field.disabled != locked:
+                field.disabled = locked
 
 
 def reason() -> pn.Column:
@@ -91,7 +92,8 @@ class ProblemForm(pn.viewable.Viewer):
         """Disable or enable everything, and say why."""
         self._own.lock(locked)
         self._noise.lock(locked)
-        self._why.visible = locked
+        if self._why.visible != locked:
+            self._why.visible = locked
 
 
 class SolverForm(pn.viewable.Viewer):
@@ -118,6 +120,7 @@ class SolverForm(pn.viewable.Viewer):
         return self._column
 
     def _fill(self) -> None:
+        self._suggested: dict[str, Any] = {}
         solver, estimator = self.solver, self.solver.estimator
         live = [name for name in solver.live if "." not in name]
         live_estimator = [name.split(".")[1] for name in solver.live if "." in name]
@@ -150,10 +153,14 @@ class SolverForm(pn.viewable.Viewer):
         """Disable or enable the structural part, and say why."""
         for form in self._fixed:
             form.lock(locked)
-        self._family.disabled = self._why.visible = locked
+        if self._family.disabled != locked:
+            self._family.disabled = self._why.visible = locked
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, where a parameter is left to it."""
+        if values == self._suggested:
+            return
+        self._suggested = values
         for name, field in self.fields.items():
             if isinstance(field, LogSlider) and name in values:
                 field.suggestion = float(values[name])

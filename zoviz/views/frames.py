@@ -125,19 +125,23 @@ def _values(snapshot: Snapshot, one: Series) -> Array:
 def _summary(stack: Array, band: str, log_y: bool) -> tuple[Array, Array, Array]:
     """Mean (median for quartiles), lower and upper end over the last axis, NaN left out."""
     good = np.isfinite(stack)
+    whole = bool(good.all())  # nothing to leave out, and nothing to copy for it
+
+    def fill(values: Array, value: float) -> Array:
+        return values if whole else np.where(good, values, value)
+
     count = good.sum(axis=-1)
     with np.errstate(all="ignore"):
-        filled = np.where(good, stack, 0.0)
+        filled = fill(stack, 0.0)
         mean = np.where(count > 0, filled.sum(axis=-1) / count, np.nan)
         if band == "none" or stack.shape[-1] == 1:
             nothing = np.full_like(mean, np.nan)
             return mean, nothing, nothing
-        low = np.where(good, stack, np.inf).min(axis=-1)
-        high = np.where(good, stack, -np.inf).max(axis=-1)
+        low, high = fill(stack, np.inf).min(axis=-1), fill(stack, -np.inf).max(axis=-1)
         if band == "quartiles":
-            low, mean, high = _quartiles(np.where(good, stack, np.inf), count)
+            low, mean, high = _quartiles(fill(stack, np.inf), count)
         elif band == "std":
-            deviation = np.where(good, stack - mean[..., None], 0.0)
+            deviation = fill(stack - mean[..., None], 0.0)
             spread = np.sqrt(np.square(deviation).sum(axis=-1) / np.maximum(count - 1, 1))
             low, high = np.maximum(mean - spread, low) if log_y else mean - spread, mean + spread
         empty = count == 0

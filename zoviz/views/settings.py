@@ -97,4 +97,5 @@ class SettingsForm(pn.viewable.Viewer):
     def lock(self, locked: bool) -> None:
         """Disable or enable everything, and say why."""
         self._form.lock(locked)
-        self._why.visible = locked
+        if self._why.visible != locked:
+            self._why.visible = locked

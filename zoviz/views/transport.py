@@ -9,6 +9,7 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
+from bokeh.models import ColumnDataSource, CustomJS, Div
 
 from zoviz.runs.run import Run
 
@@ -78,22 +79,46 @@ class Transport(pn.viewable.Viewer):
                 button.disabled = not enabled[name]
 
 
+_METER = (
+    "<div style='font-size:14px'>{text}</div><div role='progressbar' aria-valuenow='{percent}' style='height:6px;"
+    "margin-top:6px;border-radius:3px;background:color-mix(in srgb, var(--panel-primary-color) 25%, transparent)'>"
+    "<div style='height:6px;width:{percent}%;border-radius:3px;background:var(--panel-primary-color)'></div></div>"
+)
+
+
+# A Div that is told of a change has its page measured and laid out anew; this only replaces its words.
+_REPLACE = """
+    const [html] = cb_obj.tags, view = cb_context.index.find_one(div);
+    div.setv({text: html}, {silent: true});
+    if (view?.markup_el) view.markup_el.innerHTML = html;
+"""
+
+
 class Status(pn.viewable.Viewer):
-    """Counters, speed, a progress bar against the budget, and what the run has to say."""
+    """Counters, speed, a progress bar against the budget, and what the run has to say.
+
+    Notes
+    -----
+    The counters change at every look at the run. As a Panel pane they would cost more than all the lines.
+    """
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self._chip = pmui.Chip(label="ready", size="small", margin=(4, 6))
-        self._text = pn.pane.HTML("", css_classes=["zoviz-status"], sizing_mode="stretch_width", margin=(6, 6))
-        self._bar = pmui.LinearProgress(
-            value=0, variant="determinate", sizing_mode="stretch_width", margin=(2, 10), height=6
+        self._wire = ColumnDataSource(name="status")
+        self._meter = Div(
+            css_classes=["zoviz-status"],
+            sizing_mode="stretch_width",
+            margin=(6, 10),
+            stylesheets=["div {width: 100%}"],
+            tags=[self._wire],
         )
+        self._wire.js_on_change("tags", CustomJS(args={"div": self._meter}, code=_REPLACE))
         self._message = pn.pane.HTML(
             "", css_classes=["zoviz-message"], sizing_mode="stretch_width", margin=(0, 10), min_height=24
         )
         self._column = pn.Column(
-            pn.Row(self._chip, self._text, sizing_mode="stretch_width"),
-            self._bar,
+            pn.Row(self._chip, pn.pane.Bokeh(self._meter, sizing_mode="stretch_width"), sizing_mode="stretch_width"),
             self._message,
             sizing_mode="stretch_width",
             margin=0,
@@ -105,13 +130,23 @@ class Status(pn.viewable.Viewer):
         return self._column
 
     def update(self, run: Run | None, error: str = "") -> None:
-        """Show the run's counters as they are now."""
+        """Show the run's counters as they are now; like the figures, only with the document's lock."""
         status = "ready" if run is None else run.status
+        text, percent = self._counters(run, status)
+        meter = _METER.format(text=text, percent=f"{percent:.1f}")
+        if self._meter.document is None:
+            self._meter.text = meter
+        if self._wire.tags != [meter]:
+            self._wire.tags = [meter]
+        if self._message.object != (message := error or ("" if run is None else run.message)):
+            self._message.object = message
         if self._chip.label != status:
             self._chip.param.update(label=status, color=_COLOURS[status])
+
+    def _counters(self, run: Run | None, status: str) -> tuple[str, float]:
+        """The line of counters, and the percentage of the budget that is used."""
         if run is None:
-            self._set("Choose a problem and a solver, then press Start.", 0.0, error)
-            return
+            return "Choose a problem and a solver, then press Start.", 0.0
         progress = run.progress
         calls = float(progress.calls * run.replicas)
         rate = self._speed(calls, status) if status == "running" else calls / max(progress.seconds, 1e-9)
@@ -122,9 +157,9 @@ class Status(pn.viewable.Viewer):
         )
         if run.frozen:
             text += f" · <b>{run.frozen}</b> frozen"
-        if not math.isnan(fraction):
-            text += f" · {100 * fraction:.0f} % of budget"
-        self._set(text, 0.0 if math.isnan(fraction) else 100 * fraction, error or run.message)
+        if math.isnan(fraction):
+            return text, 0.0
+        return f"{text} · {100 * fraction:.0f} % of budget", 100 * fraction
 
     def _speed(self, calls: float, status: str) -> float:
         now = time.perf_counter()
@@ -135,11 +170,3 @@ class Status(pn.viewable.Viewer):
             self._rate = (calls - before) / (now - then) if then else 0.0
             self._last = (calls, now)
         return self._rate
-
-    def _set(self, text: str, percent: float, message: str) -> None:
-        if self._text.object != text:
-            self._text.object = text
-        if abs(self._bar.value - percent) >= 0.5 or percent in (0.0, 100.0) != self._bar.value:
-            self._bar.value = round(percent)
-        if self._message.object != message:
-            self._message.object = message
