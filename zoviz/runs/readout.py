@@ -57,6 +57,11 @@ class Readout(param.Parameterized):
         return Trace() if self._worker is None else self._worker.trace
 
     @property
+    def path(self) -> Trace:
+        """Iterates of the first replica: the columns ``iteration`` and ``x`` (rows, n), thinned like the trace."""
+        return Trace() if self._worker is None else self._worker.path
+
+    @property
     def journal(self) -> Journal:
         """Steering so far."""
         return Journal() if self._worker is None else self._worker.journal

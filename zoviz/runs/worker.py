@@ -25,6 +25,9 @@ from zoviz.types import BudgetSpent, OracleError
 ACTIVE = ("running", "paused")
 """Statuses of a run that has begun and not ended; the others are ready, finished, stopped and failed."""
 
+PATH_POINTS, PATH_VARIABLES = 256, 5000
+"""Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
+
 
 class Limits(NamedTuple):
     """Budgets of a run; None is unlimited."""
@@ -66,6 +69,7 @@ class Worker:
         self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
         self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
         self.inbox, self.trace, self.journal = Inbox(), Trace(), Journal()
+        self.path = Trace(PATH_POINTS)
         self.status, self.message, self.error = "ready", "", None
         self.notes: list[str] = []
         self._outcome = ("failed", "The worker ended for no known reason.")
@@ -134,6 +138,7 @@ class Worker:
             self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
         self._check_targets(measured)
         self._record(measured)
+        self._keep_point()
 
     def _resolve(self, x0: Any) -> None:
         suggestible = self.solver.suggestible()
@@ -200,6 +205,8 @@ class Worker:
             state = measure.keep_frozen(self.state, state, self.oracle.active)
         self.state = state
         self.iteration += 1
+        if self.path.wants(self.iteration):
+            self._keep_point()
         due = self.trace.wants(self.iteration)
         if due or self._open:
             measured = measure.metrics(self.problem, self.solver, state)
@@ -212,6 +219,10 @@ class Worker:
         calls = self.oracle.calls
         waiting = [t.check(measured[t.metric], self.iteration, calls, self.seconds) for t in self.targets]
         self._open = any(waiting)
+
+    def _keep_point(self) -> None:
+        if self.oracle.n <= PATH_VARIABLES:
+            self.path.append({"iteration": self.iteration, "x": self.solver.output(self.state)[0]})
 
     def _record(self, measured: dict[str, Any]) -> None:
         self.trace.append(self._row(measured))

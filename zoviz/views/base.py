@@ -32,7 +32,7 @@ from zoviz.views.frames import AXES, Series
 from zoviz.views.stream import Stream
 
 # 1.5M, 20k: Bokeh's numeral format writes a small m for million.
-_SHORT = """const a = Math.abs(tick);
+SHORT = """const a = Math.abs(tick);
 return a >= 1e9 ? +(tick/1e9).toPrecision(4) + "G" : a >= 1e6 ? +(tick/1e6).toPrecision(4) + "M"
      : a >= 1e3 ? +(tick/1e3).toPrecision(4) + "k" : "" + +tick.toPrecision(4)"""
 
@@ -113,7 +113,7 @@ class PlotView(param.Parameterized):
         fig.toolbar.autohide, fig.toolbar.logo = True, None
         fig.xgrid.grid_line_color = None
         if not scales.log_x:
-            fig.xaxis.formatter = CustomJSTickFormatter(code=_SHORT)
+            fig.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
             fig.xaxis.ticker.desired_num_ticks = 5
         if log_y:
             fig.yaxis.ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)

@@ -16,6 +16,7 @@ from zoviz.runs.worker import ACTIVE
 from zoviz.solvers.base import Solver
 from zoviz.views.board import Board
 from zoviz.views.choice import Choice
+from zoviz.views.picture import PictureCard
 from zoviz.views.settings import Settings, SettingsForm
 from zoviz.views.shelf import Shelf
 from zoviz.views.style import THEME, section
@@ -69,6 +70,8 @@ class Dashboard(pn.viewable.Viewer):
             self.shelf,
             sizing_mode="stretch_width",
         )
+        self.picture = PictureCard()
+        self.board.beside(self.picture)
         self.board.beside(runs)
         self._tick()
 
@@ -145,6 +148,7 @@ class Dashboard(pn.viewable.Viewer):
     def _tick(self) -> None:
         """Look at the run and draw what is new."""
         self.board.refresh()
+        self.picture.update(self.run)
         self._show()
         self.status.update(self.run, self._error or self.choice.doubt)
 

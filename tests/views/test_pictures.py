@@ -1,0 +1,86 @@
+"""Pictures of problems: which is chosen, what it draws, and the path that a run keeps for it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
+from zoviz.registry import discover
+from zoviz.runs.worker import PATH_POINTS
+from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.views.picture import EVERY, Picture, PictureCard
+from zoviz.views.pictures.loads import Loads
+from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane
+
+PICTURES = discover("zoviz.views.pictures", Picture)
+
+
+@pytest.mark.parametrize(
+    "problem, kind", [(LoadTracking(n=5), Loads), (NonconvexQCQP(n=4), QuadraticSlice), (BlackBox(), None)]
+)
+def test_each_problem_has_its_picture(problem, kind) -> None:
+    fitting = [cls for cls in PICTURES.values() if cls.draws(problem)]
+    assert fitting == ([] if kind is None else [kind])
+
+
+def test_the_plane_holds_the_three_points() -> None:
+    optimum, start, now = np.random.default_rng(1).standard_normal((3, 7))
+    along, across = plane(optimum, start, now)
+    basis = np.stack([along, across])
+    np.testing.assert_allclose(basis @ basis.T, np.eye(2), atol=1e-12)
+    for point in (start, now):
+        np.testing.assert_allclose(optimum + basis.T @ (basis @ (point - optimum)), point, atol=1e-12)
+
+
+def test_points_on_a_line_still_span_a_plane() -> None:
+    optimum = np.array([1.0, 2.0, 3.0])
+    for start, now in [(optimum + 1.0, optimum + 2.0), (optimum, optimum), (optimum + 1.0, optimum)]:
+        along, across = plane(optimum, start, now)
+        assert np.linalg.norm(along) == pytest.approx(1) and np.linalg.norm(across) == pytest.approx(1)
+        assert abs(along @ across) < 1e-12
+
+
+def test_a_slice_shows_f_where_it_says() -> None:
+    problem = NonconvexQCQP(n=5, seed=2)
+    picture, optimum = QuadraticSlice(problem), problem.known_optimum
+    path = np.random.default_rng(0).uniform(-1, 1, (6, 5))
+    picture.update(path)
+    data = picture._image.data
+    along, across = plane(optimum.point, path[0], path[-1])
+    at = lambda i, size, start: start + size * (i + 0.5) / CELLS  # noqa: E731
+    for row, column in [(3, 40), (CELLS - 1, 0)]:
+        x, y = at(column, data["w"][0], data["x"][0]), at(row, data["h"][0], data["y"][0])
+        point = optimum.point + x * along + y * across
+        value = problem.evaluate(point)
+        assert data["value"][0][row, column] == pytest.approx(np.log10(abs(value.f - optimum.value)), abs=1e-9)
+        assert data["outside"][0][row, column] == float(value.h[0] > 0 or np.abs(point).max() > 10)
+    newest = np.array([picture._path.data["x"][-1], picture._path.data["y"][-1]])
+    np.testing.assert_allclose(optimum.point + newest @ np.stack([along, across]), path[-1], atol=1e-10)
+
+
+def test_the_card_follows_the_run() -> None:
+    card = PictureCard()
+    card.update(None)
+    assert not card._column.visible
+    run = Run(problem=LoadTracking(n=6), solver=ZOCEG(), replicas=2, iterations=20)
+    run.run()
+    for _ in range(EVERY):
+        card.update(run)
+    assert card._column.visible and isinstance(card._picture, Loads)
+    np.testing.assert_array_equal(card._picture._source.data["load"], run.state.x[0][card._picture._order])
+    other = Run(problem=BlackBox(), solver=ZOCEG(), replicas=1, iterations=2)
+    other.run()
+    card.update(other)
+    assert not card._column.visible
+
+
+def test_a_run_keeps_a_bounded_path_of_its_first_replica() -> None:
+    run = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=2, iterations=700, seed=4)
+    run.run()
+    path = run.path.snapshot().columns
+    assert len(path["x"]) <= PATH_POINTS and path["iteration"][0] == 0 and path["iteration"][-1] >= 696
+    again = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=1, iterations=int(path["iteration"][100]), seed=4)
+    again.run()
+    np.testing.assert_array_equal(path["x"][100], again.state.x[0])

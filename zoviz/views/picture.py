@@ -1,0 +1,125 @@
+"""What every picture of a problem offers, and the card on the page that shows the one that fits."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import panel as pn
+import param
+from bokeh.models import CustomJSTickFormatter
+from bokeh.plotting import figure
+
+from zoviz.problems.base import Problem
+from zoviz.registry import discover
+from zoviz.runs.run import Run
+from zoviz.types import Array
+from zoviz.views.base import SHORT, pin
+
+EVERY = 4
+"""Looks at the run between two looks at its picture: a picture moves once a second."""
+
+
+class Picture(param.Parameterized):
+    """A problem drawn at an iterate: its own figure, not a plot of the run's course.
+
+    Parameters
+    ----------
+    problem : Problem
+        A twin of the one that runs, which nobody changes.
+
+    Notes
+    -----
+    A picture shows the first replica. It may evaluate an analytic problem off the books; it calls no oracle.
+    """
+
+    __abstract = True
+
+    title: ClassVar[str] = ""
+    height: ClassVar[int] = 280
+
+    def __init__(self, problem: Problem, **params: Any) -> None:
+        super().__init__(**params)
+        self.problem = problem
+        self.figure = self.build()
+
+    @classmethod
+    def draws(cls, problem: Problem) -> bool:
+        """Whether this picture can draw the problem."""
+        raise NotImplementedError(f"{cls.__name__} must define draws(problem).")
+
+    def build(self) -> figure:
+        """The figure before the first iterate."""
+        raise NotImplementedError(f"{type(self).__name__} must define build().")
+
+    def update(self, path: Array) -> None:
+        """Move to the newest iterate; with the document's lock.
+
+        Parameters
+        ----------
+        path : Array, shape (rows, n)
+            Iterates of the first replica, the newest last.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define update(path).")
+
+    def frame(self, x_label: str, y_label: str, **options: Any) -> figure:
+        """An empty figure in the page's style."""
+        made = figure(
+            title=self.title,
+            height=self.height,
+            sizing_mode="stretch_width",
+            x_axis_label=x_label,
+            y_axis_label=y_label,
+            tools="pan,box_zoom,xwheel_zoom,reset,save",
+            active_scroll=None,
+            outline_line_color=None,
+            border_fill_alpha=0,
+            background_fill_alpha=0,
+            name=f"picture-{type(self).__name__}",
+            **options,
+        )
+        made.toolbar.autohide, made.toolbar.logo = True, None
+        pin(made.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        for axis in (made.xaxis[0], made.yaxis[0]):
+            axis.formatter = CustomJSTickFormatter(code=SHORT)
+            pin(axis, axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
+        return made
+
+
+class PictureCard(pn.viewable.Viewer):
+    """The picture of the run's problem, where one can draw it."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._kinds = list(discover("zoviz.views.pictures", Picture).values())
+        self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
+        self._column = pn.Column(self._pane, sizing_mode="stretch_width", margin=0, visible=False)
+        self._run: Run | None = None
+        self._picture: Picture | None = None
+        self._looks, self._drawn = 0, -1.0
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def update(self, run: Run | None) -> None:
+        """Follow the run; with the document's lock, at every look at it."""
+        if run is not self._run:
+            self._change(run)
+        self._looks += 1
+        if self._picture is None or run is None or (run.active and self._looks % EVERY):
+            return
+        columns = run.path.snapshot().columns
+        if "x" not in columns or not len(columns["x"]) or columns["iteration"][-1] == self._drawn:
+            return
+        self._drawn = float(columns["iteration"][-1])
+        self._picture.update(columns["x"])
+
+    def _change(self, run: Run | None) -> None:
+        """Another run: the picture that fits its problem, or none."""
+        self._run, self._drawn, self._picture = run, -1.0, None
+        if run is not None and run.initial is not None:
+            problem = run.initial[0].clone()
+            kind = next((kind for kind in self._kinds if kind.draws(problem)), None)
+            self._picture = None if kind is None else kind(problem)
+        self._column.visible = self._picture is not None
+        if self._picture is not None:
+            self._pane.object = self._picture.figure

@@ -1,0 +1,64 @@
+"""Load tracking as its users see it: each one's curtailment against its limit."""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
+
+from zoviz.problems.base import Problem
+from zoviz.problems.load_tracking import LoadTracking
+from zoviz.types import Array
+from zoviz.views.base import pin
+from zoviz.views.colours import PALETTE, REFERENCE, TARGET
+from zoviz.views.picture import Picture
+
+MOST = 400
+"""Users that are drawn; of more, evenly chosen ones."""
+
+
+class Loads(Picture):
+    """Curtailed load of each user, its limit and the optimum, users in the order of their limits."""
+
+    title = "Users' curtailed loads"
+
+    @classmethod
+    def draws(cls, problem: Problem) -> bool:
+        """Convex load tracking only."""
+        return isinstance(problem, LoadTracking)
+
+    def build(self) -> figure:
+        """Limits as pale bars, the optimum as short strokes."""
+        data = self.problem.data
+        order = np.argsort(data.upper)
+        self._order = order[np.unique(np.linspace(0, order.size - 1, min(order.size, MOST)).round().astype(int))]
+        at = np.arange(self._order.size, dtype=float)
+        optimum = data.optimum.point[self._order]
+        self._source = ColumnDataSource(
+            {"user": at, "limit": data.upper[self._order], "optimum": optimum, "load": np.zeros(at.size)}
+        )
+        fig = self.frame("users, by their limit", "kW")
+        style = {"source": self._source, "width": 0.8, "line_color": None}
+        fig.vbar("user", top="limit", fill_color=REFERENCE, fill_alpha=0.25, legend_label="limit u", **style)
+        fig.vbar("user", top="load", fill_color=PALETTE[0], fill_alpha=0.75, legend_label="now x", **style)
+        fig.scatter(
+            "user",
+            "optimum",
+            source=self._source,
+            marker="dash",
+            size=7,
+            color=TARGET,
+            line_width=2,
+            legend_label="optimum x*",
+        )
+        fig.xgrid.grid_line_color = None
+        fig.y_range.start = 0
+        legend = fig.legend[0]
+        legend.orientation, legend.location = "horizontal", "top_left"
+        legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
+        pin(legend, label_text_font_size="12px")
+        return fig
+
+    def update(self, path: Array) -> None:
+        """The newest loads."""
+        self._source.data = {**self._source.data, "load": path[-1][self._order]}

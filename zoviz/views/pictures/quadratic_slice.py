@@ -1,0 +1,100 @@
+"""A plane through the optimum, the start and the present iterate of a quadratic programme, with the path on it."""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.models import ColorBar, ColumnDataSource, FixedTicker, LinearColorMapper
+from bokeh.plotting import figure
+
+from zoviz.problems.base import Problem
+from zoviz.types import Array
+from zoviz.views.base import pin
+from zoviz.views.colours import EVENT, PALETTE, TARGET
+from zoviz.views.picture import Picture
+
+CELLS = 72
+"""Cells of the image, in each direction."""
+LARGEST = 500
+"""Variables up to which the plane's values are quick enough to be computed while a run goes on."""
+_PALE = tuple(
+    f"#{int(238 - 150 * s):02x}{int(243 - 110 * s):02x}{int(249 - 70 * s):02x}" for s in np.linspace(0, 1, 48)
+)
+_MARGIN = 0.25
+
+
+def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
+    """Orthonormal directions of the plane through three points, (n,) each: towards the start, and across.
+
+    Where the points lie on a line, the second direction is any that is at right angles to the first.
+    """
+    along = start - optimum
+    length = np.linalg.norm(along)
+    along = along / length if length > 0 else np.eye(optimum.size)[0]
+    across = (now - optimum) - ((now - optimum) @ along) * along
+    if np.linalg.norm(across) <= 1e-9 * max(1.0, float(np.linalg.norm(now - optimum))):
+        across = np.eye(optimum.size)[int(np.argmin(np.abs(along)))]
+        across = across - (across @ along) * along
+    return along, across / np.linalg.norm(across)
+
+
+class QuadraticSlice(Picture):
+    """log10 of f - f* on the plane, infeasible points greyed, and the path projected on it."""
+
+    title = "Slice through optimum, start and present iterate"
+
+    @classmethod
+    def draws(cls, problem: Problem) -> bool:
+        """Quadratic programmes of moderate size whose optimum is known."""
+        return "QCQP" in type(problem).__name__ and problem.domain.n <= LARGEST and problem.known_optimum is not None
+
+    def build(self) -> figure:
+        """Empty images, a path, and three marks."""
+        empty = np.full((CELLS, CELLS), np.nan)
+        corner = {"x": [0.0], "y": [0.0], "w": [1.0], "h": [1.0]}
+        self._image = ColumnDataSource({"value": [empty], "outside": [empty], **corner})
+        self._path = ColumnDataSource({"x": [0.0], "y": [0.0]})
+        self._ends = ColumnDataSource({"x": [0.0, 0.0], "y": [0.0, 0.0], "colour": [TARGET, PALETTE[1]]})
+        fig = self.frame("along the start's direction", "across", match_aspect=False)
+        fig.grid.grid_line_color = None
+        self._mapper = LinearColorMapper(palette=_PALE, low=-2, high=2)
+        where = {"x": "x", "y": "y", "dw": "w", "dh": "h", "source": self._image, "level": "image"}
+        fig.image("value", color_mapper=self._mapper, **where)
+        grey = LinearColorMapper(palette=["rgba(0,0,0,0)", "rgba(90,90,90,0.45)"], low=0, high=1)
+        fig.image("outside", color_mapper=grey, **where)
+        fig.line("x", "y", source=self._path, color=PALETTE[1], line_width=2)
+        fig.scatter("x", "y", source=self._path, color=PALETTE[1], size=3)
+        fig.scatter("x", "y", source=self._ends, color="colour", size=11, line_color="white")
+        fig.x_range.range_padding = fig.y_range.range_padding = 0.0
+        bar = ColorBar(color_mapper=self._mapper, width=10, title="log₁₀(f − f*)", background_fill_alpha=0.0)
+        pin(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        bar.ticker = FixedTicker(ticks=list(range(-12, 13, 2)))
+        bar.major_label_text_color = bar.title_text_color = EVENT
+        fig.add_layout(bar, "right")
+        return fig
+
+    def update(self, path: Array) -> None:
+        """The plane of the newest iterate."""
+        optimum = self.problem.known_optimum
+        along, across = plane(optimum.point, path[0], path[-1])
+        offsets = path - optimum.point
+        x, y = offsets @ along, offsets @ across
+        left, width = _extent(x)
+        bottom, height = _extent(y)
+        columns = left + width * (np.arange(CELLS) + 0.5) / CELLS
+        rows = bottom + height * (np.arange(CELLS) + 0.5) / CELLS
+        points = optimum.point + columns[None, :, None] * along + rows[:, None, None] * across
+        value = self.problem.evaluate(points)
+        inside = (value.h <= 0).all(axis=-1) & self.problem.domain.contains(points, 1e-9)
+        level = np.log10(np.maximum(np.abs(value.f - optimum.value), 1e-12))
+        self._mapper.update(low=float(np.quantile(level, 0.02)), high=float(level.max()))
+        corner = {"x": [left], "y": [bottom], "w": [width], "h": [height]}
+        self._image.data = {"value": [level], "outside": [np.where(inside, 0.0, 1.0)], **corner}
+        self._path.data = {"x": x, "y": y}
+        self._ends.data = {"x": [0.0, x[-1]], "y": [0.0, y[-1]], "colour": [TARGET, PALETTE[1]]}
+
+
+def _extent(values: Array) -> tuple[float, float]:
+    """Where an axis begins and how long it is, around the values and the optimum at 0."""
+    low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
+    length = max(high - low, 1e-9)
+    return low - _MARGIN * length, (1 + 2 * _MARGIN) * length
