@@ -15,6 +15,7 @@ from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG
 from zoviz.streams import Streams
 from zoviz.types import Array, MissingExtra
+from zoviz.views.forms import Form, editable
 
 INSTALL = 'The suite comes with a package: pip install "zoviz[suite]"'
 
@@ -208,6 +209,16 @@ def test_neither_import_nor_use_loads_drawing_libraries() -> None:
     done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["False"] * 3
+
+
+def test_the_name_has_a_field_on_the_page() -> None:
+    problem = Suite()
+    names = editable(problem)
+    assert names[0] == "problem_name" and "name" not in names
+    field = Form(problem, names).fields["problem_name"]
+    assert field.value == "HS43" and field.label == "Problem"
+    field.value = "HS71"
+    assert problem.problem_name == "HS71"
 
 
 @pytest.mark.usefixtures("absent")

@@ -122,6 +122,7 @@ def dual_optimum(
     For lam >= 0 with Q + lam A positive definite, x(lam) = -(Q + lam A)^-1 (d + lam b) minimises the Lagrangian and
     h(x(lam)) falls in lam: its root, or lam = 0 where h(x(0)) <= 0, is feasible, stationary and complementary with a
     positive definite Hessian, which certifies that it is globally optimal (S-lemma), whether Q or A are indefinite.
+    None where no multiplier makes Q + lam A positive definite, h has no root there, or the box cuts it off.
 
     Parameters
     ----------
@@ -129,11 +130,6 @@ def dual_optimum(
         Q, d and e of 1/2 x'Qx + d'x + e, of the objective and of the constraint h <= 0.
     half_width : float
         Of the box, inside which the solution must lie.
-
-    Returns
-    -------
-    Optimum or None
-        None where no multiplier makes Q + lam A positive definite, h has no root there, or the box cuts it off.
 
     References
     ----------
