@@ -7,15 +7,15 @@ import numpy as np
 from zoviz.problems.design import DesignProblem, column, stacked
 from zoviz.types import Array, Evaluation
 
-# Seven of the constraints are c x1^p1 ... x7^p7 <= 1, here as (c, p1, ..., p7): 1 to 4 and 7 to 9.
-_MONOMIALS = (
-    (27.0, -1, -2, -1, 0, 0, 0, 0),
-    (397.5, -1, -2, -2, 0, 0, 0, 0),
-    (1.93, 0, -1, -1, 3, 0, -4, 0),
-    (1.93, 0, -1, -1, 0, 3, 0, -4),
-    (1.0 / 40.0, 0, 1, 1, 0, 0, 0, 0),
-    (5.0, -1, 1, 0, 0, 0, 0, 0),
-    (1.0 / 12.0, 1, -1, 0, 0, 0, 0, 0),
+# Seven of the constraints, 1 to 4 and 7 to 9, are monomials: the powers of x1 to x7 in each.
+_POWERS = (
+    (-1, -2, -1, 0, 0, 0, 0),
+    (-1, -2, -2, 0, 0, 0, 0),
+    (0, -1, -1, 3, 0, -4, 0),
+    (0, -1, -1, 0, 3, 0, -4),
+    (0, 1, 1, 0, 0, 0, 0),
+    (-1, 1, 0, 0, 0, 0, 0),
+    (1, -1, 0, 0, 0, 0, 0),
 )
 
 
@@ -83,7 +83,7 @@ class SpeedReducer(DesignProblem):
             -3.016 * x1 * x6 + 22.4331 * x6**2 + 1.5708 * x4 * x6,
             -3.016 * x1 * x7 + 22.4331 * x7**2 + 1.5708 * x5 * x7,
         ]
-        products = _monomials(x)[..., None] * np.array(_MONOMIALS)[:, 1:] / x[..., None, :]
+        products = _monomials(x)[..., None] * np.array(_POWERS) / x[..., None, :]
         by_2, by_3, by_4, by_6 = _shaft(x2, x3, x4, x6, 16.9e6, 110.0)[1:]
         to_2, to_3, to_5, to_7 = _shaft(x2, x3, x5, x7, 157.5e6, 85.0)[1:]
         shafts = stacked(x, [0.0, by_2, by_3, by_4, 0.0, by_6, 0.0], [0.0, to_2, to_3, 0.0, to_5, 0.0, to_7])
@@ -96,8 +96,19 @@ class SpeedReducer(DesignProblem):
 
 
 def _monomials(x: Array) -> Array:
-    table = np.array(_MONOMIALS)
-    return table[:, 0] * np.prod(x[..., None, :] ** table[:, 1:], axis=-1)
+    x1, x2, x3, x4, x5, x6, x7 = np.moveaxis(x, -1, 0)
+    teeth = x2 * x3
+    volume = x1 * x2 * teeth
+    parts = [
+        27.0 / volume,
+        397.5 / (volume * x3),
+        1.93 * x4 * x4 * x4 / (teeth * np.square(x6 * x6)),
+        1.93 * x5 * x5 * x5 / (teeth * np.square(x7 * x7)),
+        teeth / 40.0,
+        5.0 * x2 / x1,
+        x1 / (12.0 * x2),
+    ]
+    return column(x, parts)
 
 
 def _shaft(x2: Array, x3: Array, length: Array, diameter: Array, square: float, factor: float) -> tuple[Array, ...]:
