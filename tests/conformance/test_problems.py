@@ -12,7 +12,7 @@ from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
 from zoviz.registry import discover
 from zoviz.streams import Streams
-from zoviz.types import Array
+from zoviz.types import Array, MissingExtra
 
 # A class that another test defines is no concern of this one.
 PROBLEMS = {name: cls for name, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
@@ -20,8 +20,13 @@ EACH_CLASS = pytest.mark.parametrize("cls", PROBLEMS.values(), ids=PROBLEMS.keys
 
 
 def small(cls: type[Problem], n: int = 10, **settings: Any) -> Problem:
-    """An instance of modest size."""
-    return cls(n=n, **settings) if "n" in cls.param else cls(**settings)
+    """An instance of modest size; where the package that it needs is missing, the test is skipped."""
+    problem = cls(n=n, **settings) if "n" in cls.param else cls(**settings)
+    try:
+        _ = problem.domain
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    return problem
 
 
 def inside(problem: Problem, *shape: int, seed: int = 0) -> Array:

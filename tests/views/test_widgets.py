@@ -212,5 +212,7 @@ def test_a_range_without_soft_bounds():
 
 def test_widget_for_every_kind(settings):
     kinds = {name: widget_for(settings.param[name]).get("type") for name in settings.param if name != "name"}
-    expected = {"step": LogSlider, "radius": LogSlider, "rule": pmui.Select, "pairs": pmui.Switch, "note": None}
-    assert kinds == expected | dict.fromkeys(["batch", "budget", "momentum", "weight"], NumberField)
+    expected = {"step": LogSlider, "radius": LogSlider, "rule": pmui.Select, "pairs": pmui.Switch}
+    assert kinds == expected | {"note": pmui.TextInput} | dict.fromkeys(
+        ["batch", "budget", "momentum", "weight"], NumberField
+    )

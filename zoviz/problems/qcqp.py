@@ -2,27 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 import param
 
-from zoviz.problems.base import Problem
+from zoviz.problems.quadratic import QuadraticProblem, Quadratics, bounds_on, dual_optimum
 from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum
 
 
-class _Data(NamedTuple):
-    matrices: Array
-    vectors: Array
-    offsets: Array
-    constants: Constants
-    optimum: Optimum | None
-    domain: Box
-
-
-class NonconvexQCQP(Problem):
+class NonconvexQCQP(QuadraticProblem):
     r"""Indefinite quadratic objective under one convex quadratic constraint and a box.
 
     .. math:: \min_{-10 \le x \le 10} \tfrac12 x^\top Q x + d^\top x \quad\text{s.t.}\quad
@@ -54,101 +41,20 @@ class NonconvexQCQP(Problem):
         default=1.0, bounds=(0, 1e6), label="Start radius", doc="x0 is uniform in [-start_radius, start_radius]^n."
     )
 
-    m = 1
-
-    def build(self) -> _Data:
+    def build(self) -> Quadratics:
         """Draw the instance and certify its optimum."""
         n, rng = self.n, np.random.default_rng(self.seed)
         factor, factor_a = rng.standard_normal((n, n)), rng.standard_normal((n, n))
-        d, b = rng.standard_normal(n), rng.standard_normal(n)
+        vectors = rng.standard_normal(n), rng.standard_normal(n)
         q = factor.T @ factor
         q -= (np.linalg.eigvalsh(q)[0] + 0.1) * np.eye(n)
-        a = factor_a.T @ factor_a
-        curvature, curvature_a = float(np.linalg.eigvalsh(q)[-1]), float(np.linalg.eigvalsh(a)[-1])
-        radius = self.half_width * np.sqrt(n)
-        optimum = _dual_optimum(q, d, a, b, -1.0, self.half_width)
-        constants = Constants(
-            curvature=curvature,
-            constraint_curvature=curvature_a,
-            slope=curvature * radius + float(np.linalg.norm(d)),
-            constraint_slope=curvature_a * radius + float(np.linalg.norm(b)),
-            start_slope=float(np.sqrt(self.start_radius**2 / 3.0 * np.sum(a * a) + b @ b)),
-            weak_convexity=0.1,
+        matrices = q, factor_a.T @ factor_a
+        return Quadratics(
+            np.concatenate(matrices, axis=1),
+            np.stack(vectors),
+            np.array([0.0, -1.0]),
+            # The rule of steps reads 0.1 itself, not its rounded eigenvalue.
+            bounds_on(matrices, vectors, self.half_width, self.start_radius)._replace(weak_convexity=0.1),
+            dual_optimum(matrices, vectors, (0.0, -1.0), self.half_width),
+            Box(np.full(n, -self.half_width), np.full(n, self.half_width)),
         )
-        box = Box(np.full(n, -self.half_width), np.full(n, self.half_width))
-        matrices, vectors = np.concatenate([q, a], axis=1), np.stack([d, b])
-        return _Data(matrices, vectors, np.array([0.0, -1.0]), constants, optimum, box)
-
-    @property
-    def domain(self) -> Box:
-        """The box X."""
-        return self.data.domain
-
-    @property
-    def constants(self) -> Constants:
-        """Largest eigenvalues of Q and A, gradient bounds over the box."""
-        return self.data.constants
-
-    @property
-    def known_optimum(self) -> Optimum | None:
-        """Certified by the S-lemma dual where that solution lies in the box, else None."""
-        return self.data.optimum
-
-    def initial(self, streams: Streams) -> Array:
-        """Uniform in [-start_radius, start_radius]^n, projected on X."""
-        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.n) - 1.0))
-
-    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Both quadratics from one matrix product for a whole batch."""
-        data = self.data
-        return self._values(x, 0.5 * self._products(x) + data.vectors)
-
-    def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """Qx + d and Ax + b."""
-        slopes = self._products(x) + self.data.vectors
-        return slopes[..., 0, :], slopes[..., 1:, :]
-
-    def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array]]:
-        """Both from the same product."""
-        products, data = self._products(x), self.data
-        slopes = products + data.vectors
-        return self._values(x, slopes - 0.5 * products), (slopes[..., 0, :], slopes[..., 1:, :])
-
-    def _products(self, x: Array) -> Array:
-        """Qx and Ax, shape (..., 2, n), as one product of matrices: NumPy would loop over the leading axes."""
-        return (x.reshape(-1, x.shape[-1]) @ self.data.matrices).reshape(*x.shape[:-1], 2, x.shape[-1])
-
-    def _values(self, x: Array, halves: Array) -> Evaluation:
-        both = np.einsum("...i,...ji->...j", x, halves) + self.data.offsets
-        return Evaluation(both[..., 0], both[..., 1:])
-
-
-def _dual_optimum(q: Array, d: Array, a: Array, b: Array, c: float, half_width: float) -> Optimum | None:
-    """Global minimum of the quadratic under the one quadratic constraint, if it lies in the box.
-
-    For lam >= 0 with Q + lam A positive definite, x(lam) = -(Q + lam A)^-1 (d + lam b) minimises the Lagrangian and
-    h(x(lam)) falls in lam: its root, feasible, stationary and complementary with a positive definite Hessian, is
-    certified globally optimal. With A = L L' and L^-1 Q L^-T = U diag(w) U', each trial lam costs one product.
-    """
-
-    def at(lam: float) -> tuple[Array, float]:
-        x = -root_inverse @ ((root_inverse.T @ (d + lam * b)) / (weights + lam))
-        return x, float(0.5 * x @ a @ x + b @ x + c)
-
-    inverse = np.linalg.inv(np.linalg.cholesky(a))
-    weights, basis = np.linalg.eigh(inverse @ q @ inverse.T)
-    root_inverse = inverse.T @ basis
-    low = max(0.0, -float(weights[0])) * (1.0 + 1e-12)
-    high = 2.0 * low + 1.0
-    while at(high)[1] > 0.0:
-        high *= 2.0
-        if high > 1e12:
-            return None
-    for _ in range(200):
-        middle = 0.5 * (low + high)
-        low, high = (low, middle) if at(middle)[1] <= 0.0 else (middle, high)
-    x, h = at(high)
-    if abs(high * h) > 1e-8 or np.abs(x).max() > half_width:
-        return None
-    value = float(0.5 * x @ q @ x + d @ x)
-    return Optimum(value, x, np.array([high]), "dual of the problem without the box (S-lemma), solution inside the box")

@@ -19,11 +19,12 @@ LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
 def editable(owner: param.Parameterized) -> list[str]:
     """Names of parameters that have a widget, in the order of declaration, inherited ones last."""
-    kinds = (param.Number, param.Boolean, param.Selector)
+    kinds = (param.Number, param.Boolean, param.Selector, param.String)
     found = [
         name
         for name, parameter in owner.param.objects().items()
         if isinstance(parameter, kinds)
+        and name != "name"
         and not isinstance(parameter, param.ClassSelector)
         and (parameter.precedence is None or parameter.precedence >= 0)
     ]

@@ -244,4 +244,6 @@ def widget_for(parameter: param.Parameter) -> dict[str, Any]:
         return {"type": LogSlider} if isinstance(parameter, Scale) else {"type": NumberField, "blank": "none"}
     if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
         return {"type": pmui.Select, "variant": "standard", **common}
+    if isinstance(parameter, param.String):
+        return {"type": pmui.TextInput, "variant": "standard", **common}
     return {}

