@@ -141,7 +141,8 @@ class DSZOG(Solver):
         inflation = 1.0 + self.relative_variance(n)
         slope, steepest = max(constants.start_slope, 1e-8), max(constants.slope, 1e-8)
         beta = self.penalty or 50.0 * m * constants.curvature / slope**2
-        curvature = constants.curvature + 2.0 * beta / m * slope**2
+        bend = 2.0 * beta / m * slope**2 if constants.constraint_slope else 0.0
+        curvature = constants.curvature + bend
         step = 0.4 / (self.averaging * self.momentum * curvature * inflation)
         if self.adaptive:
             step = 0.01 * steepest / (self.averaging * constants.curvature * np.sqrt(n))

@@ -111,7 +111,8 @@ class ZOALM(Solver):
         slope = max(constants.start_slope, 1e-8)
         beta = self.penalty or constants.curvature / slope**2 / inflation
         ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
-        curvature = constants.curvature + 0.5 * constants.constraint_curvature + beta * constants.start_slope**2
+        bend = beta * slope**2 if constants.constraint_slope else 0.0
+        curvature = constants.curvature + 0.5 * constants.constraint_curvature + bend
         return {
             "primal_step": 1.0 / (curvature * inflation),
             "dual_step": beta,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.estimators import Coordinate
+from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
@@ -111,10 +111,12 @@ class ZOiALM(Solver):
         super().__init__(**params)
 
     def accepts(self, problem: Problem) -> str | None:
-        """Boxes and products of boxes only."""
+        """Boxes and products of boxes only, and differences along every coordinate."""
+        if isinstance(self.estimator, Block):
+            return "ZO-iALM tests stationarity along every coordinate, and Block probes a few: choose Coordinate."
         if not problem.domain.separable:
-            name, domain = problem.title or type(problem).__name__, type(problem.domain).__name__
-            return f"ZO-iALM moves single coordinates and needs a box as domain; {name} has a {domain}: choose ZO-ALM."
+            domain = type(problem.domain).__name__
+            return f"ZO-iALM moves single coordinates and needs a box as domain, not a {domain}: choose ZO-ALM."
         return None
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
@@ -138,8 +140,8 @@ class ZOiALM(Solver):
             "penalty": beta,
             "dual_cap": 100.0 * max(1.0, ratio),
             "smoothness": constants.curvature,
-            "constraint_smoothness": constants.constraint_curvature,
-            "constraint_slope": constants.start_slope,
+            "constraint_smoothness": max(constants.constraint_curvature, 1e-12),
+            "constraint_slope": constants.start_slope if constants.constraint_slope else 1e-12,
             "estimator.smoothing_radius": radius,
         }
 
