@@ -8,7 +8,7 @@ import numpy as np
 import param
 
 from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import Oracle
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
@@ -115,15 +115,15 @@ class OGDARR(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.
 
-        eta = 0.4 / [(L_f + L_h / 2)(1 + v)] and eta_y = 0.3 L_f / [(1 + v) G_0^2] with v the relative variance of the
-        estimate, (n + m - 1)/k for the sphere; B = 100 max(1, G_f / G_h); r = 1e-3, larger under independent noise.
-        With one point, r = 8^(1/4) and both steps once more over d.
+        With L = L_f + L_h / 2, eta = 0.3 / [L (1 + v)] and eta_y = 0.15 L / [(1 + v) G_0^2], v the relative variance of
+        the estimate, (n + m - 1)/k for the sphere; B = 100 max(1, G_f / G_h); r = 1e-3, larger under independent
+        noise. With one point, r = 8^(1/4) and both steps once more over d.
 
         Notes
         -----
-        Ours: the paper's steps are for its rate. An optimistic step bears half of what a plain one does. The value
-        itself is the noise of a one-point estimate; its size is not known before the run, so that those steps are a
-        cautious guess.
+        Ours: the paper's steps are for its rate. An optimistic step bears half of what a plain one does, and the
+        noise of two estimates. The value itself is the noise of a one-point estimate; its size is not known before
+        the run, so that those steps are a cautious guess.
         """
         n = problem.domain.n
         d = n if self.dual == "exact" else n + problem.m
@@ -132,8 +132,8 @@ class OGDARR(Solver):
         ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
         floor = 1e-3 if self.points == 2 else 8.0**0.25
         return {
-            "primal_step": 0.4 / (curvature * inflation),
-            "dual_step": 0.3 * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
+            "primal_step": 0.3 / (curvature * inflation),
+            "dual_step": 0.15 * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
             "dual_cap": 100.0 * max(1.0, ratio),
             "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, floor),
         }
@@ -163,11 +163,12 @@ class OGDARR(Solver):
     def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
         """Estimates of grad_x phi and grad_y phi at (x, y), where ``value`` is the oracle's value at x."""
         n, phi = x.shape[1], Lagrangian(y)
-        # A base value of zero leaves the plain value of phi in every sample: the one-point form.
-        base = Evaluation(phi(value) if self.points == 2 else np.zeros(len(x)), value.h)
+        # The one-point form is the two-point one with phi = 0 at the base.
         if self.dual == "exact":
-            estimate = self.estimator.estimate(objective, x, _at_duals(oracle, phi), streams, base=base, radius=radius)
+            base = value if self.points == 2 else Evaluation(-(value.h * y).sum(axis=-1), value.h)
+            estimate = self.estimator.estimate(phi, x, oracle, streams, base=base, radius=radius)
             return Field(estimate.gradient, value.h, estimate.variance)
+        base = Evaluation(phi(value) if self.points == 2 else np.zeros(len(x)), value.h)
         z = np.concatenate([x, y], axis=1)
         estimate = self.estimator.estimate(objective, z, saddle(oracle), streams, base=base, radius=radius)
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
@@ -193,13 +194,3 @@ class OGDARR(Solver):
         # The two-point formula counts the noise of two values.
         half = 0.5 * (np.square(value) + noise)
         return {"variance_predicted": self.estimator.predicted_variance(target.square, target.n, half, info.radius)}
-
-
-def _at_duals(oracle: Oracle, phi: Lagrangian) -> Composed:
-    """The Lagrangian at fixed y as an oracle on R^n, its value in f."""
-
-    def evaluate(x: Array) -> Evaluation:
-        value = oracle(x)
-        return Evaluation(phi(value), value.h)
-
-    return Composed(oracle, evaluate)

@@ -97,19 +97,19 @@ class ZOALM(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Penalty and steps from curvatures and the constraints' slope G_0 at the start.
 
-        beta = alpha = L_f / G_0^2 over 1 + v, c = 1 / [(L_f + L_h / 2 + beta G_0^2)(1 + v)] with v the relative
+        beta = alpha = 0.1 L_f / [(1 + v) G_0^2], c = 1 / [(L_f + L_h / 2 + beta G_0^2)(1 + v)] with v the relative
         variance of the estimate, (n - 1)/k for the sphere; B = 100 max(1, G_f / G_h); r = 1e-5 as in paper splm,
         larger under independent noise.
 
         Notes
         -----
-        Ours: the paper gives no penalty and no steps. beta weighs the constraints' curvature G_0^2 like the
-        objective's, whatever their units.
+        Ours: the paper gives no penalty and no steps. beta weighs the constraints' curvature G_0^2 against the
+        objective's, whatever their units; a tenth leaves room for steeper constraints than those of the start.
         """
         n = problem.domain.n
         inflation = 1.0 + self.relative_variance(n)
         slope = max(constants.start_slope, 1e-8)
-        beta = self.penalty or constants.curvature / slope**2 / inflation
+        beta = self.penalty or 0.1 * constants.curvature / (inflation * slope**2)
         ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
         bend = beta * slope**2 if constants.constraint_slope else 0.0
         curvature = constants.curvature + 0.5 * constants.constraint_curvature + bend

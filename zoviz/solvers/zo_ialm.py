@@ -55,9 +55,9 @@ class ZOiALM(Solver):
 
     Stage k minimises phi = L_beta(., y) of ``ZOALM`` over the box by proximal points
 
-    .. math:: z^{t+1} \approx \arg\min_{x \in X} \varphi(x) + \hat\rho \|x - z^t\|^2
+    .. math:: u^{t+1} \approx \arg\min_{x \in X} \varphi(x) + \rho \|x - u^t\|^2
 
-    to a stationarity of eps / 4, until 2 rho ||z^{t+1} - z^t|| <= eps / 2; then y moves by w c, c = max{h, -y / beta},
+    to a stationarity of eps / 4, until 2 rho ||u^{t+1} - u^t|| <= eps / 2; then y moves by w c, c = max{h, -y / beta},
     w = w_0 min{1, gamma_k / ||c||} <= beta, gamma_k = (log 2)^2 ||c_1|| / [(k + 1) log^2(k + 2)], and beta is
     multiplied by sigma unless ||c|| <= eps. A proximal problem is solved by accelerated coordinate steps with
     alpha = sqrt(mu / L) / n, mu = rho, L = L_phi + 2 rho: with i uniform,
@@ -76,10 +76,10 @@ class ZOiALM(Solver):
     Outer loops after the first-order parent's code, coordinate steps from memory. Replicas are in different stages,
     but tests come at the same steps for all, so that all are charged alike: the number of steps is that of L / mu =
     1 / proximal_share + 2, and a replica that fails its test goes on with the same problem. The call at x^+ is what
-    the doubling of L needs: where phi(x^+) exceeds what the quadratic model allows, x stays and L_phi doubles; each
-    test halves it. Under independent noise, or with ``backtrack`` off, L_phi = L_0 + L_h ||y|| + beta B (L_h + B).
-    A stage ends after ``patience`` tests whether it passed or not, and a replica within eps goes on with its last
-    penalty: both ours, since a run has no end of its own.
+    the doubling of L needs: where phi(x^+) exceeds what the quadratic model allows, x stays and L_phi doubles; a test
+    far from stationary halves it, down to L_0 / n. Under independent noise, or with ``backtrack`` off, L_phi = L_0 +
+    L_h ||y|| + beta B (L_h + B). A stage ends after ``patience`` tests whether it passed or not, and a replica within
+    eps goes on with its last penalty: both ours, since a run has no end of its own.
 
     References
     ----------
@@ -132,8 +132,7 @@ class ZOiALM(Solver):
         """
         beta = self.penalty or 10.0 * constants.curvature / max(constants.start_slope, 1e-8) ** 2
         ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
-        radius = float(np.finfo(float).eps ** (1.0 / (2 * self.points + 1)))
-        radius = max(radius, float((3.0 * constants.noise / constants.curvature) ** (1.0 / 3.0)))
+        radius = np.finfo(float).eps ** (1.0 / (2 * self.points + 1))
         return {
             "tolerance": 1e-3 * constants.curvature,
             "dual_step": beta,
@@ -142,7 +141,7 @@ class ZOiALM(Solver):
             "smoothness": constants.curvature,
             "constraint_smoothness": max(constants.constraint_curvature, 1e-12),
             "constraint_slope": constants.start_slope if constants.constraint_slope else 1e-12,
-            "estimator.smoothing_radius": radius,
+            "estimator.smoothing_radius": float(max(radius, (3.0 * constants.noise / constants.curvature) ** (1 / 3))),
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> IALMState:
@@ -202,17 +201,18 @@ class ZOiALM(Solver):
         curvature, offset = (bound + 2.0 * rho)[:, None], x - state.centre
         gradient = estimate.gradient + 2.0 * rho[:, None] * offset
         residual = np.linalg.norm(curvature * (x - oracle.domain.project(x - gradient / curvature)), axis=-1)
+        # Only where steps change phi by more than round-off does the doubling notice that L was halved too often.
+        far = np.square(residual) > 1e4 * _ROUND_OFF * (1.0 + np.abs(state.value.f)) * curvature[:, 0]
         solved, tests = residual <= 0.25 * eps, state.tests + 1.0
         ends = (solved & (2.0 * rho * np.linalg.norm(offset, axis=-1) <= 0.5 * eps)) | (tests >= self.patience)
         solved |= ends
         stage = self._next_stage(state, ends)
-        if not self._finds(oracle):
-            bound = self._bound(stage.y, stage.penalty)
+        bound = bound if (finds := self._finds(oracle)) else self._bound(stage.y, stage.penalty)
         moved = stage._replace(
             centre=np.where(solved[:, None], x, state.centre),
             z=np.where(solved[:, None], x, state.z),
             weight=np.where(solved, self.proximal_share * bound, rho),
-            curvature=0.5 * bound if self._finds(oracle) else bound,
+            curvature=np.where(far & finds, np.maximum(0.5 * bound, self.smoothness / oracle.n), bound),
             tests=np.where(ends, 0.0, tests),
             left=self._inner_steps(oracle.n),
         )
