@@ -136,3 +136,11 @@ def test_no_constraint_is_plain_descent() -> None:
     free = BlackBox(lambda x: float(((x - 0.3) ** 2).sum()), bounds=[(-1.0, 1.0)] * 3)
     run = Run(problem=free, solver=DSZOG(), replicas=2, iterations=200)
     assert run.run().fun.max() < 1e-3
+
+
+def test_the_variance_is_what_theory_predicts(bench: Bench) -> None:
+    solver = DSZOG(**GIVEN, estimator=Sphere(smoothing_radius=1e-5, batch_size=20))
+    _, infos = bench.course(solver, 3, replicas=2000)
+    predicted = solver.theory(bench.problem, infos[-1])["variance_predicted"]
+    assert infos[-1].dual.max() > 0.1
+    assert infos[-1].variance.mean() == pytest.approx(predicted.mean(), rel=0.05)

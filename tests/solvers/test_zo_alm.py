@@ -11,6 +11,7 @@ from zoviz.estimators import CentralSphere, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOALM
+from zoviz.solvers.parts import AugmentedLagrangian
 from zoviz.types import Array, Evaluation
 
 if TYPE_CHECKING:
@@ -77,6 +78,18 @@ def test_steps_equal_a_hand_written_loop(bench: Bench, weights: str, alpha: floa
     assert states[-1].y.max() > 0.0
 
 
+def test_the_augmented_lagrangian_is_the_one_without_slack(bench: Bench) -> None:
+    """For single points and batches of them; it is f where y = 0 and the constraints are met."""
+    problem, rng = bench.problem, np.random.default_rng(3)
+    x, y, beta = rng.uniform(0.0, 2.0, (3, 5, 4)), rng.uniform(0.0, 2.0, (3, 2)), np.array([0.5, 2.0, 9.0])
+    phi = AugmentedLagrangian(y, beta)
+    expected = [[augmented(problem, x[r, i], y[r], beta[r]) for i in range(5)] for r in range(3)]
+    np.testing.assert_allclose(phi(problem.evaluate(x)), expected, rtol=1e-13)
+    np.testing.assert_allclose(phi(problem.evaluate(x[:, 0])), np.array(expected)[:, 0], rtol=1e-13)
+    inside = problem.evaluate(np.zeros((3, 4)))
+    np.testing.assert_array_equal(AugmentedLagrangian(np.zeros((3, 2)), beta)(inside), inside.f)
+
+
 def test_the_penalty_grows_where_the_violation_does_not_fall(bench: Bench) -> None:
     found, _ = bench.course(solver("frozen", 1e-3, penalty_growth=True), 301)
     expected = by_hand(bench, 301, "frozen", 1e-3, True)
@@ -104,7 +117,7 @@ def test_exact_gradients_lead_to_the_solution(bench: Bench, weights: str) -> Non
 
 
 def test_noise_inside_the_square_biases_the_direct_form_only(bench: Bench) -> None:
-    """Under independent noise of sigma = 1 the mean of [h]_+^2 is not [h]_+^2; frozen weights leave no such bias."""
+    """Under independent noise the mean of [h]_+^2 is not [h]_+^2; frozen weights leave no such bias."""
     problem = type(bench.problem)(noise="independent", noise_scale=0.05)
     replicas, x = 4000, np.tile([0.5, 0.5, 0.5, 0.2], (4000, 1))
     y = np.tile([0.3, 0.0], (replicas, 1))
@@ -143,3 +156,13 @@ def test_calls_per_step(bench: Bench, weights: str, estimator: Sphere, per_step:
 def test_a_default_run_converges_visibly(bench: Bench, problem: type[Problem], options: dict[str, Any]) -> None:
     gap, violation = bench.shares(ZOALM(**options), problem(), 300)
     assert gap < 0.1 and violation < 0.5
+
+
+@pytest.mark.parametrize("weights", ["frozen", "direct"])
+def test_the_variance_is_what_theory_predicts(bench: Bench, weights: str) -> None:
+    estimator = Sphere(smoothing_radius=1e-5, batch_size=20)
+    sut = ZOALM(primal_step=C, penalty=BETA, dual_step=1.0, dual_cap=10.0, weights=weights, estimator=estimator)
+    _, infos = bench.course(sut, 3, replicas=2000)
+    predicted = sut.theory(bench.problem, infos[-1])["variance_predicted"]
+    assert infos[-1].dual.max() > 0.1
+    assert infos[-1].variance.mean() == pytest.approx(predicted.mean(), rel=0.05)
