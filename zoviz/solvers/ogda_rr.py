@@ -40,7 +40,7 @@ class OGDARR(Solver):
 
     for the saddle function phi(x, y) = f(x) + <y, h(x)> of u = (x, y) on Z = X x [0, B]^m, with v's part in y negated,
     d = n + m and F_{-1} = F_0. k directions are averaged: k + 1 oracle calls per iteration. ``points=1`` leaves
-    phi(u) out, as the original (k calls, and one more for the value at the new x, which is shown and not used);
+    phi(u) out, as the original (k calls, and one for the value at the new x, which only an exact dual part needs);
     ``dual="exact"`` perturbs x only and takes grad_y phi = h(x).
 
     Notes
