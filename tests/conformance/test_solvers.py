@@ -44,6 +44,8 @@ PROBLEMS = {
     if cls.__module__[:6] == "zoviz." and installed(cls)
 }
 PAIRS = [(s, p) for s, p in itertools.product(SOLVERS, PROBLEMS) if SOLVERS[s]().accepts(PROBLEMS[p]()) is None]
+# A step of these is a small part of what others call an iteration (a single coordinate's): so many count as one.
+PARTS = {"ZOiALM": 12}
 EACH_CLASS = pytest.mark.parametrize("cls", SOLVERS.values(), ids=SOLVERS.keys())
 EACH_PAIR = pytest.mark.parametrize("solver, problem", PAIRS, ids=["-".join(pair) for pair in PAIRS])
 EACH_NOISE = pytest.mark.parametrize("noise", ["deterministic", "common", "independent"])
@@ -168,7 +170,8 @@ def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: 
         assert world.solver.output(state).shape == (3, n)
         assert world.problem.domain.distance(state.x).max() <= 1e-9
         assert state.y.min(initial=0.0) >= 0.0
-        assert state.y.max(initial=0.0) <= world.solver.get("dual_cap")
+        if "dual_cap" in world.solver.param:
+            assert state.y.max(initial=0.0) <= world.solver.get("dual_cap")
     info = world.info
     assert info.variance.shape == (3,) and info.point.shape == (3, n) and info.dual.shape == (3, m)
     assert np.isfinite(info.radius) and info.radius > 0
@@ -270,10 +273,10 @@ def test_a_black_box_never_sees_a_point_that_is_not_finite(cls: type[Solver]) ->
 
     def objective(x: Array) -> float:
         seen.append(x.copy())
-        return float("nan") if len(seen) > 300 and len(seen) % 7 == 0 else float(((x - 0.3) ** 2).sum())
+        return float("nan") if len(seen) > 300 and len(seen) % 13 == 0 else float(((x - 0.3) ** 2).sum())
 
     box = BlackBox(objective, lambda x: 0.5 - x[0], bounds=[(-1.0, 1.0)] * 3)
-    run = Run(problem=box, solver=cls(), replicas=4, iterations=30)
+    run = Run(problem=box, solver=cls(), replicas=4, iterations=300)
     with pytest.raises(OracleError, match="Expected finite values from the black box"):
         run.run()
     assert run.frozen == 4 and np.isfinite(run.result.x).all()
@@ -290,7 +293,8 @@ def test_the_rule_stays_within_bounds_whatever_the_constraints_scale(cls: type[S
     def objective(x: Array) -> float:
         return float(((x - 0.3) ** 2).sum())
 
-    run = Run(problem=BlackBox(objective, constraints, bounds=[(-1.0, 1.0)] * 3), solver=cls(), iterations=100)
+    problem, steps = BlackBox(objective, constraints, bounds=[(-1.0, 1.0)] * 3), 100 * PARTS.get(cls.__name__, 1)
+    run = Run(problem=problem, solver=cls(), iterations=steps)
     result = run.run()
     assert np.isfinite(result.x).all()
     if constraints is None or constraints(np.full(3, 0.3)) == -1.0:
@@ -341,7 +345,7 @@ def test_defaults_converge_visibly(solver: str, problem: str) -> None:
         pytest.skip("no known optimum")
     starts, ends = [], []
     for seed in (3, 4, 5):
-        run = finished(solver, PROBLEMS[problem](), 8, ITERATIONS, seed)
+        run = finished(solver, PROBLEMS[problem](), 8, ITERATIONS * PARTS.get(solver, 1), seed)
         assert run.frozen == 0
         columns = [np.abs(run.trace[name]) for name in ("gap", "violation")]
         starts.append([column[0].mean() for column in columns])
@@ -350,11 +354,23 @@ def test_defaults_converge_visibly(solver: str, problem: str) -> None:
     assert share[0] <= GAP_SHARE and share[1] <= VIOLATION_SHARE, share
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS)
-@pytest.mark.parametrize("cls", [cls for cls in SOLVERS.values() if cls is not ZOBCEG], ids=lambda c: c.__name__)
+def takes(cls: type[Solver], estimator: type[GradientEstimator]) -> bool:
+    if cls is ZOBCEG or not issubclass(estimator, cls.param.estimator.class_):
+        return False
+    return cls(estimator=estimator()).accepts(NonconvexQCQP(n=10)) is None
+
+
+@pytest.mark.parametrize(
+    "cls, estimator",
+    [
+        pytest.param(cls, name, id=f"{cls.__name__}-{name}")
+        for cls, name in itertools.product(SOLVERS.values(), ESTIMATORS)
+        if takes(cls, ESTIMATORS[name])
+    ],
+)
 def test_the_rule_serves_every_estimator(cls: type[Solver], estimator: str) -> None:
     solver = cls(estimator=ESTIMATORS[estimator](smoothing_radius=None, batch_size=3))
-    run = Run(problem=NonconvexQCQP(n=10), solver=solver, replicas=4, iterations=400)
+    run = Run(problem=NonconvexQCQP(n=10), solver=solver, replicas=4, iterations=400 * PARTS.get(cls.__name__, 1))
     run.run()
     stationarity = run.trace["stationarity"]
     assert stationarity[-1].mean() <= 0.1 * stationarity[0].mean()
@@ -364,7 +380,8 @@ def test_the_rule_serves_every_estimator(cls: type[Solver], estimator: str) -> N
 def test_defaults_reach_stationarity_on_the_nonconvex_problem(cls: type[Solver]) -> None:
     ends, starts = [], []
     for seed in (3, 4, 5):
-        stationarity = finished(cls.__name__, NonconvexQCQP(), 8, 400, seed).trace["stationarity"]
+        steps = 400 * PARTS.get(cls.__name__, 1)
+        stationarity = finished(cls.__name__, NonconvexQCQP(), 8, steps, seed).trace["stationarity"]
         starts.append(stationarity[0].mean())
         ends.append(stationarity[-1].mean())
     assert np.mean(ends) <= 0.03 * np.mean(starts)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.oracle import Composed, Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Info, Target
 from zoviz.types import Array, Constants, Evaluation
 
 
@@ -18,6 +20,21 @@ class Lagrangian:
         """The Lagrangian's values, shape of f."""
         y = self._y if value.f.ndim == 1 else self._y[:, None, :]
         return value.f + (value.h * y).sum(axis=-1)
+
+
+class AugmentedLagrangian:
+    r"""phi(f, h) = f + (1 / 2 beta) sum_i ([y_i + beta h_i]_+^2 - y_i^2) at fixed y (R, m) and beta (R,)."""
+
+    def __init__(self, y: Array, beta: Array) -> None:
+        self._y, self._beta = y, beta
+
+    def __call__(self, value: Evaluation) -> Array:
+        """The augmented Lagrangian's values, shape of f."""
+        y, beta = self._y, self._beta[:, None]
+        if value.f.ndim > 1:
+            y, beta = y[:, None], beta[:, None]
+        weights = np.maximum(y + beta * value.h, 0.0)
+        return value.f + ((np.square(weights) - np.square(y)) / (2.0 * beta)).sum(axis=-1)
 
 
 def objective(value: Evaluation) -> Array:
@@ -45,6 +62,20 @@ def saddle(oracle: Oracle) -> Composed:
         return Evaluation(value.f + (z[..., n:] * value.h).sum(axis=-1), value.h)
 
     return Composed(oracle, evaluate)
+
+
+def joint_target(target: Target | None, problem: Problem, info: Info) -> Target | None:
+    """A target for the Lagrangian in x, widened to the saddle function in (x, y), whose gradient in y is h(x)."""
+    constants = problem.constants
+    if target is None or constants is None:
+        return None
+    dual_square = np.square(problem.evaluate(info.point).h).sum(axis=-1)
+    return Target(
+        square=target.square + dual_square,
+        n=target.n + info.dual.shape[-1],
+        slope=np.sqrt(np.square(target.slope) + dual_square),
+        curvature=target.curvature + constants.constraint_slope,
+    )
 
 
 def diminishing(value: float, iteration: int, schedule: str) -> float:

@@ -12,7 +12,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
 from zoviz.solvers.extragradient import ExtraGradient, Field
-from zoviz.solvers.parts import Lagrangian, objective, saddle
+from zoviz.solvers.parts import Lagrangian, joint_target, objective, saddle
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation
 
@@ -68,13 +68,5 @@ class ZOEG(ExtraGradient):
 
     def target(self, problem: Problem, info: Info) -> Target | None:
         """As for the Lagrangian in x, or widened to the saddle function in (x, y)."""
-        target, constants = super().target(problem, info), problem.constants
-        if self.dual == "exact" or target is None or constants is None:
-            return target
-        dual_square = np.square(problem.evaluate(info.point).h).sum(axis=-1)
-        return Target(
-            square=target.square + dual_square,
-            n=target.n + info.dual.shape[-1],
-            slope=np.sqrt(np.square(target.slope) + dual_square),
-            curvature=target.curvature + constants.constraint_slope,
-        )
+        target = super().target(problem, info)
+        return target if self.dual == "exact" else joint_target(target, problem, info)

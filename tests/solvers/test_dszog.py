@@ -1,0 +1,146 @@
+"""DSZOG and ADSZOG against a loop written out, at their penalty's own solution, and their calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pytest
+
+from zoviz.estimators import CentralSphere, Sphere
+from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
+from zoviz.runs.run import Run
+from zoviz.solvers import DSZOG
+from zoviz.types import Array
+
+if TYPE_CHECKING:
+    from conftest import Bench
+
+A, B, ETA, ETA_P, BETA, LAM, DECAY, RADIUS, K = 0.3, 0.2, 0.1, 0.4, 1.5, 0.7, 0.9, 0.1, 3
+GIVEN = {
+    "averaging": A,
+    "momentum": B,
+    "primal_step": ETA,
+    "dual_step": ETA_P,
+    "penalty": BETA,
+    "regularisation": LAM,
+    "square_decay": DECAY,
+}
+
+
+def on_simplex(p: Array) -> Array:
+    """Of two numbers: the nearest point (t, 1 - t) of the segment."""
+    t = min(max(0.5 * (1.0 + p[0] - p[1]), 0.0), 1.0)
+    return np.array([t, 1.0 - t])
+
+
+def penalised(problem: Problem, x: Array, p: Array) -> float:
+    value = problem.evaluate(x)
+    return float(value.f) + BETA * sum(p[j] * max(float(value.h[j]), 0.0) ** 2 for j in range(2))
+
+
+def by_hand(bench: Bench, steps: int, adaptive: bool) -> list[tuple[Array, Array]]:
+    problem, streams = bench.problem, bench.streams(3)
+    x, p = problem.initial(streams).copy(), np.full((3, 2), 0.5)
+    z_x, z_p, v, out = np.zeros((3, 4)), np.zeros((3, 2)), np.zeros((3, 4)), []
+    for t in range(1, steps + 1):
+        u = streams.normal("directions", K, 4).copy()
+        for r in range(3):
+            gradient = np.zeros(4)
+            for i in range(K):
+                d = u[r, i] / np.sqrt((u[r, i] ** 2).sum())
+                rise = penalised(problem, x[r] + RADIUS * d, p[r]) - penalised(problem, x[r], p[r])
+                gradient += 4.0 / (RADIUS * K) * rise * d
+            ascent = BETA * np.maximum(problem.evaluate(x[r]).h, 0.0) ** 2 - LAM * p[r]
+            z_x[r] = (1.0 - B) * z_x[r] + B * gradient
+            z_p[r] = (1.0 - B) * z_p[r] + B * ascent
+            move = z_x[r].copy()
+            if adaptive:
+                v[r] = DECAY * v[r] + (1.0 - DECAY) * z_x[r] ** 2
+                move = z_x[r] / (np.sqrt(v[r] / (1.0 - DECAY**t)) + 1e-8)
+            x[r] = (1.0 - A) * x[r] + A * np.clip(x[r] - ETA * move, 0.0, 2.0)
+            p[r] = (1.0 - A) * p[r] + A * on_simplex(p[r] + ETA_P * z_p[r])
+        out.append((x.copy(), p.copy()))
+    return out
+
+
+@pytest.mark.parametrize("adaptive", [False, True], ids=["DSZOG", "ADSZOG"])
+def test_steps_equal_a_hand_written_loop(bench: Bench, adaptive: bool) -> None:
+    solver = DSZOG(**GIVEN, adaptive=adaptive, estimator=Sphere(smoothing_radius=RADIUS, batch_size=K))
+    states, infos = bench.course(solver, 5)
+    for state, (x, p) in zip(states[1:], by_hand(bench, 5, adaptive), strict=True):
+        np.testing.assert_allclose(state.x, x, rtol=0, atol=1e-12)
+        np.testing.assert_allclose(state.distribution, p, rtol=0, atol=1e-12)
+        h = np.maximum(bench.problem.evaluate(x).h, 0.0)
+        np.testing.assert_allclose(state.y, 2.0 * BETA * p * h, rtol=0, atol=1e-12)
+    assert np.ptp(states[-1].distribution[:, 0]) > 1e-3
+    np.testing.assert_array_equal(infos[-1].dual, states[-2].y)
+
+
+def equilibrium(beta: float, lam: float) -> tuple[float, float]:
+    """Multiplier y = 2 beta p h of the active constraint and p, where h = 3/2 - 11/6 y and p maximises its part."""
+    p = 1.0
+    for _ in range(200):
+        y = 1.5 / (11.0 / 6.0 + 1.0 / (2.0 * beta * p))
+        h = y / (2.0 * beta * p)
+        # max over (p, 1 - p) of beta h^2 p - lam (p^2 + (1 - p)^2) / 2
+        p = 0.5 * p + 0.5 * min(1.0, 0.5 * (1.0 + beta * h * h / lam))
+    return y, p
+
+
+@pytest.mark.parametrize(
+    "beta, lam, adaptive", [(20.0, 0.1, False), (20.0, 1e-3, False), (60.0, 0.1, False), (20.0, 0.1, True)]
+)
+def test_exact_gradients_lead_to_the_penaltys_own_solution(
+    bench: Bench, beta: float, lam: float, adaptive: bool
+) -> None:
+    y, p = equilibrium(beta, lam)
+    step = 0.02 if adaptive else 8.0 / (4.0 + 8.0 * beta)
+    given = {"penalty": beta, "regularisation": lam, "dual_step": 2.0, "primal_step": step}
+    solver = DSZOG(**given, averaging=0.5, momentum=0.5, adaptive=adaptive, estimator=bench.exact())
+    states, _ = bench.course(solver, 1500)
+    state, streams = states[-1], bench.streams(3)
+    for factor in (0.1, 0.01, 1e-3) if adaptive else ():
+        # A constant adaptive step does not settle: shrink it, as one may while it runs.
+        solver.primal_step = step * factor
+        for _ in range(500):
+            state, _ = solver.step(state, bench.oracle, streams)
+    problem, tolerance = bench.problem, 1e-4 if adaptive else 1e-7
+    biased = np.clip(problem.centre - y / problem.weights, 0.0, 2.0)
+    np.testing.assert_allclose(state.x, np.tile(biased, (3, 1)), atol=tolerance)
+    np.testing.assert_allclose(state.distribution[:, 0], p, atol=100.0 * tolerance)
+    violation = problem.evaluate(state.x).h[:, 0]
+    np.testing.assert_allclose(violation, y / (2.0 * beta * p), atol=4.0 * tolerance)
+    # The bias is that of a quadratic penalty: x* is 1 / beta away.
+    assert np.abs(biased - problem.solution).max() <= problem.multiplier / (2.0 * beta * p)
+
+
+@pytest.mark.parametrize(
+    "estimator, per_step", [(Sphere(batch_size=9), 10), (CentralSphere(batch_size=9), 19)], ids=["forward", "central"]
+)
+@pytest.mark.parametrize("adaptive", [False, True], ids=["DSZOG", "ADSZOG"])
+def test_calls_per_step(bench: Bench, adaptive: bool, estimator: Sphere, per_step: int) -> None:
+    assert bench.calls(DSZOG(adaptive=adaptive, estimator=estimator.clone()), 5) == 5 * per_step
+
+
+@pytest.mark.parametrize("options, steps", [({}, 500), ({"adaptive": True}, 1500)], ids=["DSZOG", "ADSZOG"])
+@pytest.mark.parametrize("problem", [NonconvexQCQP, LoadTracking, BlackBox])
+def test_a_default_run_converges_visibly(
+    bench: Bench, problem: type[Problem], options: dict[str, Any], steps: int
+) -> None:
+    gap, violation = bench.shares(DSZOG(**options), problem(), steps)
+    assert gap < 0.1 and violation < 0.5
+
+
+def test_no_constraint_is_plain_descent() -> None:
+    free = BlackBox(lambda x: float(((x - 0.3) ** 2).sum()), bounds=[(-1.0, 1.0)] * 3)
+    run = Run(problem=free, solver=DSZOG(), replicas=2, iterations=200)
+    assert run.run().fun.max() < 1e-3
+
+
+def test_the_variance_is_what_theory_predicts(bench: Bench) -> None:
+    solver = DSZOG(**GIVEN, estimator=Sphere(smoothing_radius=1e-5, batch_size=20))
+    _, infos = bench.course(solver, 3, replicas=2000)
+    predicted = solver.theory(bench.problem, infos[-1])["variance_predicted"]
+    assert infos[-1].dual.max() > 0.1
+    assert infos[-1].variance.mean() == pytest.approx(predicted.mean(), rel=0.05)
