@@ -35,7 +35,8 @@ def row(
         out["dual"] = y[:, :SHOWN_DUALS]
         out["dual_norm"] = np.sqrt(np.square(y).sum(axis=1))
     if info is not None:
-        out["variance"] = info.variance
+        if solver.estimator is not None:
+            out["variance"] = info.variance
         out.update(solver.theory(problem, info))
     if not oracle.all_active:
         frozen = ~oracle.active

@@ -58,7 +58,7 @@ class Steering:
             raise ValueError(
                 f"Expected a value for {name}, got None: this run began with one, so no rule chose another."
             )
+        others = f", or change one of {', '.join(self._solver.live)}" if self._solver.live else ""
         raise ValueError(
-            f"{name} is structural: it is fixed while the run is {worker.status}. Stop the run first, or change "
-            f"one of {', '.join(self._solver.live)}."
+            f"{name} is structural: it is fixed while the run is {worker.status}. Stop the run first{others}."
         )

@@ -95,6 +95,7 @@ class Worker:
             self.error = error
             self._end("failed", str(error) or type(error).__name__)
         finally:
+            self.solver.close()
             if self.state is not None:
                 self.trace.append(self._row())
             outcome, self.message = self._outcome
@@ -166,6 +167,9 @@ class Worker:
             )
         if self.stop_at_targets and self.targets and not self._open:
             return self._end("finished", "Every replica hit every target.")
+        over = self.solver.done(self.state, self.oracle.active)
+        if over is not None:
+            return self._end("finished", over)
         return True
 
     def _attend(self) -> bool:

@@ -81,9 +81,10 @@ class Solver(param.Parameterized):
     """Paper and algorithm."""
     live: ClassVar[tuple[str, ...]] = ()
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
-    """Estimators that the method works with; the first is the paper's."""
+    """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 
-    estimator: GradientEstimator
+    estimator: Any = None
+    """A ``GradientEstimator``; None for a method that estimates no gradient."""
 
     def accepts(self, problem: Problem) -> str | None:
         """None where the solver can run on the problem, else the reason why not, as a sentence."""
@@ -100,6 +101,20 @@ class Solver(param.Parameterized):
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
         """One iteration."""
         raise NotImplementedError(f"{type(self).__name__} must define step(state, oracle, streams).")
+
+    def done(self, state: Any, active: np.ndarray) -> str | None:
+        """Why no further step would change an active replica, as a sentence; None while there is something to do.
+
+        Parameters
+        ----------
+        state : State
+        active : ndarray of bool, shape (R,)
+            Replicas that are not frozen.
+        """
+        return None
+
+    def close(self) -> None:
+        """Let go of what is held outside the state; the run calls it when it ends, in the thread that stepped."""
 
     def output(self, state: Any) -> Array:
         """The iterate that is measured and reported, (R, n)."""
@@ -132,7 +147,7 @@ class Solver(param.Parameterized):
 
     def suggestible(self) -> list[str]:
         """Names of parameters that are None and stand for "chosen by the rule", the estimator's included."""
-        parts = {"": self, "estimator.": self.estimator}
+        parts = {"": self} | ({} if self.estimator is None else {"estimator.": self.estimator})
         return [
             f"{prefix}{name}"
             for prefix, part in parts.items()
@@ -151,9 +166,9 @@ class Solver(param.Parameterized):
         -------
         dict of str to Array, shape (R,)
             ``variance_predicted``, and ``bound: <source>`` for each published bound; empty where the problem has no
-            exact gradients.
+            exact gradients, or the method no estimator.
         """
-        target = self.target(problem, info)
+        target = None if self.estimator is None else self.target(problem, info)
         if target is None:
             return {}
         noise = problem.noise_variance * (1.0 + np.square(info.dual).sum(axis=-1))

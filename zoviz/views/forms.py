@@ -103,9 +103,9 @@ class SolverForm(pn.viewable.Viewer):
         self._why = reason()
         self._column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._family = pmui.Select(
-            label=solver.param.estimator.label,
+            label="" if solver.estimator is None else solver.param.estimator.label,
             options={cls.__name__: cls for cls in solver.families},
-            value=type(solver.estimator),
+            value=None if solver.estimator is None else type(solver.estimator),
             visible=len(solver.families) > 1,
             variant="standard",
             margin=(2, 10),
@@ -120,19 +120,20 @@ class SolverForm(pn.viewable.Viewer):
     def _fill(self) -> None:
         solver, estimator = self.solver, self.solver.estimator
         live = [name for name in solver.live if "." not in name]
-        live_estimator = [name.split(".")[1] for name in solver.live if "." in name]
-        self._live = Form(solver, live), Form(estimator, live_estimator, "estimator.")
-        self._fixed = (
-            Form(solver, [name for name in editable(solver) if name not in live]),
-            Form(estimator, [name for name in editable(estimator) if name not in live_estimator], "estimator."),
-        )
-        fixed = [field for form in self._fixed for field in form.fields.values()]
+        self._live: tuple[Form, ...] = (Form(solver, live),)
+        self._fixed: tuple[Form, ...] = (Form(solver, [name for name in editable(solver) if name not in live]),)
+        if estimator is not None:
+            live = [name.split(".")[1] for name in solver.live if "." in name]
+            fixed = [name for name in editable(estimator) if name not in live]
+            self._live += (Form(estimator, live, "estimator."),)
+            self._fixed += (Form(estimator, fixed, "estimator."),)
+        structural = [field for form in self._fixed for field in form.fields.values()]
         self._column.objects = [
             *[field for form in self._live for field in form.fields.values()],
             section("Structure"),
             self._why,
             self._family,
-            *fixed,
+            *structural,
         ]
 
     def _change_family(self, family: type[GradientEstimator]) -> None:
