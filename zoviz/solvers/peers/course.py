@@ -178,7 +178,7 @@ class History:
         return self._records[: self._length]
 
     def extended(self, record: Record) -> History:
-        """This and one step more."""
+        """The same and one step more."""
         records = self._records if len(self._records) == self._length else self.records
         records.append(record)
         return History(self.start, self.seeds, records, self._length + 1)

@@ -11,7 +11,7 @@ from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.peers.base import Peer, difference_step, width_of
 from zoviz.solvers.peers.course import Ask, Ended, Task
-from zoviz.solvers.peers.powell import region
+from zoviz.solvers.peers.powell import quasi_newton, region
 from zoviz.solvers.peers.simulator import Differences
 from zoviz.types import Array, Constants
 
@@ -114,7 +114,11 @@ class TrustConstr(Differenced):
 
     initial_radius = Scale(1.0, softbounds=(1e-3, 1e3), label="Initial radius Δ₀", doc="Of the trust region.")
     tolerance = Scale(
-        None, bounds=(1e-16, 1e3), softbounds=(1e-12, 1.0), label="Tolerance", doc="SciPy's xtol and barrier_tol: end it."
+        None,
+        bounds=(1e-16, 1e3),
+        softbounds=(1e-12, 1.0),
+        label="Tolerance",
+        doc="SciPy's xtol and barrier_tol: end it.",
     )
 
     def precision(self, constants: Constants, step: float) -> dict[str, Any]:
@@ -123,7 +127,7 @@ class TrustConstr(Differenced):
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """``scipy.optimize.minimize``."""
-        from scipy.optimize import BFGS, minimize
+        from scipy.optimize import minimize
 
         values = Differences(task, ask, self.difference)
 
@@ -137,7 +141,7 @@ class TrustConstr(Differenced):
             task.start,
             method="trust-constr",
             jac=values.gradient,
-            hess=BFGS(),
+            hess=quasi_newton(),
             callback=follow,
             options={
                 "gtol": 0.0,

@@ -53,8 +53,8 @@ class COBYQA(Local):
     Notes
     -----
     It evaluates constraints at old points again, which is free unless noise is independent (comparators 7.1). SciPy's
-    own door to it holds a lock for the whole optimisation, which two replicas of one thread would wait for for ever:
-    this calls what stands behind the door, or the package cobyqa where SciPy has moved it.
+    own door to it holds a lock for the whole optimisation, so that a second replica in the same thread would wait for
+    ever: what stands behind the door is called instead, or the package cobyqa where SciPy has moved it.
 
     References
     ----------
@@ -94,17 +94,22 @@ def _cobyqa() -> Any:
 
 def region(task: Task, constraints: Any, jacobian: Any = None, keep: bool = False) -> dict[str, Any]:
     """SciPy's bounds and constraints: the box, and h <= 0 where there is an h."""
-    from scipy.optimize import BFGS, Bounds, NonlinearConstraint
-
-    class QuietBFGS(BFGS):
-        """The same without a warning where h turns out to be linear, which SciPy skips just so."""
-
-        def update(self, delta_x: Array, delta_grad: Array) -> None:
-            if np.any(delta_grad):
-                super().update(delta_x, delta_grad)
+    from scipy.optimize import Bounds, NonlinearConstraint
 
     bounds = Bounds(task.lower, task.upper, keep_feasible=keep)
     if not task.m:
         return {"bounds": bounds, "constraints": ()}
-    slopes = {} if jacobian is None else {"jac": jacobian, "hess": QuietBFGS()}
+    slopes = {} if jacobian is None else {"jac": jacobian, "hess": quasi_newton()}
     return {"bounds": bounds, "constraints": NonlinearConstraint(constraints, -np.inf, 0.0, **slopes)}
+
+
+def quasi_newton() -> Any:
+    """SciPy's BFGS without its warning where slopes stay the same: it skips such an update in any case."""
+    from scipy.optimize import BFGS
+
+    class Quiet(BFGS):
+        def update(self, delta_x: Array, delta_grad: Array) -> None:
+            if np.any(delta_grad):
+                super().update(delta_x, delta_grad)
+
+    return Quiet()
