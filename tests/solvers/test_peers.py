@@ -138,6 +138,7 @@ def alone(cls: type[Peer], seed: int) -> Array:
             return 1
 
         lines = ["DIMENSION 2", "BB_OUTPUT_TYPE OBJ PB PB", "DISPLAY_DEGREE 0", "QUAD_MODEL_SEARCH no"]
+        lines += ["EVAL_QUEUE_SORT DIR_LAST_SUCCESS"]
         lines += ["INITIAL_FRAME_SIZE ( 0.8 0.8 )", f"SEED {seed % 10_000}"]
         PyNomad.optimize(evaluate, START, [-4.0, -4.0], [4.0, 4.0], lines)
     return np.stack(kept.simulation.seen)
@@ -153,9 +154,9 @@ def test_the_course_is_the_librarys_own_point_by_point(cls: type[Peer]) -> None:
     mine, its = np.stack(simulation.seen), alone(cls, int(run.state.history.seeds[0]))
     assert result.calls[0] == len(mine) == len(its)
     np.testing.assert_array_equal(mine, its)
-    if cls is not CMAES:
+    if cls is not CMAES:  # which was cut short
         assert run.status == "finished" and "has ended in every replica" in run.message
-    assert result.fun[0] == pytest.approx(1.0, abs=1e-5 if cls is not CMAES else 0.05)
+        assert result.fun[0] == pytest.approx(1.0, abs=1e-5)
 
 
 @EACH
@@ -419,9 +420,9 @@ def test_a_value_that_is_not_finite(cls: type[Peer]) -> None:
 
 @each(CMAES)
 def test_pycma_leaves_the_global_random_numbers_alone(cls: type[Peer]) -> None:
-    before = np.random.get_state()[1].copy()
+    before = np.random.get_state()[1].copy()  # noqa: NPY002 - that it is left alone is the point
     Run(problem=NonconvexQCQP(n=3), solver=cls(**FIXED[cls]), replicas=2, iterations=20).run()
-    np.testing.assert_array_equal(np.random.get_state()[1], before)
+    np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
 @EACH

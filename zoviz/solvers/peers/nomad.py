@@ -90,9 +90,10 @@ class NOMAD(Peer):
             f"UPPER_BOUND {_vector(task.upper)}",
             f"INITIAL_FRAME_SIZE {_vector(np.full(len(task.start), self.initial_radius))}",
             f"SEED {task.seed % _SEEDS}",
-            f"QUAD_MODEL_SEARCH {'yes' if self.models else 'no'}",
             "DISPLAY_DEGREE 0",
         ]
+        if not self.models:
+            lines += ["QUAD_MODEL_SEARCH no", "EVAL_QUEUE_SORT DIR_LAST_SUCCESS"]
         return {"start": task.start.tolist(), "parameters": lines}
 
 

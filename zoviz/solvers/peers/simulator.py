@@ -103,5 +103,7 @@ class Differences(Simulator):
         f, h = self._ask(probes if base is not None else np.concatenate([x[None], probes]), self.dual)
         if base is None:
             base, f, h = Evaluation(f[0], h[0]), f[1:], h[1:]
+            if key not in self._known:  # f and h at x are paid for, though not asked for yet
+                self._known[key], self._served[key] = base, set()
         rises = np.concatenate([(f - base.f)[:, None], h - base.h], axis=1)
         return (rises / (np.diagonal(probes) - x)[:, None]).T
