@@ -418,6 +418,36 @@ def test_a_value_that_is_not_finite(cls: type[Peer]) -> None:
     assert (result.fun < 1.3).all()
 
 
+@each(SLSQP, TrustConstr)
+@pytest.mark.parametrize("fails", [0, 1, 5])
+def test_a_replica_that_fails_is_frozen_and_leaves_the_others_intact(cls: type[Peer], fails: int) -> None:
+    starts = BlackBox().initial(Streams(0, 3))
+    count = itertools.count()
+
+    def spoiled(x: Array) -> tuple[float, Array]:
+        f, h = Simulation()(x)
+        return (float("nan") if abs(x - starts[1]).max() < 1e-6 and next(count) >= fails else f), h
+
+    def late(x: Array) -> tuple[float, Array]:
+        f, h = Simulation()(x)
+        return (float("nan") if abs(x - reached).max() < 1e-6 else f), h
+
+    def run_of(function: Any, iterations: int) -> Run:
+        box = BlackBox(function, bounds=BOUNDS, m=2, joint=True)
+        return Run(problem=box, solver=cls(**FIXED[cls]), replicas=3, iterations=iterations)
+
+    reached = run_of(Simulation(), 4).run().x[1]
+    whole = run_of(Simulation(), 9).run()
+    run = run_of(late if fails == 5 else spoiled, 9)
+    result = run.run()
+    assert run.frozen == 1 and result.success.tolist()[1] is False and result.failures[1] > 0
+    assert result.calls[1] < whole.calls[1]
+    assert np.isfinite(result.x).all(), "a frozen replica keeps its last good point"
+    for other in (0, 2):
+        np.testing.assert_array_equal(result.x[other], whole.x[other])
+        assert result.calls[other] == whole.calls[other]
+
+
 @each(CMAES)
 def test_pycma_leaves_the_global_random_numbers_alone(cls: type[Peer]) -> None:
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - that it is left alone is the point
