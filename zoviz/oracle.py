@@ -11,7 +11,7 @@ import numpy as np
 from zoviz.problems.base import Problem
 from zoviz.sets import Set
 from zoviz.streams import Streams
-from zoviz.types import Array, BudgetSpent, Evaluation, OracleError
+from zoviz.types import Array, BudgetSpent, Evaluation, checked
 
 _ON_BOUNDARY = 1e-9
 """How far a point may lie outside the domain, by round-off, and still count as inside."""
@@ -121,12 +121,7 @@ class Oracle:
         OracleError
             If the black box returns other shapes.
         """
-        points = 1 if x.ndim == 2 else x.shape[1]
-        asked = self.active if wanted is None else wanted & self.active[:, None]
-        counts = asked.sum(axis=1) if wanted is not None else points if self.all_active else points * asked
-        spent = self._spent + points if wanted is None else max(self._spent, int((self.calls + counts).max()))
-        if self._limit is not None and spent > self._limit:
-            raise BudgetSpent
+        asked, counts, spent = self._bill(x, wanted)
         value = self._evaluate(x, asked)
         self._spent = spent
         self.calls += counts
@@ -157,38 +152,32 @@ class Oracle:
         self.active &= ~self.failed
         self.all_active = bool(self.active.all())
 
+    def _bill(self, x: Array, wanted: np.ndarray | None) -> tuple[np.ndarray, Any, int]:
+        """Replicas or points to evaluate, calls of each replica, and what will have been spent."""
+        if wanted is None:
+            points = 1 if x.ndim == 2 else x.shape[1]
+            asked, spent = self.active, self._spent + points
+            counts = points if self.all_active else points * asked
+        else:
+            asked = wanted & self.active[:, None]
+            counts = asked.sum(axis=1)
+            spent = max(self._spent, int((self.calls + counts).max()))
+        if self._limit is not None and spent > self._limit:
+            raise BudgetSpent
+        return asked, counts, spent
+
     def _evaluate(self, x: Array, asked: np.ndarray) -> Evaluation:
         sample = self._sample
         if self.contract == "independent":
             sample = self._problem.draw(self._iteration, self._streams, x.shape[1:-1])
         if asked is self.active and self.all_active:
-            return self._checked(x, self._problem.evaluate(x, sample))
+            return checked(self._problem.evaluate(x, sample), x, self.m)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
         if asked.any():
             if sample is not None:
                 sample = sample[asked if self.contract == "independent" else np.nonzero(asked)[0]]
-            part = self._checked(x[asked], self._problem.evaluate(x[asked], sample))
+            part = checked(self._problem.evaluate(x[asked], sample), x[asked], self.m)
             value.f[asked], value.h[asked] = part
-        return value
-
-    def _checked(self, x: Array, value: Any) -> Evaluation:
-        try:
-            f, h = value
-            shapes = f.shape, h.shape
-        except (TypeError, ValueError, AttributeError):
-            raise OracleError(
-                f"Expected an Evaluation of two arrays f and h, got {type(value).__name__}: return Evaluation(f, h)."
-            ) from None
-        if shapes[0] != x.shape[:-1]:
-            raise OracleError(
-                f"Expected f of shape {x.shape[:-1]} for x of shape {x.shape}, got {f.shape}: return one number per "
-                "point."
-            )
-        if shapes[1] != (*x.shape[:-1], self.m):
-            raise OracleError(
-                f"Expected h of shape {(*x.shape[:-1], self.m)} for x of shape {x.shape}, got {h.shape}: return one "
-                "column per constraint."
-            )
         return value
 
     def _count_failures(self, x: Array, value: Evaluation, asked: np.ndarray) -> Evaluation:
