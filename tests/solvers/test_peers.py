@@ -6,7 +6,10 @@ import gc
 import importlib.util
 import itertools
 import pickle
+import subprocess
+import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,6 +26,7 @@ from zoviz.solvers.peers.course import Course, Ended, Request, Task
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation, OracleError
 
+ROOT = Path(__file__).resolve().parents[2]
 FIXED: dict[type[Peer], dict[str, Any]] = {
     COBYLA: {"initial_radius": 0.8, "final_radius": 1e-6},
     COBYQA: {"initial_radius": 0.8, "final_radius": 1e-6},
@@ -162,12 +166,12 @@ def test_the_course_is_the_librarys_own_point_by_point(cls: type[Peer]) -> None:
 @EACH
 def test_the_optimum_of_known_problems_with_the_rules_own_values(cls: type[Peer]) -> None:
     slow = {"models": False} if cls is NOMAD else {}
-    run = Run(problem=BlackBox(), solver=cls(**slow), replicas=2, calls=700)
+    run = Run(problem=BlackBox(), solver=cls(**slow), replicas=2, calls=350 if cls is NOMAD else 700)
     result = run.run()
-    np.testing.assert_allclose(result.best_value, 1.0, atol=1e-4)
-    np.testing.assert_allclose(result.fun, 1.0, atol=1e-4)
+    np.testing.assert_allclose(result.best_value, 1.0, atol=1e-3 if cls is NOMAD else 1e-4)
+    np.testing.assert_allclose(result.fun, result.best_value, atol=1e-5)
     qcqp = NonconvexQCQP(n=2 if cls is NOMAD else 4, seed=1)
-    run = Run(problem=qcqp, solver=cls(**slow), replicas=2, calls=300 if cls is NOMAD else 1500)
+    run = Run(problem=qcqp, solver=cls(**slow), replicas=2, calls=200 if cls is NOMAD else 1500)
     result = run.run()
     optimum = qcqp.known_optimum
     np.testing.assert_allclose(result.fun - optimum.value, 0.0, atol=2e-3)
@@ -278,6 +282,36 @@ def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[Peer]) 
     result = run.wait(20)
     assert run.status in ("stopped", "finished") and np.isfinite(result.x).all()
     assert (alive(), here.children()) == known
+
+
+@EACH
+def test_a_solver_that_is_forgotten_leaves_nothing_behind(cls: type[Peer]) -> None:
+    known = alive(), psutil.Process().children()
+    world = World(cls(**FIXED[cls]), NonconvexQCQP(n=3))
+    world.step(2)
+    assert len(alive()) == len(known[0]) + 2
+    del world
+    assert (alive(), psutil.Process().children()) == known
+
+
+@each(NOMAD)
+def test_a_child_ends_with_its_parent(cls: type[Peer]) -> None:
+    script = """
+import os, psutil
+from zoviz.oracle import Oracle
+from zoviz.problems import NonconvexQCQP
+from zoviz.solvers import NOMAD
+from zoviz.streams import Streams
+problem, streams = NonconvexQCQP(n=3), Streams(0, 2)
+oracle, solver = Oracle(problem, streams), NOMAD(initial_radius=0.8)
+state = solver.init(problem.initial(streams), oracle, streams)
+print(*[child.pid for child in psutil.Process().children()], flush=True)
+os._exit(0)
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, cwd=ROOT)
+    pids = [int(pid) for pid in done.stdout.split()]
+    assert len(pids) == 2, done.stderr
+    until(lambda: not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids))
 
 
 @EACH
@@ -466,6 +500,8 @@ def test_what_it_refuses(cls: type[Peer], monkeypatch: pytest.MonkeyPatch) -> No
 
     assert cls().accepts(NonconvexQCQP(n=3)) is None
     assert "needs a box as domain, got a Ball" in cls().accepts(Round(n=3))
+    line = BlackBox(lambda x: float(x[0] ** 2), bounds=[(-1.0, 1.0)])
+    assert ("needs at least two variables" in (cls().accepts(line) or "")) == (cls is CMAES)
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     reason = cls().accepts(NonconvexQCQP(n=3))
     assert "not installed" in reason and f'python -m pip install "zoviz[{cls.extra}]"' in reason
@@ -510,4 +546,4 @@ def test_a_run_of_a_peer_has_no_variance_to_show_and_refuses_steering() -> None:
         solver.final_radius = 1e-3
     run.stop()
     run.wait(20)
-    assert {"variance", "objective"} & set(run.trace.snapshot().columns) == {"objective"}
+    assert {"variance", "dual", "objective"} & set(run.trace.snapshot().columns) == {"objective"}

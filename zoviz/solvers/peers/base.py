@@ -196,8 +196,8 @@ class Local(Peer):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """rho_0 = a tenth of the box's width, rho_1 = 1e-6 of it, or the radius r* that noise leaves to be told.
 
-        r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h; the width is the median of the finite
-        ones.
+        r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h, and sigma the noise between two steps: also
+        under the contract "common". The width is the median of the finite ones.
 
         References
         ----------
@@ -206,7 +206,9 @@ class Local(Peer):
         width = width_of(problem)
         return {
             "initial_radius": 0.1 * width,
-            "final_radius": min(max(1e-6 * width, difference_step(constants, constants.noise)), 0.1 * width),
+            "final_radius": min(
+                max(1e-6 * width, difference_step(constants, noise_of(problem, constants))), 0.1 * width
+            ),
         }
 
 
@@ -215,6 +217,11 @@ def width_of(problem: Problem) -> float:
     widths = problem.domain.upper - problem.domain.lower
     widths = widths[np.isfinite(widths) & (widths > 0)]
     return float(np.median(widths)) if widths.size else 2.0
+
+
+def noise_of(problem: Problem, constants: Constants) -> float:
+    """Standard deviation of a value from one step to the next; within one step, "common" noise cancels."""
+    return float(problem.noise_scale) if problem.noise == "common" else constants.noise
 
 
 def difference_step(constants: Constants, noise: float) -> float:

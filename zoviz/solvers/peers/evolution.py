@@ -47,6 +47,13 @@ class CMAES(Peer):
         doc="Samples per generation, in multiples of pycma's 4 + ⌊3 ln n⌋.",
     )
 
+    def accepts(self, problem: Problem) -> str | None:
+        """The same, and two variables."""
+        reason = super().accepts(problem)
+        if reason is None and problem.domain.n < 2:
+            return f"{self.title} needs at least two variables, got one: choose COBYLA."
+        return reason
+
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """sigma_0 = 0.2 of each width of the box; pycma's own population, three times that under independent noise.
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
-from zoviz.solvers.peers.base import Peer, difference_step, width_of
+from zoviz.solvers.peers.base import Peer, difference_step, noise_of, width_of
 from zoviz.solvers.peers.course import Ask, Ended, Task
 from zoviz.solvers.peers.powell import quasi_newton, region
 from zoviz.solvers.peers.simulator import Differences
@@ -48,10 +48,12 @@ class Differenced(Peer):
         width = width_of(problem)
         size = 1.0 + max(constants.slope, constants.constraint_slope) * width
         step = difference_step(constants, max(constants.noise, float(np.finfo(float).eps) * size))
-        return {"difference": min(max(step, 1e-9 * width), 0.1 * width)} | self.precision(constants, step)
+        return {"difference": min(max(step, 1e-9 * width), 0.1 * width)} | self.precision(
+            noise_of(problem, constants), step
+        )
 
-    def precision(self, constants: Constants, step: float) -> dict[str, Any]:
-        """Tolerances that noise leaves any sense."""
+    def precision(self, noise: float, step: float) -> dict[str, Any]:
+        """Tolerances that make sense where values differ by ``noise`` from step to step."""
         return {}
 
 
@@ -72,9 +74,9 @@ class SLSQP(Differenced):
         None, bounds=(1e-16, 1e3), softbounds=(1e-12, 1.0), label="Tolerance of f", doc="SciPy's ftol: ends it."
     )
 
-    def precision(self, constants: Constants, step: float) -> dict[str, Any]:
+    def precision(self, noise: float, step: float) -> dict[str, Any]:
         """``tolerance`` = 1e-9, or a tenth of the noise."""
-        return {"tolerance": max(1e-9, 0.1 * constants.noise)}
+        return {"tolerance": max(1e-9, 0.1 * noise)}
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """``scipy.optimize.minimize``."""
@@ -121,9 +123,9 @@ class TrustConstr(Differenced):
         doc="SciPy's xtol and barrier_tol: end it.",
     )
 
-    def precision(self, constants: Constants, step: float) -> dict[str, Any]:
+    def precision(self, noise: float, step: float) -> dict[str, Any]:
         """``tolerance`` = 1e-8 as SciPy's own, or a hundredth of h where there is noise."""
-        return {"tolerance": max(1e-8, 0.01 * step) if constants.noise else 1e-8}
+        return {"tolerance": max(1e-8, 0.01 * step) if noise else 1e-8}
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """``scipy.optimize.minimize``."""
