@@ -197,6 +197,19 @@ def test_the_budget_ends_it_and_every_call_is_counted(cls: type[Peer], calls: in
         assert (result.calls == calls).all()
 
 
+@EACH
+def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[Peer]) -> None:
+    calls = {}
+    for noise in ("deterministic", "independent"):
+        simulation = Simulation()
+        box = BlackBox(simulation, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=1e-3)
+        run = Run(problem=box, solver=cls(), replicas=1, iterations=0)
+        calls[noise] = int(run.run().calls[0])
+        assert calls[noise] == len(simulation.seen)
+        assert set(run.resolved) == set(cls().suggestible())
+    assert calls == {"deterministic": 1, "independent": 1 if cls is NOMAD else 1 + 5 + 8}
+
+
 @IN_PROCESS
 def test_a_replica_that_ends_early_is_not_charged_any_more(cls: type[Peer]) -> None:
     # Every replica by itself ends after as many calls as among others.

@@ -140,7 +140,8 @@ class Worker:
         suggestible = self.solver.suggestible()
         if not suggestible:
             return
-        constants = constants_of(self.problem, self.oracle, x0, self.streams)
+        may_measure = self.solver.measures(self.problem)
+        constants = constants_of(self.problem, self.oracle, x0, self.streams, may_measure)
         if constants.source.startswith("measured"):
             self.notes.append(f"Steps chosen from constants {constants.source}.")
         self.resolved = self.solver.suggest(self.problem, constants)

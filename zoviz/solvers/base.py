@@ -94,6 +94,10 @@ class Solver(param.Parameterized):
         """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
         return {}
 
+    def measures(self, problem: Problem) -> bool:
+        """Whether ``suggest`` is worth calls for constants that the problem does not know; else they are assumed."""
+        return True
+
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """The state at ``x0`` (R, n), a ``State``."""
         raise NotImplementedError(f"{type(self).__name__} must define init(x0, oracle, streams).")

@@ -75,6 +75,10 @@ class Peer(Solver):
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
         return None
 
+    def measures(self, problem: Problem) -> bool:
+        """Only where noise must be known: its user would not pay for more either (comparators 7.0, rule 5)."""
+        return problem.noise == "independent"
+
     def play(self, task: Task, ask: Ask) -> Ended:
         """The library's own loop, from ``task.start`` to its end, every value through ``ask``."""
         raise NotImplementedError(f"{type(self).__name__} must define play(task, ask).")

@@ -55,6 +55,10 @@ class NOMAD(Peer):
         """Delta_0 = a tenth of the box's median finite width: NOMAD's own rule, one for all coordinates."""
         return {"initial_radius": 0.1 * width_of(problem)}
 
+    def measures(self, problem: Problem) -> bool:
+        """Never: the box is all that the rule looks at."""
+        return False
+
     def play(self, task: Task, ask: Ask) -> Ended:
         """NOMAD in a child process: points come by its output, values go to its input."""
         command = [sys.executable, str(Path(__file__).with_name("_nomad_child.py"))]
