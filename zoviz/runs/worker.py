@@ -18,7 +18,6 @@ from zoviz.runs.targets import Target
 from zoviz.runs.threads import SingleBlasThread
 from zoviz.runs.trace import Trace
 from zoviz.solvers.base import Solver
-from zoviz.solvers.constants import constants_of
 from zoviz.streams import Streams
 from zoviz.types import BudgetSpent, OracleError
 
@@ -140,8 +139,7 @@ class Worker:
         suggestible = self.solver.suggestible()
         if not suggestible:
             return
-        may_measure = self.solver.measures(self.problem)
-        constants = constants_of(self.problem, self.oracle, x0, self.streams, may_measure)
+        constants = self.solver.learn(self.problem, self.oracle, x0, self.streams)
         if constants.source.startswith("measured"):
             self.notes.append(f"Steps chosen from constants {constants.source}.")
         self.resolved = self.solver.suggest(self.problem, constants)

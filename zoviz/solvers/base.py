@@ -11,6 +11,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
+from zoviz.solvers.constants import constants_of
 from zoviz.streams import Streams
 from zoviz.types import Array, Constants, Evaluation
 
@@ -94,9 +95,9 @@ class Solver(param.Parameterized):
         """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
         return {}
 
-    def measures(self, problem: Problem) -> bool:
-        """Whether ``suggest`` is worth calls for constants that the problem does not know; else they are assumed."""
-        return True
+    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+        """What ``suggest`` is told: the problem's own constants, or those measured at the start, by charged calls."""
+        return constants_of(problem, oracle, x0, streams)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """The state at ``x0`` (R, n), a ``State``."""
@@ -144,7 +145,7 @@ class Solver(param.Parameterized):
     def kinds(self, name: str) -> tuple[type[param.Parameterized], ...]:
         """Classes that a (dotted) nested part may be of."""
         holder, own = self.owner(name)
-        if isinstance(getattr(holder, own), GradientEstimator):
+        if isinstance(holder, Solver) and isinstance(getattr(holder, own), GradientEstimator):
             return holder.families
         classes = holder.param[own].class_
         return classes if isinstance(classes, tuple) else (classes,)

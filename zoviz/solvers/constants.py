@@ -14,20 +14,17 @@ _DIRECTIONS = 10
 _REPEATS = 8
 
 
-def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams, may_measure: bool = True) -> Constants:
+def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
     """The problem's own constants, or those measured around the first start that is defined.
 
     Central second differences along the coordinates (n <= 10) or 10 random directions give slopes and curvatures;
     the trace that they add up to bounds the largest eigenvalue of a convex function's Hessian. 2 min(n, 10) + 1
     calls per replica, and 8 more at the start under independent noise, all charged. Every replica uses that
-    one's figures, so that its course does not depend on how many others follow. Without ``may_measure``, what is not
-    known is taken to be 1, at no call.
+    one's figures, so that its course does not depend on how many others follow.
     """
     known = problem.constants
     if known is not None:
         return known._replace(noise=float(np.sqrt(problem.noise_variance)))
-    if not may_measure:
-        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, source="assumed")
     n, count = oracle.n, min(oracle.n, _DIRECTIONS)
     if n <= _DIRECTIONS:
         directions = np.broadcast_to(np.eye(n), (streams.replicas, n, n))

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.sets import Box
 from zoviz.solvers.base import Info, Solver
@@ -57,6 +56,8 @@ class Peer(Solver):
     """The extra that brings them."""
     survives: ClassVar[bool] = True
     """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
+    measures: ClassVar[bool] = True
+    """Whether the rule looks at the noise."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -75,9 +76,16 @@ class Peer(Solver):
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
         return None
 
-    def measures(self, problem: Problem) -> bool:
-        """Only where noise must be known: its user would not pay for more either (comparators 7.0, rule 5)."""
-        return problem.noise == "independent"
+    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+        """Measured only where there is noise to know; else 1 is assumed, at no call, as its user would do.
+
+        References
+        ----------
+        Comparators 7.0, rule 5.
+        """
+        if problem.constants is not None or (self.measures and problem.noise == "independent"):
+            return super().learn(problem, oracle, x0, streams)
+        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, source="assumed")
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """The library's own loop, from ``task.start`` to its end, every value through ``ask``."""
@@ -183,57 +191,3 @@ def better(state: PeerState, x: Array, value: Evaluation, oracle: Oracle) -> tup
     best = np.argmin(np.where(tied & ~bad, f, np.inf), axis=1)
     rows = np.arange(len(best))
     return everything_x[rows, best], Evaluation(f[rows, best], h[rows, best])
-
-
-class Local(Peer):
-    """A peer that starts from a radius or a step in units of x, and shrinks it."""
-
-    __abstract = True
-
-    initial_radius = Scale(
-        None, softbounds=(1e-6, 1e3), label="Initial radius ρ₀", doc="First size of the steps, in units of x."
-    )
-    final_radius = Scale(
-        None, softbounds=(1e-9, 1.0), label="Final radius ρ₁", doc="The library ends when its steps are this small."
-    )
-
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """rho_0 = a tenth of the box's width, rho_1 = 1e-6 of it, or the radius r* that noise leaves to be told.
-
-        r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h, and sigma the noise between two steps: also
-        under the contract "common". The width is the median of the finite ones.
-
-        References
-        ----------
-        Comparators 7.1; More and Wild (2012) for r*, by way of comparators 7.0, rule 5.
-        """
-        width = width_of(problem)
-        return {
-            "initial_radius": 0.1 * width,
-            "final_radius": min(
-                max(1e-6 * width, difference_step(constants, noise_of(problem, constants))), 0.1 * width
-            ),
-        }
-
-
-def width_of(problem: Problem) -> float:
-    """Median finite width of the box, 2 where there is none."""
-    widths = problem.domain.upper - problem.domain.lower
-    widths = widths[np.isfinite(widths) & (widths > 0)]
-    return float(np.median(widths)) if widths.size else 2.0
-
-
-def noise_of(problem: Problem, constants: Constants) -> float:
-    """Standard deviation of a value from one step to the next; within one step, "common" noise cancels."""
-    return float(problem.noise_scale) if problem.noise == "common" else constants.noise
-
-
-def difference_step(constants: Constants, noise: float) -> float:
-    """8^(1/4) sqrt(noise / L), the step of a forward difference that balances noise and curvature.
-
-    References
-    ----------
-    More and Wild (2012), by way of comparators 7.0, rule 5.
-    """
-    curvature = max(constants.curvature, constants.constraint_curvature, 1e-12)
-    return float(8.0**0.25 * np.sqrt(noise / curvature))

@@ -9,9 +9,10 @@ import numpy as np
 
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
-from zoviz.solvers.peers.base import Peer, difference_step, noise_of, width_of
+from zoviz.solvers.peers.base import Peer
 from zoviz.solvers.peers.course import Ask, Ended, Task
 from zoviz.solvers.peers.powell import quasi_newton, region
+from zoviz.solvers.peers.rules import difference_step, noise_of, width_of
 from zoviz.solvers.peers.simulator import Differences
 from zoviz.types import Array, Constants
 

@@ -14,8 +14,9 @@ import param
 
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
-from zoviz.solvers.peers.base import Peer, width_of
+from zoviz.solvers.peers.base import Peer
 from zoviz.solvers.peers.course import Ask, Ended, Task
+from zoviz.solvers.peers.rules import width_of
 from zoviz.types import Array, Constants, ZovizError
 
 _SEEDS = 10_000
@@ -42,6 +43,7 @@ class NOMAD(Peer):
     source = "NOMAD 4"
     needs: ClassVar[tuple[str, ...]] = ("PyNomad", "greenlet")
     extra = "nomad"
+    measures = False  # the box is all that the rule looks at
 
     initial_radius = Scale(
         None, softbounds=(1e-6, 1e3), label="Initial frame size Δ₀", doc="First size of the mesh, in units of x."
@@ -54,10 +56,6 @@ class NOMAD(Peer):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Delta_0 = a tenth of the box's median finite width: NOMAD's own rule, one for all coordinates."""
         return {"initial_radius": 0.1 * width_of(problem)}
-
-    def measures(self, problem: Problem) -> bool:
-        """Never: the box is all that the rule looks at."""
-        return False
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """NOMAD in a child process: points come by its output, values go to its input."""

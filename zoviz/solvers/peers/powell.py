@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.solvers.peers.base import Local
 from zoviz.solvers.peers.course import Ask, Ended, Task
+from zoviz.solvers.peers.rules import Local
 from zoviz.solvers.peers.simulator import Simulator
 from zoviz.types import Array
 
