@@ -11,7 +11,7 @@ import numpy as np
 from zoviz.problems.base import Problem
 from zoviz.sets import Set
 from zoviz.streams import Streams
-from zoviz.types import Array, BudgetSpent, Evaluation, OracleError
+from zoviz.types import Array, BudgetSpent, Evaluation, checked
 
 _ON_BOUNDARY = 1e-9
 """How far a point may lie outside the domain, by round-off, and still count as inside."""
@@ -46,6 +46,8 @@ class Oracle:
         Lowest noise-free objective among the feasible points queried so far, +inf before the first.
     best_x : Array, shape (R, n)
         Where; NaN before the first.
+    tolerance : float
+        Largest h that counts as feasible.
     """
 
     def __init__(
@@ -57,7 +59,7 @@ class Oracle:
     ) -> None:
         replicas = streams.replicas
         self._problem, self._streams, self._limit = problem, streams, limit
-        self._tolerance = feasibility_tolerance
+        self.tolerance = feasibility_tolerance
         self._noisy = problem.noise != "deterministic" and problem.noise_scale > 0
         self._iteration, self._sample, self._shared_noise = -1, None, None
         self._spent = 0
@@ -91,18 +93,26 @@ class Oracle:
             if self._noisy:
                 self._shared_noise = self._noise(())
 
-    def __call__(self, x: Array) -> Evaluation:
+    def affords(self, counts: np.ndarray) -> np.ndarray:
+        """Whether each replica's budget covers so many more calls, counts (R,) to (R,)."""
+        return np.ones(len(counts), dtype=bool) if self._limit is None else self.calls + counts <= self._limit
+
+    def __call__(self, x: Array, wanted: np.ndarray | None = None) -> Evaluation:
         """Evaluate the black box.
 
         Parameters
         ----------
         x : Array, shape (R, n) or (R, q, n)
             A base point, or q probes, for each replica.
+        wanted : ndarray of bool, shape (R, q), optional
+            Which of the probes to evaluate and charge; default: all. Noise is drawn for all of them, so that what one
+            replica sees does not depend on how many points another wants.
 
         Returns
         -------
         Evaluation
-            f of shape (R,) or (R, q), h with m more; NaN where the point failed or its replica is frozen.
+            f of shape (R,) or (R, q), h with m more; NaN where the point failed, was not wanted or its replica is
+            frozen.
 
         Raises
         ------
@@ -111,14 +121,12 @@ class Oracle:
         OracleError
             If the black box returns other shapes.
         """
-        points = 1 if x.ndim == 2 else x.shape[1]
-        if self._limit is not None and self._spent + points > self._limit:
-            raise BudgetSpent
-        value = self._evaluate(x)
-        self._spent += points
-        self.calls += points if self.all_active else points * self.active
+        asked, counts, spent = self._bill(x, wanted)
+        value = self._evaluate(x, asked)
+        self._spent = spent
+        self.calls += counts
         if not math.isfinite(value.f.sum() + value.h.sum()):
-            value = self._count_failures(x, value)
+            value = self._count_failures(x, value, asked)
         self._remember(x, value)
         if not self._noisy:
             return value
@@ -144,43 +152,37 @@ class Oracle:
         self.active &= ~self.failed
         self.all_active = bool(self.active.all())
 
-    def _evaluate(self, x: Array) -> Evaluation:
+    def _bill(self, x: Array, wanted: np.ndarray | None) -> tuple[np.ndarray, Any, int]:
+        """Replicas or points to evaluate, calls of each replica, and what will have been spent."""
+        if wanted is None:
+            points = 1 if x.ndim == 2 else x.shape[1]
+            asked, spent = self.active, self._spent + points
+            counts = points if self.all_active else points * asked
+        else:
+            asked = wanted & self.active[:, None]
+            counts = asked.sum(axis=1)
+            spent = max(self._spent, int((self.calls + counts).max()))
+        if self._limit is not None and spent > self._limit:
+            raise BudgetSpent
+        return asked, counts, spent
+
+    def _evaluate(self, x: Array, asked: np.ndarray) -> Evaluation:
         sample = self._sample
         if self.contract == "independent":
             sample = self._problem.draw(self._iteration, self._streams, x.shape[1:-1])
-        if self.all_active:
-            return self._checked(x, self._problem.evaluate(x, sample))
+        if asked is self.active and self.all_active:
+            return checked(self._problem.evaluate(x, sample), x, self.m)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
-        if self.active.any():
+        if asked.any():
             if sample is not None:
-                sample = sample[self.active]
-            part = self._checked(x[self.active], self._problem.evaluate(x[self.active], sample))
-            value.f[self.active], value.h[self.active] = part
+                sample = sample[asked if self.contract == "independent" else np.nonzero(asked)[0]]
+            part = checked(self._problem.evaluate(x[asked], sample), x[asked], self.m)
+            value.f[asked], value.h[asked] = part
         return value
 
-    def _checked(self, x: Array, value: Any) -> Evaluation:
-        try:
-            f, h = value
-            shapes = f.shape, h.shape
-        except (TypeError, ValueError, AttributeError):
-            raise OracleError(
-                f"Expected an Evaluation of two arrays f and h, got {type(value).__name__}: return Evaluation(f, h)."
-            ) from None
-        if shapes[0] != x.shape[:-1]:
-            raise OracleError(
-                f"Expected f of shape {x.shape[:-1]} for x of shape {x.shape}, got {f.shape}: return one number per "
-                "point."
-            )
-        if shapes[1] != (*x.shape[:-1], self.m):
-            raise OracleError(
-                f"Expected h of shape {(*x.shape[:-1], self.m)} for x of shape {x.shape}, got {h.shape}: return one "
-                "column per constraint."
-            )
-        return value
-
-    def _count_failures(self, x: Array, value: Evaluation) -> Evaluation:
+    def _count_failures(self, x: Array, value: Evaluation, asked: np.ndarray) -> Evaluation:
         bad = ~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1))
-        bad &= self.active.reshape(-1, *[1] * (x.ndim - 2))
+        bad &= asked if asked.shape == bad.shape else asked[:, None]
         if not bad.any():
             return value
         self.failures += bad.reshape(len(bad), -1).sum(axis=1)
@@ -192,7 +194,7 @@ class Oracle:
         better = value.f < (self.best_f if x.ndim == 2 else self.best_f[:, None])
         if not better.any():
             return
-        better &= (value.h <= self._tolerance).all(axis=-1)
+        better &= (value.h <= self.tolerance).all(axis=-1)
         if better.any():
             better[better] = self.domain.contains(x[better], _ON_BOUNDARY)
         if x.ndim == 2:

@@ -9,7 +9,7 @@ always comes first: x is (R, n), a batch of probes is (R, k, n), dual variables 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,3 +116,30 @@ class OracleError(ZovizError):
 
 class BudgetSpent(Exception):
     """The next evaluation would exceed the budget of oracle calls; control flow, not an error."""
+
+
+def checked(value: Any, x: Array, m: int) -> Evaluation:
+    """What a black box returned at points x (..., n), if its shapes are right.
+
+    Raises
+    ------
+    OracleError
+        Where they are not f (...,) and h (..., m).
+    """
+    try:
+        f, h = value
+        shapes = f.shape, h.shape
+    except (TypeError, ValueError, AttributeError):
+        raise OracleError(
+            f"Expected an Evaluation of two arrays f and h, got {type(value).__name__}: return Evaluation(f, h)."
+        ) from None
+    if shapes[0] != x.shape[:-1]:
+        raise OracleError(
+            f"Expected f of shape {x.shape[:-1]} for x of shape {x.shape}, got {f.shape}: return one number per point."
+        )
+    if shapes[1] != (*x.shape[:-1], m):
+        raise OracleError(
+            f"Expected h of shape {(*x.shape[:-1], m)} for x of shape {x.shape}, got {h.shape}: return one "
+            "column per constraint."
+        )
+    return value

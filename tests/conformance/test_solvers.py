@@ -23,6 +23,11 @@ from zoviz.types import Array, Evaluation, MissingExtra, OracleError
 
 # A class that another test defines is no concern of this one.
 SOLVERS = {name: cls for name, cls in discover("zoviz.solvers", Solver).items() if cls.__module__[:6] == "zoviz."}
+# Without the extra that brings its library, a solver accepts nothing and says so.
+SOLVERS = {name: cls for name, cls in SOLVERS.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
+# Other libraries' optimisers: no estimator, no live parameter, duals that may be unknown (NaN), and steps that are not
+# comparable; tests/solvers/test_peers.py asks how far they come.
+PEERS = {name for name, cls in SOLVERS.items() if cls().estimator is None}
 ESTIMATORS = {
     name: cls
     for name, cls in discover("zoviz.estimators", GradientEstimator).items()
@@ -46,8 +51,13 @@ PROBLEMS = {
 PAIRS = [(s, p) for s, p in itertools.product(SOLVERS, PROBLEMS) if SOLVERS[s]().accepts(PROBLEMS[p]()) is None]
 # A step of these is a small part of what others call an iteration (a single coordinate's): so many count as one.
 PARTS = {"ZOiALM": 12}
+PAIRS = [pair for pair in PAIRS if pair[0] != "NOMAD" or pair[1] == "BlackBox"]  # every replica of it is a process
+OWN = {name: cls for name, cls in SOLVERS.items() if name not in PEERS}
+OWN_PAIRS = [pair for pair in PAIRS if pair[0] not in PEERS]
 EACH_CLASS = pytest.mark.parametrize("cls", SOLVERS.values(), ids=SOLVERS.keys())
+EACH_OWN_CLASS = pytest.mark.parametrize("cls", OWN.values(), ids=OWN.keys())
 EACH_PAIR = pytest.mark.parametrize("solver, problem", PAIRS, ids=["-".join(pair) for pair in PAIRS])
+EACH_OWN_PAIR = pytest.mark.parametrize("solver, problem", OWN_PAIRS, ids=["-".join(pair) for pair in OWN_PAIRS])
 EACH_NOISE = pytest.mark.parametrize("noise", ["deterministic", "common", "independent"])
 
 
@@ -110,13 +120,13 @@ def test_it_says_what_it_is(cls: type[Solver]) -> None:
         if name != "name":
             # Param makes up a label where none is given: only the private one tells.
             assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
-    assert isinstance(solver.estimator, GradientEstimator)
+    assert isinstance(solver.estimator, GradientEstimator) or (solver.estimator is None and not cls.families)
 
 
 @EACH_CLASS
 def test_every_live_name_is_a_parameter_that_can_be_set(cls: type[Solver]) -> None:
     solver = cls()
-    assert solver.live and len(set(solver.live)) == len(solver.live)
+    assert (solver.live or cls.__name__ in PEERS) and len(set(solver.live)) == len(solver.live)
     for name in solver.live:
         holder, own = solver.owner(name)
         assert own in holder.param and not holder.param[own].constant
@@ -142,7 +152,7 @@ def test_the_rule_fills_in_all_that_is_open(cls: type[Solver]) -> None:
             assert np.isfinite(value) and value > 0
 
 
-@EACH_CLASS
+@EACH_OWN_CLASS
 def test_a_clone_is_equal_and_independent(cls: type[Solver]) -> None:
     solver = cls()
     solver.estimator.batch_size = 3
@@ -166,15 +176,17 @@ def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: 
         assert state.x.shape == (3, n) and state.y.shape == (3, m)
         assert isinstance(state.value, Evaluation)
         assert state.value.f.shape == (3,) and state.value.h.shape == (3, m)
-        assert all(a.dtype == np.float64 and len(a) == 3 and np.isfinite(a).all() for a in arrays(state))
+        assert all(a.dtype == np.float64 and len(a) == 3 for a in arrays(state))
+        unknown = solver in PEERS and np.isnan(state.y).all()
+        assert all(np.isfinite(a).all() for a in arrays(state) if not (unknown and a is state.y))
         assert world.solver.output(state).shape == (3, n)
         assert world.problem.domain.distance(state.x).max() <= 1e-9
-        assert state.y.min(initial=0.0) >= 0.0
+        assert not (state.y < 0.0).any()
         if "dual_cap" in world.solver.param:
             assert state.y.max(initial=0.0) <= world.solver.get("dual_cap")
     info = world.info
     assert info.variance.shape == (3,) and info.point.shape == (3, n) and info.dual.shape == (3, m)
-    assert np.isfinite(info.radius) and info.radius > 0
+    assert (np.isfinite(info.radius) and info.radius > 0) or solver in PEERS
     assert all(v.shape == (3,) for v in world.solver.theory(world.problem, info).values())
 
 
@@ -248,7 +260,7 @@ def spoiled(evaluate: Callable[..., Evaluation], replicas: int, victim: int, aft
 
 
 @pytest.mark.parametrize("after", [0, 7])
-@EACH_PAIR
+@EACH_OWN_PAIR
 def test_a_replica_that_fails_leaves_the_others_intact(
     solver: str, problem: str, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -267,7 +279,7 @@ def test_a_replica_that_fails_leaves_the_others_intact(
     assert np.isnan(run.trace["objective"][-1][2]) and np.isfinite(run.trace["objective"][-1][others]).all()
 
 
-@EACH_CLASS
+@EACH_OWN_CLASS
 def test_a_black_box_never_sees_a_point_that_is_not_finite(cls: type[Solver]) -> None:
     seen = []
 
@@ -288,7 +300,7 @@ def test_a_black_box_never_sees_a_point_that_is_not_finite(cls: type[Solver]) ->
     [None, lambda x: -1.0, lambda x: 1e-6 * (0.2 - x[0]), lambda x: 1e7 * (0.2 - x[0])],
     ids=["none", "flat", "tiny", "huge"],
 )
-@EACH_CLASS
+@EACH_OWN_CLASS
 def test_the_rule_stays_within_bounds_whatever_the_constraints_scale(cls: type[Solver], constraints: Any) -> None:
     def objective(x: Array) -> float:
         return float(((x - 0.3) ** 2).sum())
@@ -302,7 +314,7 @@ def test_the_rule_stays_within_bounds_whatever_the_constraints_scale(cls: type[S
         assert result.fun.max() < 0.05 and (result.maxcv == 0.0).all()
 
 
-@EACH_PAIR
+@EACH_OWN_PAIR
 def test_a_first_replica_that_fails_at_its_start_leaves_the_others_intact(
     solver: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -335,7 +347,7 @@ UNSCALED = [
 ]
 CONVERGING = [
     pytest.param(*pair, id="-".join(pair), marks=[pytest.mark.xfail(reason="units")] if pair in UNSCALED else [])
-    for pair in PAIRS
+    for pair in OWN_PAIRS
 ]
 
 
@@ -364,7 +376,7 @@ def takes(cls: type[Solver], estimator: type[GradientEstimator]) -> bool:
     "cls, estimator",
     [
         pytest.param(cls, name, id=f"{cls.__name__}-{name}")
-        for cls, name in itertools.product(SOLVERS.values(), ESTIMATORS)
+        for cls, name in itertools.product(OWN.values(), ESTIMATORS)
         if takes(cls, ESTIMATORS[name])
     ],
 )
@@ -376,7 +388,7 @@ def test_the_rule_serves_every_estimator(cls: type[Solver], estimator: str) -> N
     assert stationarity[-1].mean() <= 0.1 * stationarity[0].mean()
 
 
-@EACH_CLASS
+@EACH_OWN_CLASS
 def test_defaults_reach_stationarity_on_the_nonconvex_problem(cls: type[Solver]) -> None:
     ends, starts = [], []
     for seed in (3, 4, 5):

@@ -31,11 +31,12 @@ def row(
     if optimum is not None:
         out["best_gap"] = best - optimum.value
     y = getattr(state, "y", None)
-    if y is not None and y.shape[1]:
+    if y is not None and y.shape[1] and not np.isnan(y).all():
         out["dual"] = y[:, :SHOWN_DUALS]
         out["dual_norm"] = np.sqrt(np.square(y).sum(axis=1))
     if info is not None:
-        out["variance"] = info.variance
+        if solver.estimator is not None:
+            out["variance"] = info.variance
         out.update(solver.theory(problem, info))
     if not oracle.all_active:
         frozen = ~oracle.active

@@ -167,7 +167,8 @@ class Run(Readout):
             raise ZovizError("Expected a run that has started, got none: there is nothing to repeat.")
         for name, value in (changes or {}).items():
             if name not in self.solver.live:
-                raise ValueError(f"Expected one of {', '.join(self.solver.live)} to change, got {name!r}.")
+                live = f"one of {', '.join(self.solver.live)}" if self.solver.live else "nothing"
+                raise ValueError(f"Expected {live} to change, got {name!r}.")
             self.initial[1].clone().set(name, value)  # refuses a bad value now, not in mid-run
         at = self.progress.iteration if at is None else at
         script = list(self.journal.until(at))

@@ -18,7 +18,6 @@ from zoviz.runs.targets import Target
 from zoviz.runs.threads import SingleBlasThread
 from zoviz.runs.trace import Trace
 from zoviz.solvers.base import Solver
-from zoviz.solvers.constants import constants_of
 from zoviz.streams import Streams
 from zoviz.types import BudgetSpent, OracleError
 
@@ -99,6 +98,7 @@ class Worker:
             self.error = error
             self._end("failed", str(error) or type(error).__name__)
         finally:
+            self.solver.close()
             if self.state is not None:
                 self.trace.append(self._row())
             outcome, self.message = self._outcome
@@ -144,7 +144,7 @@ class Worker:
         suggestible = self.solver.suggestible()
         if not suggestible:
             return
-        constants = constants_of(self.problem, self.oracle, x0, self.streams)
+        constants = self.solver.learn(self.problem, self.oracle, x0, self.streams)
         if constants.source.startswith("measured"):
             self.notes.append(f"Steps chosen from constants {constants.source}.")
         self.resolved = self.solver.suggest(self.problem, constants)
@@ -171,6 +171,9 @@ class Worker:
             )
         if self.stop_at_targets and self.targets and not self._open:
             return self._end("finished", "Every replica hit every target.")
+        over = self.solver.done(self.state, self.oracle.active)
+        if over is not None:
+            return self._end("finished", over)
         return True
 
     def _attend(self) -> bool:

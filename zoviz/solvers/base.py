@@ -11,6 +11,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
+from zoviz.solvers.constants import constants_of
 from zoviz.streams import Streams
 from zoviz.types import Array, Constants, Evaluation
 
@@ -68,9 +69,9 @@ class Target(NamedTuple):
 class Solver(param.Parameterized):
     """An iterative method that sees a problem only through an ``Oracle``.
 
-    ``init`` and ``step`` know neither threads nor time. Names in ``live`` (dotted for the estimator's own) may change
-    between two steps; all others are fixed while a run is in progress. A parameter left at None is chosen by
-    ``suggest`` when the run starts.
+    ``init`` and ``step`` know neither threads nor time. Names in ``live`` (dotted for those of a nested part: an
+    estimator, an inner solver) may change between two steps; all others are fixed while a run is in progress. A
+    parameter left at None is chosen by ``suggest`` when the run starts.
     """
 
     __abstract = True
@@ -81,9 +82,10 @@ class Solver(param.Parameterized):
     """Paper and algorithm."""
     live: ClassVar[tuple[str, ...]] = ()
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
-    """Estimators that the method works with; the first is the paper's."""
+    """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 
-    estimator: GradientEstimator
+    estimator: Any = None
+    """A ``GradientEstimator``; None for a method that estimates no gradient."""
 
     def accepts(self, problem: Problem) -> str | None:
         """None where the solver can run on the problem, else the reason why not, as a sentence."""
@@ -93,6 +95,10 @@ class Solver(param.Parameterized):
         """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
         return {}
 
+    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+        """What ``suggest`` is told: the problem's own constants, or those measured at the start, by charged calls."""
+        return constants_of(problem, oracle, x0, streams)
+
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """The state at ``x0`` (R, n), a ``State``."""
         raise NotImplementedError(f"{type(self).__name__} must define init(x0, oracle, streams).")
@@ -101,14 +107,48 @@ class Solver(param.Parameterized):
         """One iteration."""
         raise NotImplementedError(f"{type(self).__name__} must define step(state, oracle, streams).")
 
+    def done(self, state: Any, active: np.ndarray) -> str | None:
+        """Why no further step would change an active replica, as a sentence; None while there is something to do.
+
+        Parameters
+        ----------
+        state : State
+        active : ndarray of bool, shape (R,)
+            Replicas that are not frozen.
+        """
+        return None
+
+    def close(self) -> None:
+        """Let go of what is held outside the state; the run calls it when it ends, in the thread that stepped."""
+
     def output(self, state: Any) -> Array:
         """The iterate that is measured and reported, (R, n)."""
         return state.x
 
     def clone(self) -> Solver:
-        """A twin with the same parameters, estimator included, and no watcher in common."""
+        """A twin with the same parameters, nested parts included, and no watcher in common."""
         values = {k: v for k, v in self.param.values().items() if k != "name"}
-        return type(self)(**{k: v.clone() if isinstance(v, GradientEstimator) else v for k, v in values.items()})
+        return type(self)(
+            **{k: v.clone() if isinstance(v, (GradientEstimator, Solver)) else v for k, v in values.items()}
+        )
+
+    def parts(self) -> dict[str, param.Parameterized]:
+        """The solver itself ("") and all that is nested in it, by dotted prefix: "inner.", "inner.estimator."."""
+        found: dict[str, param.Parameterized] = {"": self}
+        for name, value in self.param.values().items():
+            if isinstance(value, Solver):
+                found |= {f"{name}.{prefix}": part for prefix, part in value.parts().items()}
+            elif isinstance(value, GradientEstimator):
+                found[f"{name}."] = value
+        return found
+
+    def kinds(self, name: str) -> tuple[type[param.Parameterized], ...]:
+        """Classes that a (dotted) nested part may be of."""
+        holder, own = self.owner(name)
+        if isinstance(holder, Solver) and isinstance(getattr(holder, own), GradientEstimator):
+            return holder.families
+        classes = holder.param[own].class_
+        return classes if isinstance(classes, tuple) else (classes,)
 
     def owner(self, name: str) -> tuple[param.Parameterized, str]:
         """The object that holds a (dotted) parameter, and the parameter's own name there."""
@@ -131,11 +171,10 @@ class Solver(param.Parameterized):
         setattr(target, last, value)
 
     def suggestible(self) -> list[str]:
-        """Names of parameters that are None and stand for "chosen by the rule", the estimator's included."""
-        parts = {"": self, "estimator.": self.estimator}
+        """Names of parameters that are None and stand for "chosen by the rule", those of nested parts included."""
         return [
             f"{prefix}{name}"
-            for prefix, part in parts.items()
+            for prefix, part in self.parts().items()
             for name, parameter in part.param.objects().items()
             if isinstance(parameter, Scale) and getattr(part, name) is None
         ]
@@ -151,9 +190,9 @@ class Solver(param.Parameterized):
         -------
         dict of str to Array, shape (R,)
             ``variance_predicted``, and ``bound: <source>`` for each published bound; empty where the problem has no
-            exact gradients.
+            exact gradients, or the method no estimator.
         """
-        target = self.target(problem, info)
+        target = None if self.estimator is None else self.target(problem, info)
         if target is None:
             return {}
         noise = problem.noise_variance * (1.0 + np.square(info.dual).sum(axis=-1))

@@ -1,0 +1,204 @@
+"""A library's optimiser that owns its loop, turned inside out: held at the points that it wants next."""
+
+from __future__ import annotations
+
+import contextvars
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from zoviz.types import Array, Evaluation, ZovizError
+
+
+class Task(NamedTuple):
+    """What a library is told of the problem and its start, one replica's.
+
+    Attributes
+    ----------
+    start, lower, upper : Array, shape (n,)
+    m : int
+    contract : str
+        Noise contract of the oracle.
+    seed : int
+        For the library's own random generator.
+    """
+
+    start: Array
+    lower: Array
+    upper: Array
+    m: int
+    contract: str
+    seed: int
+
+
+class Request(NamedTuple):
+    """Points that a library wants the values of, (q, n), and its multipliers (m,) where it has new ones.
+
+    Points None: it is thinking, in a process of its own, and others may go on before it is waited for.
+    """
+
+    points: Array | None
+    dual: Array | None
+
+
+class Ended(NamedTuple):
+    """How a library ended by itself, and its multipliers (m,) where it has some."""
+
+    message: str
+    dual: Array | None = None
+
+
+class Ask(Protocol):
+    """Hands points out and returns their values."""
+
+    def __call__(self, points: Array | None, dual: Array | None = None) -> Evaluation:
+        """Values f (q,) and h (q, m) at points (q, n); with None, nothing to use, later."""
+        ...
+
+
+Play = Callable[[Task, Ask], Ended]
+"""A library at work from the start to its own end."""
+
+
+def _ask(points: Array | None, dual: Array | None = None) -> Evaluation:
+    """Leave the library's stack until the values are there."""
+    import greenlet
+
+    request = Request(None if points is None else np.array(points, dtype=float), dual)
+    return greenlet.getcurrent().parent.switch(request)
+
+
+def _root() -> Any:
+    """What stands for the present thread."""
+    import greenlet
+
+    here = greenlet.getcurrent()
+    while here.parent is not None:
+        here = here.parent
+    return here
+
+
+class Course:
+    """One replica's library at work, held at its request.
+
+    It runs in a stack of its own (a greenlet) of the thread that began it, and only while ``answer`` is being called.
+    ``play`` must not refer to the course, so that one that is forgotten takes its stack with it.
+
+    Attributes
+    ----------
+    wanted : Array, shape (q, n), or None
+        Points to evaluate next, once ``settle`` has waited for them; None where the library has ended.
+    dual : Array, shape (m,)
+        The library's multipliers so far, NaN where it tells none.
+    message : str
+        How it ended.
+    error : Exception or None
+        What the library raised.
+    """
+
+    def __init__(self, play: Play, task: Task) -> None:
+        import greenlet
+
+        self.wanted: Array | None = None
+        self.dual = np.full(task.m, np.nan)
+        self.message, self.error = "", None
+        self._thinking = False
+        self._thread = _root()
+        self._held = greenlet.greenlet(play)
+        # A stack of its own has a context of its own: without this, NumPy would warn of what the run has silenced.
+        self._held.gr_context = contextvars.copy_context()
+        self._go(task, _ask)
+
+    @property
+    def here(self) -> bool:
+        """Whether the present thread may go on with it."""
+        return bool(self._held.dead) or self._thread is _root()
+
+    def answer(self, value: Evaluation) -> None:
+        """Give the values of the wanted points, f (q,) and h (q, m)."""
+        self._go(value)
+
+    def settle(self) -> None:
+        """Wait until the library has told what it wants next."""
+        while self._thinking:
+            self._go(None)
+
+    def close(self) -> None:
+        """Unwind the library's stack."""
+        if self.here and not self._held.dead:
+            self._held.throw()
+        self.wanted, self._thinking = None, False
+
+    def _go(self, *values: Any) -> None:
+        import greenlet
+
+        self._held.parent = greenlet.getcurrent()
+        try:
+            told = self._held.switch(*values)
+        except Exception as error:
+            self.error = error
+            told = Ended(f"{type(error).__name__}: {error}")
+        if told.dual is not None:
+            self.dual = np.maximum(told.dual, 0.0)
+        self.wanted = told.points if isinstance(told, Request) else None
+        self._thinking = isinstance(told, Request) and told.points is None
+        self.message = "" if isinstance(told, Request) else told.message
+
+
+class Record(NamedTuple):
+    """What one step asked and heard: the replica (N,), point (N, n) and values (N,), (N, m) of N points."""
+
+    replica: np.ndarray
+    x: Array
+    value: Evaluation
+
+
+class History:
+    """Everything that the libraries were told since their start: with it they can be brought to this state again.
+
+    States that follow one another share one growing list, of which each knows its own length; one that branches off
+    takes a copy of its part.
+    """
+
+    def __init__(self, start: Array, seeds: np.ndarray, records: list[Record] | None = None, length: int = 0) -> None:
+        self.start, self.seeds = start, seeds
+        self._records: list[Record] = [] if records is None else records
+        self._length = length
+
+    def __len__(self) -> int:
+        return self._length
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"_records": self.records}
+
+    @property
+    def records(self) -> list[Record]:
+        """One per step, oldest first."""
+        return self._records[: self._length]
+
+    def extended(self, record: Record) -> History:
+        """The same and one step more."""
+        records = self._records if len(self._records) == self._length else self.records
+        records.append(record)
+        return History(self.start, self.seeds, records, self._length + 1)
+
+    def replay(self, courses: list[Course]) -> None:
+        """Bring fresh courses to this point, at no call.
+
+        Raises
+        ------
+        ZovizError
+            If a library asks for other points than the first time.
+        """
+        for replica, x, value in self.records:
+            for r in np.unique(replica):
+                mine, course = replica == r, courses[r]
+                if course.wanted is None or not np.array_equal(course.wanted, x[mine]):
+                    raise ZovizError(
+                        "Expected the library to ask for the same points again, got others: it is not deterministic, "
+                        "so that its run cannot be repeated or forked. Start a new run."
+                    )
+                course.answer(Evaluation(value.f[mine], value.h[mine]))
+            for course in courses:
+                course.settle()
