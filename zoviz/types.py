@@ -110,5 +110,9 @@ class OracleError(ZovizError):
     """The black box returned something of the wrong shape, or raised."""
 
 
+class MissingExtra(ZovizError, ValueError):
+    """Something needs a package that only an optional extra installs; the sentence gives the command."""
+
+
 class BudgetSpent(Exception):
     """The next evaluation would exceed the budget of oracle calls; control flow, not an error."""
