@@ -106,12 +106,12 @@ class ZovizError(Exception):
     """A sentence for the person at the screen: what was expected, what came, what to do."""
 
 
+class MissingExtra(ZovizError, ValueError):
+    """An optional package is not installed; the sentence has the command that installs it."""
+
+
 class OracleError(ZovizError):
     """The black box returned something of the wrong shape, or raised."""
-
-
-class MissingExtra(ZovizError, ValueError):
-    """Something needs a package that only an optional extra installs; the sentence gives the command."""
 
 
 class BudgetSpent(Exception):

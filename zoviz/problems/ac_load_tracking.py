@@ -65,6 +65,7 @@ class ACLoadTracking(Problem):
 
     title = "Load tracking (AC power flow)"
     order = 2
+    costly = True
 
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of a, b and drawn loads.")
     loads = param.Selector(
@@ -189,18 +190,19 @@ def _constants(problem: ACLoadTracking) -> Constants:
     data, step = problem.data, 1e-5
     n, weight = len(data.upper), 2.0 * problem.penalty
     points = np.concatenate([np.zeros((1, n)), -step * np.eye(n)])
-    of_f, of_h = problem.gradient(points)
+    of_f, of_h = problem._slopes(points, problem.flow(points))
     bends = [(slopes[0] - slopes[1:]) / step for slopes in (of_f, of_h[:, 0])]
     largest, curvature = (float(np.linalg.eigvalsh(0.5 * (bend + bend.T))[-1]) for bend in bends)
     slope = float(np.linalg.norm(of_h[0]))
     full = max(float(np.linalg.norm(of_f[0] - data.b)), weight * problem.target * slope)
     starts = problem.start_share * data.upper * np.random.default_rng(problem.seed).random((16, n))
+    at_starts = problem._slopes(starts, problem.flow(starts))[1]
     return Constants(
         curvature=largest,
         constraint_curvature=curvature,
         slope=full + float(np.linalg.norm(2.0 * data.a * data.upper + data.b)),
         constraint_slope=slope,
-        start_slope=float(np.sqrt(np.square(problem.gradient(starts)[1]).sum(axis=(1, 2)).mean())),
+        start_slope=float(np.sqrt(np.square(at_starts).sum(axis=(1, 2)).mean())),
         weak_convexity=max(0.0, weight * problem.target * curvature - 2.0 * float(data.a.min())),
     )
 
@@ -210,9 +212,9 @@ def _optimum(problem: ACLoadTracking) -> Optimum | None:
     data = problem.data
     x, y = 0.5 * data.upper, 0.0
     for _ in range(100):
-        value, (_, slopes) = problem.value_and_gradient(x)
-        previous, gain = x, -slopes[0]
-        x, y = _cheapest(data, gain, float(gain @ x + value.h[0]))
+        flow = problem.flow(x)
+        previous, gain = x, -problem._slopes(x, flow)[1][0]
+        x, y = _cheapest(data, gain, float(gain @ x + flow.source - problem.target))
         if np.abs(x - previous).max() <= 1e-13:
             break
     else:

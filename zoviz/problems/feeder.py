@@ -163,17 +163,18 @@ class Feeder:
         tuple of Array, shape (..., loads)
             Derivatives with respect to p and q.
         """
-        at_loads = np.conj(flow.phasor[..., self.load_buses])
-        towards = of_voltage * np.conj(flow.phasor) / flow.voltage
-        weight = of_source[..., None] - towards @ self.common
-        ratio = flow.current / at_loads
-        adjoint = weight
-        for _ in range(_ITERATIONS):
-            previous, adjoint = adjoint, weight + np.conj(ratio * adjoint) @ self._between
-            change = np.abs(adjoint - previous)
-            if not (change > 1e-13 * (1.0 + np.abs(adjoint))).any():
-                break
-        adjoint = adjoint / at_loads
+        with np.errstate(invalid="ignore"):  # failed flows are NaN and stay so
+            at_loads = np.conj(flow.phasor[..., self.load_buses])
+            towards = of_voltage * np.conj(flow.phasor) / flow.voltage
+            weight = of_source[..., None] - towards @ self.common
+            ratio = flow.current / at_loads
+            adjoint = weight
+            for _ in range(_ITERATIONS):
+                previous, adjoint = adjoint, weight + np.conj(ratio * adjoint) @ self._between
+                change = np.abs(adjoint - previous)
+                if not (change > 1e-13 * (1.0 + np.abs(adjoint))).any():
+                    break
+            adjoint = adjoint / at_loads
         return adjoint.real, adjoint.imag
 
     def _flows(self, p: Array, q: Array) -> tuple[Array, Array, np.ndarray]:
