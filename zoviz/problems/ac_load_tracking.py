@@ -89,6 +89,9 @@ class ACLoadTracking(Problem):
     start_share = param.Number(
         default=0.2, bounds=(0, 1), label="Start share", doc="x0 is uniform between 0 and this share of u."
     )
+    noise_scale = param.Number(
+        default=1e-3, bounds=(0, 1e9), label="Noise scale σ", doc="Factor of the additive noise on f and h, in p.u."
+    )
 
     m = 1
 
@@ -197,13 +200,14 @@ def _constants(problem: ACLoadTracking) -> Constants:
     full = max(float(np.linalg.norm(of_f[0] - data.b)), weight * problem.target * slope)
     starts = problem.start_share * data.upper * np.random.default_rng(problem.seed).random((16, n))
     at_starts = problem._slopes(starts, problem.flow(starts))[1]
+    weak = max(0.0, weight * problem.target * curvature - 2.0 * float(data.a.min()))
     return Constants(
-        curvature=largest,
+        curvature=max(largest, weak),
         constraint_curvature=curvature,
         slope=full + float(np.linalg.norm(2.0 * data.a * data.upper + data.b)),
         constraint_slope=slope,
         start_slope=float(np.sqrt(np.square(at_starts).sum(axis=(1, 2)).mean())),
-        weak_convexity=max(0.0, weight * problem.target * curvature - 2.0 * float(data.a.min())),
+        weak_convexity=weak,
     )
 
 
