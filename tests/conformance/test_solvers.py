@@ -42,11 +42,19 @@ def accepted(solver: str, problem: str) -> bool:
 PAIRS = [pair for pair in itertools.product(SOLVERS, PROBLEMS) if accepted(*pair)]
 EACH_CLASS = pytest.mark.parametrize("cls", SOLVERS.values(), ids=SOLVERS.keys())
 EACH_PAIR = pytest.mark.parametrize("solver, problem", PAIRS, ids=["-".join(pair) for pair in PAIRS])
+NOISE = ("deterministic", "common", "independent")
+# Of a costly problem only the short tests without noise are not left to the slow ones: the oracle makes the noise.
+SLOW = {p: [pytest.mark.slow] if PROBLEMS[p].costly else [] for p in PROBLEMS}
 EACH_PAIR_AT_LENGTH = pytest.mark.parametrize(
-    "solver, problem",
-    [pytest.param(s, p, id=f"{s}-{p}", marks=[pytest.mark.slow] if PROBLEMS[p].costly else []) for s, p in PAIRS],
+    "solver, problem", [pytest.param(s, p, id=f"{s}-{p}", marks=SLOW[p]) for s, p in PAIRS]
 )
-EACH_NOISE = pytest.mark.parametrize("noise", ["deterministic", "common", "independent"])
+EACH_PAIR_AND_NOISE = pytest.mark.parametrize(
+    "solver, problem, noise",
+    [
+        pytest.param(s, p, noise, id=f"{s}-{p}-{noise}", marks=[] if noise == "deterministic" else SLOW[p])
+        for (s, p), noise in itertools.product(PAIRS, NOISE)
+    ],
+)
 
 
 def small(name: str, **settings: Any) -> Problem:
@@ -148,8 +156,7 @@ def test_a_clone_is_equal_and_independent(cls: type[Solver]) -> None:
     assert solver.estimator.batch_size == 3
 
 
-@EACH_NOISE
-@EACH_PAIR
+@EACH_PAIR_AND_NOISE
 def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: str) -> None:
     world = World(solver, small(problem, noise=noise, noise_scale=0.1))
     n, m = world.oracle.n, world.oracle.m
@@ -170,8 +177,7 @@ def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: 
     assert all(v.shape == (3,) for v in world.solver.theory(world.problem, info).values())
 
 
-@EACH_NOISE
-@EACH_PAIR
+@EACH_PAIR_AND_NOISE
 def test_a_replica_does_not_depend_on_how_many_there_are(solver: str, problem: str, noise: str) -> None:
     many = final_state(finished(solver, small(problem, noise=noise, noise_scale=0.1), 5))
     for replicas in (1, 3):
@@ -181,8 +187,7 @@ def test_a_replica_does_not_depend_on_how_many_there_are(solver: str, problem: s
             np.testing.assert_allclose(array, many[name][:replicas], rtol=1e-6, atol=1e-7, err_msg=name)
 
 
-@EACH_NOISE
-@EACH_PAIR
+@EACH_PAIR_AND_NOISE
 def test_two_fresh_runs_agree_to_the_bit(solver: str, problem: str, noise: str) -> None:
     first, again = (finished(solver, small(problem, noise=noise, noise_scale=0.1), 3, seed=4) for _ in range(2))
     mine, its = final_state(first), final_state(again)

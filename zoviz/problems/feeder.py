@@ -130,7 +130,7 @@ class Feeder:
         shape = p.shape[:-1]
         p, q = p.reshape(-1, p.shape[-1]), q.reshape(-1, p.shape[-1])
         # To the package NaN means "as before", not "unknown": such rows would come back as the base case.
-        failed = ~(np.isfinite(p).all(axis=1) & np.isfinite(q).all(axis=1))
+        failed = ~np.isfinite(np.concatenate([p, q], axis=1)).all(axis=1)
         given = np.where(failed[:, None], 0.0, p), np.where(failed[:, None], 0.0, q)
         magnitude, angle, diverged = self._flows(*given)
         failed |= diverged | ~np.isfinite(magnitude.sum(axis=1))
