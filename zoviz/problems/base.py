@@ -28,6 +28,8 @@ class Problem(param.Parameterized):
     """Place in lists."""
     analytic: ClassVar[bool] = True
     """Whether values are exact and free, so that measures may be taken at any point off the books."""
+    costly: ClassVar[bool] = False
+    """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
 
     noise = param.Selector(
         default="deterministic",

@@ -14,7 +14,7 @@ from zoviz.solvers.base import Info, Target
 from zoviz.solvers.extragradient import ExtraGradient, Field
 from zoviz.solvers.parts import Lagrangian, joint_target, objective, saddle
 from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
+from zoviz.types import Array, Constants, Evaluation
 
 
 class ZOEG(ExtraGradient):
@@ -54,6 +54,20 @@ class ZOEG(ExtraGradient):
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """Half the steps that a noiseless field would bear, over 1 + (n + m - 1)/k."""
         return 0.5, 0.2, 1.0 + self.relative_variance(n + m)
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """As for all of the family, with eta_y at most 0.1 sqrt(k) / G_0 where the dual part is estimated.
+
+        Notes
+        -----
+        Ours: the estimate of grad_y phi errs by ||grad_x phi|| / sqrt(k), of which y itself makes up to y G_0: with a
+        longer step a large y keeps itself large.
+        """
+        chosen = super().suggest(problem, constants)
+        if self.dual == "estimated":
+            steady = 0.1 * self.estimator.batch_size**0.5 / max(constants.start_slope, 1e-8)
+            chosen["dual_step"] = min(chosen["dual_step"], steady)
+        return chosen
 
     def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
         """Two-point estimate in (x, y), or in x with the exact dual part."""

@@ -1,0 +1,48 @@
+"""Packages that only some problems need."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from pathlib import Path
+from types import ModuleType
+
+from zoviz.types import MissingExtra
+
+
+def require(module: str, extra: str) -> ModuleType:
+    """The module, imported only now: who never needs it need not have it.
+
+    Parameters
+    ----------
+    module : str
+        Its name.
+    extra : str
+        The optional extra of zoviz that installs it.
+
+    Raises
+    ------
+    MissingExtra
+        Where it is not installed.
+    """
+    try:
+        return importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        if error.name != module:
+            raise
+        raise _missing(module, extra) from None
+
+
+def folder(package: str, extra: str) -> Path:
+    """Where a package lies, without importing it; see ``require``."""
+    found = importlib.util.find_spec(package)
+    if found is None or not found.submodule_search_locations:
+        raise _missing(package, extra)
+    return Path(found.submodule_search_locations[0])
+
+
+def _missing(module: str, extra: str) -> MissingExtra:
+    return MissingExtra(
+        f"Expected the package {module.replace('_', '-')}, which this problem needs, found none: install it with "
+        f'python -m pip install "zoviz[{extra}]".'
+    )
