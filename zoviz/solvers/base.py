@@ -156,7 +156,7 @@ class Solver(param.Parameterized):
         target = self.target(problem, info)
         if target is None:
             return {}
-        noise = problem.noise_variance * (1.0 + np.square(info.dual).sum(axis=-1))
+        noise = problem.lagrangian_noise(info.dual)
         predicted = self.estimator.predicted_variance(target.square, target.n, noise, info.radius)
         bounds = self.estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
         return {"variance_predicted": predicted} | {f"bound: {source}": bound for source, bound in bounds.items()}
