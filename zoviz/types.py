@@ -87,9 +87,11 @@ class Constants(NamedTuple):
     weak_convexity : float
         Smallest rho >= 0 such that f + rho/2 ||x||^2 is convex; NaN where unknown.
     noise : float
-        Standard deviation of one value's independent noise.
+        Standard deviation of the independent noise of one value of f.
     source : str
         "analytic" or "measured (N calls)".
+    constraint_noise : float
+        The same of h, root of the sum over the constraints.
     """
 
     curvature: float
@@ -100,6 +102,7 @@ class Constants(NamedTuple):
     weak_convexity: float
     noise: float = 0.0
     source: str = "analytic"
+    constraint_noise: float = 0.0
 
 
 class ZovizError(Exception):

@@ -90,6 +90,7 @@ class Scaled(Problem):
             weak_convexity=known.weak_convexity * width**2 / f,
             noise=known.noise / f,
             source=known.source,
+            constraint_noise=known.constraint_noise / h,
         )
 
     @property
