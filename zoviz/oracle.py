@@ -201,7 +201,7 @@ class Oracle:
         return Evaluation(np.where(bad, np.nan, value.f), np.where(bad[..., None], np.nan, value.h))
 
     def _remember(self, x: Array, place: Array, value: Evaluation) -> None:
-        """Keep the best feasible point, ``place`` in the user's units; whether it lies in X is asked in the solver's."""
+        """Keep the best feasible point, ``place`` in the user's units; the solver's tell whether it lies in X."""
         better = value.f < (self.best_f if x.ndim == 2 else self.best_f[:, None])
         if not better.any():
             return

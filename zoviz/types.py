@@ -104,6 +104,14 @@ class Constants(NamedTuple):
     source: str = "analytic"
     constraint_noise: float = 0.0
 
+    def lagrangian(self) -> tuple[float, float]:
+        """Noise and curvature of f + <y, h> for multipliers of the size y = G_f / G_h.
+
+        ((sigma_f^2 + y^2 sigma_h^2)^(1/2), L_f + y L_h); y = 0 where the constraints are flat.
+        """
+        y = self.slope / self.constraint_slope if self.constraint_slope else 0.0
+        return float(np.hypot(self.noise, y * self.constraint_noise)), self.curvature + y * self.constraint_curvature
+
 
 class ZovizError(Exception):
     """A sentence for the person at the screen: what was expected, what came, what to do."""

@@ -34,12 +34,13 @@ class _Moments(NamedTuple):
         Norm of the gradient.
     bend : Array
         Bound on the Hessian's largest eigenvalue; what noise may hide where it cannot be told from that.
-    clear : ndarray of bool
-        Whether noise hardly matters to ``bend``, or both are too small to matter beside ``slope``.
+    steep, clear : ndarray of bool
+        Whether noise hardly matters to ``slope``; and to ``bend``, or both are too small to matter beside the slope.
     """
 
     slope: Array
     bend: Array
+    steep: np.ndarray
     clear: np.ndarray
 
 
@@ -53,12 +54,12 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
 
     Under independent noise, 8 repeats tell every function's noise sigma_i first; then the step widens to 4% and 16%
     until all second differences exceed 100 sigma_i, or the curvature is negligible beside the slope; every function
-    takes the first step that serves it. Where the widest does not, 20 and more directions are added, with twice as
-    many repeats of the centre. What noise adds to moments is subtracted. A mean that noise hides (3 standard errors)
+    takes the first step that serves it. Where the widest does not, 20 and more directions replace its 10, with twice
+    as many repeats of the centre. What noise adds to moments is subtracted. A mean that noise hides (3 standard errors)
     is replaced by |mean| + 2 standard errors; a variance that noise hides, by what noise can hide, S <= 2 |mean|. L_f
     is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone.
 
-    2c + 1 calls per replica; with independent noise 2c + 8 at least and 6c + 8 + 4 max(20, c) at most; all charged.
+    2c + 1 calls per replica; with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most; all charged.
     Every replica uses one's figures, so that its course does not depend on how many others follow.
 
     Notes
@@ -102,7 +103,12 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
 
 def _first_clear(old: _Moments, new: _Moments) -> _Moments:
     """Of every function the old figures where they were clear, else the new."""
-    return _Moments(*[np.where(old.clear, a, b) for a, b in zip(old, new, strict=True)])
+    return _Moments(
+        np.where(old.steep, old.slope, new.slope),
+        np.where(old.clear, old.bend, new.bend),
+        old.steep | new.steep,
+        old.clear | new.clear,
+    )
 
 
 class _Probes:
@@ -119,72 +125,63 @@ class _Probes:
     """
 
     def __init__(self, oracle: Oracle, x0: Array, streams: Streams) -> None:
-        self._oracle, self._streams = oracle, streams
+        self._oracle, self._streams, self._x0 = oracle, streams, x0
         self.noisy = oracle.contract == "independent"
         self.width = _width(oracle, x0[0])
-        reach = 2.0 * self.width * (_STEPS[-1] if self.noisy else _STEPS[0])
-        self._centre = _moved_inside(oracle, x0, reach)
-        self._values = np.empty((len(x0), 0, oracle.m + 1))
-        self._repeat(_REPEATS if self.noisy else 1)
-        values = self._values
-        self._first = int(np.argmax(np.isfinite(values[..., 0]).any(axis=1)))
+        self.sigma, self._freedom = np.zeros(oracle.m + 1), np.zeros(oracle.m + 1)
+        self._first: int | None = None
 
-    def moments(self, step: float, frames: int = 0) -> _Moments:
-        """At ``step`` widths from the centre, by one frame, or by several with the centre measured better too."""
-        n, count, replicas = self._oracle.n, min(self._oracle.n, _DIRECTIONS), len(self._centre)
-        draws = self._streams.normal("constants", max(frames, 1), n, count)
+    def moments(self, step: float, frames: int = 1) -> _Moments:
+        """At ``step`` widths around the start, by one frame of directions or more."""
+        n, count, replicas = self._oracle.n, min(self._oracle.n, _DIRECTIONS), len(self._x0)
+        draws = self._streams.normal("constants", frames, n, count)
         d = np.swapaxes(np.linalg.qr(draws)[0], -1, -2).reshape(replicas, -1, n)
         # Every coordinate moves by about the step, none by more than twice as much.
         length = step * self.width * np.minimum(np.sqrt(n), 2.0 / np.abs(d).max(axis=-1))
-        if frames:
-            self._repeat(2 * d.shape[1])
+        centre = _moved_inside(self._oracle, self._x0, 2.0 * step * self.width)[:, None]
+        # Twice as many repeats as directions: the centre enters every curvature twice.
+        repeats = max(_REPEATS, 2 * frames * count * (frames > 1)) if self.noisy else 1
+        values = self._evaluate(np.repeat(centre, repeats, axis=1))
+        if self._first is None:
+            self._first = int(np.argmax(np.isfinite(values[..., 0]).any(axis=1)))
         offset, one = length[..., None] * d, self._first
-        ahead = self._evaluate(self._centre[:, None] + offset)[one]
-        behind = self._evaluate(self._centre[:, None] - offset)[one]
-        return self._moments(ahead, behind, length[one][:, None], count == n)
+        ahead, behind = self._evaluate(centre + offset)[one], self._evaluate(centre - offset)[one]
+        level = self._learn_noise(values[one])
+        return self._moments(ahead - level, behind - level, length[one][:, None], repeats)
 
-    def _moments(self, ahead: Array, behind: Array, length: Array, whole: bool) -> _Moments:
-        n, square = self._oracle.n, np.square(self.sigma)
-        good = np.isfinite(ahead + behind)
+    def _moments(self, ahead: Array, behind: Array, length: Array, repeats: int) -> _Moments:
+        """From values less the centre's, (directions, m + 1)."""
+        n, square, good = self._oracle.n, np.square(self.sigma), np.isfinite(ahead + behind)
         number = np.maximum(good.sum(axis=0), 1)
         inverse = _mean(1.0 / length**2, good, number)
         slopes = _mean(np.square((ahead - behind) / (2.0 * length)), good, number)
         noise = 0.5 * square * inverse
-        slopes = np.where(slopes > noise * (1.0 + _SEEN * np.sqrt(2.0 / number)), slopes - noise, slopes)
-        slope = np.sqrt(n * slopes)
-        second = ahead + behind - 2.0 * self.level
-        mean = _mean(second / length**2, good, number)
+        told = slopes > noise * (1.0 + _SEEN * np.sqrt(2.0 / number))
+        slope = np.sqrt(n * np.where(told, slopes - noise, slopes))
+        second = ahead + behind
+        mean, mean_square = (_mean((second / length**2) ** p, good, number) for p in (1, 2))
         noise = 2.0 * square * _mean(1.0 / length**4, good, number)
-        error = np.sqrt(noise / number + 4.0 * square * inverse**2 / self._values.shape[1])
-        clear = _mean(np.square(second), good, number) >= _CLEAR**2 * square
-        variance = _mean(np.square(second / length**2), good, number) - mean**2
-        spread = _spread(variance, mean, noise, number, self._values.shape[1], n)
-        bend = np.abs(mean) + np.where(np.abs(mean) < _SEEN * error, 2.0 * error, 0.0) + spread * (1.5 if whole else 1)
+        error = np.sqrt(noise / number + 4.0 * square * inverse**2 / repeats)
+        whole = number >= n
+        spread = _spread(mean_square - mean**2, mean, error, noise, (number, self._freedom), n)
+        spread = spread * np.where(whole, 1.5, 1.0)
+        bend = np.abs(mean) + np.where(np.abs(mean) < _SEEN * error, 2.0 * error, 0.0) + spread
         positive = whole & (np.where(good, second, 1.0) > 0).all(axis=0)
         bend = np.where(positive, np.minimum(bend, n * (np.abs(mean) + 2.0 * error)), bend)
-        return _Moments(slope, bend, clear | (bend <= 0.1 * slope / (self.width * np.sqrt(n))))
+        clear = _mean(np.square(second), good, number) >= _CLEAR**2 * square
+        clear |= bend <= 0.1 * slope / (self.width * np.sqrt(n))
+        return _Moments(slope, bend, slopes > 10.0 * 0.5 * square * inverse, clear)
 
-    @property
-    def level(self) -> Array:
-        """Mean of the values at the centre, (m + 1,)."""
-        values = self._values[self._first]
+    def _learn_noise(self, values: Array) -> Array:
+        """Mean of the values at one point, (repeats, m + 1) to (m + 1,); their spread adds to what ``sigma`` knows."""
         good = np.isfinite(values)
-        return _mean(values, good, np.maximum(good.sum(axis=0), 1))
-
-    @property
-    def sigma(self) -> Array:
-        """Standard deviation of one value, (m + 1,)."""
-        values = self._values[self._first]
-        round_off = _ROUND_OFF * np.abs(self.level)
-        if not self.noisy:
-            return round_off
-        good = np.isfinite(values)
-        square = np.where(good, np.square(values - self.level), 0.0).sum(axis=0)
-        return np.maximum(np.sqrt(square / np.maximum(good.sum(axis=0) - 1, 1)), round_off)
-
-    def _repeat(self, times: int) -> None:
-        more = self._evaluate(np.repeat(self._centre[:, None], times, axis=1))
-        self._values = np.concatenate([self._values, more], axis=1)
+        number = good.sum(axis=0)
+        level = _mean(values, good, np.maximum(number, 1))
+        square = np.where(good, np.square(values - level), 0.0).sum(axis=0) + self._freedom * np.square(self.sigma)
+        self._freedom = self._freedom + np.maximum(number - 1, 0)
+        sigma = np.sqrt(square / np.maximum(self._freedom, 1))
+        self.sigma = np.maximum(sigma, _ROUND_OFF * np.abs(level))
+        return level
 
     def _evaluate(self, points: Array) -> Array:
         value = self._oracle(points)
@@ -196,15 +193,20 @@ def _mean(values: Array, good: np.ndarray, number: Array) -> Array:
     return np.where(good, values, 0.0).sum(axis=0) / number
 
 
-def _spread(variance: Array, mean: Array, noise: Array, number: Array, repeats: int, n: int) -> Array:
-    """S, of each function, from the curvatures' variance over the directions and that of their noise."""
-    pairs = np.maximum(number - 1, 1)
+def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tuple[Array, Array], n: int) -> Array:
+    """S, of each function, from the variance of the curvatures over the directions and that of their noise.
+
+    ``counts`` are the directions, and the degrees of freedom of the noise's variance.
+    """
+    pairs = np.maximum(counts[0] - 1, 1)
     # Directions of a frame repel each other: the variance of a whole one is exact.
-    variance = np.maximum(variance, 0.0) * np.where(number <= n, number / pairs * (n - 1) / n, 1.0)
-    hidden = noise * np.sqrt(2.0 / pairs + 2.0 / max(repeats - 1, 1))  # of both variances, were all of it noise
+    variance = np.maximum(variance, 0.0) * np.where(counts[0] <= n, counts[0] / pairs * (n - 1) / n, 1.0)
+    hidden = noise * np.sqrt(2.0 / pairs + 2.0 / np.maximum(counts[1], 1))  # of both variances, were all of it noise
+    # A variance is the rarer sight where there is not even a mean, and n / sqrt(2) times it is at stake.
+    seen = variance - noise > hidden * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
     factor = 0.5 * n * (n + 2) * (n > 1)
-    told = np.sqrt(factor * np.maximum(variance - noise, 0.0))
-    return np.where(variance - noise > _SEEN * hidden, told, np.minimum(np.sqrt(factor * hidden), 2.0 * np.abs(mean)))
+    told, untold = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * hidden)
+    return np.where(seen, told, np.minimum(untold, 2.0 * np.abs(mean)))
 
 
 def _moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:

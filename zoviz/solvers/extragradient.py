@@ -60,6 +60,7 @@ class ExtraGradient(Solver):
         "estimator.batch_size",
         "radius_scale",
         "radius_power",
+        "radius_floor",
         "report",
     )
 
@@ -77,6 +78,13 @@ class ExtraGradient(Solver):
     radius_power = param.Number(
         default=1.1, bounds=(0, 4), label="Radius power b", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
     )
+    radius_floor = Scale(
+        None,
+        bounds=(1e-20, 1e6),
+        softbounds=(1e-10, 1.0),
+        label="Radius floor r_min",
+        doc="r_k falls no lower: under independent noise, smaller differences are noise.",
+    )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")
     report = param.Selector(
         default="last",
@@ -90,23 +98,27 @@ class ExtraGradient(Solver):
         """Steps from curvatures and the constraints' slope G_0 at the start.
 
         With L = L_f + L_h / 2 and v the relative variance of the estimate: eta = s / [L (1 + v)] and
-        eta_y = t L / [G_0^2 (1 + v)], where (s, t) and v are the algorithm's own (``pace``); y_max =
-        100 max(1, G_f / G_h); r = 1e-3 as in the paper, larger under independent noise.
+        eta_y = t L / [G_0^2 (1 + v)], where (s, t) and v are the algorithm's own (``pace``), and both over
+        ``noise_factor`` under independent noise; y_max =
+        100 max(1, G_f / G_h); r = 1e-3 as in the paper, larger under independent noise, where r_min = r.
 
         Notes
         -----
         Ours: the paper takes the best of several steps. eta eta_y G_0^2 < 1/2 and eta L < 1 keep the extra-gradient
         step contracting on a quadratic with linear constraints.
         """
-        n = problem.domain.n
+        n, batch = problem.domain.n, self.estimator.batch_size
         curvature = constants.curvature + 0.5 * constants.constraint_curvature
+        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, batch, 1e-3)
         pace, dual_pace, inflation = self.pace(n, problem.m)
+        inflation *= self.noise_factor(constants, n, radius)
         ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
         return {
             "primal_step": pace / (curvature * inflation),
             "dual_step": dual_pace * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
             "dual_cap": 100.0 * max(1.0, ratio),
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, 1e-3),
+            "estimator.smoothing_radius": radius,
+            "radius_floor": noisy_radius(constants, n, batch, 1e-10),
         }
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
@@ -126,7 +138,7 @@ class ExtraGradient(Solver):
         x, y, value, average, k = state
         eta = diminishing(self.primal_step, k, self.schedule)
         eta_y = diminishing(self.dual_step, k, self.schedule)
-        radius = radius_at(k, self.estimator.smoothing_radius, self.radius_scale, self.radius_power)
+        radius = radius_at(k, self.estimator.smoothing_radius, self.radius_scale, self.radius_power, self.radius_floor)
         project, cap = oracle.domain.project, self.dual_cap
         field = self.field(x, y, value, radius, oracle, streams)
         info = Info(field.variance, x, y, radius)
