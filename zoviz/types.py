@@ -8,6 +8,7 @@ always comes first: x is (R, n), a batch of probes is (R, k, n), dual variables 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -104,13 +105,20 @@ class Constants(NamedTuple):
     source: str = "analytic"
     constraint_noise: float = 0.0
 
-    def lagrangian(self) -> tuple[float, float]:
-        """Noise and curvature of f + <y, h> for multipliers of the size y = G_f / G_h.
+    @property
+    def multiplier(self) -> float:
+        """The size y = G_f / max(G_h, G_0) that multipliers may be expected to have; 0 where constraints are flat."""
+        return self.slope / max(self.constraint_slope, self.start_slope) if self.constraint_slope else 0.0
 
-        ((sigma_f^2 + y^2 sigma_h^2)^(1/2), L_f + y L_h); y = 0 where the constraints are flat.
-        """
-        y = self.slope / self.constraint_slope if self.constraint_slope else 0.0
-        return float(np.hypot(self.noise, y * self.constraint_noise)), self.curvature + y * self.constraint_curvature
+    @property
+    def lagrangian_noise(self) -> float:
+        """Standard deviation (sigma_f^2 + y^2 sigma_h^2)^(1/2) of a value of f + <y, h> at multipliers of that size."""
+        return math.hypot(self.noise, self.multiplier * self.constraint_noise)
+
+    def lagrangian_curvature(self, least: float) -> float:
+        """L_f + y L_h, with y at least ``least``, and just that where the constants are known and not measured."""
+        measured = math.isnan(self.weak_convexity)
+        return self.curvature + self.constraint_curvature * (max(least, self.multiplier) if measured else least)
 
 
 class ZovizError(Exception):

@@ -49,7 +49,7 @@ class Problem(param.Parameterized):
     scaled = param.Boolean(
         default=False,
         label="Scale for the solver",
-        doc="The solver sees variables, objective and constraints of order 1, for 3 calls; what is reported stays in "
+        doc="The solver sees variables, objective and constraints of order 1, for 5 calls; what is reported stays in "
         "your units.",
     )
 

@@ -14,7 +14,7 @@ from zoviz.units import coordinates
 _REACH = 0.25
 """How far towards random points of X the values are compared: far enough to tell a magnitude, near enough to be safe
 where functions grow fast or are not defined everywhere."""
-_PROBES = 2
+_PROBES = 4
 _ROUND_OFF = 1e-12
 
 
@@ -23,9 +23,9 @@ def present(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Pr
 
     Coordinates are those of ``units.coordinates``. Values are divided by how much they change near the start,
 
-    .. math:: s_i = \max_{j = 1, 2} |h_i(x^0 + (v_j - x^0) / 4) - h_i(x^0)|, \qquad v_j \in X \text{ random},
+    .. math:: s_i = \max_{j \le 4} |h_i(x^0 + (v_j - x^0) / 4) - h_i(x^0)|, \qquad v_j \in X \text{ random},
 
-    f likewise, once f(x^0) is subtracted; where nothing changes, by the value itself, or by 1 where it is 0. 3 calls
+    f likewise, once f(x^0) is subtracted; where nothing changes, by the value itself, or by 1 where it is 0. 5 calls
     per replica. The figures of the first start that is defined serve every replica, so that its course does not
     depend on how many others follow.
 

@@ -147,11 +147,11 @@ class Worker:
         constants = constants_of(self.seen, self.oracle, x0, self.streams)
         if constants.source.startswith("measured"):
             self.notes.append(f"Steps chosen from constants {constants.source}.")
-        self.resolved = self.solver.suggest(self.seen, constants)
+        chosen = self.solver.suggest(self.seen, constants)
         for name in suggestible:
             holder, own = self.solver.owner(name)
             low, high = holder.param[own].bounds
-            self.resolved[name] = min(max(self.resolved[name], low), high)
+            self.resolved[name] = min(max(chosen[name], low), high)
             self.solver.set(name, self.resolved[name])
 
     def _may_go_on(self) -> bool:

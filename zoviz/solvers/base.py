@@ -147,15 +147,15 @@ class Solver(param.Parameterized):
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
         """By how much independent noise raises the mean square of an estimate at the start: 1 + N / [G^2 (1 + v)].
 
-        N is the noise's part of the variance, v the rest relative to G^2, and G = max(G_f, L r) the gradient's size;
-        sigma and L are those of the Lagrangian (``Constants.lagrangian``). A step is to be divided by it, as by 1 + v:
+        N is the noise's part of the variance, v the rest relative to G^2, and G = max(G_f, L_f r) the gradient's size;
+        the noise is the Lagrangian's (``Constants.lagrangian_noise``). A step is to be divided by it, as by 1 + v:
         what an estimate adds to ||x - x*||^2 then falls short of what its mean takes away.
         """
-        sigma, curvature = constants.lagrangian()
+        sigma = constants.lagrangian_noise
         if not sigma:
             return 1.0
         noise = float(self.estimator.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
-        size = max(constants.slope, curvature * radius) ** 2
+        size = max(constants.slope, constants.curvature * radius) ** 2
         return 1.0 + noise / (size * (1.0 + self.relative_variance(n)))
 
     def theory(self, problem: Problem, info: Info) -> dict[str, Array]:

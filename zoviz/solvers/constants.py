@@ -22,6 +22,8 @@ _SEEN = 3.0
 """Standard errors from which a mean counts as told from noise."""
 _FRAMES = 20
 """Directions, at least, that are added at the widest step where noise still hides a curvature."""
+_NEAR = 0.25
+"""Share of X, in every coordinate, over which a constraint's slope is reckoned with."""
 _ROUND_OFF = 4e-16
 
 
@@ -57,7 +59,8 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     takes the first step that serves it. Where the widest does not, 20 and more directions replace its 10, with twice
     as many repeats of the centre. What noise adds to moments is subtracted. A mean that noise hides (3 standard errors)
     is replaced by |mean| + 2 standard errors; a variance that noise hides, by what noise can hide, S <= 2 |mean|. L_f
-    is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone.
+    is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone. The slope G_0 that dual steps
+    are made of is [G_h^2 + n (L_h width / 4)^2]^(1/2): a start where the constraints happen to be flat says little.
 
     2c + 1 calls per replica; with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most; all charged.
     Every replica uses one's figures, so that its course does not depend on how many others follow.
@@ -88,12 +91,14 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     if probes.noisy and not found.clear.all():
         found = _first_clear(found, probes.moments(_STEPS[-1], -(-_FRAMES // min(n, _DIRECTIONS))))
     slope, bend = found.slope, found.bend
+    steepness, curl = np.linalg.norm(slope[1:]), np.linalg.norm(bend[1:])
     return Constants(
         curvature=float(max(bend[0], slope[0] / (probes.width * np.sqrt(n)))) or 1.0,  # f is flat: any step will do
-        constraint_curvature=float(np.linalg.norm(bend[1:])),
+        constraint_curvature=float(curl),
         slope=float(slope[0]),
-        constraint_slope=float(np.linalg.norm(slope[1:])),
-        start_slope=float(np.linalg.norm(slope[1:])) or 1.0,  # no constraint, or a flat one: any step will do
+        constraint_slope=float(steepness),
+        # Where there is no constraint, or a flat one, any step will do.
+        start_slope=float(np.hypot(steepness, _NEAR * curl * probes.width * np.sqrt(n))) or 1.0,
         weak_convexity=np.nan,
         noise=float(probes.sigma[0]) if probes.noisy else 0.0,
         source=f"measured ({oracle.spent - before} calls)",

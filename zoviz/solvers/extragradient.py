@@ -43,6 +43,7 @@ class ExtraGradient(Solver):
         F = (\nabla_x \varphi, -\nabla_y \varphi), \quad \varphi(x, y) = f(x) + \langle y, h(x) \rangle
 
     on Z = X x [0, y_max]^m. The value at the new x, which the next iteration needs, is paid for at the end of a step.
+    Under independent noise the smoothing radius does not follow its schedule but stays: smaller differences are noise.
 
     References
     ----------
@@ -60,7 +61,6 @@ class ExtraGradient(Solver):
         "estimator.batch_size",
         "radius_scale",
         "radius_power",
-        "radius_floor",
         "report",
     )
 
@@ -78,13 +78,6 @@ class ExtraGradient(Solver):
     radius_power = param.Number(
         default=1.1, bounds=(0, 4), label="Radius power b", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
     )
-    radius_floor = Scale(
-        None,
-        bounds=(1e-20, 1e6),
-        softbounds=(1e-10, 1.0),
-        label="Radius floor r_min",
-        doc="r_k falls no lower: under independent noise, smaller differences are noise.",
-    )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")
     report = param.Selector(
         default="last",
@@ -97,10 +90,10 @@ class ExtraGradient(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.
 
-        With L = L_f + L_h / 2 and v the relative variance of the estimate: eta = s / [L (1 + v)] and
-        eta_y = t L / [G_0^2 (1 + v)], where (s, t) and v are the algorithm's own (``pace``), and both over
-        ``noise_factor`` under independent noise; y_max =
-        100 max(1, G_f / G_h); r = 1e-3 as in the paper, larger under independent noise, where r_min = r.
+        With L = L_f + L_h / 2 (G_f / G_0 for 1/2 where constants are measured and that is more) and v the relative
+        variance of the estimate: eta = s / [L (1 + v)] and eta_y = t L / [G_0^2 (1 + v)], where (s, t) and v are the
+        algorithm's own (``pace``), both over ``noise_factor`` under independent noise; y_max = 100 max(1, G_f / G_h);
+        r = 1e-3 as in the paper, larger under that noise.
 
         Notes
         -----
@@ -108,7 +101,7 @@ class ExtraGradient(Solver):
         step contracting on a quadratic with linear constraints.
         """
         n, batch = problem.domain.n, self.estimator.batch_size
-        curvature = constants.curvature + 0.5 * constants.constraint_curvature
+        curvature = constants.lagrangian_curvature(0.5)
         radius = self.estimator.smoothing_radius or noisy_radius(constants, n, batch, 1e-3)
         pace, dual_pace, inflation = self.pace(n, problem.m)
         inflation *= self.noise_factor(constants, n, radius)
@@ -118,7 +111,6 @@ class ExtraGradient(Solver):
             "dual_step": dual_pace * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
             "dual_cap": 100.0 * max(1.0, ratio),
             "estimator.smoothing_radius": radius,
-            "radius_floor": noisy_radius(constants, n, batch, 1e-10),
         }
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
@@ -138,7 +130,9 @@ class ExtraGradient(Solver):
         x, y, value, average, k = state
         eta = diminishing(self.primal_step, k, self.schedule)
         eta_y = diminishing(self.dual_step, k, self.schedule)
-        radius = radius_at(k, self.estimator.smoothing_radius, self.radius_scale, self.radius_power, self.radius_floor)
+        radius = self.estimator.smoothing_radius
+        if oracle.contract != "independent":
+            radius = radius_at(k, radius, self.radius_scale, self.radius_power)
         project, cap = oracle.domain.project, self.dual_cap
         field = self.field(x, y, value, radius, oracle, streams)
         info = Info(field.variance, x, y, radius)

@@ -52,24 +52,24 @@ def diminishing(value: float, iteration: int, schedule: str) -> float:
     return value if schedule == "constant" else value / float(np.sqrt(iteration + 1.0))
 
 
-def radius_at(iteration: int, ceiling: float, scale: float, power: float, floor: float | None = None) -> float:
-    """min{scale / (iteration + 1)^power, ceiling}, never below ``floor`` or 1e-7 times the ceiling (round-off)."""
-    least = max(1e-7 * ceiling, min(floor or 0.0, ceiling))
-    return max(min(scale / (iteration + 1.0) ** power, ceiling), least)
+def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> float:
+    """min{scale / (iteration + 1)^power, ceiling}, never below 1e-7 times the ceiling (round-off)."""
+    return max(min(scale / (iteration + 1.0) ** power, ceiling), 1e-7 * ceiling)
 
 
 def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> float:
     """The radius at which smoothing bias and independent noise balance, at least ``floor``.
 
     [2 n^2 sigma^2 / (L^2 (k + n^2 / 4))]^(1/4) minimises the mean square error of E1 up to the part that does not
-    depend on r; without noise it is ``floor``. sigma and L are those of the Lagrangian (``Constants.lagrangian``).
+    depend on r; without noise it is ``floor``. sigma and L are those of the Lagrangian (see ``Constants``).
 
     References
     ----------
     More and Wild (2012) for the constant 8^(1/4) sqrt(sigma / L) that it tends to.
     """
-    sigma, curvature = constants.lagrangian()
+    sigma = constants.lagrangian_noise
     if not sigma:
         return floor
+    curvature = constants.lagrangian_curvature(constants.multiplier)
     ratio = 2.0 * (n * sigma / curvature) ** 2 / (batch + 0.25 * n * n)
     return max(float(ratio**0.25), floor)

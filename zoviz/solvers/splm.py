@@ -82,7 +82,8 @@ class ZOSPLM(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.
 
-        p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + L_h / 4 + p)(1 + v)] and
+        p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + L_h / 4 + p)(1 + v)] (G_f / G_0 for
+        1/4 where constants are measured and that is more) and
         alpha = 0.3 (L_f + p) / [(1 + v) G_0^2], where v is the relative variance of the estimate, (n - 1)/k for the
         sphere; both over ``noise_factor`` under independent noise; r = 1e-5 as in the paper, larger under that noise.
 
@@ -98,7 +99,7 @@ class ZOSPLM(Solver):
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
         return {
-            "primal_step": 1.5 / ((curvature + 0.25 * constants.constraint_curvature) * inflation),
+            "primal_step": 1.5 / ((constants.lagrangian_curvature(0.25) + p) * inflation),
             "dual_step": 0.3 * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
             "proximal_weight": p,
             "estimator.smoothing_radius": radius,

@@ -67,11 +67,11 @@ class ZOBCEG(ExtraGradient):
 
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
         """1 + N / G^2 with the noise N of a whole sweep: a block has its share of the noise and of the gradient."""
-        sigma, curvature = constants.lagrangian()
+        sigma = constants.lagrangian_noise
         sweep = self.estimator.clone()
         sweep.block_size = n
         noise = float(sweep.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
-        return 1.0 + noise / max(constants.slope, curvature * radius, 1e-300) ** 2
+        return 1.0 + noise / max(constants.slope, constants.curvature * radius) ** 2
 
     def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
         """Differences on a random block of x, h(x) on a random block of y, zero elsewhere."""
