@@ -88,7 +88,7 @@ class Constants(NamedTuple):
     weak_convexity : float
         Smallest rho >= 0 such that f + rho/2 ||x||^2 is convex; NaN where unknown.
     noise : float
-        Standard deviation of the independent noise of one value of f.
+        Standard deviation of the independent noise of one value of f; where it is measured, of round-off at least.
     source : str
         "analytic" or "measured (N calls)".
     constraint_noise : float
@@ -106,6 +106,11 @@ class Constants(NamedTuple):
     constraint_noise: float = 0.0
 
     @property
+    def measured(self) -> bool:
+        """Whether they come from differences, near the start, and not from the problem."""
+        return self.source.startswith("measured")
+
+    @property
     def multiplier(self) -> float:
         """The size y = G_f / max(G_h, G_0) that multipliers may be expected to have; 0 where constraints are flat."""
         return self.slope / max(self.constraint_slope, self.start_slope) if self.constraint_slope else 0.0
@@ -117,8 +122,7 @@ class Constants(NamedTuple):
 
     def lagrangian_curvature(self, least: float) -> float:
         """L_f + y L_h, with y at least ``least``, and just that where the constants are known and not measured."""
-        measured = math.isnan(self.weak_convexity)
-        return self.curvature + self.constraint_curvature * (max(least, self.multiplier) if measured else least)
+        return self.curvature + self.constraint_curvature * (max(least, self.multiplier) if self.measured else least)
 
 
 class ZovizError(Exception):

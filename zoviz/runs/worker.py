@@ -145,7 +145,7 @@ class Worker:
         if not suggestible:
             return
         constants = constants_of(self.seen, self.oracle, x0, self.streams)
-        if constants.source.startswith("measured"):
+        if constants.measured:
             self.notes.append(f"Steps chosen from constants {constants.source}.")
         chosen = self.solver.suggest(self.seen, constants)
         for name in suggestible:

@@ -94,7 +94,7 @@ class ZOSPLM(Solver):
         L_f / L_h whatever the units of f and h. One rule served n = 10 to 200 with k = 10 to 10,000.
         """
         n, rho = problem.domain.n, constants.weak_convexity
-        p = self.proximal_weight or (0.25 * constants.curvature if np.isnan(rho) else 2.0 * rho or 1.0)
+        p = self.proximal_weight or (0.25 * constants.curvature if constants.measured else 2.0 * rho or 1.0)
         radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, 1e-5)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
