@@ -112,8 +112,8 @@ class Constants(NamedTuple):
 
     @property
     def multiplier(self) -> float:
-        """The size y = G_f / max(G_h, G_0) that multipliers may be expected to have; 0 where constraints are flat."""
-        return self.slope / max(self.constraint_slope, self.start_slope) if self.constraint_slope else 0.0
+        """The size y = G_f / G_h that multipliers may be expected to have, G_h >= G_0 / 10; 0 where h is flat."""
+        return self.slope / max(self.constraint_slope, 0.1 * self.start_slope) if self.constraint_slope else 0.0
 
     @property
     def lagrangian_noise(self) -> float:

@@ -22,8 +22,8 @@ _SEEN = 3.0
 """Standard errors from which a mean counts as told from noise."""
 _FRAMES = 20
 """Directions, at least, that are added at the widest step where noise still hides a curvature."""
-_NEAR = 0.25
-"""Share of X, in every coordinate, over which a constraint's slope is reckoned with."""
+_SHARE = 48.0**-0.5
+"""Standard deviation of a number uniform over half of the width, as a share of it."""
 _ROUND_OFF = 4e-16
 
 
@@ -34,14 +34,16 @@ class _Moments(NamedTuple):
     ----------
     slope : Array
         Norm of the gradient.
-    bend : Array
-        Bound on the Hessian's largest eigenvalue; what noise may hide where it cannot be told from that.
+    bend, norm : Array
+        Bound on the Hessian's largest eigenvalue, and its Frobenius norm; what noise may hide where they cannot be told
+        from that.
     steep, clear : ndarray of bool
         Whether noise hardly matters to ``slope``; and to ``bend``, or both are too small to matter beside the slope.
     """
 
     slope: Array
     bend: Array
+    norm: Array
     steep: np.ndarray
     clear: np.ndarray
 
@@ -60,7 +62,8 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     as many repeats of the centre. What noise adds to moments is subtracted. A mean that noise hides (3 standard errors)
     is replaced by |mean| + 2 standard errors; a variance that noise hides, by what noise can hide, S <= 1.5 |mean|. L_f
     is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone. The slope G_0 that dual steps
-    are made of is [G_h^2 + n (L_h width / 4)^2]^(1/2): a start where the constraints happen to be flat says little.
+    are made of is the root mean square of the constraints' within a quarter of the width in every coordinate,
+    [G_h^2 + width^2 sum ||H_i||_F^2 / 48]^(1/2): a start where they happen to be flat says little.
 
     2c + 1 calls per replica; with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most; all charged.
     Every replica uses one's figures, so that its course does not depend on how many others follow.
@@ -91,14 +94,15 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     if probes.noisy and not found.clear.all():
         found = _first_clear(found, probes.moments(_STEPS[-1], -(-_FRAMES // min(n, _DIRECTIONS))))
     slope, bend = found.slope, found.bend
-    steepness, curl = np.linalg.norm(slope[1:]), np.linalg.norm(bend[1:])
+    steepness = np.linalg.norm(slope[1:])
+    elsewhere = _SHARE * probes.width * np.linalg.norm(found.norm[1:])
     return Constants(
         curvature=float(max(bend[0], slope[0] / (probes.width * np.sqrt(n)))) or 1.0,  # f is flat: any step will do
-        constraint_curvature=float(curl),
+        constraint_curvature=float(np.linalg.norm(bend[1:])),
         slope=float(slope[0]),
         constraint_slope=float(steepness),
         # Where there is no constraint, or a flat one, any step will do.
-        start_slope=float(np.hypot(steepness, _NEAR * curl * probes.width * np.sqrt(n))) or 1.0,
+        start_slope=float(np.hypot(steepness, elsewhere)) or 1.0,
         weak_convexity=np.nan,
         noise=float(probes.sigma[0]),
         source=f"measured ({oracle.spent - before} calls)",
@@ -111,6 +115,7 @@ def _first_clear(old: _Moments, new: _Moments) -> _Moments:
     return _Moments(
         np.where(old.steep, old.slope, new.slope),
         np.where(old.clear, old.bend, new.bend),
+        np.where(old.clear, old.norm, new.norm),
         old.steep | new.steep,
         old.clear | new.clear,
     )
@@ -162,20 +167,22 @@ class _Probes:
         slopes = _mean(np.square((ahead - behind) / (2.0 * length)), good, number)
         noise = 0.5 * square * inverse
         told = slopes > noise * (1.0 + _SEEN * np.sqrt(2.0 / number))
-        slope = np.sqrt(n * np.where(told, slopes - noise, slopes))
+        slope = np.sqrt(n * np.where(told, slopes - noise, slopes if self.noisy else 0.0))
         second = ahead + behind
         mean, mean_square = (_mean((second / length**2) ** p, good, number) for p in (1, 2))
         noise = 2.0 * square * _mean(1.0 / length**4, good, number)
         error = np.sqrt(noise / number + 4.0 * square * inverse**2 / repeats)
         whole = number >= n
         spread = _spread(mean_square - mean**2, mean, error, noise, (number, self._freedom), n)
-        spread = spread * np.where(whole, 1.5, 1.0)
-        bend = np.abs(mean) + np.where(np.abs(mean) < _SEEN * error, 2.0 * error, 0.0) + spread
+        mean = np.abs(mean) + np.where(np.abs(mean) < _SEEN * error, 2.0 * error, 0.0)
+        bend, norm = mean + spread * np.where(whole, 1.5, 1.0), np.sqrt(n * mean**2 + spread**2)
         positive = whole & (np.where(good, second, 1.0) > 0).all(axis=0)
-        bend = np.where(positive, np.minimum(bend, n * (np.abs(mean) + 2.0 * error)), bend)
+        bend = np.where(positive, np.minimum(bend, n * (mean + 2.0 * error)), bend)
+        if not self.noisy:
+            bend, norm = (np.where(bend <= 10.0 * error, 0.0, size) for size in (bend, norm))  # round-off
         clear = _mean(np.square(second), good, number) >= _CLEAR**2 * square
         clear |= bend <= 0.1 * slope / (self.width * np.sqrt(n))
-        return _Moments(slope, bend, slopes > 10.0 * 0.5 * square * inverse, clear)
+        return _Moments(slope, bend, norm, slopes > 10.0 * 0.5 * square * inverse, clear)
 
     def _learn_noise(self, values: Array) -> Array:
         """Mean of the values at one point, (repeats, m + 1) to (m + 1,); their spread adds to what ``sigma`` knows."""
