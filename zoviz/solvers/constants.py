@@ -1,4 +1,25 @@
-"""Magnitudes of an unknown black box, measured with charged oracle calls: differences set against their noise."""
+r"""Magnitudes of an unknown black box, measured with charged oracle calls: differences set against their noise.
+
+Differences along c = min(n, 10) random orthonormal directions d_j, at 1% of the width of X and inside a box, give
+slopes and curvatures q_j = d_j' H d_j of every function, and from these ||g||^2 = n mean (g' d_j)^2 and
+
+.. math:: L = |\bar q| + S, \qquad S^2 = \tfrac{n (n + 2)}{2}\, \mathrm{var}(q)
+
+For a random frame E q = tr H / n and S^2 = ||H||_F^2 - tr(H)^2 / n, and no eigenvalue exceeds |tr H| / n + S. A whole
+frame (c = n) of positive curvatures gives the trace as a second bound; S, of few samples, then counts 1.5 times.
+Without noise L is 0.7 to 3 times the largest eigenvalue of most spectra, in 9 of 10 frames and up to n = 100; of one
+direction among many, 0.4 to 1.4.
+
+Under independent noise, 8 repeats tell every function's noise sigma_i; the step widens to 4% and 16% until all second
+differences exceed 100 sigma_i, or the curvature is negligible beside the slope; every function takes the first step
+that serves it. Where the widest does not, 20 and more directions replace its 10, with twice as many repeats of the
+centre. What noise adds to moments is subtracted. A mean that noise hides (3 standard errors) is replaced by |mean| + 2
+standard errors; a variance that noise hides, by what noise can hide, S <= 1.5 |mean|.
+
+References
+----------
+Wolkowicz and Styan (1980), Theorem 2.1, for the bound; More and Wild (2011), (2012) for noise and steps.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +42,7 @@ _CLEAR = 100.0
 _SEEN = 3.0
 """Standard errors from which a mean counts as told from noise."""
 _FRAMES = 20
-"""Directions, at least, that are added at the widest step where noise still hides a curvature."""
+"""Directions, at least, with which the widest step is repeated where noise still hides a curvature."""
 _SHARE = 48.0**-0.5
 """Standard deviation of a number uniform over half of the width, as a share of it."""
 _ROUND_OFF = 4e-16
@@ -49,50 +70,22 @@ class _Moments(NamedTuple):
 
 
 def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-    r"""The problem's own constants, or those measured around the first start that is defined.
+    """The problem's own constants, or those measured around the first start that is defined.
 
-    Differences along c = min(n, 10) random orthonormal directions d_j, at 1% of the width of X and inside a box, give
-    slopes and curvatures q_j = d_j' H d_j of every function, and from these ||g||^2 = n mean (g' d_j)^2 and
+    L_f is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone. The slope G_0 that dual
+    steps are made of is the root mean square of the constraints' within a quarter of the width in every coordinate,
+    [G_h^2 + width^2 sum ||H_i||_F^2 / 48]^(1/2): a start where they happen to be flat says little. A problem in
+    scaled units is always measured: bounds known in the user's are not tight there.
 
-    .. math:: L = |\bar q| + S, \qquad S^2 = \tfrac{n (n + 2)}{2}\, \mathrm{var}(q)
-
-    Under independent noise, 8 repeats tell every function's noise sigma_i first; then the step widens to 4% and 16%
-    until all second differences exceed 100 sigma_i, or the curvature is negligible beside the slope; every function
-    takes the first step that serves it. Where the widest does not, 20 and more directions replace its 10, with twice
-    as many repeats of the centre. What noise adds to moments is subtracted. A mean that noise hides (3 standard errors)
-    is replaced by |mean| + 2 standard errors; a variance that noise hides, by what noise can hide, S <= 1.5 |mean|. L_f
-    is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone. The slope G_0 that dual steps
-    are made of is the root mean square of the constraints' within a quarter of the width in every coordinate,
-    [G_h^2 + width^2 sum ||H_i||_F^2 / 48]^(1/2): a start where they happen to be flat says little.
-
-    2c + 1 calls per replica; with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most; all charged.
-    Every replica uses one's figures, so that its course does not depend on how many others follow.
-
-    Notes
-    -----
-    For a random frame E q = tr H / n and n (n + 2) var(q) / 2 = ||H||_F^2 - tr(H)^2 / n, and no eigenvalue exceeds
-    |tr H| / n + (||H||_F^2 - tr(H)^2 / n)^(1/2). A whole frame (c = n) of positive curvatures gives the trace as a
-    second bound; S, of few samples, then counts 1.5 times. Without noise L is 0.7 to 3 times the largest eigenvalue of
-    most spectra, in 9 of 10 frames and up to n = 100; of one direction among many, 0.4 to 1.4. A problem in scaled
-    units is always measured: bounds known in the user's are not tight there.
-
-    References
-    ----------
-    Wolkowicz and Styan (1980), Theorem 2.1; More and Wild (2011), (2012).
+    2c + 1 calls per replica, c = min(n, 10); with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most;
+    all charged. Every replica uses one's figures, so that its course does not depend on how many others follow.
     """
     known = problem.constants
     if known is not None and oracle.units is None:
         sigma = float(np.sqrt(problem.noise_variance))
         return known._replace(noise=sigma, constraint_noise=sigma * np.sqrt(problem.m))
     before, n = oracle.spent, oracle.n
-    probes = _Probes(oracle, x0, streams)
-    found = probes.moments(_STEPS[0])
-    for step in _STEPS[1:] if probes.noisy else ():
-        if found.clear.all():
-            break
-        found = _first_clear(found, probes.moments(step))
-    if probes.noisy and not found.clear.all():
-        found = _first_clear(found, probes.moments(_STEPS[-1], -(-_FRAMES // min(n, _DIRECTIONS))))
+    probes, found = _measured(oracle, x0, streams)
     slope, bend = found.slope, found.bend
     steepness = np.linalg.norm(slope[1:])
     elsewhere = _SHARE * probes.width * np.linalg.norm(found.norm[1:])
@@ -108,6 +101,19 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
         source=f"measured ({oracle.spent - before} calls)",
         constraint_noise=float(np.linalg.norm(probes.sigma[1:])),
     )
+
+
+def _measured(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Moments]:
+    """Widen the step, then repeat the widest, as far as noise demands."""
+    probes = _Probes(oracle, x0, streams)
+    found = probes.moments(_STEPS[0])
+    for step in _STEPS[1:] if probes.noisy else ():
+        if found.clear.all():
+            break
+        found = _first_clear(found, probes.moments(step))
+    if probes.noisy and not found.clear.all():
+        found = _first_clear(found, probes.moments(_STEPS[-1], -(-_FRAMES // min(oracle.n, _DIRECTIONS))))
+    return probes, found
 
 
 def _first_clear(old: _Moments, new: _Moments) -> _Moments:
