@@ -16,7 +16,7 @@ ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "zoviz"
 # From left to right; a module imports from its own room and from those to the left.
 LAYERS = (
-    ("types", "parameters", "streams", "registry", "sets"),
+    ("types", "parameters", "streams", "registry", "sets", "units"),
     ("problems",),
     ("oracle",),
     ("estimators",),

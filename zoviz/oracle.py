@@ -12,6 +12,7 @@ from zoviz.problems.base import Problem
 from zoviz.sets import Set
 from zoviz.streams import Streams
 from zoviz.types import Array, BudgetSpent, Evaluation, checked
+from zoviz.units import Units
 
 _ON_BOUNDARY = 1e-9
 """How far a point may lie outside the domain, by round-off, and still count as inside."""
@@ -40,14 +41,18 @@ class Oracle:
     active : ndarray of bool, shape (R,)
         Replicas that still run; a frozen one is neither evaluated nor charged.
     all_active : bool
+    units : Units or None
+        How the points and values that a solver sees translate into the user's; None where they are the same.
+    domain : Set
+        X as the solver sees it.
     failed : ndarray of bool, shape (R,)
         Replicas that cannot go on since the last ``freeze``; ``any_failed`` says whether there are some.
     best_f : Array, shape (R,)
         Lowest noise-free objective among the feasible points queried so far, +inf before the first.
     best_x : Array, shape (R, n)
-        Where; NaN before the first.
-    tolerance : float
-        Largest h that counts as feasible.
+        Where; NaN before the first. Both in the user's units.
+    tolerance : float or Array, shape (m,)
+        Largest h that counts as feasible, as the solver sees it.
     """
 
     def __init__(
@@ -59,11 +64,13 @@ class Oracle:
     ) -> None:
         replicas = streams.replicas
         self._problem, self._streams, self._limit = problem, streams, limit
-        self.tolerance = feasibility_tolerance
+        self._tolerance = feasibility_tolerance
+        self.tolerance: float | Array = feasibility_tolerance
         self._noisy = problem.noise != "deterministic" and problem.noise_scale > 0
         self._iteration, self._sample, self._shared_noise = -1, None, None
         self._spent = 0
         self.domain: Set = problem.domain
+        self.units: Units | None = None
         self.n, self.m, self.contract = self.domain.n, problem.m, problem.noise
         self.calls = np.zeros(replicas, dtype=np.int64)
         self.failures = np.zeros(replicas, dtype=np.int64)
@@ -84,6 +91,10 @@ class Oracle:
     def spent(self) -> int:
         """Calls of a replica that was never frozen."""
         return self._spent
+
+    def adopt(self, units: Units) -> None:
+        """From here on, take points and give values in these units."""
+        self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
 
     def resample(self) -> None:
         """Begin a new sample xi: from here on, points that share their noise share a new one."""
@@ -122,18 +133,20 @@ class Oracle:
             If the black box returns other shapes.
         """
         asked, counts, spent = self._bill(x, wanted)
-        value = self._evaluate(x, asked)
+        units = self.units
+        place = x if units is None else units.point(x)
+        value = self._evaluate(place, asked)
         self._spent = spent
         self.calls += counts
         if not math.isfinite(value.f.sum() + value.h.sum()):
             value = self._count_failures(x, value, asked)
-        self._remember(x, value)
-        if not self._noisy:
-            return value
-        noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
-        if self.contract == "common" and x.ndim == 3:
-            noise = noise[:, None]
-        return Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
+        self._remember(x, place, value)
+        if self._noisy:
+            noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
+            if self.contract == "common" and x.ndim == 3:
+                noise = noise[:, None]
+            value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
+        return value if units is None else units.value(value)
 
     def freeze(self, mask: np.ndarray) -> None:
         """Stop evaluating and charging these replicas."""
@@ -190,20 +203,21 @@ class Oracle:
             self.fail(bad)
         return Evaluation(np.where(bad, np.nan, value.f), np.where(bad[..., None], np.nan, value.h))
 
-    def _remember(self, x: Array, value: Evaluation) -> None:
+    def _remember(self, x: Array, place: Array, value: Evaluation) -> None:
+        """Keep the best feasible point, ``place`` in the user's units; the solver's tell whether it lies in X."""
         better = value.f < (self.best_f if x.ndim == 2 else self.best_f[:, None])
         if not better.any():
             return
-        better &= (value.h <= self.tolerance).all(axis=-1)
+        better &= (value.h <= self._tolerance).all(axis=-1)
         if better.any():
             better[better] = self.domain.contains(x[better], _ON_BOUNDARY)
         if x.ndim == 2:
             rows = np.flatnonzero(better)
-            self.best_f[rows], self.best_x[rows] = value.f[rows], x[rows]
+            self.best_f[rows], self.best_x[rows] = value.f[rows], place[rows]
         elif better.any():
             rows = np.flatnonzero(better.any(axis=1))
             columns = np.argmin(np.where(better[rows], value.f[rows], np.inf), axis=1)
-            self.best_f[rows], self.best_x[rows] = value.f[rows, columns], x[rows, columns]
+            self.best_f[rows], self.best_x[rows] = value.f[rows, columns], place[rows, columns]
 
     def _noise(self, shape: tuple[int, ...]) -> Array:
         problem = self._problem

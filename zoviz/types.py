@@ -8,6 +8,7 @@ always comes first: x is (R, n), a batch of probes is (R, k, n), dual variables 
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -87,9 +88,11 @@ class Constants(NamedTuple):
     weak_convexity : float
         Smallest rho >= 0 such that f + rho/2 ||x||^2 is convex; NaN where unknown.
     noise : float
-        Standard deviation of one value's independent noise.
+        Standard deviation of the independent noise of one value of f; where it is measured, of round-off at least.
     source : str
         "analytic" or "measured (N calls)".
+    constraint_noise : float
+        The same of h, root of the sum over the constraints.
     """
 
     curvature: float
@@ -100,6 +103,26 @@ class Constants(NamedTuple):
     weak_convexity: float
     noise: float = 0.0
     source: str = "analytic"
+    constraint_noise: float = 0.0
+
+    @property
+    def measured(self) -> bool:
+        """Whether they come from differences, near the start, and not from the problem."""
+        return self.source.startswith("measured")
+
+    @property
+    def multiplier(self) -> float:
+        """The size y = G_f / G_h that multipliers may be expected to have, G_h >= G_0 / 10; 0 where h is flat."""
+        return self.slope / max(self.constraint_slope, 0.1 * self.start_slope) if self.constraint_slope else 0.0
+
+    @property
+    def lagrangian_noise(self) -> float:
+        """Standard deviation (sigma_f^2 + y^2 sigma_h^2)^(1/2) of a value of f + <y, h> at multipliers of that size."""
+        return math.hypot(self.noise, self.multiplier * self.constraint_noise)
+
+    def lagrangian_curvature(self, least: float) -> float:
+        """L_f + y L_h, with y at least ``least``, and just that where the constants are known and not measured."""
+        return self.curvature + self.constraint_curvature * (max(least, self.multiplier) if self.measured else least)
 
 
 class ZovizError(Exception):

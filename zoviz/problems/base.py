@@ -48,6 +48,13 @@ class Problem(param.Parameterized):
         default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."
     )
 
+    scaled = param.Boolean(
+        default=False,
+        label="Scale for the solver",
+        doc="The solver sees variables, objective and constraints of order 1, for 5 calls; what is reported stays in "
+        "your units.",
+    )
+
     domain: Set
     m: int
 
@@ -55,7 +62,7 @@ class Problem(param.Parameterized):
         super().__init__(**params)
         self._data: Any = None
         self._recalled: tuple[tuple[Any, Any], ...] = ()
-        names = [name for name in self.param if name != "name" and not name.startswith("noise")]
+        names = [name for name in self.param if name not in ("name", "scaled") and not name.startswith("noise")]
         if names:
             self.param.watch(self._forget, names)
 
@@ -131,6 +138,10 @@ class Problem(param.Parameterized):
             return 0.0
         heavy = self.noise_degrees / (self.noise_degrees - 2.0) if self.noise_distribution == "student_t" else 1.0
         return float(self.noise_scale**2 * heavy)
+
+    def lagrangian_noise(self, dual: Array) -> Array:
+        """Variance of the additive noise on f + <y, h>, shape (R,), from y of shape (R, m)."""
+        return self.noise_variance * (1.0 + np.square(dual).sum(axis=-1))
 
     def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
         """Measures of R iterates, exact and off the books where the problem is analytic.

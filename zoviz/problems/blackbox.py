@@ -75,6 +75,7 @@ class BlackBox(Problem):
     joint = param.Boolean(default=False, label="Joint", doc="The objective returns (f, h) in one call.")
     vectorised = param.Boolean(default=False, label="Vectorised", doc="Functions take (..., n) at once.")
     optimal_value = param.Number(default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.")
+    scaled = param.Boolean(default=True)
     noise_scale = param.Number(
         default=0.0, bounds=(0, 1e9), label="Added noise scale σ", doc="Artificial noise on top of the function's own."
     )

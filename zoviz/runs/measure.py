@@ -24,14 +24,19 @@ def metrics(problem: Problem, solver: Solver, state: Any) -> dict[str, Array]:
 def row(
     problem: Problem, solver: Solver, state: Any, info: Info | None, oracle: Oracle, measured: dict[str, Array]
 ) -> dict[str, Array]:
-    """Everything of a trace's row that has a replica axis; NaN for frozen replicas."""
+    """Everything of a trace's row that has a replica axis; NaN for frozen replicas.
+
+    In the user's units, but for the variance of the solver's estimate and what theory says of it.
+    """
+    units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
     out = {"calls": oracle.calls.astype(float), **measured, "best_objective": best}
     optimum = problem.known_optimum
     if optimum is not None:
-        out["best_gap"] = best - optimum.value
+        out["best_gap"] = best - (optimum.value if units is None else units.level + units.f * optimum.value)
     y = getattr(state, "y", None)
     if y is not None and y.shape[1] and not np.isnan(y).all():
+        y = y if units is None else units.dual(y)
         out["dual"] = y[:, :SHOWN_DUALS]
         out["dual_norm"] = np.sqrt(np.square(y).sum(axis=1))
     if info is not None:

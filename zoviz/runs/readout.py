@@ -13,6 +13,7 @@ from zoviz.runs.targets import Target
 from zoviz.runs.trace import Trace
 from zoviz.runs.worker import ACTIVE, Worker
 from zoviz.types import ZovizError
+from zoviz.units import Units
 
 
 class Progress(NamedTuple):
@@ -77,6 +78,12 @@ class Readout(param.Parameterized):
         return {} if self._worker is None else self._worker.resolved
 
     @property
+    def units(self) -> Units | None:
+        """How the solver's points, values and multipliers translate into the user's; None where they are the same."""
+        worker = self._worker
+        return None if worker is None or worker.oracle is None else worker.oracle.units
+
+    @property
     def progress(self) -> Progress:
         """Counters, readable at any time."""
         worker = self._worker
@@ -101,5 +108,5 @@ class Readout(param.Parameterized):
 
     @property
     def state(self) -> Any:
-        """The solver's state after the last step: a NamedTuple of arrays, not to be written to."""
+        """The solver's state after the last step, in its units: a NamedTuple of arrays, not to be written to."""
         return None if self._worker is None else self._worker.state

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out, replica axis first.
+    """What came out, replica axis first, in the user's units.
 
     Attributes
     ----------
@@ -65,8 +65,8 @@ class Result:
 
 def summarise(worker: Worker) -> Result:
     """The outcome so far of a worker that has begun."""
-    oracle, state = worker.oracle, worker.state
-    measured = measure.metrics(worker.problem, worker.solver, state)
+    oracle, state, units = worker.oracle, worker.state, worker.oracle.units
+    measured = measure.metrics(worker.seen, worker.solver, state)
     found = np.isfinite(oracle.best_f)
     message = worker.message or f"The run is {worker.status}."
     if not found.all():
@@ -75,8 +75,9 @@ def summarise(worker: Worker) -> Result:
         message += f" No feasible point was found{whom}."
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
+    x, y = worker.solver.output(state), getattr(state, "y", np.empty((found.size, 0)))
     return Result(
-        x=worker.solver.output(state),
+        x=x if units is None else units.point(x),
         fun=measured["objective"],
         maxcv=measured["violation"],
         success=found & oracle.active,
@@ -85,7 +86,7 @@ def summarise(worker: Worker) -> Result:
         nit=worker.iteration,
         nfev=oracle.calls.copy(),
         calls=oracle.calls.copy(),
-        multipliers=getattr(state, "y", np.empty((found.size, 0))),
+        multipliers=y if units is None or not y.shape[1] else units.dual(y),
         best_feasible=oracle.best_x.copy(),
         best_value=np.where(found, oracle.best_f, np.nan),
         failures=oracle.failures.copy(),

@@ -14,6 +14,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs import measure
 from zoviz.runs.inbox import Inbox
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.scaling import present
 from zoviz.runs.targets import Target
 from zoviz.runs.threads import SingleBlasThread
 from zoviz.runs.trace import Trace
@@ -80,6 +81,7 @@ class Worker:
         self._open = bool(targets)
         self.spent_calls = False
         self.oracle: Oracle | None = None
+        self.seen = problem  # as the solver sees it: in its units
 
     def work(self) -> None:
         """Run to the end; an exception ends the run as failed and stays in ``error``."""
@@ -116,6 +118,9 @@ class Worker:
         self.oracle = Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
         try:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
+            if self.problem.scaled:
+                self.seen = present(self.problem, self.oracle, x0, self.streams)
+                x0 = self.oracle.units.inverse(x0)
             self._resolve(x0)
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
@@ -126,7 +131,7 @@ class Worker:
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
-        measured = measure.metrics(self.problem, self.solver, self.state)
+        measured = measure.metrics(self.seen, self.solver, self.state)
         unknown = [target.metric for target in self.targets if target.metric not in measured]
         if unknown:
             raise ValueError(
@@ -144,14 +149,14 @@ class Worker:
         suggestible = self.solver.suggestible()
         if not suggestible:
             return
-        constants = self.solver.learn(self.problem, self.oracle, x0, self.streams)
-        if constants.source.startswith("measured"):
+        constants = self.solver.learn(self.seen, self.oracle, x0, self.streams)
+        if constants.measured:
             self.notes.append(f"Steps chosen from constants {constants.source}.")
-        self.resolved = self.solver.suggest(self.problem, constants)
+        chosen = self.solver.suggest(self.seen, constants)
         for name in suggestible:
             holder, own = self.solver.owner(name)
             low, high = holder.param[own].bounds
-            self.resolved[name] = min(max(self.resolved[name], low), high)
+            self.resolved[name] = min(max(chosen[name], low), high)
             self.solver.set(name, self.resolved[name])
 
     def _may_go_on(self) -> bool:
@@ -212,7 +217,7 @@ class Worker:
             self._keep_point()
         due = self.trace.wants(self.iteration)
         if due or self._open:
-            measured = measure.metrics(self.problem, self.solver, state)
+            measured = measure.metrics(self.seen, self.solver, state)
             if self._open:
                 self._check_targets(measured)
             if due:
@@ -233,8 +238,8 @@ class Worker:
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
-            measured = measured or measure.metrics(self.problem, self.solver, self.state)
-            row = measure.row(self.problem, self.solver, self.state, self._info, self.oracle, measured)
+            measured = measured or measure.metrics(self.seen, self.solver, self.state)
+            row = measure.row(self.seen, self.solver, self.state, self._info, self.oracle, measured)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}
 
     def fraction(self) -> float:

@@ -183,6 +183,20 @@ class Solver(param.Parameterized):
         """Noise-free variance of the estimate of a gradient of norm 1 in n variables: (n - 1)/k for the sphere."""
         return float(self.estimator.predicted_variance(np.ones(1), n, 0.0, 1.0)[0])
 
+    def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
+        """By how much independent noise raises the mean square of an estimate at the start: 1 + N / [G^2 (1 + v)].
+
+        N is the noise's part of the variance, v the rest relative to G^2, and G = max(G_f, L_f r) the gradient's size;
+        the noise is the Lagrangian's (``Constants.lagrangian_noise``). A step is to be divided by it, as by 1 + v:
+        what an estimate adds to ||x - x*||^2 then falls short of what its mean takes away.
+        """
+        sigma = constants.lagrangian_noise
+        if not sigma:
+            return 1.0
+        noise = float(self.estimator.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
+        size = max(constants.slope, constants.curvature * radius) ** 2
+        return 1.0 + noise / (size * (1.0 + self.relative_variance(n)))
+
     def theory(self, problem: Problem, info: Info) -> dict[str, Array]:
         """What theory predicts of ``info.variance``, and what papers claim of it, off the books.
 
@@ -195,7 +209,7 @@ class Solver(param.Parameterized):
         target = None if self.estimator is None else self.target(problem, info)
         if target is None:
             return {}
-        noise = problem.noise_variance * (1.0 + np.square(info.dual).sum(axis=-1))
+        noise = problem.lagrangian_noise(info.dual)
         predicted = self.estimator.predicted_variance(target.square, target.n, noise, info.radius)
         bounds = self.estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
         return {"variance_predicted": predicted} | {f"bound: {source}": bound for source, bound in bounds.items()}

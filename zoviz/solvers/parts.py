@@ -92,13 +92,15 @@ def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> floa
     """The radius at which smoothing bias and independent noise balance, at least ``floor``.
 
     [2 n^2 sigma^2 / (L^2 (k + n^2 / 4))]^(1/4) minimises the mean square error of E1 up to the part that does not
-    depend on r; without noise it is ``floor``.
+    depend on r; without noise it is ``floor``. sigma and L are those of the Lagrangian (see ``Constants``).
 
     References
     ----------
     More and Wild (2012) for the constant 8^(1/4) sqrt(sigma / L) that it tends to.
     """
-    if not constants.noise:
+    sigma = constants.lagrangian_noise
+    if not sigma:
         return floor
-    ratio = 2.0 * (n * constants.noise / constants.curvature) ** 2 / (batch + 0.25 * n * n)
+    curvature = constants.lagrangian_curvature(constants.multiplier)
+    ratio = 2.0 * (n * sigma / curvature) ** 2 / (batch + 0.25 * n * n)
     return max(float(ratio**0.25), floor)

@@ -82,9 +82,10 @@ class ZOSPLM(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.
 
-        p = 2 rho (1 where rho is unknown or 0), c = 1.5 / [(L_f + L_h / 4 + p)(1 + v)] and
+        p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + L_h / 4 + p)(1 + v)] (G_f / G_0 for
+        1/4 where constants are measured and that is more) and
         alpha = 0.3 (L_f + p) / [(1 + v) G_0^2], where v is the relative variance of the estimate, (n - 1)/k for the
-        sphere; r = 1e-5 as in the paper, larger under independent noise.
+        sphere; both over ``noise_factor`` under independent noise; r = 1e-5 as in the paper, larger under that noise.
 
         Notes
         -----
@@ -93,14 +94,15 @@ class ZOSPLM(Solver):
         L_f / L_h whatever the units of f and h. One rule served n = 10 to 200 with k = 10 to 10,000.
         """
         n, rho = problem.domain.n, constants.weak_convexity
-        p = self.proximal_weight or (2.0 * rho if rho > 0 else 1.0)
-        inflation = 1.0 + self.relative_variance(n)
+        p = self.proximal_weight or (0.25 * constants.curvature if constants.measured else 2.0 * rho or 1.0)
+        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, 1e-5)
+        inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
         return {
-            "primal_step": 1.5 / ((curvature + 0.25 * constants.constraint_curvature) * inflation),
+            "primal_step": 1.5 / ((constants.lagrangian_curvature(0.25) + p) * inflation),
             "dual_step": 0.3 * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
             "proximal_weight": p,
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, 1e-5),
+            "estimator.smoothing_radius": radius,
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SPLMState:

@@ -13,7 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.extragradient import ExtraGradient, Field
 from zoviz.solvers.parts import Lagrangian
 from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
+from zoviz.types import Array, Constants, Evaluation
 
 
 class ZOBCEG(ExtraGradient):
@@ -64,6 +64,14 @@ class ZOBCEG(ExtraGradient):
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """The dual step is slowed by tau / n: a coordinate of x moves in one of n / tau half steps, y in each."""
         return 0.7, 0.3 / 0.7 * min(self.estimator.block_size, n) / n, 1.0
+
+    def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
+        """1 + N / G^2 with the noise N of a whole sweep: a block has its share of the noise and of the gradient."""
+        sigma = constants.lagrangian_noise
+        sweep = self.estimator.clone()
+        sweep.block_size = n
+        noise = float(sweep.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
+        return 1.0 + noise / max(constants.slope, constants.curvature * radius) ** 2
 
     def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
         """Differences on a random block of x, h(x) on a random block of y, zero elsewhere."""

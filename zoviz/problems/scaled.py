@@ -1,0 +1,113 @@
+"""A problem in the units in which its solver sees it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zoviz.problems.base import Problem
+from zoviz.sets import Set
+from zoviz.streams import Streams
+from zoviz.types import Array, Constants, Evaluation, Optimum
+from zoviz.units import Units
+
+
+class Scaled(Problem):
+    """Another problem in a solver's units, for rules and theory; ``metrics`` alone answers in the user's.
+
+    Parameters
+    ----------
+    problem : Problem
+        The user's; attributes that this class does not define are its own.
+    units : Units
+    """
+
+    __abstract = True
+
+    def __init__(self, problem: Problem, units: Units) -> None:
+        super().__init__(
+            noise=problem.noise,
+            noise_distribution=problem.noise_distribution,
+            noise_scale=problem.noise_scale,
+            noise_degrees=problem.noise_degrees,
+            scaled=problem.scaled,
+        )
+        self._problem, self._units = problem, units
+        self.domain: Set = units.domain
+        self.m = problem.m
+        self.title, self.analytic = problem.title, problem.analytic
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._problem, name)
+
+    def clone(self) -> Scaled:
+        """A twin around a twin."""
+        return Scaled(self._problem.clone(), self._units)
+
+    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+        """Values at solver's points, in the solver's units."""
+        return self._units.value(self._problem.evaluate(self._units.point(x), xi))
+
+    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = ()) -> Any:
+        """The sample of the problem itself."""
+        return self._problem.draw(iteration, streams, shape)
+
+    def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array] | None:
+        """Gradients of the scaled functions along the scaled coordinates."""
+        gradients = self._problem.gradient(self._units.point(x), xi)
+        return None if gradients is None else self._units.gradients(gradients)
+
+    def initial(self, streams: Streams) -> Array:
+        """Starting points in the solver's units."""
+        return self._units.inverse(self._problem.initial(streams))
+
+    @property
+    def known_optimum(self) -> Optimum | None:
+        """The solution in the solver's units."""
+        optimum, units = self._problem.known_optimum, self._units
+        if optimum is None:
+            return None
+        value = (optimum.value - units.level) / units.f
+        return Optimum(value, units.inverse(optimum.point), optimum.multipliers * units.h / units.f, optimum.source)
+
+    @property
+    def constants(self) -> Constants | None:
+        """Bounds that follow from the problem's own: with the largest width and the smallest s_i, so not tight."""
+        known, units = self._problem.constants, self._units
+        if known is None:
+            return None
+        width, f = float(units.width.max()), units.f
+        h = float(units.h.min()) if units.h.size else 1.0
+        return Constants(
+            curvature=known.curvature * width**2 / f,
+            constraint_curvature=known.constraint_curvature * width**2 / h,
+            slope=known.slope * width / f,
+            constraint_slope=known.constraint_slope * width / h,
+            start_slope=known.start_slope * width / h,
+            weak_convexity=known.weak_convexity * width**2 / f,
+            noise=known.noise / f,
+            source=known.source,
+            constraint_noise=known.constraint_noise / h,
+        )
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of the additive noise on one value of the scaled objective."""
+        return self._problem.noise_variance / self._units.f**2
+
+    def lagrangian_noise(self, dual: Array) -> Array:
+        """As for any problem, each constraint's noise over its own s_i."""
+        ratio = self._units.f / self._units.h
+        return self.noise_variance * (1.0 + np.square(dual * ratio).sum(axis=-1))
+
+    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+        """The problem's own measures, in the user's units, of a solver's iterate."""
+        units = self._units
+        return self._problem.metrics(
+            units.point(x),
+            None if y is None else units.dual(y),
+            None if value is None else units.user_value(value),
+        )
