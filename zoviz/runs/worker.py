@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -77,12 +77,14 @@ class Worker:
         self._open = bool(targets)
         self.spent_calls = False
         self.oracle: Oracle | None = None
+        self.observer: Callable[[], object] | None = None
 
     def work(self) -> None:
         """Run to the end; an exception ends the run as failed and stays in ``error``."""
         try:
             with SingleBlasThread(), np.errstate(all="ignore"):
-                self._prepare()
+                if self.state is None:
+                    self._prepare()
                 while self._may_go_on():
                     self._advance()
         except BudgetSpent:
@@ -95,10 +97,18 @@ class Worker:
             self.error = error
             self._end("failed", str(error) or type(error).__name__)
         finally:
-            if self.state is not None:
-                self.trace.append(self._row())
-            outcome, self.message = self._outcome
-            self.status = outcome
+            self._close()
+
+    def _close(self) -> None:
+        """Write the last row, let go of what the problem holds open, and only then say that the run has ended."""
+        if self.state is not None:
+            self.trace.append(self._row())
+        self.problem.release()
+        outcome, self.message = self._outcome
+        self.status = outcome
+
+    def _make_oracle(self) -> Oracle:
+        return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
 
     def _end(self, status: str, message: str) -> bool:
         """Say how the run ends; seen from outside once the last row is written."""
@@ -109,7 +119,7 @@ class Worker:
         """Check, choose what was left open, evaluate the start and record it."""
         self.status = "running"
         started = time.perf_counter()
-        self.oracle = Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
+        self.oracle = self._make_oracle()
         try:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
             self._resolve(x0)
@@ -162,7 +172,8 @@ class Worker:
         if not self.oracle.all_active and not self.oracle.active.any():
             raise OracleError(
                 f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
-                f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside."
+                f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
+                f"{self.problem.mishap}".rstrip()
             )
         if self.stop_at_targets and self.targets and not self._open:
             return self._end("finished", "Every replica hit every target.")
@@ -207,6 +218,8 @@ class Worker:
                 self._check_targets(measured)
             if due:
                 self._record(measured)
+        if self.observer is not None:
+            self.observer()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
         calls = self.oracle.calls
