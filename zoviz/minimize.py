@@ -92,8 +92,8 @@ Returns
 OptimizeResult
     ``x``: the best feasible point queried, else the least violating; ``fun``, ``maxcv`` (largest violation) and
     ``h`` there; ``success``: whether x is feasible; ``status``, ``message``, ``nit``, ``nfev`` = ``calls``,
-    ``failures``, ``multipliers`` (m,), ``best_feasible`` (NaN where there is none), ``seed``, ``trace``,
-    ``method``, and ``run`` with all that a run tells.
+    ``failures``, ``multipliers`` (m,), ``best_feasible`` (NaN where there is none), ``seed``, ``method``, its
+    ``parameters`` as used, and ``trace``, the course of the run.
 
 Raises
 ------

@@ -20,13 +20,13 @@ class Failure:
 
     Attributes
     ----------
-    error : BaseException
+    error : Exception
         What the function raised, or what is wrong with what it returned.
     counted : bool
         True where it counts as a failed evaluation whatever ``on_error`` says: a call that took too long.
     """
 
-    error: BaseException
+    error: Exception
     counted: bool = False
 
 
@@ -61,7 +61,7 @@ class Call:
         """The value at one point (n,), or why there is none."""
         try:
             return self.value(x)
-        except (Exception, SystemExit) as error:  # a simulator that ends its program must not end this one
+        except Exception as error:
             return Failure(error)
 
     def value(self, x: Array) -> Evaluation:
@@ -78,7 +78,11 @@ class Call:
         try:
             f, h = self._pair(x, shape)
             return Evaluation(_objective(f, shape), _constraints(h, shape, self.m))
-        except (Exception, SystemExit) as error:
+        except SystemExit as error:
+            raise OracleError(
+                f"Expected a value, got {error!r} at {at(x)}: a function must not end its program."
+            ) from None
+        except Exception as error:
             error.add_note(f"Raised by the black box at {at(x)}.")
             raise
 

@@ -55,7 +55,7 @@ class Ledger:
 
 
 class Recorded(BlackBox):
-    """A black box with a ledger, which its clones share."""
+    """A black box with a ledger, which its clones share, as they do its processes: one of them evaluates at a time."""
 
     __abstract = True
 
@@ -66,7 +66,7 @@ class Recorded(BlackBox):
     def clone(self) -> Recorded:
         """A twin that writes into the same ledger."""
         twin = super().clone()
-        twin.ledger = self.ledger
+        twin.ledger, twin._crew = self.ledger, self._crew
         return twin
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:

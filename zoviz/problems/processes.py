@@ -18,7 +18,6 @@ import pickle
 import signal
 import sys
 import time
-import traceback
 import warnings
 import weakref
 from collections import deque
@@ -27,15 +26,19 @@ from multiprocessing.connection import Connection, wait
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from zoviz.problems.evaluation import Failure, at
+from zoviz.problems.serving import serve
 from zoviz.types import Array, OracleError
 
 START_SECONDS = 60.0
 """A process that has not imported the functions by then will not."""
 
 _GREETING = -1
+
+
+class _Refused(Exception):
+    """A fresh process cannot import the functions."""
 
 
 class Processes:
@@ -53,6 +56,7 @@ class Processes:
     def __init__(self, call: Callable[[Array], Any], count: int, timeout: float | None) -> None:
         self._call, self._count, self._timeout = call, count, timeout
         self._members: list[_Member] = []
+        self._shipment: tuple[str, Any] | None = None
         self._finalizer = weakref.finalize(self, _end, self._members, os.getpid())
 
     def close(self) -> None:
@@ -70,6 +74,16 @@ class Processes:
         OracleError
             Where the functions cannot be brought into a process.
         """
+        try:
+            return self._outcomes(points)
+        except _Refused as refusal:
+            # E.g. a module that a server or a test runner loaded by its path: this process alone has it.
+            if "fork" not in multiprocessing.get_all_start_methods():
+                raise _not_importable(str(refusal)) from None
+            self._shipment = "fork", self._call
+            return self._outcomes(points)
+
+    def _outcomes(self, points: Sequence[Array]) -> list[Any]:
         results: list[Any] = [None] * len(points)
         waiting = deque(range(len(points)))
         try:
@@ -88,7 +102,8 @@ class Processes:
         """Start as many processes as there is work for, beside those that are free or have yet to greet."""
         busy = sum(member.task is not None and member.task >= 0 for member in self._members)
         while len(self._members) < min(self._count, busy + wanted):
-            self._members.append(_Member(self._call, [member.connection for member in self._members]))
+            self._shipment = self._shipment or _shipment(self._call)
+            self._members.append(_Member(*self._shipment, [member.connection for member in self._members]))
 
     def _collect(self, points: Sequence[Array], results: list[Any]) -> None:
         """Wait for the next answer, end or deadline."""
@@ -110,12 +125,11 @@ class Processes:
 class _Member:
     """One process and what it is doing: a task, the greeting after its start, or (None) nothing."""
 
-    def __init__(self, call: Callable[[Array], Any], siblings: list[Connection]) -> None:
-        method, cargo = _shipment(call)
+    def __init__(self, method: str, cargo: Any, siblings: list[Connection]) -> None:
         context = multiprocessing.get_context(method)
         self.connection, theirs = context.Pipe()
         forked = [*siblings, self.connection] if method == "fork" else []
-        self.process = context.Process(target=_serve, args=(theirs, cargo, forked), daemon=True, name="zoviz-blackbox")
+        self.process = context.Process(target=serve, args=(theirs, cargo, forked), daemon=True, name="zoviz-blackbox")
         with warnings.catch_warnings():
             # Newer Pythons warn of forks beside threads: see the top of this file.
             warnings.simplefilter("ignore", DeprecationWarning)
@@ -139,12 +153,11 @@ class _Member:
                 return None if time.monotonic() < self.deadline else self._late(points)
             answer = self.connection.recv()
         except (EOFError, OSError):
+            answer = None
+        if answer is None:
             return self._died(points)
         if self.task == _GREETING and answer is not True:
-            raise OracleError(
-                f"Expected functions that another process can import, got {answer}: define them at the top of a "
-                "module, or pass a ThreadPoolExecutor as workers (without a timeout)."
-            )
+            raise _Refused(answer)
         self.task = None
         return answer
 
@@ -184,53 +197,23 @@ def _end(members: list[_Member], owner: int) -> None:
 def _shipment(call: Callable[[Array], Any]) -> tuple[str, Any]:
     """How to start a process for these functions, and what to hand it."""
     fresh = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    script = getattr(sys.modules["__main__"], "__file__", None)
     try:
         cargo = pickle.dumps(call)
         reason = "they live in an interactive session"
-        importable = b"__main__" not in cargo or getattr(sys.modules["__main__"], "__file__", None) is not None
+        # A fresh interpreter runs the script again, to find what it defines: it must be there, and be a file.
+        importable = b"__main__" not in cargo if script is None else os.path.isfile(script)
     except Exception as error:
         reason, importable = str(error), False
     if importable:
         return fresh, cargo
     if "fork" in multiprocessing.get_all_start_methods():
         return "fork", call
-    raise OracleError(
+    raise _not_importable(reason)
+
+
+def _not_importable(reason: str) -> OracleError:
+    return OracleError(
         f"Expected functions that another process can import, got others ({reason}): define them at the top of a "
         "module, or pass a ThreadPoolExecutor as workers (without a timeout)."
     )
-
-
-def _serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> None:
-    """Evaluate what comes, until the other end is closed."""
-    for one in inherited:  # else the other ends would seem open when the parent has gone
-        one.close()
-    if hasattr(os, "setsid"):
-        os.setsid()  # a group of its own: what the functions start is ended with it, and Ctrl-C is the parent's
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    try:
-        call = pickle.loads(cargo) if isinstance(cargo, bytes) else cargo
-    except Exception as error:
-        connection.send(f"{type(error).__name__}: {error}")
-        return
-    connection.send(True)
-    # One thread and silent arithmetic, as in a run: the same bits as without processes.
-    with threadpool_limits(limits=1, user_api="blas"), np.errstate(all="ignore"):
-        while True:
-            try:
-                point = connection.recv()
-            except (EOFError, OSError):
-                return
-            connection.send(_portable(call(point)))
-
-
-def _portable(outcome: Any) -> Any:
-    """The outcome; an error that cannot be pickled is replaced by its text."""
-    if not isinstance(outcome, Failure):
-        return outcome
-    error = outcome.error
-    error.add_note("In a process of its own:\n" + "".join(traceback.format_exception(error)))
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return Failure(OracleError(f"{type(error).__name__}: {error}"))
-    return outcome

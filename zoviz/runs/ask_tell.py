@@ -118,10 +118,10 @@ class AskTell:
         Raises
         ------
         ZovizError
-            Before the values at the start were told.
+            Before the values at the start, and those that steps are chosen from, were told.
         """
         if self._worker.state is None:
-            raise ZovizError("Expected the values at the start, got none yet: ask() and tell() first.")
+            raise ZovizError("Expected a session past its start, got one that still chooses its steps: tell() first.")
         return summarise(self._worker)
 
     def ask(self) -> Array:
