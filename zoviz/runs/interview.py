@@ -129,7 +129,8 @@ class Interview(Worker):
             super()._close()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {name: value for name, value in vars(self).items() if name != "inbox"}
+        kept = {name: value for name, value in vars(self).items() if name != "inbox"}
+        return kept | {"solver": self.solver.clone()}  # its parameters are all; another library's may hold a stack
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, inbox=Inbox())
