@@ -149,13 +149,15 @@ def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
         with pytest.raises(ValueError, match=sentence):
             session.tell(f, h)
         np.testing.assert_array_equal(session.ask(), x)
-    while True:
-        session.tell([f_at(point) for point in x], [h_at(point) for point in x])
+    session.tell(*good)
+    with pytest.raises(ZovizError, match="past its start"):
+        _ = session.result
+    while session.ask().shape != (50, 2):  # up to the first batch of directions
         x = session.ask()
-        if x.shape == (1, 2) and np.allclose(x, 1.0):
-            break  # the start itself, alone: one number and one row will do
-    session.tell(f_at(x[0]), h_at(x[0]))
-    assert session.result.nit == 0 and session.result.fun[0] == pytest.approx(f_at(x[0]))
+        one = len(x) == 1  # then a number and a row will do
+        f, h = [f_at(point) for point in x], [h_at(point) for point in x]
+        session.tell(f[0] if one else f, h[0] if one else h)
+    assert session.result.nit == 0 and session.result.fun[0] == pytest.approx(f_at([1.0, 1.0]))
 
 
 @pytest.mark.parametrize(
