@@ -27,6 +27,9 @@ WORTH_REPEATING = 30
 MEANS = 16
 """Under noise, calls that decide between the best point queried and the last iterate; at most a tenth of the budget."""
 
+RETREATS = 20
+"""Without noise, calls between the last iterate and the best feasible point; at most a twentieth of the budget."""
+
 OF_RUN = ("feasibility_tolerance", "replicas", "seconds", "stop_at_targets", "targets")
 
 
@@ -81,7 +84,7 @@ class Task:
     def solve(self, method: str | Solver | type[Solver], callback: Callable[..., object] | None) -> OptimizeResult:
         """Run a solver and choose the answer."""
         noisy = self._problem.noise == "independent"
-        kept = min(MEANS, self._maxfev // 10) if noisy and self._maxfev >= 40 else 0
+        kept = min(MEANS, self._maxfev // 10) if noisy else min(RETREATS, self._maxfev // 20) * (self._problem.m > 0)
         calls = (self._maxfev - self._spent - kept) // self._replicas
         if calls < 1:
             raise ValueError(
@@ -99,8 +102,11 @@ class Task:
                 raise
         self._notes.append(run.message)
         result = run.result
-        answer = self._answer() if not kept else self._mean_answer(result.x[_leader(result)], kept)
-        return self._told(answer, run, result)
+        if noisy and kept >= 4:
+            return self._told(self._mean_answer(result.x[_leader(result)], kept), run, result)
+        if kept and not noisy:
+            self._retreat(result.x[np.argmin(np.where(np.isfinite(result.maxcv), result.maxcv, np.inf))], kept)
+        return self._told(self._answer(), run, result)
 
     def _solver(self, method: str | Solver | type[Solver], calls: int) -> Solver:
         """A twin of the solver that was named or is chosen, with its options set."""
@@ -137,6 +143,23 @@ class Task:
                 run.stop()
 
         return observe
+
+    def _retreat(self, last: Array, calls: int) -> None:
+        r"""Look for a better feasible point on the way from the best one back to an iterate that violates slightly.
+
+        Methods with multipliers approach a constraint from outside as often as from inside: the best feasible point
+        is then an early one, while the last iterate violates by a hair.
+
+        .. math:: x_j = x_{last} + 2^{-j} (x_{best} - x_{last}), \qquad j = 1, \dots, 20
+        """
+        best = self._ledger
+        if not best.feasible or np.array_equal(last, best.x) or not np.isfinite(last).all():
+            return
+        way = 0.5 ** np.arange(1, calls + 1)[:, None]
+        points = self._problem.domain.project(last + way * (best.x - last))
+        value = self._problem.evaluate(points)
+        self._spent += calls
+        self._failures += int((~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1))).sum())
 
     def _answer(self) -> dict[str, Any]:
         """The best point queried."""
