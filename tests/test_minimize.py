@@ -141,7 +141,7 @@ def test_the_budget_is_what_is_called_and_counted(maxfev: int, replicas: int) ->
     diary = Diary(f_at)
     result = minimize(diary, [0, 0], BOUNDS, LINE, "ZOCEG", maxfev, options={"replicas": replicas})
     assert result.nfev == result.calls == len(diary.points) <= maxfev
-    assert result.nfev > maxfev - 20 * replicas, "and most of it is used"
+    assert result.nfev > maxfev - 20 * replicas - 20, "and most of it is used"
 
 
 def test_the_default_budget_is_a_thousand_calls_per_variable_and_one() -> None:
@@ -173,6 +173,20 @@ def test_where_nothing_is_feasible_the_least_violating_point_is_returned_and_it_
     assert f"No feasible point was found among {len(points)} queried: x is the least violating, by 1.5" in (
         result.message
     )
+
+
+def test_the_answer_is_sought_between_the_best_point_and_the_last_iterate_too() -> None:
+    diary = Diary(lambda x: -float(x[0]))
+    # A small dual step: the iterates swing about the boundary, and the last of them lies outside.
+    solver = ZOCEG(primal_step=0.1, dual_step=0.1, dual_cap=10.0)
+    options = {"maxiter": 15} | ({"scaled": False} if "scaled" in BlackBox.param else {})
+    result = minimize(diary, [0.0], [(-5, 5)], lambda x: x[0] ** 3 - 1.0, solver, 1000, options=options)
+    points = np.array(diary.points)[:, 0]
+    before, after = points[:-20], points[-20:]
+    last = result.trace["objective"][-1, 0]
+    assert result.nfev == len(points) and last < -1.1 < result.fun, "the last iterate violates"
+    assert before[before <= 1.0].max() < after.min() and after.max() < -last, "twenty calls in between"
+    assert result.x[0] == pytest.approx(1.0, abs=1e-5) and result.success
 
 
 def test_a_start_that_is_best_is_kept() -> None:
@@ -410,7 +424,7 @@ def test_noise_in_constraints_is_found_too() -> None:
 def test_the_choice_is_made_and_said() -> None:
     result = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, maxfev=600)
     assert result.success and result.fun == pytest.approx(0.5, abs=0.01)
-    assert "was chosen for 2 variables, 1 constraint, deterministic values and 597 calls: " in result.message
+    assert "was chosen for 2 variables, 1 constraint, deterministic values and 577 calls: " in result.message
     assert result.message.startswith(named(result.method).title)
     noisy = minimize(Noisy(0.1), [0.0, 0.0], BOUNDS, maxfev=2000)
     assert "ZO-SPLM was chosen for 2 variables, 0 constraints, noisy values and 1981 calls" in noisy.message

@@ -107,8 +107,9 @@ Exception
 Notes
 -----
 3 calls at the start are spent on counting constraints and on noise (1 under a budget below 30, or where
-``noise`` is given). Under noise the best point queried is partly the luckiest: x is then the better of it and the
-last iterate by the means of repeated calls, and ``fun`` and ``h`` are such means.
+``noise`` is given). Where the last iterate is better than the best feasible point but violates, up to 20 calls go
+into the boundary between them. Under noise the best point queried is partly the luckiest: x is then the better of
+it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are such means.
 
 Examples
 --------

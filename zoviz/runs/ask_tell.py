@@ -12,9 +12,9 @@ from zoviz.problems.base import Problem
 from zoviz.problems.blackbox import BlackBox
 from zoviz.runs import targets as _targets
 from zoviz.runs.interview import Interview, Question
+from zoviz.runs.limits import Limits
 from zoviz.runs.methods import named
 from zoviz.runs.result import Result, summarise
-from zoviz.runs.worker import Limits
 from zoviz.solvers.base import Solver
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation, ZovizError

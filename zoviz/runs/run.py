@@ -11,10 +11,11 @@ import param
 from zoviz.problems.base import Problem
 from zoviz.runs import targets as _targets
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.limits import Limits
 from zoviz.runs.readout import Readout
 from zoviz.runs.result import Result
 from zoviz.runs.steering import Steering
-from zoviz.runs.worker import Limits, Worker
+from zoviz.runs.worker import Worker
 from zoviz.solvers.base import Solver
 from zoviz.streams import Streams
 from zoviz.types import ZovizError

@@ -28,7 +28,7 @@ MEANS = 16
 """Under noise, calls that decide between the best point queried and the last iterate; at most a tenth of the budget."""
 
 RETREATS = 20
-"""Without noise, calls between the last iterate and the best feasible point; at most a twentieth of the budget."""
+"""Without noise, calls between the best feasible point and the last iterate; at most a twentieth of the budget."""
 
 OF_RUN = ("feasibility_tolerance", "replicas", "seconds", "stop_at_targets", "targets")
 
@@ -104,8 +104,8 @@ class Task:
         result = run.result
         if noisy and kept >= 4:
             return self._told(self._mean_answer(result.x[_leader(result)], kept), run, result)
-        if kept and not noisy:
-            self._retreat(result.x[np.argmin(np.where(np.isfinite(result.maxcv), result.maxcv, np.inf))], kept)
+        if run.status == "finished" and not noisy and "seconds" not in settings:
+            self._retreat(result, kept)
         return self._told(self._answer(), run, result)
 
     def _solver(self, method: str | Solver | type[Solver], calls: int) -> Solver:
@@ -144,22 +144,28 @@ class Task:
 
         return observe
 
-    def _retreat(self, last: Array, calls: int) -> None:
-        r"""Look for a better feasible point on the way from the best one back to an iterate that violates slightly.
+    def _retreat(self, result: Result, calls: int) -> None:
+        """Bisect for the boundary between the best feasible point and a last iterate that is better but violates.
 
         Methods with multipliers approach a constraint from outside as often as from inside: the best feasible point
         is then an early one, while the last iterate violates by a hair.
-
-        .. math:: x_j = x_{last} + 2^{-j} (x_{best} - x_{last}), \qquad j = 1, \dots, 20
         """
-        best = self._ledger
-        if not best.feasible or np.array_equal(last, best.x) or not np.isfinite(last).all():
+        best, tolerance = self._ledger, self._ledger.tolerance
+        violation = np.where(np.isfinite(result.maxcv), result.maxcv, np.inf)
+        r = int(violation.argmin())
+        if not (best.feasible and result.fun[r] < best.f and tolerance < violation[r] < np.inf):
             return
-        way = 0.5 ** np.arange(1, calls + 1)[:, None]
-        points = self._problem.domain.project(last + way * (best.x - last))
-        value = self._problem.evaluate(points)
-        self._spent += calls
-        self._failures += int((~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1))).sum())
+        inside, outside = best.x, self._problem.domain.project(result.x[r])
+        for _ in range(calls):
+            middle = 0.5 * (inside + outside)
+            value = self._problem.evaluate(middle[None])
+            self._spent += 1
+            finite = bool(np.isfinite(value.f).all() and np.isfinite(value.h).all())
+            self._failures += not finite
+            if finite and (value.h <= tolerance).all():
+                inside = middle
+            else:
+                outside = middle
 
     def _answer(self) -> dict[str, Any]:
         """The best point queried."""

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs import measure
 from zoviz.runs.inbox import Inbox
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.limits import Limits
 from zoviz.runs.targets import Target
 from zoviz.runs.threads import SingleBlasThread
 from zoviz.runs.trace import Trace
@@ -24,14 +24,6 @@ from zoviz.types import BudgetSpent, OracleError
 
 ACTIVE = ("running", "paused")
 """Statuses of a run that has begun and not ended; the others are ready, finished, stopped and failed."""
-
-
-class Limits(NamedTuple):
-    """Budgets of a run; None is unlimited."""
-
-    iterations: int | None
-    calls: int | None
-    seconds: float | None
 
 
 class Worker:
@@ -238,11 +230,4 @@ class Worker:
 
     def fraction(self) -> float:
         """Share of the budget that is used, NaN without one."""
-        limits, shares = self.limits, []
-        if limits.iterations is not None:
-            shares.append(self.iteration / max(limits.iterations, 1))
-        if limits.calls is not None and self.oracle is not None:
-            shares.append(self.oracle.spent / max(limits.calls, 1))
-        if limits.seconds is not None:
-            shares.append(self.seconds / max(limits.seconds, 1e-9))
-        return min(max(shares), 1.0) if shares else math.nan
+        return self.limits.fraction(self.iteration, 0 if self.oracle is None else self.oracle.spent, self.seconds)
