@@ -88,6 +88,8 @@ def matrix(x):
 BOX = [(-1.0, 1.0)] * 2
 POINTS = np.array([[0.0, 0.1], [0.9, 0.0], [0.2, 0.3], [0.3, 0.3]])
 """The second is where the functions misbehave."""
+UNSCALED = {"scaled": False} if "scaled" in BlackBox.param else {}
+"""Where a test's own steps are in the user's units."""
 
 
 @pytest.fixture(scope="module")
@@ -313,23 +315,23 @@ def test_a_process_pool_of_the_user_says_why_it_cannot_take_a_lambda() -> None:
             problem.evaluate(POINTS)
 
 
-@pytest.mark.parametrize("workers", [None, 2], ids=["here", "processes"])
-def test_errors_come_back_from_processes(workers: int | None, functions: ModuleType) -> None:
+@pytest.mark.parametrize("timeout", [None, 60.0], ids=["here", "processes"])
+def test_errors_come_back_from_processes(timeout: float | None, functions: ModuleType) -> None:
     with pytest.raises(ZeroDivisionError, match="burnt down") as caught:
-        BlackBox(functions.raises, bounds=BOX, workers=workers).evaluate(POINTS)
+        BlackBox(functions.raises, bounds=BOX, timeout=timeout).evaluate(POINTS)
     assert "Raised by the black box at x = [0.9 0. ]." in caught.value.__notes__
-    counted = BlackBox(functions.raises, bounds=BOX, workers=workers, on_error="fail")
+    counted = BlackBox(functions.raises, bounds=BOX, timeout=timeout, on_error="fail")
     np.testing.assert_array_equal(np.isnan(counted.evaluate(POINTS).f), [False, True, False, False])
     counted.release()
-    expected = OracleError if workers else functions.Peculiar
+    expected = OracleError if timeout else functions.Peculiar
     with pytest.raises(expected, match="the simulator"):
-        BlackBox(functions.peculiar, bounds=BOX, workers=workers).evaluate(POINTS)
+        BlackBox(functions.peculiar, bounds=BOX, timeout=timeout).evaluate(POINTS)
 
 
 def test_a_process_that_dies_is_a_failure_and_is_replaced(functions: ModuleType) -> None:
     with pytest.raises(OracleError, match=r"got a process that ended with exit code 7 at x = \[0.9 0. \]"):
-        BlackBox(functions.dies, bounds=BOX, workers=2).evaluate(POINTS)
-    problem = BlackBox(functions.dies, bounds=BOX, workers=2, on_error="fail")
+        BlackBox(functions.dies, bounds=BOX, timeout=60.0).evaluate(POINTS)
+    problem = BlackBox(functions.dies, bounds=BOX, timeout=60.0, on_error="fail")
     for _ in range(2):
         np.testing.assert_array_equal(np.isnan(problem.evaluate(POINTS).f), [False, True, False, False])
     assert "exit code 7" in problem.mishap
@@ -391,7 +393,7 @@ def test_hangs_in_several_processes_are_waited_for_together(functions: ModuleTyp
 
 
 def test_a_run_with_hangs_ends(functions: ModuleType) -> None:
-    problem = BlackBox(functions.hangs, bounds=BOX, x0=[0.49, 0.5], timeout=0.3, workers=2)
+    problem = BlackBox(functions.hangs, bounds=BOX, x0=[0.49, 0.5], timeout=0.3, workers=2, **UNSCALED)
     solver = ZOCEG(primal_step=0.2, dual_step=0.2, dual_cap=1.0)
     started = time.monotonic()
     result = Run(problem=problem, solver=solver, replicas=1, iterations=20).run()

@@ -115,8 +115,8 @@ Examples
 --------
 >>> from zoviz import minimize
 >>> result = minimize(lambda x: x @ x, [2.0, 1.0], constraints=lambda x: 1 - x[0])
->>> result.success, result.x.round(1)
-(True, array([1., 0.]))
+>>> result.success, round(result.fun, 2)
+(True, 1.0)
 """
 )
 

@@ -15,7 +15,7 @@ class Ledger:
 
     Attributes
     ----------
-    x : Array, shape (n,), or None
+    x : Array, shape (n,)
     f : float
     h : Array, shape (m,)
     violation : float
@@ -28,8 +28,7 @@ class Ledger:
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance, self.points = tolerance, 0
-        self.x: Array | None = None
-        self.f, self.violation, self.h = np.inf, np.inf, np.empty(0)
+        self.x, self.f, self.violation, self.h = np.empty(0), np.inf, np.inf, np.empty(0)
         self.mishap = ""
 
     @property

@@ -52,7 +52,8 @@ class Task:
         self._maxfev = 1000 * (problem.n + 1) if maxfev is None else _whole(maxfev, "maxfev", 1)
         self._seed = 0 if seed is None else _whole(seed, "seed", 0)
         self._replicas = _whole(settings.get("replicas", 1), "replicas", 1)
-        self._spent, self._failures, self._notes = 0, 0, []
+        self._spent, self._failures = 0, 0
+        self._notes: list[str] = []
 
     def examine(self, noise_is_known: bool) -> None:
         """Count the constraints, and see whether values are noisy; charged.
