@@ -5,8 +5,10 @@ converge, steer it while it runs, and replay exactly what happened.
 """
 
 from zoviz import estimators, problems, solvers
+from zoviz.minimize import minimize
+from zoviz.runs.ask_tell import AskTell
 from zoviz.runs.run import Run
 
 __version__ = "0.1.0"
 
-__all__ = ["Run", "estimators", "problems", "solvers"]
+__all__ = ["AskTell", "Run", "estimators", "minimize", "problems", "solvers"]

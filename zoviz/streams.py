@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,6 +14,29 @@ _BLOCK_TOTAL = 1 << 20
 """Numbers drawn ahead: per replica, and at most in all."""
 
 
+class _Filler:
+    """Fills an array with the next numbers of one generator; an object, not a closure, so that it can be pickled."""
+
+    def __init__(self, generator: np.random.Generator, kind: str, argument: float) -> None:
+        self.generator, self._kind, self._argument = generator, kind, argument
+
+    def __call__(self, out: Array) -> None:
+        if self._kind == "normal":
+            self.generator.standard_normal(out=out)
+        elif self._kind == "uniform":
+            self.generator.random(out=out)
+        else:
+            out[:] = self.generator.standard_t(self._argument, out.size)
+
+
+class Mark(NamedTuple):
+    """How far one sequence has been read: numbers drawn ahead, the place in them, the generators' states."""
+
+    buffer: Array
+    position: int
+    states: list[dict[str, Any]]
+
+
 class _Stream:
     """One endless sequence per replica, read in order whatever the sizes of the requests.
 
@@ -22,10 +44,11 @@ class _Stream:
     calls; a sequence read in two halves equals the sequence read at once, so the block is invisible to the caller.
     """
 
-    def __init__(self, fills: list[Callable[[Array], Any]]) -> None:
+    def __init__(self, fills: list[_Filler]) -> None:
         self._fills = fills
         self._buffer = np.empty((len(fills), 0))
         self._position = 0
+        self._states: list[dict[str, Any]] | None = None
 
     def take(self, count: int) -> Array:
         left = self._buffer.shape[1] - self._position
@@ -40,7 +63,21 @@ class _Stream:
         for row, fill in zip(out, self._fills, strict=True):
             fill(row[left:])
         self._buffer, self._position = (out, count) if ahead else (out[:, :0], 0)
+        self._states = None
         return out[:, :count]
+
+    def mark(self) -> Mark:
+        """The place that reading has come to; cheap between two refills, which alone advance the generators."""
+        if self._states is None:
+            self._states = [fill.generator.bit_generator.state for fill in self._fills]
+        return Mark(self._buffer, self._position, self._states)
+
+    def rewind(self, mark: Mark) -> None:
+        """Go back (or on) to a mark of the same sequence."""
+        if self._states is not mark.states:
+            for fill, state in zip(self._fills, mark.states, strict=True):
+                fill.generator.bit_generator.state = state
+        self._buffer, self._position, self._states = mark
 
 
 class Streams:
@@ -71,12 +108,15 @@ class Streams:
         key = (kind, purpose, argument)
         stream = self._streams.get(key)
         if stream is None:
-            generators = [self.generator(f"{purpose}/{kind}", r) for r in range(self.replicas)]
-            stream = self._streams[key] = _Stream([_filler(g, kind, argument) for g in generators])
+            stream = self._streams[key] = self._begin(*key)
         count = 1
         for size in shape:
             count *= size
         return stream.take(count).reshape(self.replicas, *shape)
+
+    def _begin(self, kind: str, purpose: str, argument: float) -> _Stream:
+        generators = [self.generator(f"{purpose}/{kind}", r) for r in range(self.replicas)]
+        return _Stream([_Filler(generator, kind, argument) for generator in generators])
 
     def normal(self, purpose: str, *shape: int) -> Array:
         """Standard normal numbers, shape (R, *shape). The array may be a view: do not write into it."""
@@ -105,14 +145,26 @@ class Streams:
         keys = self.uniform(purpose, repeats, n)
         return np.sort(np.argpartition(keys, size - 1, axis=-1)[..., :size], axis=-1)
 
+    def snapshot(self) -> dict[tuple[str, str, float], Mark]:
+        """The place that every sequence has been read to."""
+        return {key: stream.mark() for key, stream in self._streams.items()}
 
-def _filler(generator: np.random.Generator, kind: str, argument: float) -> Callable[[Array], Any]:
-    if kind == "normal":
-        return lambda out: generator.standard_normal(out=out)
-    if kind == "uniform":
-        return lambda out: generator.random(out=out)
+    def restore(self, snapshot: dict[tuple[str, str, float], Mark]) -> None:
+        """Go back to a snapshot: what was read since is read again, number for number.
 
-    def student_t(out: Array) -> None:
-        out[:] = generator.standard_t(argument, out.size)
+        The snapshot may be that of other streams with the same seed and as many replicas, e.g. of another process.
 
-    return student_t
+        Raises
+        ------
+        ValueError
+            For a snapshot of another number of replicas.
+        """
+        replicas = {len(mark.states) for mark in snapshot.values()} - {self.replicas}
+        if replicas:
+            raise ValueError(f"Expected a snapshot of {self.replicas} replicas, got one of {replicas.pop()}.")
+        for key in self._streams.keys() - snapshot.keys():
+            del self._streams[key]  # begun since: it begins anew
+        for key, mark in snapshot.items():
+            if key not in self._streams:
+                self._streams[key] = self._begin(*key)
+            self._streams[key].rewind(mark)

@@ -86,6 +86,14 @@ class Problem(param.Parameterized):
         twin._data = self._data
         return twin
 
+    def release(self) -> None:
+        """Let go of what evaluating holds open, e.g. processes; a run does it when it ends."""
+
+    @property
+    def mishap(self) -> str:
+        """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
+        return ""
+
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
         """Values without additive noise, x (..., n) to f (...), h (..., m).
 

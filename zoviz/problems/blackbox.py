@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
+from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ import param
 from numpy.typing import ArrayLike
 
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
+from zoviz.problems.crew import Crew, check_workers
+from zoviz.problems.evaluation import Call, Failure, at, zero
+from zoviz.problems.forms import box
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation, Optimum, OracleError
 
@@ -42,6 +44,14 @@ class BlackBox(Problem):
         Start of every replica; without it the start is uniform in the (finite) box.
     m : int, optional
         Number of constraints, needed for ``joint=True``; otherwise found by one call at the start.
+    workers : int, executor or map-like callable, optional
+        Who evaluates the points of a batch in parallel: so many processes (-1: one per core), anything with
+        ``submit`` (``concurrent.futures``), or anything that is called as ``map`` is.
+    timeout : float, optional
+        Seconds after which a call is given up, its process ended, and the point counted as failed.
+    on_error : str
+        "raise": what the function raises, or a useless value (None, text, a wrong shape), ends the run. "fail": the
+        point counts as failed, like one with NaN (with ``vectorised``, the batch).
     noise : str
         Contract of the function's own randomness: declare "independent" if two calls at one point may differ.
         ``noise_scale`` adds artificial noise on top and is 0 here by default.
@@ -49,12 +59,13 @@ class BlackBox(Problem):
     Raises
     ------
     ValueError
-        For bounds that are reversed, an x0 of the wrong length or outside the bounds, or no way to tell n.
+        For bounds that are reversed, an x0 of the wrong length or outside the bounds, no way to tell n, or workers
+        that cannot do what is asked of them.
 
     Notes
     -----
     Without arguments it is problem 22 of Hock and Schittkowski, with f* = 1 at (1, 1). Measures come from values
-    that the run paid for, never from extra calls.
+    that the run paid for, never from extra calls. How processes are started: ``zoviz.problems.processes``.
     """
 
     title = "Black box"
@@ -76,6 +87,26 @@ class BlackBox(Problem):
     vectorised = param.Boolean(default=False, label="Vectorised", doc="Functions take (..., n) at once.")
     optimal_value = param.Number(default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.")
     scaled = param.Boolean(default=True)
+    workers = param.Parameter(
+        default=None, constant=True, label="Workers", doc="Processes, or an executor; None: one by one, here."
+    )
+    timeout = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        inclusive_bounds=(False, True),
+        constant=True,
+        precedence=-1,
+        label="Timeout in s",
+        doc="Longest time of one call; a longer one is ended and counts as failed.",
+    )
+    on_error = param.Selector(
+        default="raise",
+        objects=["raise", "fail"],
+        precedence=-1,
+        label="On an error",
+        doc="raise: what the function raises ends the run. fail: the point counts as failed.",
+    )
     noise_scale = param.Number(
         default=0.0, bounds=(0, 1e9), label="Added noise scale σ", doc="Artificial noise on top of the function's own."
     )
@@ -96,8 +127,11 @@ class BlackBox(Problem):
         params = {"x0": x0, "m_constraints": m} | params
         super().__init__(**params)
         self._m = self.m_constraints
-        self.domain = _box(self.bounds, self.x0)
+        self.domain = box(self.bounds, self.x0)
         self._start = None if self.x0 is None else self._checked_start()
+        self._crew = Crew(self.workers, self.timeout)
+        self._mishap = ""
+        check_workers(self.workers, self.timeout, self.vectorised)
 
     def clone(self) -> BlackBox:
         """A twin around the same functions."""
@@ -138,8 +172,23 @@ class BlackBox(Problem):
             return 0
         if isinstance(self.constraints, Sequence):
             return len(self.constraints)
-        start = self._start if self._start is not None else self.domain.sample(np.full(self.n, 0.5))
-        return int(np.atleast_1d(np.asarray(self.constraints(start), dtype=float)).shape[-1])
+        value = self._crew.once(Call(zero, self.constraints, False, None), self.start)
+        if isinstance(value, Failure):
+            value.error.add_note("The call was to count the constraints: with m given it is not needed.")
+            raise value.error
+        return len(value.h)
+
+    @property
+    def start(self) -> Array:
+        """x0, or a point amid the box where starts are drawn, shape (n,)."""
+        return self._start if self._start is not None else self.domain.sample(np.full(self.n, 0.5))
+
+    def probe(self) -> Evaluation | Failure:
+        """The value at ``start`` by one call; m is known afterwards."""
+        value = self._crew.once(Call(self.objective, self.constraints, self.joint, self._m), self.start)
+        if isinstance(value, Evaluation):
+            self._m = len(value.h)
+        return value
 
     @property
     def known_optimum(self) -> Optimum | None:
@@ -155,6 +204,15 @@ class BlackBox(Problem):
             return super().initial(streams)
         return np.repeat(self._start[None], streams.replicas, axis=0)
 
+    @property
+    def mishap(self) -> str:
+        """Why the first evaluation that failed did so, as a sentence."""
+        return self._mishap
+
+    def release(self) -> None:
+        """End the processes that evaluate; the next evaluation starts new ones."""
+        self._crew.close()
+
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Call the user's functions, all at once or point by point.
 
@@ -164,57 +222,21 @@ class BlackBox(Problem):
             Where they return something of the wrong shape. What they raise themselves goes through, with the point
             noted.
         """
+        call = Call(self.objective, self.constraints, self.joint, self.m)
         if self.vectorised:
-            return self._call(x, x.shape[:-1])
-        points = x.reshape(-1, self.n)
-        values = [self._call(point, ()) for point in points]
-        f = np.array([value.f for value in values], dtype=float).reshape(x.shape[:-1])
-        return Evaluation(f, np.array([value.h for value in values], dtype=float).reshape(*x.shape[:-1], self.m))
+            value = call(x) if self.on_error == "fail" else call.value(x)
+            return self._failed(value, x) if isinstance(value, Failure) else value
+        points = list(x.reshape(-1, self.n))
+        f, h = np.empty(len(points)), np.empty((len(points), self.m))
+        with closing(self._crew.outcomes(call, points)) as outcomes:
+            for i, value in enumerate(outcomes):
+                f[i], h[i] = self._failed(value, points[i]) if isinstance(value, Failure) else value
+        return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
 
-    def _call(self, x: Array, shape: tuple[int, ...]) -> Evaluation:
-        try:
-            value = self.objective(x)
-            if self.joint and not (hasattr(value, "__len__") and len(value) == 2):
-                raise OracleError(f"Expected (f, h) from a joint function, got {type(value).__name__}: return a pair.")
-            f, h = value if self.joint else (value, self._constrain(x, shape))
-        except Exception as error:
-            where = f"x = {np.array2string(x, threshold=8)}" if x.ndim == 1 else f"points of shape {x.shape}"
-            error.add_note(f"Raised by the black box at {where}.")
-            raise
-        f, h = np.asarray(f, dtype=float), np.asarray(h, dtype=float)
-        if f.shape != shape and f.size == 1 and not shape:
-            f = f.reshape(())
-        if h.shape == shape and self.m == 1:
-            h = h[..., None]
-        if f.shape != shape:
-            raise OracleError(f"Expected f of shape {shape}, got {f.shape}: return one number per point.")
-        if h.shape != (*shape, self.m):
-            raise OracleError(
-                f"Expected h of shape {(*shape, self.m)}, got {h.shape}: return one column per constraint."
-            )
-        return Evaluation(f, h)
-
-    def _constrain(self, x: Array, shape: tuple[int, ...]) -> Any:
-        if self.constraints is None:
-            return np.empty((*shape, 0))
-        if isinstance(self.constraints, Sequence):
-            columns = [np.asarray(one(x), dtype=float) for one in self.constraints]
-            for i, column in enumerate(columns):
-                if column.size != math.prod(shape):
-                    raise OracleError(f"Expected one number per point from constraint {i + 1}, got {column.shape}.")
-            return np.stack([column.reshape(shape) for column in columns], axis=-1)
-        return self.constraints(x)
-
-
-def _box(bounds: Any, x0: ArrayLike | None) -> Box:
-    if bounds is None:
-        if x0 is None:
-            raise ValueError("Expected bounds or x0 to tell the number of variables, got neither.")
-        return Box.free(np.atleast_1d(np.asarray(x0, dtype=float)).size)
-    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
-        return Box(bounds.lb, bounds.ub)
-    try:
-        pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
-    except (TypeError, ValueError) as error:
-        raise ValueError(f"Expected bounds as n pairs (lower, upper), got {bounds!r}.") from error
-    return Box([low for low, _ in pairs], [high for _, high in pairs])
+    def _failed(self, failure: Failure, x: Array) -> Evaluation:
+        """NaN for a failure that counts; another is raised."""
+        if not failure.counted and self.on_error == "raise":
+            raise failure.error
+        kind = "" if isinstance(failure.error, (OracleError, TimeoutError)) else f"{type(failure.error).__name__}: "
+        self._mishap = self._mishap or f"The first failure, at {at(x)}: {kind}{failure.error}"
+        return Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+import param
 
 from zoviz.problems.base import Problem
 from zoviz.sets import Box
@@ -25,6 +26,8 @@ class DesignProblem(Problem):
     """
 
     __abstract = True
+
+    scaled = param.Boolean(default=True)
 
     n: ClassVar[int]
     """Number of variables."""

@@ -62,6 +62,7 @@ class Suite(Problem):
         label="Start spread",
         doc="Every coordinate of x0 is moved by up to this much, a different way in every replica; 0: not moved.",
     )
+    scaled = param.Boolean(default=True)
     stated_optimum = param.Boolean(
         default=False, label="Trust the stated optimum", doc="Measure gaps against the best value that its file states."
     )

@@ -89,7 +89,8 @@ class Readout(param.Parameterized):
         worker = self._worker
         if worker is None or worker.oracle is None:
             return Progress(0, 0, 0.0, float("nan"))
-        return Progress(worker.iteration, worker.oracle.spent, worker.seconds, worker.fraction())
+        done = worker.iteration, worker.oracle.spent, worker.seconds
+        return Progress(*done, worker.limits.fraction(*done))
 
     @property
     def frozen(self) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -75,6 +75,7 @@ def summarise(worker: Worker) -> Result:
         message += f" No feasible point was found{whom}."
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
+        message += f" {worker.problem.mishap}" if worker.problem.mishap else ""
     x, y = worker.solver.output(state), getattr(state, "y", np.empty((found.size, 0)))
     return Result(
         x=x if units is None else units.point(x),
@@ -93,3 +94,25 @@ def summarise(worker: Worker) -> Result:
         seed=worker.streams.seed,
         trace=worker.trace,
     )
+
+
+class OptimizeResult(dict[str, Any]):
+    """One answer, as a dict whose entries are attributes too: what ``minimize`` returns, as SciPy's does."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"Expected one of {', '.join(self)}, got {name!r}.")
+        return self[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        del self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:>{width}}: {value!r:.200}" for name, value in self.items())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import param
@@ -11,10 +11,11 @@ import param
 from zoviz.problems.base import Problem
 from zoviz.runs import targets as _targets
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.limits import Limits
 from zoviz.runs.readout import Readout
 from zoviz.runs.result import Result
 from zoviz.runs.steering import Steering
-from zoviz.runs.worker import Limits, Worker
+from zoviz.runs.worker import Worker
 from zoviz.solvers.base import Solver
 from zoviz.streams import Streams
 from zoviz.types import ZovizError
@@ -90,8 +91,13 @@ class Run(Readout):
         self._thread.start()
         return self
 
-    def run(self) -> Result:
+    def run(self, observer: Callable[[], object] | None = None) -> Result:
         """Run in this thread, to the end of a budget.
+
+        Parameters
+        ----------
+        observer : callable, optional
+            Called after every iteration, without arguments; it may look at the run and may ``stop`` it.
 
         Raises
         ------
@@ -104,6 +110,7 @@ class Run(Readout):
         if self.iterations is None and self.calls is None and self.seconds is None and not ends_by_itself:
             raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
         self._prepare()
+        self._worker.observer = observer
         self._worker.work()
         return self.wait()
 

@@ -31,7 +31,7 @@ class _Speller:
         if isinstance(value, (list, tuple)):
             inner = ", ".join(self.spell(item) for item in value)
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
-        if callable(value):
+        if callable(value) or hasattr(value, "submit"):  # a function, or an executor that evaluates it
             return self._function(value)
         if hasattr(value, "lb") and hasattr(value, "ub"):
             return self.spell(

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import time
-from collections.abc import Iterable
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs import measure
 from zoviz.runs.inbox import Inbox
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.limits import Limits
 from zoviz.runs.scaling import present
 from zoviz.runs.targets import Target
 from zoviz.runs.threads import SingleBlasThread
@@ -27,14 +27,6 @@ ACTIVE = ("running", "paused")
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
 """Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
-
-
-class Limits(NamedTuple):
-    """Budgets of a run; None is unlimited."""
-
-    iterations: int | None
-    calls: int | None
-    seconds: float | None
 
 
 class Worker:
@@ -82,12 +74,14 @@ class Worker:
         self.spent_calls = False
         self.oracle: Oracle | None = None
         self.seen = problem  # as the solver sees it: in its units
+        self.observer: Callable[[], object] | None = None
 
     def work(self) -> None:
         """Run to the end; an exception ends the run as failed and stays in ``error``."""
         try:
             with SingleBlasThread(), np.errstate(all="ignore"):
-                self._prepare()
+                if self.state is None:
+                    self._prepare()
                 while self._may_go_on():
                     self._advance()
         except BudgetSpent:
@@ -100,11 +94,19 @@ class Worker:
             self.error = error
             self._end("failed", str(error) or type(error).__name__)
         finally:
-            self.solver.close()
-            if self.state is not None:
-                self.trace.append(self._row())
-            outcome, self.message = self._outcome
-            self.status = outcome
+            self._close()
+
+    def _close(self) -> None:
+        """Write the last row, let go of what the problem holds open, and only then say that the run has ended."""
+        self.solver.close()
+        if self.state is not None:
+            self.trace.append(self._row())
+        self.problem.release()
+        outcome, self.message = self._outcome
+        self.status = outcome
+
+    def _make_oracle(self) -> Oracle:
+        return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
 
     def _end(self, status: str, message: str) -> bool:
         """Say how the run ends; seen from outside once the last row is written."""
@@ -115,7 +117,7 @@ class Worker:
         """Check, choose what was left open, evaluate the start and record it."""
         self.status = "running"
         started = time.perf_counter()
-        self.oracle = Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
+        self.oracle = self._make_oracle()
         try:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
             if self.problem.scaled:
@@ -172,7 +174,8 @@ class Worker:
         if not self.oracle.all_active and not self.oracle.active.any():
             raise OracleError(
                 f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
-                f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside."
+                f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
+                f"{self.problem.mishap}".rstrip()
             )
         if self.stop_at_targets and self.targets and not self._open:
             return self._end("finished", "Every replica hit every target.")
@@ -222,6 +225,8 @@ class Worker:
                 self._check_targets(measured)
             if due:
                 self._record(measured)
+        if self.observer is not None:
+            self.observer()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
         calls = self.oracle.calls
@@ -241,14 +246,3 @@ class Worker:
             measured = measured or measure.metrics(self.seen, self.solver, self.state)
             row = measure.row(self.seen, self.solver, self.state, self._info, self.oracle, measured)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}
-
-    def fraction(self) -> float:
-        """Share of the budget that is used, NaN without one."""
-        limits, shares = self.limits, []
-        if limits.iterations is not None:
-            shares.append(self.iteration / max(limits.iterations, 1))
-        if limits.calls is not None and self.oracle is not None:
-            shares.append(self.oracle.spent / max(limits.calls, 1))
-        if limits.seconds is not None:
-            shares.append(self.seconds / max(limits.seconds, 1e-9))
-        return min(max(shares), 1.0) if shares else math.nan

@@ -1,0 +1,239 @@
+"""Asking and telling equals running, bit for bit, also through a pickle; and streams that can be put back."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zoviz import AskTell, Run
+from zoviz.problems import BlackBox, NonconvexQCQP, Problem
+from zoviz.registry import discover
+from zoviz.solvers import ZOCEG, ZOSPLM, Solver
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation, OracleError, ZovizError
+
+SOLVERS = {name: cls for name, cls in discover("zoviz.solvers", Solver).items() if cls.__module__[:6] == "zoviz."}
+FIELDS = ("x", "fun", "maxcv", "success", "nfev", "multipliers", "best_feasible", "best_value", "failures")
+ITERATIONS = 6
+
+
+class Flat(NonconvexQCQP):
+    """The same values whether points come as (R, q, n) or one after the other: products may round by shape."""
+
+    __abstract = True
+
+    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+        f, h = zip(*[super(Flat, self).evaluate(point) for point in x.reshape(-1, x.shape[-1])], strict=True)
+        return Evaluation(np.array(f).reshape(x.shape[:-1]), np.array(h).reshape(*x.shape[:-1], self.m))
+
+
+def f_at(x: Array) -> float:
+    return float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2)
+
+
+def h_at(x: Array) -> list[float]:
+    return [float(x[0] + x[1] - 2.0), float(x[0] ** 2 - x[1])]
+
+
+PROBLEMS = {
+    "known constants": lambda: Flat(n=6),
+    "measured constants": lambda: BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2, x0=[0.5, 3.0]),
+    "measured, random start": lambda: BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2),
+    "common noise": lambda: Flat(n=6, noise="common", noise_scale=0.01),
+    "independent noise": lambda: Flat(n=6, noise="independent", noise_scale=0.01),
+}
+
+
+def drive(session: AskTell, problem: Problem, pickled: bool = False) -> AskTell:
+    """Answer until it ends, from ``problem``; with ``pickled`` through a pickle before every answer."""
+    while not session.done:
+        if pickled:
+            session = pickle.loads(pickle.dumps(session))
+        session.tell(*problem.evaluate(session.ask()))
+    return session
+
+
+def assert_same(session: AskTell, run: Run) -> None:
+    mine, its = session.result, run.result
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(mine, name), getattr(its, name), err_msg=name)
+    assert (mine.nit, mine.status, mine.message, mine.seed) == (its.nit, its.status, its.message, its.seed)
+    mine, its = mine.trace.snapshot().columns, its.trace.snapshot().columns
+    assert mine.keys() == its.keys()
+    for name in mine.keys() - {"seconds"}:
+        np.testing.assert_array_equal(mine[name], its[name], err_msg=name)
+
+
+@pytest.mark.parametrize("kind", PROBLEMS)
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_it_equals_a_run_to_the_bit(solver: str, kind: str) -> None:
+    problem = PROBLEMS[kind]()
+    if SOLVERS[solver]().accepts(problem) is not None:
+        pytest.skip("not accepted")
+    settings = {"replicas": 2, "iterations": ITERATIONS, "seed": 3}
+    run = Run(problem=problem, solver=SOLVERS[solver](), **settings)
+    run.run()
+    assert_same(drive(AskTell(SOLVERS[solver](), problem, **settings), problem), run)
+
+
+@pytest.mark.parametrize("solver", SOLVERS)
+def test_it_goes_on_identically_through_pickles(solver: str) -> None:
+    problem = PROBLEMS["independent noise"]()
+    if SOLVERS[solver]().accepts(problem) is not None:
+        pytest.skip("not accepted")
+    settings = {"replicas": 2, "iterations": ITERATIONS, "seed": 5}
+    run = Run(problem=problem, solver=SOLVERS[solver](), **settings)
+    run.run()
+    assert_same(drive(AskTell(SOLVERS[solver](), problem, **settings), problem, pickled=True), run)
+
+
+def test_a_budget_of_calls_and_targets_end_it_as_they_end_a_run() -> None:
+    problem = PROBLEMS["known constants"]()
+    for settings in ({"calls": 700}, {"calls": 50_000, "targets": {"gap": 1e-2}, "stop_at_targets": True}):
+        run = Run(problem=problem, solver=ZOCEG(), replicas=2, **settings)
+        run.run()
+        session = drive(AskTell("zoceg", problem, replicas=2, **settings), problem)
+        assert_same(session, run)
+        assert session.result.nfev.max() <= settings["calls"]
+
+
+def test_a_value_that_is_not_finite_counts_as_in_a_run() -> None:
+    def holed(x: Array) -> float:
+        return np.nan if 0.0 < x[0] < 1e-4 else f_at(x)  # half of the first directions
+
+    problem = BlackBox(holed, h_at, bounds=[(-4, 4)] * 2, x0=[0.0, 3.0], on_error="fail")
+    run = Run(problem=problem, solver=ZOSPLM(), replicas=3, iterations=40, seed=1)
+    run.run()
+    session = drive(AskTell(ZOSPLM(), problem, replicas=3, iterations=40, seed=1), problem)
+    assert run.result.failures.sum() > 0
+    assert_same(session, run)
+
+
+def test_all_replicas_frozen_is_an_error_as_in_a_run() -> None:
+    session = AskTell(ZOCEG(primal_step=0.1, dual_step=0.1, dual_cap=1.0), bounds=[(-1, 1)], calls=50)
+    with pytest.raises(OracleError, match="Expected finite values from the black box"):
+        for _ in range(20):
+            session.tell(np.full(len(session.ask()), np.nan))
+    assert session.done and session.result.status == "failed"
+
+
+def test_it_minimises_without_a_function() -> None:
+    session = AskTell(ZOCEG(), bounds=[(-4, 4)] * 2, x0=[0.0, 3.0], m=2, calls=600)
+    while not session.done:
+        x = session.ask()
+        assert x.shape[1] == 2
+        np.testing.assert_array_equal(session.ask(), x)
+        session.tell([f_at(point) for point in x], [h_at(point) for point in x])
+    assert session.result.success.all()
+    np.testing.assert_allclose(session.result.best_value, 1.0, atol=1e-2)
+    with pytest.raises(ZovizError, match="Expected a question that is open, got none: The budget of 600"):
+        session.ask()
+
+
+def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
+    session = AskTell(ZOSPLM(), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], m=2, calls=300)
+    x = session.ask()
+    with pytest.raises(ZovizError, match="Expected a session past its start"):
+        _ = session.result
+    good = [f_at(point) for point in x], [h_at(point) for point in x]
+    for f, h, sentence in (
+        (good[0][:-1], good[1], rf"Expected f of shape \({len(x)},\) for the {len(x)} points"),
+        (good[0], None, rf"Expected h of shape \({len(x)}, 2\).*got \({len(x)}, 0\): one row of m numbers"),
+        (good[0], np.transpose(good[1]), r"Expected h of shape"),
+        (["heavy"] * len(x), good[1], "Expected numbers for f, got"),
+        ({}, good[1], "Expected numbers for f, got"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            session.tell(f, h)
+        np.testing.assert_array_equal(session.ask(), x)
+    session.tell(*good)
+    with pytest.raises(ZovizError, match="past its start"):
+        _ = session.result
+    while session.ask().shape != (50, 2):  # up to the first batch of directions
+        x = session.ask()
+        one = len(x) == 1  # then a number and a row will do
+        f, h = [f_at(point) for point in x], [h_at(point) for point in x]
+        session.tell(f[0] if one else f, h[0] if one else h)
+    assert session.result.nit == 0 and session.result.fun[0] == pytest.approx(f_at([1.0, 1.0]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"solver": "ZOSPLN", "bounds": [(0, 1)]}, "got 'ZOSPLN': did you mean ZOSPLM"),
+        ({"solver": "ZOSPLM"}, "Expected bounds or x0"),
+        ({"solver": "ZOSPLM", "problem": BlackBox(), "x0": [1, 1]}, "Expected a problem, or bounds and x0, got both"),
+    ],
+)
+def test_a_session_that_makes_no_sense_is_refused(arguments: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        AskTell(**arguments)
+
+
+class Restless(ZOCEG):
+    """Remembers between steps what is not in its state."""
+
+    __abstract = True
+
+    count = 0
+
+    def step(self, state: Any, oracle: Any, streams: Streams) -> Any:
+        self.count += 1
+        oracle(state.x + 1e-3 * self.count)
+        return super().step(state, oracle, streams)
+
+
+def test_a_solver_that_is_not_a_function_of_its_state_is_found_out() -> None:
+    problem = PROBLEMS["measured constants"]()
+    with pytest.raises(ZovizError, match="depends on its state and streams alone"):
+        drive(AskTell(Restless(), problem, calls=500), problem)
+
+
+# --- streams ----------------------------------------------------------------------------------------------------------
+
+
+def read(streams: Streams) -> list[Array]:
+    return [
+        streams.normal("a", 7).copy(),
+        streams.uniform("b", 3000).copy(),
+        streams.student_t("c", 4.0, 2, 5).copy(),
+        streams.subset("d", 9, 3, 2).copy(),
+        streams.normal("a", 5000).copy(),
+    ]
+
+
+@pytest.mark.parametrize("reads", [0, 1, 3])
+@pytest.mark.parametrize("through", ["restore", "pickle", "another"])
+def test_streams_can_be_put_back(reads: int, through: str) -> None:
+    streams = Streams(11, 3)
+    for _ in range(reads):
+        read(streams)
+    snapshot = streams.snapshot()
+    copy = pickle.loads(pickle.dumps(streams))
+    expected = [read(streams), read(streams)]
+    if through == "pickle":
+        streams = copy
+    elif through == "another":
+        streams = Streams(11, 3)
+        streams.restore(pickle.loads(pickle.dumps(snapshot)))
+    else:
+        streams.restore(snapshot)
+    for later in expected:
+        for one, other in zip(read(streams), later, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
+def test_a_snapshot_serves_more_than_once() -> None:
+    streams = Streams(0, 2)
+    streams.normal("a", 10)
+    snapshot = streams.snapshot()
+    first = read(streams)
+    for _ in range(2):
+        streams.restore(snapshot)
+        for one, other in zip(read(streams), first, strict=True):
+            np.testing.assert_array_equal(one, other)
+    with pytest.raises(ValueError, match="Expected a snapshot of 3 replicas, got one of 2"):
+        Streams(0, 3).restore(snapshot)

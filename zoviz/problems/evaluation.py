@@ -1,0 +1,154 @@
+"""A user's functions at one point or many: what they return made into numbers, or into a failure with its reason."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from zoviz.types import Array, Evaluation, OracleError
+
+RETURN = "return a float, and NaN where there is no value"
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An evaluation that gave no value.
+
+    Attributes
+    ----------
+    error : Exception
+        What the function raised, or what is wrong with what it returned.
+    counted : bool
+        True where it counts as a failed evaluation whatever ``on_error`` says: a call that took too long.
+    """
+
+    error: Exception
+    counted: bool = False
+
+
+def at(x: Array) -> str:
+    """Spell a point, or the shape of many."""
+    return f"x = {np.array2string(x, threshold=8)}" if x.ndim == 1 else f"points of shape {x.shape}"
+
+
+class Call:
+    """One joint call of a user's functions. It can be pickled where they can.
+
+    Parameters
+    ----------
+    objective : callable
+    constraints : callable, sequence of callables or None
+    joint : bool
+        Whether the objective returns (f, h).
+    m : int, optional
+        Number of constraints; None: as many as come.
+    """
+
+    def __init__(
+        self,
+        objective: Callable[[Array], Any],
+        constraints: Callable[[Array], Any] | Sequence[Callable[[Array], Any]] | None,
+        joint: bool,
+        m: int | None,
+    ) -> None:
+        self.objective, self.constraints, self.joint, self.m = objective, constraints, joint, m
+
+    def __call__(self, x: Array) -> Evaluation | Failure:
+        """The value at one point (n,), or why there is none."""
+        try:
+            return self.value(x)
+        except Exception as error:
+            return Failure(error)
+
+    def value(self, x: Array) -> Evaluation:
+        """The values at a point (n,), or at points (..., n) for functions that take several at once.
+
+        Raises
+        ------
+        OracleError
+            For a wrong shape, None, text: with a sentence.
+        Exception
+            What the functions raise, with the point noted.
+        """
+        shape = x.shape[:-1]
+        try:
+            f, h = self._pair(x, shape)
+            return Evaluation(_objective(f, shape), _constraints(h, shape, self.m))
+        except SystemExit as error:
+            raise OracleError(
+                f"Expected a value, got {error!r} at {at(x)}: a function must not end its program."
+            ) from None
+        except Exception as error:
+            error.add_note(f"Raised by the black box at {at(x)}.")
+            raise
+
+    def _pair(self, x: Array, shape: tuple[int, ...]) -> tuple[Any, Any]:
+        # Copies, for functions that write into their argument.
+        value = self.objective(x.copy())
+        if not self.joint:
+            return value, self.constrain(x, shape)
+        if isinstance(value, (str, bytes)) or not (hasattr(value, "__len__") and len(value) == 2):
+            raise OracleError(f"Expected (f, h) from a joint function, got {type(value).__name__}: return a pair.")
+        return value[0], np.empty((*shape, 0)) if not self.m and value[1] is None else value[1]
+
+    def constrain(self, x: Array, shape: tuple[int, ...]) -> Any:
+        """What the constraints return, a list of them stacked; (..., 0) where there are none."""
+        if self.constraints is None:
+            return np.empty((*shape, 0))
+        if not isinstance(self.constraints, Sequence):
+            return self.constraints(x.copy())
+        columns = [numbers(one(x.copy()), f"constraint {i + 1}") for i, one in enumerate(self.constraints)]
+        for i, column in enumerate(columns):
+            if column.size != math.prod(shape):
+                raise OracleError(f"Expected one number per point from constraint {i + 1}, got {column.shape}.")
+        return np.stack([column.reshape(shape) for column in columns], axis=-1) if columns else np.empty((*shape, 0))
+
+
+def zero(x: Array) -> float:
+    """Stand for an objective where the constraints alone are wanted."""
+    return 0.0
+
+
+def numbers(value: Any, who: str) -> Array:
+    """The value as an array of floats.
+
+    Raises
+    ------
+    OracleError
+        For None, text, objects, complex or ragged numbers.
+    """
+    if value is None:
+        raise OracleError(f"Expected a number from {who}, got None: does the function end with a return?")
+    try:
+        array = np.asarray(value)
+        if array.dtype.kind in "USc":  # text that looks like a number is a mistake too; no imaginary part is dropped
+            raise TypeError
+        return array.astype(float)
+    except (TypeError, ValueError):
+        raise OracleError(
+            f"Expected numbers from {who}, got {value!r:.80} ({type(value).__name__}): {RETURN}."
+        ) from None
+
+
+def _objective(value: Any, shape: tuple[int, ...]) -> Array:
+    f = numbers(value, "the objective")
+    if f.size == 1 and not shape:
+        return f.reshape(())
+    if f.shape != shape:
+        raise OracleError(f"Expected f of shape {shape}, got {f.shape}: return one number per point.")
+    return f
+
+
+def _constraints(value: Any, shape: tuple[int, ...], m: int | None) -> Array:
+    h = numbers(value, "the constraints")
+    if m is None:
+        m = np.atleast_1d(h).shape[-1]
+    if h.shape == shape and m == 1:
+        return h[..., None]
+    if h.shape != (*shape, m):
+        raise OracleError(f"Expected h of shape {(*shape, m)}, got {h.shape}: return one column per constraint.")
+    return h

@@ -1,0 +1,158 @@
+"""Bounds and constraints in SciPy's forms, made into a box and one function h <= 0; SciPy itself is not needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zoviz.problems.evaluation import numbers
+from zoviz.sets import Box
+from zoviz.types import Array, OracleError
+
+FORMS = (
+    "a LinearConstraint, a NonlinearConstraint, a dict with 'type' ('ineq': fun >= 0, 'eq': fun = 0) and 'fun', or a "
+    "function h with h(x) <= 0"
+)
+
+
+class WithArguments:
+    """x to function(x, *arguments); unlike a closure it can be pickled."""
+
+    def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
+        self._function = function
+        self._arguments = tuple(arguments) if isinstance(arguments, (tuple, list)) else (arguments,)
+
+    def __call__(self, x: Array) -> Any:
+        """What the function returns."""
+        return self._function(x, *self._arguments)
+
+
+class Between:
+    """lower <= c(x) <= upper as rows h <= 0: lower - c, then c - upper; a row without a finite bound is left out.
+
+    Parameters
+    ----------
+    function : callable
+        x (n,) to c, a number or k numbers.
+    lower, upper : array_like
+        Numbers, or k of them.
+    name : str
+        For sentences.
+    """
+
+    def __init__(self, function: Callable[[Array], Any], lower: Any, upper: Any, name: str) -> None:
+        self._function, self._name = function, name
+        self._lower, self._upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
+        try:
+            fits = (self._lower <= self._upper).all()
+        except ValueError:
+            fits = False
+        if not fits:
+            raise ValueError(f"Expected lb <= ub in {name}, got lb = {lower!r:.60} and ub = {upper!r:.60}.")
+
+    def __call__(self, x: Array) -> Array:
+        """The rows at x (n,)."""
+        c = np.atleast_1d(numbers(self._function(x), self._name))
+        try:
+            lower, upper = np.broadcast_to(self._lower, c.shape), np.broadcast_to(self._upper, c.shape)
+        except ValueError:
+            sizes = max(self._lower.size, self._upper.size)
+            raise OracleError(f"Expected {sizes} values from {self._name}, as it has bounds, got {c.shape}.") from None
+        below, above = np.isfinite(lower), np.isfinite(upper)
+        return np.concatenate([(lower - c)[below], (c - upper)[above]])
+
+
+class Linear:
+    """x to A x, A (k, n)."""
+
+    def __init__(self, matrix: Any) -> None:
+        dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
+        self._matrix = np.atleast_2d(np.asarray(dense, dtype=float))
+
+    def __call__(self, x: Array) -> Array:
+        """A x, shape (k,)."""
+        if self._matrix.shape[1] != x.size:
+            raise OracleError(f"Expected A of a LinearConstraint with {x.size} columns, got {self._matrix.shape}.")
+        return self._matrix @ x
+
+
+class Stacked:
+    """The rows of several constraints, one after the other."""
+
+    def __init__(self, parts: Sequence[Callable[[Array], Any]]) -> None:
+        self._parts = tuple(parts)
+
+    def __call__(self, x: Array) -> Array:
+        """h(x), shape (m,)."""
+        return np.concatenate([np.atleast_1d(part(x.copy())) for part in self._parts])
+
+
+def stacked(constraints: Any) -> Stacked | None:
+    """One function h(x) <= 0 of all constraints, None where there are none.
+
+    Parameters
+    ----------
+    constraints : constraint or sequence of constraints
+        Each in one of these forms, told apart by their attributes: SciPy's ``LinearConstraint`` (A, lb, ub) and
+        ``NonlinearConstraint`` (fun, lb, ub), a dict with ``type``, ``fun`` and perhaps ``args``, or a function whose
+        values are to be <= 0. An equality becomes two rows. Derivatives that they carry are not used.
+
+    Raises
+    ------
+    ValueError
+        For anything else, with the number of the constraint.
+    """
+    single = isinstance(constraints, Mapping) or callable(constraints) or hasattr(constraints, "lb")
+    try:
+        each = [constraints] if single else list(() if constraints is None else constraints)
+    except TypeError:
+        raise ValueError(f"Expected constraints as {FORMS}, or a list of such, got {constraints!r:.80}.") from None
+    return Stacked([_part(one, f"constraint {i}") for i, one in enumerate(each, start=1)]) if each else None
+
+
+def _part(one: Any, name: str) -> Callable[[Array], Any]:
+    if isinstance(one, Mapping):
+        return _from_dict(one, name)
+    if hasattr(one, "lb") and hasattr(one, "ub"):
+        if hasattr(one, "A"):
+            return Between(Linear(one.A), one.lb, one.ub, name)
+        if callable(getattr(one, "fun", None)):
+            return Between(one.fun, one.lb, one.ub, name)
+    elif callable(one):
+        return Between(one, -np.inf, 0.0, name)
+    raise ValueError(f"Expected {name} as {FORMS}, got {one!r:.80}.")
+
+
+def _from_dict(one: Mapping[str, Any], name: str) -> Between:
+    kind, function = str(one.get("type", "")).lower(), one.get("fun")
+    if kind not in ("ineq", "eq") or not callable(function):
+        raise ValueError(f"Expected {name} with 'type' 'ineq' or 'eq' and a callable 'fun', got {dict(one)!r:.80}.")
+    if one.get("args"):
+        function = WithArguments(function, one["args"])
+    return Between(function, 0.0, np.inf if kind == "ineq" else 0.0, name)
+
+
+def box(bounds: Any, x0: ArrayLike | None) -> Box:
+    """The box of n pairs (None: no bound) or of an object with ``lb`` and ``ub``; without either, all of R^n.
+
+    Raises
+    ------
+    ValueError
+        For anything else, bounds that are reversed, or no way to tell n.
+    """
+    if bounds is None:
+        if x0 is None:
+            raise ValueError("Expected bounds or x0 to tell the number of variables, got neither.")
+        return Box.free(np.atleast_1d(np.asarray(x0, dtype=float)).size)
+    if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
+        n = () if x0 is None else np.shape(x0)  # SciPy's Bounds(0, 1) stands for as many variables as x0 has
+        lower, upper, _ = np.broadcast_arrays(np.asarray(bounds.lb, float), bounds.ub, np.empty(n))
+        return Box(lower, upper)
+    try:
+        pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"Expected bounds as n pairs (lower, upper), got {bounds!r}.") from error
+    return Box([low for low, _ in pairs], [high for _, high in pairs])

@@ -1,0 +1,77 @@
+"""A black box that remembers the best point that it was ever asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zoviz.problems.blackbox import BlackBox
+from zoviz.types import Array, Evaluation
+
+
+class Ledger:
+    """The best point so far: the lowest f among feasible points; before the first of them the least violating.
+
+    Attributes
+    ----------
+    x : Array, shape (n,)
+    f : float
+    h : Array, shape (m,)
+    violation : float
+        The largest of 0 and h.
+    points : int
+        Points seen.
+    mishap : str
+        Why the first evaluation that failed did so.
+    """
+
+    def __init__(self, tolerance: float) -> None:
+        self.tolerance, self.points = tolerance, 0
+        self.x, self.f, self.violation, self.h = np.empty(0), np.inf, np.inf, np.empty(0)
+        self.mishap = ""
+
+    @property
+    def feasible(self) -> bool:
+        """Whether some point had all h <= tolerance."""
+        return self.violation <= self.tolerance
+
+    def enter(self, x: Array, value: Evaluation) -> None:
+        """Take note of points (k, n) of X and their values; those that are not finite are passed over."""
+        self.points += len(x)
+        violation = value.h.max(axis=-1, initial=0.0)
+        good = np.isfinite(value.f) & np.isfinite(violation)
+        if not good.any():
+            return
+        # Feasible points rank by f alone, others by their violation and then by f.
+        rank = np.where(violation <= self.tolerance, 0.0, violation)
+        rank, f = np.where(good, rank, np.inf), np.where(good, value.f, np.inf)
+        i = np.lexsort((f, rank))[0]
+        mine = 0.0 if self.feasible else self.violation
+        if (rank[i], f[i]) < (mine, self.f):
+            self.x, self.f = x[i].copy(), float(f[i])
+            self.h, self.violation = value.h[i].copy(), float(violation[i])
+
+
+class Recorded(BlackBox):
+    """A black box with a ledger, which its clones share, as they do its processes: one of them evaluates at a time."""
+
+    __abstract = True
+
+    def __init__(self, *arguments: Any, ledger: Ledger | None = None, **params: Any) -> None:
+        super().__init__(*arguments, **params)
+        self.ledger = Ledger(1e-6) if ledger is None else ledger
+
+    def clone(self) -> Recorded:
+        """A twin that writes into the same ledger."""
+        twin = super().clone()
+        twin.ledger, twin._crew = self.ledger, self._crew
+        return twin
+
+    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
+        """Values, noted in the ledger where x lies in the bounds: a difference may probe just outside."""
+        value = super().evaluate(x, xi)
+        self.ledger.mishap = self.ledger.mishap or self.mishap
+        inside = self.domain.contains(x, 0.0)
+        self.ledger.enter(x[inside], Evaluation(value.f[inside], value.h[inside]))
+        return value

@@ -1,0 +1,219 @@
+"""Processes that evaluate a black box and can be ended: a call that hangs costs its timeout, never the run.
+
+Why processes of our own: a thread cannot be ended, and one that hangs keeps the interpreter from exiting;
+``concurrent.futures.ProcessPoolExecutor`` has no way to end one of its processes and go on with the others.
+
+How they start: as fresh interpreters (forkserver, or spawn where there is none), which are safe whatever threads this
+process has, and need functions that can be pickled. Functions of a notebook, lambdas and closures cannot: where the
+platform can fork, their process is a fork of this one. A lock that another thread held at that moment stays locked in
+the fork; the fork runs nothing but the user's functions, so that only a lock which these use could matter.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import time
+import warnings
+import weakref
+from collections import deque
+from collections.abc import Callable, Sequence
+from multiprocessing.connection import Connection, wait
+from typing import Any
+
+import numpy as np
+
+from zoviz.problems.evaluation import Failure, at
+from zoviz.problems.serving import serve
+from zoviz.types import Array, OracleError
+
+START_SECONDS = 60.0
+"""A process that has not imported the functions by then will not."""
+
+_GREETING = -1
+
+
+class _Refused(Exception):
+    """A fresh process cannot import the functions."""
+
+
+class Processes:
+    """Up to ``count`` processes, started when first needed.
+
+    Parameters
+    ----------
+    call : callable
+        A point (n,) to a value or a ``Failure``.
+    count : int
+    timeout : float, optional
+        Seconds that one call may take before its process is ended.
+    """
+
+    def __init__(self, call: Callable[[Array], Any], count: int, timeout: float | None) -> None:
+        self._call, self._count, self._timeout = call, count, timeout
+        self._members: list[_Member] = []
+        self._shipment: tuple[str, Any] | None = None
+        self._finalizer = weakref.finalize(self, _end, self._members, os.getpid())
+
+    def close(self) -> None:
+        """End all processes; the next use starts new ones."""
+        _end(self._members, os.getpid())
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._call, self._count, self._timeout)
+
+    def outcomes(self, points: Sequence[Array]) -> list[Any]:
+        """What the call returned at each point, in order.
+
+        Raises
+        ------
+        OracleError
+            Where the functions cannot be brought into a process.
+        """
+        try:
+            return self._outcomes(points)
+        except _Refused as refusal:
+            # E.g. a module that a server or a test runner loaded by its path: this process alone has it.
+            if "fork" not in multiprocessing.get_all_start_methods():
+                raise _not_importable(str(refusal)) from None
+            self._shipment = "fork", self._call
+            return self._outcomes(points)
+
+    def _outcomes(self, points: Sequence[Array]) -> list[Any]:
+        results: list[Any] = [None] * len(points)
+        waiting = deque(range(len(points)))
+        try:
+            while waiting or any(member.task is not None and member.task >= 0 for member in self._members):
+                self._start(len(waiting))
+                for member in self._members:
+                    if member.task is None and waiting:
+                        member.give(waiting.popleft(), points, self._timeout)
+                self._collect(points, results)
+        except BaseException:
+            self.close()  # also on Ctrl-C: what is under way would answer the next batch
+            raise
+        return results
+
+    def _start(self, wanted: int) -> None:
+        """Start as many processes as there is work for, beside those that are free or have yet to greet."""
+        busy = sum(member.task is not None and member.task >= 0 for member in self._members)
+        while len(self._members) < min(self._count, busy + wanted):
+            self._shipment = self._shipment or _shipment(self._call)
+            self._members.append(_Member(*self._shipment, [member.connection for member in self._members]))
+
+    def _collect(self, points: Sequence[Array], results: list[Any]) -> None:
+        """Wait for the next answer, end or deadline."""
+        busy = [member for member in self._members if member.task is not None]
+        left = min(member.deadline for member in busy) - time.monotonic()
+        wait([member.connection for member in busy], None if left == np.inf else max(left, 0.0))
+        for member in busy:
+            task = member.task
+            answer = member.answer(points)
+            if answer is None:
+                continue
+            if member.task is not None:
+                member.end()
+                self._members.remove(member)
+            if task != _GREETING:
+                results[task] = answer
+
+
+class _Member:
+    """One process and what it is doing: a task, the greeting after its start, or (None) nothing."""
+
+    def __init__(self, method: str, cargo: Any, siblings: list[Connection]) -> None:
+        context = multiprocessing.get_context(method)
+        self.connection, theirs = context.Pipe()
+        forked = [*siblings, self.connection] if method == "fork" else []
+        self.process = context.Process(target=serve, args=(theirs, cargo, forked), daemon=True, name="zoviz-blackbox")
+        with warnings.catch_warnings():
+            # Newer Pythons warn of forks beside threads: see the top of this file.
+            warnings.simplefilter("ignore", DeprecationWarning)
+            self.process.start()
+        theirs.close()
+        self.task: int | None = _GREETING
+        self.deadline = time.monotonic() + START_SECONDS
+
+    def give(self, task: int, points: Sequence[Array], timeout: float | None) -> None:
+        """Send a point."""
+        self.task = task
+        self.deadline = np.inf if timeout is None else time.monotonic() + timeout
+        self._seconds = timeout
+        with contextlib.suppress(OSError):  # it has died: answer() finds out
+            self.connection.send(points[task])
+
+    def answer(self, points: Sequence[Array]) -> Any:
+        """What came back, None while nothing did; ``task`` is None afterwards unless the process is to be ended."""
+        try:
+            if not self.connection.poll():
+                return None if time.monotonic() < self.deadline else self._late(points)
+            answer = self.connection.recv()
+        except (EOFError, OSError):
+            answer = None
+        if answer is None:
+            return self._died(points)
+        if self.task == _GREETING and answer is not True:
+            raise _Refused(answer)
+        self.task = None
+        return answer
+
+    def _late(self, points: Sequence[Array]) -> Failure:
+        if self.task == _GREETING:
+            raise OracleError(f"Expected a process that starts within {START_SECONDS:g} s, got none.")
+        where = at(points[self.task])
+        return Failure(TimeoutError(f"Expected a value within {self._seconds:g} s, got none at {where}."), True)
+
+    def _died(self, points: Sequence[Array]) -> Failure:
+        self.process.join(1.0)
+        code = self.process.exitcode
+        if self.task == _GREETING:
+            raise OracleError(
+                f"Expected a process that imports the functions, got one that ended with exit code {code}: in a "
+                'script, put the call under if __name__ == "__main__":.'
+            )
+        where = at(points[self.task])
+        return Failure(OracleError(f"Expected a value, got a process that ended with exit code {code} at {where}."))
+
+    def end(self) -> None:
+        """End the process and all that it has started."""
+        with contextlib.suppress(OSError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
+        self.process.join(5.0)
+        self.connection.close()
+
+
+def _end(members: list[_Member], owner: int) -> None:
+    if os.getpid() == owner:  # a fork has a copy of the list
+        while members:
+            members.pop().end()
+
+
+def _shipment(call: Callable[[Array], Any]) -> tuple[str, Any]:
+    """How to start a process for these functions, and what to hand it."""
+    fresh = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
+    script = getattr(sys.modules["__main__"], "__file__", None)
+    try:
+        cargo = pickle.dumps(call)
+        reason = "they live in an interactive session"
+        # A fresh interpreter runs the script again, to find what it defines: it must be there, and be a file.
+        importable = b"__main__" not in cargo if script is None else os.path.isfile(script)
+    except Exception as error:
+        reason, importable = str(error), False
+    if importable:
+        return fresh, cargo
+    if "fork" in multiprocessing.get_all_start_methods():
+        return "fork", call
+    raise _not_importable(reason)
+
+
+def _not_importable(reason: str) -> OracleError:
+    return OracleError(
+        f"Expected functions that another process can import, got others ({reason}): define them at the top of a "
+        "module, or pass a ThreadPoolExecutor as workers (without a timeout)."
+    )

@@ -1,0 +1,52 @@
+"""What a process does that evaluates a black box for another."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import signal
+import traceback
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from zoviz.problems.evaluation import Failure
+from zoviz.types import OracleError
+
+
+def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> None:
+    """Evaluate what comes, until the other end is closed."""
+    for one in inherited:  # else the other ends would seem open when the parent has gone
+        one.close()
+    if hasattr(os, "setsid"):
+        os.setsid()  # a group of its own: what the functions start is ended with it, and Ctrl-C is the parent's
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        call = pickle.loads(cargo) if isinstance(cargo, bytes) else cargo
+    except Exception as error:
+        connection.send(f"{type(error).__name__}: {error}")
+        return
+    connection.send(True)
+    # One thread and silent arithmetic, as in a run: the same bits as without processes.
+    with threadpool_limits(limits=1, user_api="blas"), np.errstate(all="ignore"):
+        while True:
+            try:
+                point = connection.recv()
+            except (EOFError, OSError):
+                return
+            connection.send(_portable(call(point)))
+
+
+def _portable(outcome: Any) -> Any:
+    """The outcome; an error that cannot be pickled is replaced by its text."""
+    if not isinstance(outcome, Failure):
+        return outcome
+    error = outcome.error
+    error.add_note("In a process of its own:\n" + "".join(traceback.format_exception(error)))
+    try:
+        pickle.loads(pickle.dumps(error))
+    except Exception:
+        return Failure(OracleError(f"{type(error).__name__}: {error}"))
+    return outcome
