@@ -7,13 +7,12 @@ from typing import Any
 
 import param
 
-from zoviz.estimators import GradientEstimator
 from zoviz.runs.worker import ACTIVE, Worker
 from zoviz.solvers.base import Solver
 
 
 class Steering:
-    """Watches the public solver (and its estimator) and the objects that are fixed while the run goes on.
+    """Watches the public solver, the parts nested in it, and the objects that are fixed while the run goes on.
 
     Parameters
     ----------
@@ -28,8 +27,7 @@ class Steering:
         # Weak: the public solver outlives its runs and must not keep their traces alive.
         self._solver, self._worker = solver, weakref.ref(worker)
         self._watched: list[tuple[param.Parameterized, Any]] = []
-        nested = [(f"{k}.", v) for k, v in solver.param.values().items() if isinstance(v, GradientEstimator)]
-        for prefix, target in [("", solver), *nested, *[(f"{type(one).__name__}.", one) for one in fixed]]:
+        for prefix, target in [*solver.parts().items(), *[(f"{type(one).__name__}.", one) for one in fixed]]:
             names = [name for name in target.param if name not in ("name", "label")]
 
             def react(event: param.parameterized.Event, prefix: str = prefix) -> None:

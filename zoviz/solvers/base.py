@@ -68,9 +68,9 @@ class Target(NamedTuple):
 class Solver(param.Parameterized):
     """An iterative method that sees a problem only through an ``Oracle``.
 
-    ``init`` and ``step`` know neither threads nor time. Names in ``live`` (dotted for the estimator's own) may change
-    between two steps; all others are fixed while a run is in progress. A parameter left at None is chosen by
-    ``suggest`` when the run starts.
+    ``init`` and ``step`` know neither threads nor time. Names in ``live`` (dotted for those of a nested part: an
+    estimator, an inner solver) may change between two steps; all others are fixed while a run is in progress. A
+    parameter left at None is chosen by ``suggest`` when the run starts.
     """
 
     __abstract = True
@@ -106,9 +106,29 @@ class Solver(param.Parameterized):
         return state.x
 
     def clone(self) -> Solver:
-        """A twin with the same parameters, estimator included, and no watcher in common."""
+        """A twin with the same parameters, nested parts included, and no watcher in common."""
         values = {k: v for k, v in self.param.values().items() if k != "name"}
-        return type(self)(**{k: v.clone() if isinstance(v, GradientEstimator) else v for k, v in values.items()})
+        return type(self)(
+            **{k: v.clone() if isinstance(v, (GradientEstimator, Solver)) else v for k, v in values.items()}
+        )
+
+    def parts(self) -> dict[str, param.Parameterized]:
+        """The solver itself ("") and all that is nested in it, by dotted prefix: "inner.", "inner.estimator."."""
+        found: dict[str, param.Parameterized] = {"": self}
+        for name, value in self.param.values().items():
+            if isinstance(value, Solver):
+                found |= {f"{name}.{prefix}": part for prefix, part in value.parts().items()}
+            elif isinstance(value, GradientEstimator):
+                found[f"{name}."] = value
+        return found
+
+    def kinds(self, name: str) -> tuple[type[param.Parameterized], ...]:
+        """Classes that a (dotted) nested part may be of."""
+        holder, own = self.owner(name)
+        if isinstance(getattr(holder, own), GradientEstimator):
+            return holder.families
+        classes = holder.param[own].class_
+        return classes if isinstance(classes, tuple) else (classes,)
 
     def owner(self, name: str) -> tuple[param.Parameterized, str]:
         """The object that holds a (dotted) parameter, and the parameter's own name there."""
@@ -131,11 +151,10 @@ class Solver(param.Parameterized):
         setattr(target, last, value)
 
     def suggestible(self) -> list[str]:
-        """Names of parameters that are None and stand for "chosen by the rule", the estimator's included."""
-        parts = {"": self, "estimator.": self.estimator}
+        """Names of parameters that are None and stand for "chosen by the rule", those of nested parts included."""
         return [
             f"{prefix}{name}"
-            for prefix, part in parts.items()
+            for prefix, part in self.parts().items()
             for name, parameter in part.param.objects().items()
             if isinstance(parameter, Scale) and getattr(part, name) is None
         ]

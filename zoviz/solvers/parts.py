@@ -36,17 +36,6 @@ def with_proximal(oracle: Oracle, centre: Array, weight: float) -> Composed:
     return Composed(oracle, evaluate)
 
 
-def saddle(oracle: Oracle) -> Composed:
-    """The saddle function f(x) + <y, h(x)> of z = (x, y) as an oracle on R^(n + m), its value in f."""
-    n = oracle.n
-
-    def evaluate(z: Array) -> Evaluation:
-        value = oracle(np.ascontiguousarray(z[..., :n]))
-        return Evaluation(value.f + (z[..., n:] * value.h).sum(axis=-1), value.h)
-
-    return Composed(oracle, evaluate)
-
-
 def diminishing(value: float, iteration: int, schedule: str) -> float:
     """``value`` (schedule "constant") or value / sqrt(iteration + 1) ("diminishing")."""
     return value if schedule == "constant" else value / float(np.sqrt(iteration + 1.0))

@@ -95,50 +95,63 @@ class ProblemForm(pn.viewable.Viewer):
 
 
 class SolverForm(pn.viewable.Viewer):
-    """Parameters of a solver and its estimator: live ones first, structural ones fixed while a run is in progress."""
+    """Parameters of a solver and of its parts: live ones first, structural ones fixed while a run is in progress."""
 
     def __init__(self, solver: Solver, **params: Any) -> None:
         super().__init__(**params)
         self.solver = solver
         self._why = reason()
         self._column = pn.Column(sizing_mode="stretch_width", margin=0)
-        self._family = pmui.Select(
-            label=solver.param.estimator.label,
-            options={cls.__name__: cls for cls in solver.families},
-            value=type(solver.estimator),
-            visible=len(solver.families) > 1,
-            variant="standard",
-            margin=(2, 10),
-            **STYLE,
-        )
-        self._family.param.watch(lambda event: self._change_family(event.new), "value")
         self._fill()
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
 
     def _fill(self) -> None:
-        solver, estimator = self.solver, self.solver.estimator
-        live = [name for name in solver.live if "." not in name]
-        live_estimator = [name.split(".")[1] for name in solver.live if "." in name]
-        self._live = Form(solver, live), Form(estimator, live_estimator, "estimator.")
-        self._fixed = (
-            Form(solver, [name for name in editable(solver) if name not in live]),
-            Form(estimator, [name for name in editable(estimator) if name not in live_estimator], "estimator."),
-        )
-        fixed = [field for form in self._fixed for field in form.fields.values()]
+        solver, parts = self.solver, self.solver.parts()
+        live = {
+            prefix: [name.rpartition(".")[2] for name in solver.live if self._of(name) == prefix] for prefix in parts
+        }
+        self._live = [Form(part, live[prefix], prefix) for prefix, part in parts.items()]
+        self._fixed = [
+            Form(part, [name for name in editable(part) if name not in live[prefix]], prefix)
+            for prefix, part in parts.items()
+        ]
+        self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
         self._column.objects = [
             *[field for form in self._live for field in form.fields.values()],
             section("Structure"),
             self._why,
-            self._family,
-            *fixed,
+            *self._kinds,
+            *[field for form in self._fixed for field in form.fields.values()],
         ]
 
-    def _change_family(self, family: type[GradientEstimator]) -> None:
-        """Another kind of estimator, with the same radius and batch."""
-        old = self.solver.estimator
-        self.solver.estimator = family(smoothing_radius=old.smoothing_radius, batch_size=old.batch_size)
+    @staticmethod
+    def _of(name: str) -> str:
+        """Prefix of the part that a dotted name belongs to."""
+        return name[: name.rfind(".") + 1]
+
+    def _choice(self, name: str) -> pmui.Select:
+        """Which class a nested part is of."""
+        kinds = self.solver.kinds(name)
+        holder, own = self.solver.owner(name)
+        select = pmui.Select(
+            label=holder.param[own].label,
+            options={getattr(cls, "title", "") or cls.__name__: cls for cls in kinds},
+            value=type(getattr(holder, own)),
+            visible=len(kinds) > 1,
+            variant="standard",
+            margin=(2, 10),
+            **STYLE,
+        )
+        select.param.watch(lambda event: self._change_kind(name, event.new), "value")
+        return select
+
+    def _change_kind(self, name: str, kind: type[param.Parameterized]) -> None:
+        """Another class for a nested part; an estimator keeps its radius and batch."""
+        old = self.solver.get(name)
+        kept = ("smoothing_radius", "batch_size") if isinstance(old, GradientEstimator) else ()
+        self.solver.set(name, kind(**{parameter: getattr(old, parameter) for parameter in kept}))
         self._fill()
 
     @property
@@ -150,7 +163,9 @@ class SolverForm(pn.viewable.Viewer):
         """Disable or enable the structural part, and say why."""
         for form in self._fixed:
             form.lock(locked)
-        self._family.disabled = self._why.visible = locked
+        for select in self._kinds:
+            select.disabled = locked
+        self._why.visible = locked
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, where a parameter is left to it."""
