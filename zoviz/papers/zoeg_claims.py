@@ -1,0 +1,151 @@
+"""Paper zoeg, Fig. 1: what it claims of ZOEG, SZO-ConEX and ZOGDA on load tracking, with two schedules of steps.
+
+One direction in each estimate, as published: 4, 4 and 2 oracle calls per iteration; equal budgets of calls. Every
+method and schedule has its best steps of one grid: those with the smallest sum of the relative error and the violation
+(as a share of its start), in the mean over replicas and the last tenth of the budget. The grid is searched with other
+starts than the runs reported; a star marks steps on its edge.
+
+    python -m zoviz.papers.zoeg_claims      # some minutes
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.estimators import Gaussian, GradientEstimator, Sphere
+from zoviz.problems import LoadTracking
+from zoviz.registry import discover
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+
+METHODS: dict[str, tuple[type[GradientEstimator], dict[str, Any]]] = {
+    "ZOEG": (Sphere, {}),
+    "SZOConEX": (Gaussian, {"directions": "separate"}),
+    "ZOGDA": (Sphere, {}),
+}
+SCHEDULES = ("constant", "diminishing")
+PRIMAL = {"constant": (5e-4, 1e-3, 2e-3, 4e-3), "diminishing": (0.02, 0.05, 0.1, 0.2)}
+RATIO = (0.01, 0.03, 0.1, 0.3)
+"""Primal steps, and dual step over primal step."""
+LEVEL = 5.0
+"""Violation in kW whose first hit says how fast a method is in violation: a third of a per cent of D."""
+
+
+class Outcome(NamedTuple):
+    """Per replica: relative error and violation at the end of the budget, calls to the first hits of LEVEL and 5 %."""
+
+    error: np.ndarray
+    violation: np.ndarray
+    feasible_at: np.ndarray
+    near_at: np.ndarray
+    score: float
+
+
+def solve(
+    method: str, schedule: str, steps: tuple[float, float], problem: LoadTracking, replicas: int, seed: int, calls: int
+) -> Outcome:
+    """One method with one schedule at one grid point."""
+    family, options = METHODS[method]
+    solver = discover("zoviz.solvers", Solver)[method](
+        primal_step=steps[0],
+        dual_step=steps[0] * steps[1],
+        schedule=schedule,
+        estimator=family(smoothing_radius=1e-3, batch_size=1),
+        **options,
+    )
+    targets = {"violation": LEVEL, "relative_gap": 0.05}
+    run = Run(problem=problem, solver=solver, replicas=replicas, seed=seed, calls=calls, targets=targets)
+    run.run()
+    end = max(1, len(run.trace["iteration"]) // 10)
+    error, violation = (run.trace[name][-end:].mean(axis=0) for name in ("relative_gap", "violation"))
+    hits = {hit.metric: hit.calls for hit in run.hits}
+    score = float(error.mean() + violation.mean() / run.trace["violation"][0].mean())
+    return Outcome(error, violation, hits["violation"], hits["relative_gap"], score if np.isfinite(score) else np.inf)
+
+
+def best(method: str, schedule: str, problem: LoadTracking, replicas: int, calls: int) -> Outcome:
+    """The outcome at the best grid point, which is printed."""
+    grid = itertools.product(PRIMAL[schedule], RATIO)
+    scores = {steps: solve(method, schedule, steps, problem, 4, 1, calls).score for steps in grid}
+    steps = min(scores, key=scores.__getitem__)
+    found = solve(method, schedule, steps, problem, replicas, 0, calls)
+    edge = steps[0] in (PRIMAL[schedule][0], PRIMAL[schedule][-1]) or steps[1] in (RATIO[0], RATIO[-1])
+    cells = [figure(values) for values in found[:4]]
+    print(f"{method:>9} {schedule:>12} {steps!s:>14}{'*' if edge else ' '} " + " ".join(f"{c:>20}" for c in cells))
+    return found
+
+
+def figure(values: np.ndarray) -> str:
+    """Mean ± standard error; says how many replicas are missing."""
+    there = values[np.isfinite(values)]
+    if there.size < 2:
+        return f"{there.size} of {values.size} got there"
+    text = f"{there.mean():.4g} ± {there.std(ddof=1) / np.sqrt(there.size):.2g}"
+    return text if there.size == values.size else f"{text} ({there.size}/{values.size})"
+
+
+def difference(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
+    """Mean of a - b over replicas, which share their starts, and its standard error."""
+    gap = a - b
+    return float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(gap.size))
+
+
+def below(a: np.ndarray, b: np.ndarray) -> str:
+    """Whether a is smaller than b by more than two standard errors: "yes", "no" (larger), or "undecided"."""
+    mean, error = difference(a, b)
+    return "undecided" if not abs(mean) > 2.0 * error else "yes" if mean < 0 else "no"
+
+
+def verdicts(found: dict[tuple[str, str], Outcome], calls: int) -> None:
+    """The three claims, each with its figures."""
+    present = sorted({method for method, _ in found})
+    print("\nclaim 1: diminishing steps improve all (error, violation at the end; difference DS - CS)")
+    for method in present:
+        cs, ds = found[method, "constant"], found[method, "diminishing"]
+        for name in ("error", "violation"):
+            a, b = getattr(ds, name), getattr(cs, name)
+            mean, error = difference(a, b)
+            print(f"  {method:>9} {name:>10}: {mean:+.3g} ± {error:.2g}, improved: {below(a, b)}")
+    print("claim 2: SZO-ConEX is faster in violation and worse in relative error")
+    for other, schedule in itertools.product([m for m in present if m != "SZOConEX"], SCHEDULES):
+        mine, its = found["SZOConEX", schedule], found[other, schedule]
+        a, b = (np.where(np.isnan(one.feasible_at), calls, one.feasible_at) for one in (mine, its))
+        fast, near = below(a, b), below(its.error, mine.error)
+        print(
+            f"  against {other:>5}, {schedule}: faster to {LEVEL:g} kW: {fast} ({figure(a)} and {figure(b)} calls); "
+            f"worse in error: {near} ({figure(mine.error)} and {figure(its.error)})"
+        )
+    if "ZOGDA" in present:
+        print("claim 3: ZOEG is about as good as ZOGDA (ratio of mean errors within a factor 1.5)")
+        for schedule in SCHEDULES:
+            a, b = found["ZOEG", schedule].error, found["ZOGDA", schedule].error
+            ratio = a.mean() / b.mean()
+            same = "yes" if 1 / 1.5 <= ratio <= 1.5 else "no"
+            print(f"  {schedule}: {figure(a)} and {figure(b)}, ratio {ratio:.2f}: {same}")
+
+
+def main() -> None:
+    """Search the grids, print the figures and the verdicts."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replicas", type=int, default=20)
+    parser.add_argument("--calls", type=int, default=10_000, help="budget of oracle calls per run")
+    parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
+    options = parser.parse_args()
+    problem = LoadTracking(seed=options.instance)
+    heads = ("error at the end", "violation at the end", f"calls to {LEVEL:g} kW", "calls to 5 %")
+    print(f"{'method':>9} {'schedule':>12} {'(step, ratio)':>14}  " + " ".join(f"{head:>20}" for head in heads))
+    found = {}
+    for method, schedule in itertools.product(METHODS, SCHEDULES):
+        if method not in discover("zoviz.solvers", Solver):
+            print(f"{method:>9} is not among the solvers of this version: left out")
+            continue
+        found[method, schedule] = best(method, schedule, problem, options.replicas, options.calls)
+    verdicts(found, options.calls)
+
+
+if __name__ == "__main__":
+    main()
