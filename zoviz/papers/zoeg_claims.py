@@ -128,14 +128,9 @@ def verdicts(found: dict[tuple[str, str], Outcome], calls: int) -> None:
             print(f"  {schedule}: {figure(a)} and {figure(b)}, ratio {ratio:.2f}: {same}")
 
 
-def main() -> None:
+def report(instance: int, replicas: int, calls: int = 10_000) -> None:
     """Search the grids, print the figures and the verdicts."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replicas", type=int, default=20)
-    parser.add_argument("--calls", type=int, default=10_000, help="budget of oracle calls per run")
-    parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
-    options = parser.parse_args()
-    problem = LoadTracking(seed=options.instance)
+    problem = LoadTracking(seed=instance)
     heads = ("error at the end", "violation at the end", f"calls to {LEVEL:g} kW", "calls to 5 %")
     print(f"{'method':>9} {'schedule':>12} {'(step, ratio)':>14}  " + " ".join(f"{head:>20}" for head in heads))
     found = {}
@@ -143,8 +138,18 @@ def main() -> None:
         if method not in discover("zoviz.solvers", Solver):
             print(f"{method:>9} is not among the solvers of this version: left out")
             continue
-        found[method, schedule] = best(method, schedule, problem, options.replicas, options.calls)
-    verdicts(found, options.calls)
+        found[method, schedule] = best(method, schedule, problem, replicas, calls)
+    verdicts(found, calls)
+
+
+def main() -> None:
+    """Print the report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--replicas", type=int, default=20)
+    parser.add_argument("--calls", type=int, default=10_000, help="budget of oracle calls per run")
+    parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
+    options = parser.parse_args()
+    report(options.instance, options.replicas, options.calls)
 
 
 if __name__ == "__main__":
