@@ -38,7 +38,7 @@ LEVEL = 5.0
 class Outcome(NamedTuple):
     """Per replica: relative error and violation at the end of the budget, calls to the first hits of LEVEL and 5 %.
 
-    And the sum of the relative error and of the violation as a share of its mean at the start: what steps are chosen by.
+    And the sum of the relative error and of the violation as a share of its mean at the start, which chooses the steps.
     """
 
     error: np.ndarray
