@@ -125,7 +125,7 @@ class Solver(param.Parameterized):
     def kinds(self, name: str) -> tuple[type[param.Parameterized], ...]:
         """Classes that a (dotted) nested part may be of."""
         holder, own = self.owner(name)
-        if isinstance(getattr(holder, own), GradientEstimator):
+        if isinstance(holder, Solver) and isinstance(getattr(holder, own), GradientEstimator):
             return holder.families
         classes = holder.param[own].class_
         return classes if isinstance(classes, tuple) else (classes,)
