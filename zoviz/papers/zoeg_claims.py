@@ -1,9 +1,11 @@
 """Paper zoeg, Fig. 1: what it claims of ZOEG, SZO-ConEX and ZOGDA on load tracking, with two schedules of steps.
 
-One direction in each estimate, as published: 4, 4 and 2 oracle calls per iteration; equal budgets of calls. Every
-method and schedule has its best steps of one grid: those with the smallest sum of the relative error and the violation
-(as a share of its start), in the mean over replicas and the last tenth of the budget. The grid is searched with other
-starts than the runs reported; a star marks steps on its edge.
+One direction in each estimate, as published: 4, 4 and 2 oracle calls per iteration; equal budgets of calls. Figures are
+means over replicas and the last tenth of the budget. Every method has its best constant steps of one grid: those with
+the smallest sum of the relative error and the violation (as a share of its start); and, of another, the diminishing
+steps with the smallest larger one of the two ratios, error to error and violation to violation, to those: so that both
+are improved where any can do it. The grids are searched with other starts than the runs reported; a star marks their
+edge.
 
     python -m zoviz.papers.zoeg_claims      # some minutes
 """
@@ -38,7 +40,7 @@ LEVEL = 5.0
 class Outcome(NamedTuple):
     """Per replica: relative error and violation at the end of the budget, calls to the first hits of LEVEL and 5 %.
 
-    And the sum of the relative error and of the violation as a share of its mean at the start, which chooses the steps.
+    And the sum of the relative error and of the violation as a share of its mean at the start.
     """
 
     error: np.ndarray
@@ -70,11 +72,31 @@ def solve(
     return Outcome(error, violation, hits["violation"], hits["relative_gap"], both)
 
 
-def best(method: str, schedule: str, problem: LoadTracking, replicas: int, calls: int) -> Outcome:
-    """The outcome at the best grid point, which is printed."""
-    grid = itertools.product(PRIMAL[schedule], RATIO)
-    scores = {steps: solve(method, schedule, steps, problem, 4, 1, calls).sum.mean() for steps in grid}
-    steps = min(scores, key=lambda key: np.nan_to_num(scores[key], nan=np.inf))
+Steps = tuple[float, float]
+SEARCHERS = 10
+"""Replicas of a grid search."""
+
+
+def search(
+    method: str, schedule: str, rival: Outcome | None, problem: LoadTracking, calls: int
+) -> tuple[Steps, Outcome]:
+    """The best grid point and its outcome there: by the sum, or by the larger ratio to a rival's figures."""
+    grid = list(itertools.product(PRIMAL[schedule], RATIO))
+    trials = {steps: solve(method, schedule, steps, problem, SEARCHERS, 1, calls) for steps in grid}
+
+    def score(steps: Steps) -> float:
+        one = trials[steps]
+        if rival is None:
+            return float(np.nan_to_num(one.sum.mean(), nan=np.inf))
+        pairs = ((one.error, rival.error), (one.violation, rival.violation))
+        return float(np.nan_to_num(max(a.mean() / max(b.mean(), 1e-9) for a, b in pairs), nan=np.inf))
+
+    best = min(grid, key=score)
+    return best, trials[best]
+
+
+def report_at(method: str, schedule: str, steps: Steps, problem: LoadTracking, replicas: int, calls: int) -> Outcome:
+    """The outcome at a grid point, which is printed."""
     found = solve(method, schedule, steps, problem, replicas, 0, calls)
     edge = steps[0] in (PRIMAL[schedule][0], PRIMAL[schedule][-1]) or steps[1] in (RATIO[0], RATIO[-1])
     cells = [figure(values) for values in found[:4]]
@@ -106,10 +128,10 @@ def below(a: np.ndarray, b: np.ndarray) -> str:
 def verdicts(found: dict[tuple[str, str], Outcome], calls: int) -> None:
     """The three claims, each with its figures."""
     present = sorted({method for method, _ in found})
-    print("\nclaim 1: diminishing steps improve all (difference DS - CS at the end; sum: what the steps are chosen by)")
+    print("\nclaim 1: diminishing steps improve all (difference DS - CS at the end)")
     for method in present:
         cs, ds = found[method, "constant"], found[method, "diminishing"]
-        for name in ("sum", "error", "violation"):
+        for name in ("error", "violation"):
             a, b = getattr(ds, name), getattr(cs, name)
             mean, error = difference(a, b)
             print(f"  {method:>9} {name:>10}: {mean:+.3g} ± {error:.2g}, improved: {below(a, b)}")
@@ -137,11 +159,14 @@ def report(instance: int, replicas: int, calls: int = 10_000) -> None:
     heads = ("error at the end", "violation at the end", f"calls to {LEVEL:g} kW", "calls to 5 %")
     print(f"{'method':>9} {'schedule':>12} {'(step, ratio)':>14}  " + " ".join(f"{head:>20}" for head in heads))
     found = {}
-    for method, schedule in itertools.product(METHODS, SCHEDULES):
+    for method in METHODS:
         if method not in discover("zoviz.solvers", Solver):
             print(f"{method:>9} is not among the solvers of this version: left out")
             continue
-        found[method, schedule] = best(method, schedule, problem, replicas, calls)
+        rival = None
+        for schedule in SCHEDULES:
+            steps, rival = search(method, schedule, rival, problem, calls)
+            found[method, schedule] = report_at(method, schedule, steps, problem, replicas, calls)
     verdicts(found, calls)
 
 
