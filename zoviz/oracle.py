@@ -235,12 +235,12 @@ class Composed:
 
     Parameters
     ----------
-    oracle : Oracle
+    oracle : Oracle or Composed
     evaluate : callable
         Maps points (R, ..., d) to an ``Evaluation``, through ``oracle``.
     """
 
-    def __init__(self, oracle: Oracle, evaluate: Callable[[Array], Evaluation]) -> None:
+    def __init__(self, oracle: Oracle | Composed, evaluate: Callable[[Array], Evaluation]) -> None:
         self._evaluate = evaluate
         self.contract, self.fail = oracle.contract, oracle.fail
 

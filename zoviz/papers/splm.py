@@ -6,16 +6,19 @@ the paper, nor are its steps, so what is compared is the count that the publishe
     python -m zoviz.papers.splm                      # n = 50 and 100, a minute or two
     python -m zoviz.papers.splm --n 200              # about half an hour
     python -m zoviz.papers.splm --seeds 0 1 2 3 4    # several instances, to see how much the figure owes to one
+    python -m zoviz.papers.splm --methods --n 50     # beside SZO-ConEX and ZO-ALM, each at its best steps too
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import time
 
 import numpy as np
 
 from zoviz.estimators import Sphere
+from zoviz.papers import splm_methods
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOSPLM
@@ -48,7 +51,12 @@ def main() -> None:
     parser.add_argument("--replicas", type=int, default=20)
     parser.add_argument("--batch", type=int, default=10_000, help="directions k")
     parser.add_argument("--iterations", type=int, default=3000, help="budget")
+    parser.add_argument("--methods", action="store_true", help="compare the three methods of the table")
     options = parser.parse_args()
+    if options.methods:
+        for n, seed in itertools.product(options.n, options.seeds):
+            splm_methods.compare(n, seed, options.replicas, options.batch)
+        return
     print("    n instance iterations  ± s.e. slowest  paper  share  limit")
     for n in options.n:
         everything = []

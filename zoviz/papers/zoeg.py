@@ -6,6 +6,7 @@ is no larger than the level. The last entry (after which the measure stays below
 
     python -m zoviz.papers.zoeg                 # the whole grid, a few minutes
     python -m zoviz.papers.zoeg --blocks 5      # one block size
+    python -m zoviz.papers.zoeg --claims        # what Fig. 1 claims of ZOEG, SZO-ConEX and ZOGDA, some minutes
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import itertools
 import numpy as np
 
 from zoviz.estimators import Block
+from zoviz.papers import zoeg_claims
 from zoviz.problems import LoadTracking
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG
@@ -105,7 +107,11 @@ def main() -> None:
     parser.add_argument("--replicas", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0, help="of starting points and blocks")
     parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
+    parser.add_argument("--claims", action="store_true", help="Fig. 1 instead of Table 2")
     options = parser.parse_args()
+    if options.claims:
+        zoeg_claims.report(options.instance, options.replicas)
+        return
     problem = LoadTracking(seed=options.instance)
     for block in options.blocks:
         grid = itertools.product(*GRID[block])

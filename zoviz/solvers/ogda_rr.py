@@ -13,7 +13,8 @@ from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.extragradient import Field
-from zoviz.solvers.parts import Lagrangian, joint_target, noisy_radius, objective, saddle
+from zoviz.solvers.known import saddle
+from zoviz.solvers.parts import Lagrangian, joint_target, noisy_radius, objective
 from zoviz.streams import Streams
 from zoviz.types import Array, Constants, Evaluation
 

@@ -53,17 +53,6 @@ def with_proximal(oracle: Oracle, centre: Array, weight: float) -> Composed:
     return Composed(oracle, evaluate)
 
 
-def saddle(oracle: Oracle) -> Composed:
-    """The saddle function f(x) + <y, h(x)> of z = (x, y) as an oracle on R^(n + m), its value in f."""
-    n = oracle.n
-
-    def evaluate(z: Array) -> Evaluation:
-        value = oracle(np.ascontiguousarray(z[..., :n]))
-        return Evaluation(value.f + (z[..., n:] * value.h).sum(axis=-1), value.h)
-
-    return Composed(oracle, evaluate)
-
-
 def joint_target(target: Target | None, problem: Problem, info: Info) -> Target | None:
     """A target for the Lagrangian in x, widened to the saddle function in (x, y), whose gradient in y is h(x)."""
     constants = problem.constants

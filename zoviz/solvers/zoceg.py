@@ -7,6 +7,7 @@ from typing import Any
 from zoviz.estimators import Coordinate
 from zoviz.oracle import Oracle
 from zoviz.solvers.extragradient import ExtraGradient, Field
+from zoviz.solvers.known import estimated
 from zoviz.solvers.parts import Lagrangian
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation
@@ -34,5 +35,5 @@ class ZOCEG(ExtraGradient):
 
     def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
         """Coordinate differences in x, h(x) in y."""
-        estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value, radius=radius)
+        estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)
         return Field(estimate.gradient, value.h, estimate.variance)

@@ -12,7 +12,8 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
 from zoviz.solvers.extragradient import ExtraGradient, Field
-from zoviz.solvers.parts import Lagrangian, joint_target, objective, saddle
+from zoviz.solvers.known import estimated, saddle
+from zoviz.solvers.parts import Lagrangian, joint_target, objective
 from zoviz.streams import Streams
 from zoviz.types import Array, Constants, Evaluation
 
@@ -73,11 +74,11 @@ class ZOEG(ExtraGradient):
         """Two-point estimate in (x, y), or in x with the exact dual part."""
         n = x.shape[1]
         if self.dual == "exact":
-            estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value, radius=radius)
+            estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)
             return Field(estimate.gradient, value.h, estimate.variance)
         z = np.concatenate([x, y], axis=1)
         base = Evaluation(Lagrangian(y)(value), value.h)
-        estimate = self.estimator.estimate(objective, z, saddle(oracle), streams, base=base, radius=radius)
+        estimate = estimated(self.estimator, objective, z, saddle(oracle), streams, base=base, radius=radius)
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
 
     def target(self, problem: Problem, info: Info) -> Target | None:
