@@ -217,7 +217,7 @@ def by_hand(problem: Problem, solver: Solver, replicas: int, seed: int, iteratio
 
 @pytest.mark.parametrize("capacity", [4, 4096], ids=["trace of 4 rows", "whole trace"])
 def test_first_hits_are_exact_however_thin_the_trace(capacity: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker_module, "Trace", lambda: Trace(capacity))
+    monkeypatch.setattr(worker_module, "Trace", lambda *_: Trace(capacity))
     problem = LoadTracking(n=8, seed=2, curtailment=80.0)
     expected = by_hand(problem, ZOEG(), 3, 5, 1500)
     run = Run(problem=problem, solver=ZOEG(), replicas=3, seed=5, iterations=1500, targets=LEVELS)
