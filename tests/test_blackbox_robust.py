@@ -7,6 +7,7 @@ import importlib
 import multiprocessing
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import time
@@ -360,6 +361,39 @@ def test_functions_of_a_session_and_of_a_script(how: str, tmp_path: Path) -> Non
         assert done.returncode and 'put the call under if __name__ == "__main__":' in done.stderr
     else:
         assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+
+
+HANGING = """
+import os, sys, time
+from zoviz import minimize
+
+def hangs(x):
+    print(os.getpid(), flush=True)
+    time.sleep(120.0)
+
+if __name__ == "__main__":
+    minimize(hangs, [0.5, 0.5], timeout=100.0)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_hang_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(HANGING)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, str(tmp_path / "script.py")], stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline:
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the process that evaluated outlived its parent")
 
 
 # --- calls that take too long -----------------------------------------------------------------------------------------

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import pickle
 import signal
+import threading
 import traceback
 from multiprocessing.connection import Connection
 from typing import Any
@@ -23,6 +25,7 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own: what the functions start is ended with it, and Ctrl-C is the parent's
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         call = pickle.loads(cargo) if isinstance(cargo, bytes) else cargo
     except Exception as error:
@@ -37,6 +40,17 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
             except (EOFError, OSError):
                 return
             connection.send(_portable(call(point)))
+
+
+def _end_with_parent() -> None:
+    """A call that hangs must not outlive a parent that was killed and could not end it."""
+    parent = multiprocessing.parent_process()
+    if parent is None:
+        return
+    parent.join()
+    if hasattr(os, "killpg"):
+        os.killpg(0, signal.SIGKILL)
+    os._exit(1)
 
 
 def _portable(outcome: Any) -> Any:
