@@ -118,7 +118,9 @@ def compare(n: int, seed: int, replicas: int, batch: int) -> dict[str, float]:
         edge = [name for name, i, axis in (("primal", 0, PRIMAL), ("dual", 1, DUAL)) if steps[i] in (axis[0], axis[-1])]
         if edge:
             print(f"{'':>12}  the {' and '.join(edge)} step lies on the edge of the grid", flush=True)
-        best[method] = mean_and_error(trials[steps].iterations)[0]
+        mean, _ = mean_and_error(trials[steps].iterations)
+        if np.isfinite(mean):
+            best[method] = mean
     verdict(n, best)
     return best
 

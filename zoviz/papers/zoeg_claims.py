@@ -75,6 +75,8 @@ def solve(
 Steps = tuple[float, float]
 SEARCHERS = 10
 """Replicas of a grid search."""
+FLOOR = 1.0
+"""Violation in kW below which a search makes no difference, a level of the paper's Table 2."""
 
 
 def search(
@@ -88,8 +90,9 @@ def search(
         one = trials[steps]
         if rival is None:
             return float(np.nan_to_num(one.sum.mean(), nan=np.inf))
-        pairs = ((one.error, rival.error), (one.violation, rival.violation))
-        return float(np.nan_to_num(max(a.mean() / max(b.mean(), 1e-9) for a, b in pairs), nan=np.inf))
+        in_error = one.error.mean() / rival.error.mean()
+        in_violation = (one.violation.mean() + FLOOR) / (rival.violation.mean() + FLOOR)
+        return float(np.nan_to_num(max(in_error, in_violation), nan=np.inf))
 
     best = min(grid, key=score)
     return best, trials[best]
