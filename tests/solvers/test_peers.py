@@ -152,7 +152,7 @@ def alone(cls: type[Peer], seed: int) -> Array:
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0:UserWarning")  # SciPy by itself; the peer is quiet
 def test_the_course_is_the_librarys_own_point_by_point(cls: type[Peer]) -> None:
     simulation = Simulation()
-    box = BlackBox(simulation, bounds=BOUNDS, x0=START, m=2, joint=True)
+    box = BlackBox(simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True)
     run = Run(problem=box, solver=cls(**FIXED[cls]), replicas=1, iterations=25 if cls is CMAES else 2000)
     result = run.run()
     mine, its = np.stack(simulation.seen), alone(cls, int(run.state.history.seeds[0]))
@@ -166,11 +166,11 @@ def test_the_course_is_the_librarys_own_point_by_point(cls: type[Peer]) -> None:
 @EACH
 def test_the_optimum_of_known_problems_with_the_rules_own_values(cls: type[Peer]) -> None:
     slow = {"models": False} if cls is NOMAD else {}
-    run = Run(problem=BlackBox(), solver=cls(**slow), replicas=2, calls=350 if cls is NOMAD else 700)
+    run = Run(problem=BlackBox(scaled=False), solver=cls(**slow), replicas=2, calls=350 if cls is NOMAD else 700)
     result = run.run()
     np.testing.assert_allclose(result.best_value, 1.0, atol=1e-3 if cls is NOMAD else 1e-4)
     np.testing.assert_allclose(result.fun, result.best_value, atol=1e-5)
-    qcqp = NonconvexQCQP(n=2 if cls is NOMAD else 4, seed=1)
+    qcqp = NonconvexQCQP(n=2 if cls is NOMAD else 4, seed=2)
     run = Run(problem=qcqp, solver=cls(**slow), replicas=2, calls=200 if cls is NOMAD else 1500)
     result = run.run()
     optimum = qcqp.known_optimum
@@ -186,7 +186,9 @@ def test_the_optimum_of_known_problems_with_the_rules_own_values(cls: type[Peer]
 @pytest.mark.parametrize("calls", [9, 13])
 def test_the_budget_ends_it_and_every_call_is_counted(cls: type[Peer], calls: int) -> None:
     simulation = Simulation()
-    run = Run(problem=BlackBox(simulation, bounds=BOUNDS, m=2, joint=True), solver=cls(**FIXED[cls]), replicas=3)
+    run = Run(
+        problem=BlackBox(simulation, scaled=False, bounds=BOUNDS, m=2, joint=True), solver=cls(**FIXED[cls]), replicas=3
+    )
     run.calls = calls
     result = run.run()
     assert run.status == "finished" and f"budget of {calls} oracle calls is spent" in run.message
@@ -202,7 +204,9 @@ def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[Pee
     calls = {}
     for noise in ("deterministic", "independent"):
         simulation = Simulation()
-        box = BlackBox(simulation, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=1e-3)
+        box = BlackBox(
+            simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=1e-3
+        )
         run = Run(problem=box, solver=cls(), replicas=1, iterations=0)
         calls[noise] = int(run.run().calls[0])
         assert calls[noise] == len(simulation.seen)
@@ -213,11 +217,11 @@ def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[Pee
 @IN_PROCESS
 def test_a_replica_that_ends_early_is_not_charged_any_more(cls: type[Peer]) -> None:
     # Every replica by itself ends after as many calls as among others.
-    together = Run(problem=BlackBox(), solver=cls(**FIXED[cls]), replicas=3, iterations=900)
+    together = Run(problem=BlackBox(scaled=False), solver=cls(**FIXED[cls]), replicas=3, iterations=900)
     result = together.run()
     assert together.status == "finished" and "has ended in every replica" in together.message
     assert len(set(result.calls)) > 1
-    one = Run(problem=BlackBox(), solver=cls(**FIXED[cls]), replicas=1, iterations=900).run()
+    one = Run(problem=BlackBox(scaled=False), solver=cls(**FIXED[cls]), replicas=1, iterations=900).run()
     assert one.calls[0] == result.calls[0]
     np.testing.assert_array_equal(one.x[0], result.x[0])
     assert np.isfinite(together.trace["objective"][-1]).all(), "a replica that has ended still has a value"
@@ -348,7 +352,7 @@ def test_what_the_black_box_raises_ends_the_run_and_unwinds_the_stacks() -> None
             raise RuntimeError("the mesh is tangled")
         return Simulation()(x)
 
-    box = BlackBox(breaks, bounds=BOUNDS, m=2, joint=True)
+    box = BlackBox(breaks, scaled=False, bounds=BOUNDS, m=2, joint=True)
     run = Run(problem=box, solver=COBYLA(**FIXED[COBYLA]), replicas=2, calls=50)
     with pytest.raises(Exception, match="the mesh is tangled"):
         run.run()
@@ -424,7 +428,9 @@ def test_repeats_are_charged_under_independent_noise_only(cls: type[Peer]) -> No
     repeats = {}
     for noise in ("deterministic", "common", "independent"):
         simulation = Simulation()
-        box = BlackBox(simulation, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=1e-6)
+        box = BlackBox(
+            simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=1e-6
+        )
         run = Run(problem=box, solver=cls(difference=1e-2, tolerance=1e-4), replicas=1, iterations=9)
         calls = int(run.run().calls[0])
         assert calls == len(simulation.seen)
@@ -439,7 +445,7 @@ def test_constraints_asked_for_again_are_free_without_noise_and_charged_with_it(
     counts = {}
     for noise in ("deterministic", "independent"):
         simulation = Simulation()
-        box = BlackBox(simulation, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=0.0)
+        box = BlackBox(simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=0.0)
         counts[noise] = Run(problem=box, solver=cls(**FIXED[cls]), replicas=1, calls=500).run().calls[0]
         assert counts[noise] == len(simulation.seen)
     assert counts["independent"] > counts["deterministic"]
@@ -453,7 +459,7 @@ def test_a_value_that_is_not_finite(cls: type[Peer]) -> None:
         f, h = Simulation()(x)
         return (float("nan") if next(count) in (14, 15, 16, 17) else f), h
 
-    box = BlackBox(holes, bounds=BOUNDS, m=2, joint=True)
+    box = BlackBox(holes, scaled=False, bounds=BOUNDS, m=2, joint=True)
     run = Run(problem=box, solver=cls(**FIXED[cls]), replicas=2, calls=120)
     if not cls.survives:
         with pytest.raises(OracleError, match="Expected finite values"):
@@ -480,7 +486,7 @@ def test_a_replica_that_fails_is_frozen_and_leaves_the_others_intact(cls: type[P
         return (float("nan") if abs(x - reached).max() < 1e-6 else f), h
 
     def run_of(function: Any, iterations: int) -> Run:
-        box = BlackBox(function, bounds=BOUNDS, m=2, joint=True)
+        box = BlackBox(function, scaled=False, bounds=BOUNDS, m=2, joint=True)
         return Run(problem=box, solver=cls(**FIXED[cls]), replicas=3, iterations=iterations)
 
     reached = run_of(Simulation(), 4).run().x[1]

@@ -215,7 +215,7 @@ class Task:
             best_feasible=x.copy() if answer["success"] else np.full_like(x, np.nan),
             seed=self._seed,
             method=type(run.solver).__name__,
-            parameters={name: run.solver.get(name) or value for name, value in run.resolved.items()},
+            parameters={name: run.solver.get(name) for name in run.solver.live} | dict(run.resolved),
             trace=result.trace,
         )
         if self._settings.get("disp"):
