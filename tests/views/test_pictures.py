@@ -10,7 +10,8 @@ from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.registry import discover
 from zoviz.runs.worker import PATH_POINTS
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.views.picture import EVERY, Picture, PictureCard
+from zoviz.streams import Streams
+from zoviz.views.picture import Picture, PictureCard
 from zoviz.views.pictures.loads import Loads
 from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane
 
@@ -18,7 +19,7 @@ PICTURES = discover("zoviz.views.pictures", Picture)
 
 
 @pytest.mark.parametrize(
-    "problem, kind", [(LoadTracking(n=5), Loads), (NonconvexQCQP(n=4), QuadraticSlice), (BlackBox(), None)]
+    "problem, kind", [(LoadTracking(n=5), Loads), (NonconvexQCQP(n=6), QuadraticSlice), (BlackBox(), None)]
 )
 def test_each_problem_has_its_picture(problem, kind) -> None:
     fitting = [cls for cls in PICTURES.values() if cls.draws(problem)]
@@ -44,9 +45,9 @@ def test_points_on_a_line_still_span_a_plane() -> None:
 
 def test_a_slice_shows_f_where_it_says() -> None:
     problem = NonconvexQCQP(n=5, seed=2)
-    picture, optimum = QuadraticSlice(problem), problem.known_optimum
+    picture, optimum = QuadraticSlice(), problem.known_optimum
     path = np.random.default_rng(0).uniform(-1, 1, (6, 5))
-    picture.update(path)
+    picture.update(problem, path)
     data = picture._image.data
     along, across = plane(optimum.point, path[0], path[-1])
     at = lambda i, size, start: start + size * (i + 0.5) / CELLS  # noqa: E731
@@ -66,14 +67,17 @@ def test_the_card_follows_the_run() -> None:
     assert not card._column.visible
     run = Run(problem=LoadTracking(n=6), solver=ZOCEG(), replicas=2, iterations=20)
     run.run()
-    for _ in range(EVERY):
-        card.update(run)
-    assert card._column.visible and isinstance(card._picture, Loads)
-    np.testing.assert_array_equal(card._picture._source.data["load"], run.state.x[0][card._picture._order])
+    card.update(run)
+    assert card._column.visible and isinstance(card.picture, Loads) and not len(card.picture._source.data["load"])
+    card.update(run)
+    order = np.argsort(run.problem.data.upper)
+    np.testing.assert_array_equal(card.picture._source.data["load"], run.state.x[0][order])
     other = Run(problem=BlackBox(), solver=ZOCEG(), replicas=1, iterations=2)
     other.run()
     card.update(other)
-    assert not card._column.visible
+    assert not card._column.visible and card.picture is None
+    card.update(run)
+    assert card._column.visible and isinstance(card.picture, Loads) and len(card._column) == 1
 
 
 def test_a_run_keeps_a_bounded_path_of_its_first_replica() -> None:
@@ -84,3 +88,25 @@ def test_a_run_keeps_a_bounded_path_of_its_first_replica() -> None:
     again = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=1, iterations=int(path["iteration"][100]), seed=4)
     again.run()
     np.testing.assert_array_equal(path["x"][100], again.state.x[0])
+
+
+def test_a_feeders_laterals_do_not_cross() -> None:
+    pytest.importorskip("power_grid_model", reason='python -m pip install "zoviz[grid]"')
+    from zoviz.problems import ACLoadTracking
+    from zoviz.views.pictures.feeder_map import FeederMap, rows
+
+    problem = ACLoadTracking()
+    feeder, picture = problem.feeder, FeederMap()
+    row, at = rows(feeder), feeder.distance
+    spots = set(zip(at.tolist(), row.tolist(), strict=True))
+    assert len(spots) == len(feeder.buses) == 141, "each bus has a place of its own"
+    near, far = feeder.edges.T
+    for a, b in zip(near, far, strict=True):
+        level = row == row[b]
+        assert not (level & (at > at[a]) & (at < at[b])).any(), "no other bus stands on a branch"
+    x = problem.initial(Streams(0, 1))
+    picture.update(problem, x)
+    data = picture._buses.data
+    np.testing.assert_array_equal(data["voltage"], problem.voltages(x)[0])
+    total = (feeder.active.sum() - x[0, : len(feeder.load_buses)].sum()) * feeder.base / 1e3
+    assert data["load"].sum() == pytest.approx(total)

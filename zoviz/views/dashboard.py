@@ -16,6 +16,7 @@ from zoviz.runs.worker import ACTIVE
 from zoviz.solvers.base import Solver
 from zoviz.views.board import Board
 from zoviz.views.choice import Choice
+from zoviz.views.paint import keep_styles
 from zoviz.views.picture import PictureCard
 from zoviz.views.settings import Settings, SettingsForm
 from zoviz.views.shelf import Shelf
@@ -196,6 +197,8 @@ class Dashboard(pn.viewable.Viewer):
         # In the background: else each look would tell the page that the server is busy, and idle again.
         ticker = PeriodicCallback(callback=self._tick, period=PERIOD, background=True, log=False)
         pn.state.onload(ticker.start)
+        if pn.state.curdoc is not None:
+            keep_styles(pn.state.curdoc)
         pn.state.on_session_destroyed(lambda _: self.close())
 
     def page(self) -> pmui.Page:

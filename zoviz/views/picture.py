@@ -22,11 +22,6 @@ EVERY = 4
 class Picture(param.Parameterized):
     """A problem drawn at an iterate: its own figure, not a plot of the run's course.
 
-    Parameters
-    ----------
-    problem : Problem
-        A twin of the one that runs, which nobody changes.
-
     Notes
     -----
     A picture shows the first replica. It may evaluate an analytic problem off the books; it calls no oracle.
@@ -37,9 +32,8 @@ class Picture(param.Parameterized):
     title: ClassVar[str] = ""
     height: ClassVar[int] = 280
 
-    def __init__(self, problem: Problem, **params: Any) -> None:
+    def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        self.problem = problem
         self.figure = self.build()
 
     @classmethod
@@ -48,14 +42,16 @@ class Picture(param.Parameterized):
         raise NotImplementedError(f"{cls.__name__} must define draws(problem).")
 
     def build(self) -> figure:
-        """The figure before the first iterate."""
+        """The figure, still without data: all that comes later is data, for problems and iterates."""
         raise NotImplementedError(f"{type(self).__name__} must define build().")
 
-    def update(self, path: Array) -> None:
+    def update(self, problem: Problem, path: Array) -> None:
         """Move to the newest iterate; with the document's lock.
 
         Parameters
         ----------
+        problem : Problem
+            A twin of the one that runs, which nobody changes.
         path : Array, shape (rows, n)
             Iterates of the first replica, the newest last.
         """
@@ -86,40 +82,61 @@ class Picture(param.Parameterized):
 
 
 class PictureCard(pn.viewable.Viewer):
-    """The picture of the run's problem, where one can draw it."""
+    """The picture of the run's problem, where one can draw it.
+
+    Notes
+    -----
+    A picture enters the page once, when it is first needed, and is shown and hidden after that. Its data begin to come
+    at a later look: what changes in the message that brings a figure may overtake it.
+    """
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self._kinds = list(discover("zoviz.views.pictures", Picture).values())
-        self._pane = pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0)
-        self._column = pn.Column(self._pane, sizing_mode="stretch_width", margin=0, visible=False)
+        self._pictures: dict[type[Picture], Picture] = {}
+        self._column = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self._run: Run | None = None
-        self._picture: Picture | None = None
+        self._problem: Problem | None = None
+        self._shown: type[Picture] | None = None
         self._looks, self._drawn = 0, -1.0
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
 
+    @property
+    def picture(self) -> Picture | None:
+        """The one that is shown."""
+        return None if self._shown is None else self._pictures[self._shown]
+
     def update(self, run: Run | None) -> None:
         """Follow the run; with the document's lock, at every look at it."""
         if run is not self._run:
-            self._change(run)
+            return self._change(run)
         self._looks += 1
-        if self._picture is None or run is None or (run.active and self._looks % EVERY):
-            return
+        if self.picture is None or run is None or (run.active and self._looks % EVERY):
+            return None
         columns = run.path.snapshot().columns
         if "x" not in columns or not len(columns["x"]) or columns["iteration"][-1] == self._drawn:
-            return
+            return None
         self._drawn = float(columns["iteration"][-1])
-        self._picture.update(columns["x"])
+        return self.picture.update(self._problem, columns["x"])
 
     def _change(self, run: Run | None) -> None:
         """Another run: the picture that fits its problem, or none."""
-        self._run, self._drawn, self._picture = run, -1.0, None
-        if run is not None and run.initial is not None:
-            problem = run.initial[0].clone()
-            kind = next((kind for kind in self._kinds if kind.draws(problem)), None)
-            self._picture = None if kind is None else kind(problem)
-        self._column.visible = self._picture is not None
-        if self._picture is not None:
-            self._pane.object = self._picture.figure
+        self._run, self._drawn, self._looks = run, -1.0, 0
+        if run is None or run.initial is None:
+            return self._show(None)
+        self._problem = run.initial[0].clone()
+        return self._show(next((kind for kind in self._kinds if kind.draws(self._problem)), None))
+
+    def _show(self, kind: type[Picture] | None) -> None:
+        if kind is not None and kind not in self._pictures:
+            self._pictures[kind] = kind()
+            figure = self._pictures[kind].figure
+            self._column.append(pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0))
+        for pane, other in zip(self._column, self._pictures, strict=True):
+            if pane.visible != (other is kind):
+                pane.visible = other is kind
+        self._shown = kind
+        if self._column.visible != (kind is not None):
+            self._column.visible = kind is not None

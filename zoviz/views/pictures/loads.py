@@ -29,28 +29,13 @@ class Loads(Picture):
 
     def build(self) -> figure:
         """Limits as pale bars, the optimum as short strokes."""
-        data = self.problem.data
-        order = np.argsort(data.upper)
-        self._order = order[np.unique(np.linspace(0, order.size - 1, min(order.size, MOST)).round().astype(int))]
-        at = np.arange(self._order.size, dtype=float)
-        optimum = data.optimum.point[self._order]
-        self._source = ColumnDataSource(
-            {"user": at, "limit": data.upper[self._order], "optimum": optimum, "load": np.zeros(at.size)}
-        )
+        self._source = ColumnDataSource({name: [] for name in ("user", "limit", "load", "optimum")})
         fig = self.frame("users, by their limit", "kW")
         style = {"source": self._source, "width": 0.8, "line_color": None}
         fig.vbar("user", top="limit", fill_color=REFERENCE, fill_alpha=0.25, legend_label="limit u", **style)
         fig.vbar("user", top="load", fill_color=PALETTE[0], fill_alpha=0.75, legend_label="now x", **style)
-        fig.scatter(
-            "user",
-            "optimum",
-            source=self._source,
-            marker="dash",
-            size=7,
-            color=TARGET,
-            line_width=2,
-            legend_label="optimum x*",
-        )
+        stroke = {"marker": "dash", "size": 7, "color": TARGET, "line_width": 2, "legend_label": "optimum x*"}
+        fig.scatter("user", "optimum", source=self._source, **stroke)
         fig.xgrid.grid_line_color = None
         fig.y_range.start = 0
         legend = fig.legend[0]
@@ -59,6 +44,14 @@ class Loads(Picture):
         pin(legend, label_text_font_size="12px")
         return fig
 
-    def update(self, path: Array) -> None:
+    def update(self, problem: Problem, path: Array) -> None:
         """The newest loads."""
-        self._source.data = {**self._source.data, "load": path[-1][self._order]}
+        data = problem.data
+        order = np.argsort(data.upper)
+        chosen = order[np.unique(np.linspace(0, order.size - 1, min(order.size, MOST)).round().astype(int))]
+        self._source.data = {
+            "user": np.arange(chosen.size, dtype=float),
+            "limit": data.upper[chosen],
+            "load": path[-1][chosen],
+            "optimum": data.optimum.point[chosen],
+        }

@@ -7,6 +7,7 @@ from bokeh.models import ColorBar, ColumnDataSource, FixedTicker, LinearColorMap
 from bokeh.plotting import figure
 
 from zoviz.problems.base import Problem
+from zoviz.problems.quadratic import QuadraticProblem
 from zoviz.types import Array
 from zoviz.views.base import pin
 from zoviz.views.colours import EVENT, PALETTE, TARGET
@@ -45,7 +46,9 @@ class QuadraticSlice(Picture):
     @classmethod
     def draws(cls, problem: Problem) -> bool:
         """Quadratic programmes of moderate size whose optimum is known."""
-        return "QCQP" in type(problem).__name__ and problem.domain.n <= LARGEST and problem.known_optimum is not None
+        if not isinstance(problem, QuadraticProblem) or problem.domain.n > LARGEST:
+            return False
+        return problem.known_optimum is not None
 
     def build(self) -> figure:
         """Empty images, a path, and three marks."""
@@ -72,9 +75,9 @@ class QuadraticSlice(Picture):
         fig.add_layout(bar, "right")
         return fig
 
-    def update(self, path: Array) -> None:
+    def update(self, problem: Problem, path: Array) -> None:
         """The plane of the newest iterate."""
-        optimum = self.problem.known_optimum
+        optimum = problem.known_optimum
         along, across = plane(optimum.point, path[0], path[-1])
         offsets = path - optimum.point
         x, y = offsets @ along, offsets @ across
@@ -83,8 +86,8 @@ class QuadraticSlice(Picture):
         columns = left + width * (np.arange(CELLS) + 0.5) / CELLS
         rows = bottom + height * (np.arange(CELLS) + 0.5) / CELLS
         points = optimum.point + columns[None, :, None] * along + rows[:, None, None] * across
-        value = self.problem.evaluate(points)
-        inside = (value.h <= 0).all(axis=-1) & self.problem.domain.contains(points, 1e-9)
+        value = problem.evaluate(points)
+        inside = (value.h <= 0).all(axis=-1) & problem.domain.contains(points, 1e-9)
         level = np.log10(np.maximum(np.abs(value.f - optimum.value), 1e-12))
         self._mapper.update(low=float(np.quantile(level, 0.02)), high=float(level.max()))
         corner = {"x": [left], "y": [bottom], "w": [width], "h": [height]}

@@ -1,0 +1,97 @@
+"""A distribution feeder drawn as its network, coloured by voltage."""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.models import ColorBar, ColumnDataSource, HoverTool, LinearColorMapper
+from bokeh.palettes import Viridis256
+from bokeh.plotting import figure
+
+from zoviz.problems.ac_load_tracking import ACLoadTracking
+from zoviz.problems.base import Problem
+from zoviz.problems.feeder import Feeder
+from zoviz.types import Array
+from zoviz.views.base import pin
+from zoviz.views.colours import EVENT, REFERENCE
+from zoviz.views.picture import Picture
+
+LOWEST, HIGHEST = 0.92, 1.0
+"""Ends of the colour scale, in p.u.: about what the feeder's voltages span without any adjustment."""
+
+
+def rows(feeder: Feeder) -> Array:
+    """A row for each bus, shape (buses,): every lateral's end has its own, and the longest way on goes straight.
+
+    Rows of a subtree are consecutive, so that no two branches cross where buses stand at their distance.
+    """
+    children: dict[int, list[int]] = {}
+    for near, far in feeder.edges:
+        children.setdefault(int(near), []).append(int(far))
+    reach = feeder.distance.copy()
+    for bus in np.argsort(-feeder.depth, kind="stable"):
+        reach[bus] = max([reach[bus], *(reach[child] for child in children.get(int(bus), []))])
+    row, count = np.zeros(len(feeder.buses)), 0
+    stack = [(int(np.argmin(feeder.depth)), False)]
+    while stack:
+        bus, done = stack.pop()
+        below = sorted(children.get(bus, []), key=lambda child: -reach[child])
+        if not below:
+            row[bus], count = count, count + 1
+        elif done:
+            row[bus] = row[below[0]]
+        else:
+            stack += [(bus, True), *((child, False) for child in reversed(below))]
+    return row
+
+
+class FeederMap(Picture):
+    """Buses at their electrical distance from the head, coloured by voltage; those with a load are larger."""
+
+    title = "Voltages on the feeder"
+
+    @classmethod
+    def draws(cls, problem: Problem) -> bool:
+        """AC load tracking only."""
+        return isinstance(problem, ACLoadTracking)
+
+    def build(self) -> figure:
+        """No lines and no buses yet."""
+        self._lines = ColumnDataSource({"xs": [], "ys": []})
+        self._buses = ColumnDataSource({name: [] for name in ("x", "y", "voltage", "bus", "size", "load")})
+        fig = self.frame("distance from the head in ohm", "", x_axis_location="below")
+        fig.grid.grid_line_color = None
+        fig.yaxis.visible = False
+        fig.multi_line("xs", "ys", source=self._lines, color=REFERENCE, line_width=1.2)
+        mapper = LinearColorMapper(palette=Viridis256, low=LOWEST, high=HIGHEST)
+        colour = {"field": "voltage", "transform": mapper}
+        dots = fig.scatter("x", "y", source=self._buses, size="size", color=colour, line_color=None)
+        tips = [("bus", "@bus"), ("voltage", "@voltage{0.0000} p.u."), ("load now", "@load{0.0} kW")]
+        fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
+        bar = ColorBar(color_mapper=mapper, width=10, title="p.u.", background_fill_alpha=0.0)
+        pin(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        bar.major_label_text_color = bar.title_text_color = EVENT
+        fig.add_layout(bar, "right")
+        return fig
+
+    def update(self, problem: Problem, path: Array) -> None:
+        """Voltages and loads at the newest iterate."""
+        feeder, x = problem.feeder, path[-1]
+        if not len(self._buses.data["x"]):
+            row, (near, far) = rows(feeder), feeder.edges.T
+            at = feeder.distance
+            # Down the row first, then along: laterals leave the trunk at a right angle.
+            self._lines.data = {
+                "xs": [[at[a], at[a], at[b]] for a, b in zip(near, far, strict=True)],
+                "ys": [[row[a], row[b], row[b]] for a, b in zip(near, far, strict=True)],
+            }
+            self._row = row
+        loads = np.zeros(len(feeder.buses))
+        loads[feeder.load_buses] = (problem.domain.upper - x)[: len(feeder.load_buses)] * feeder.base / 1e3
+        self._buses.data = {
+            "x": feeder.distance,
+            "y": self._row,
+            "voltage": problem.voltages(x[None])[0],
+            "bus": feeder.buses,
+            "size": np.where(np.isin(np.arange(len(feeder.buses)), feeder.load_buses), 8.0, 5.0),
+            "load": loads,
+        }
