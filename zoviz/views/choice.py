@@ -23,6 +23,10 @@ def _made(cls: type[Problem]) -> Problem | None:
         return None
 
 
+def _name(solver: Solver) -> str:
+    return solver.title or type(solver).__name__
+
+
 class Choice(pn.viewable.Viewer):
     """Every problem and, for the chosen one, every solver that accepts it; a person's values are kept per object.
 
@@ -45,16 +49,18 @@ class Choice(pn.viewable.Viewer):
         if own_problem is not None:
             title = f"{own_problem.title or type(own_problem).__name__} (yours)"
             self.problems = {title: own_problem, **self.problems}
-        self.solvers = {cls.title or name: cls() for name, cls in discover("zoviz.solvers", Solver).items()}
+        solvers = [cls() for cls in discover("zoviz.solvers", Solver).values()]
+        solvers.sort(key=lambda one: (one.estimator is None, _name(one).casefold()))  # other libraries' come last
+        self.solvers = {_name(one): one for one in solvers}
         if own_solver is not None:
-            self.solvers[own_solver.title or type(own_solver).__name__] = own_solver
+            self.solvers[_name(own_solver)] = own_solver
         self.doubt = ""
         self._refused = note("", visible=True, margin=(0, 10))
         self.problem_slot = pn.Column(sizing_mode="stretch_width", margin=0)
         self.solver_slot = pn.Column(sizing_mode="stretch_width", margin=0)
         self.param.problem_name.objects = list(self.problems)
         style = {"sizing_mode": "stretch_width", "size": "small", "margin": (8, 10)}
-        first = None if own_solver is None else own_solver.title or type(own_solver).__name__
+        first = None if own_solver is None else _name(own_solver)
         self._offer(list(self.problems)[0], first)
         self._selects = [
             pmui.Select.from_param(self.param.problem_name, **style),
