@@ -11,7 +11,7 @@ from zoviz.registry import discover
 from zoviz.runs.worker import PATH_POINTS
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.streams import Streams
-from zoviz.views.picture import Picture, PictureCard
+from zoviz.views.picture import EVERY, Picture, PictureCard
 from zoviz.views.pictures.loads import Loads
 from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane
 
@@ -67,9 +67,9 @@ def test_the_card_follows_the_run() -> None:
     assert not card._column.visible
     run = Run(problem=LoadTracking(n=6), solver=ZOCEG(), replicas=2, iterations=20)
     run.run()
-    card.update(run)
-    assert card._column.visible and isinstance(card.picture, Loads) and not len(card.picture._source.data["load"])
-    card.update(run)
+    for _ in range(EVERY):
+        card.update(run)
+    assert card._column.visible and isinstance(card.picture, Loads)
     order = np.argsort(run.problem.data.upper)
     np.testing.assert_array_equal(card.picture._source.data["load"], run.state.x[0][order])
     other = Run(problem=BlackBox(), solver=ZOCEG(), replicas=1, iterations=2)
@@ -77,7 +77,7 @@ def test_the_card_follows_the_run() -> None:
     card.update(other)
     assert not card._column.visible and card.picture is None
     card.update(run)
-    assert card._column.visible and isinstance(card.picture, Loads) and len(card._column) == 1
+    assert card._column.visible and isinstance(card.picture, Loads)
 
 
 def test_a_run_keeps_a_bounded_path_of_its_first_replica() -> None:

@@ -86,15 +86,16 @@ class PictureCard(pn.viewable.Viewer):
 
     Notes
     -----
-    A picture enters the page once, when it is first needed, and is shown and hidden after that. Its data begin to come
-    at a later look: what changes in the message that brings a figure may overtake it.
+    All pictures are on the page from the beginning, hidden: the data of a figure that comes later may arrive before it.
     """
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        self._kinds = list(discover("zoviz.views.pictures", Picture).values())
-        self._pictures: dict[type[Picture], Picture] = {}
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        kinds = discover("zoviz.views.pictures", Picture).values()
+        self._pictures = {kind: kind() for kind in kinds}
+        style = {"sizing_mode": "stretch_width", "margin": 0, "visible": False}
+        panes = [pn.pane.Bokeh(picture.figure, **style) for picture in self._pictures.values()]
+        self._column = pn.Column(*panes, **style)
         self._run: Run | None = None
         self._problem: Problem | None = None
         self._shown: type[Picture] | None = None
@@ -111,7 +112,7 @@ class PictureCard(pn.viewable.Viewer):
     def update(self, run: Run | None) -> None:
         """Follow the run; with the document's lock, at every look at it."""
         if run is not self._run:
-            return self._change(run)
+            self._change(run)
         self._looks += 1
         if self.picture is None or run is None or (run.active and self._looks % EVERY):
             return None
@@ -127,13 +128,9 @@ class PictureCard(pn.viewable.Viewer):
         if run is None or run.initial is None:
             return self._show(None)
         self._problem = run.initial[0].clone()
-        return self._show(next((kind for kind in self._kinds if kind.draws(self._problem)), None))
+        return self._show(next((kind for kind in self._pictures if kind.draws(self._problem)), None))
 
     def _show(self, kind: type[Picture] | None) -> None:
-        if kind is not None and kind not in self._pictures:
-            self._pictures[kind] = kind()
-            figure = self._pictures[kind].figure
-            self._column.append(pn.pane.Bokeh(figure, sizing_mode="stretch_width", margin=0))
         for pane, other in zip(self._column, self._pictures, strict=True):
             if pane.visible != (other is kind):
                 pane.visible = other is kind
