@@ -26,8 +26,8 @@ class Coordinate(GradientEstimator):
     Notes
     -----
     Unless ``central`` says otherwise, differences are central under independent noise, else forward. The noise of a
-    base value enters all forward differences of its sweep alike, so that their errors add up along (1, ..., 1); per call,
-    central ones have half the variance; and their bias is not of order r, which no average over iterations takes away.
+    base value enters all forward differences of its sweep alike, so that their errors add up along (1, ..., 1). Per
+    call, central ones have half the variance, and no bias of order r, which no average over iterations takes away.
 
     References
     ----------
