@@ -16,17 +16,16 @@ from zoviz.types import BudgetSpent
 
 def outcome(error: list[float], violation: list[float], best: list[float], hits: list[float]) -> Outcome:
     found = np.array(error)
-    calls = np.full(found.size, 100)
-    return Outcome(
-        (np.array(hits), np.full(found.size, np.inf)), found, np.array(violation), np.array(best), calls, "", 1
-    )
+    calls, never = np.full(found.size, 100), np.full(found.size, np.inf)
+    outside = np.array(violation)
+    return Outcome((np.array(hits), never), found, outside, found + outside, np.array(best), calls, "", 1.0)
 
 
 def test_a_row_has_the_medians_and_counts() -> None:
     found = outcome([0.01, 0.02, 0.03], [0.5, 2.0, 1.0], [0.1, np.inf, 0.3], [40.0, np.inf, 60.0])
     np.testing.assert_array_equal(found.joint, [0.01, np.inf, 0.03])
     row = table.line("ZOEG", found)
-    assert row.split() == "ZOEG 60 (2/3) - (0/3) 2 % 1.00 kW 2/3 3 % 30 % 100".split()
+    assert row.split() == "ZOEG 60 (2/3) - (0/3) 2 % 1.00 kW 2/3 3 % 103 % 30 % 100".split()
     most_outside = outcome([0.01, 0.02, 0.03], [2.0, 2.0, 1.0], [0.1] * 3, [1.0] * 3)
     assert table.share(most_outside.joint) == "-"
 
@@ -39,7 +38,7 @@ def test_verdicts_name_the_best_default_and_the_peers_it_does_not_beat(capsys: p
         "near": outcome([0.02, 0.005], [0.0] * 2, [0.2, 0.2], [1.0] * 2),
     }
     lost = table.verdicts(found, {"outside", "near"})
-    assert lost == {"joint": [], "best": ["near"]}
+    assert lost == {"joint": [], "loss": [], "best": ["near"]}
     printed = capsys.readouterr().out
     assert "our best default is B with 1 %" in printed and "near NOT beaten: 30 % against 20 %" in printed
     assert "outside beaten: 1 % against -, smaller in 2 and larger in 1 of 3" in printed
@@ -74,6 +73,9 @@ def test_a_row_agrees_with_a_loop_by_hand(noisy: bool) -> None:
     np.testing.assert_array_equal(found.hits, hits)
     np.testing.assert_allclose(found.error, error, rtol=1e-9, atol=1e-13)
     np.testing.assert_allclose(found.violation, violation, atol=1e-9)
+    loss = exact.f / optimum.value - 1.0 + optimum.multipliers * violation / optimum.value
+    np.testing.assert_allclose(found.loss, loss, atol=1e-9)
+    assert (found.loss > -1e-9).all()
     np.testing.assert_allclose(found.best, np.abs(oracle.best_f / optimum.value - 1.0), rtol=1e-9, atol=1e-13)
 
 
