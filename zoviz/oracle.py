@@ -66,7 +66,8 @@ class Oracle:
         self._problem, self._streams, self._limit = problem, streams, limit
         self._tolerance = feasibility_tolerance
         self.tolerance: float | Array = feasibility_tolerance
-        self._noisy = problem.noise != "deterministic" and problem.noise_scale > 0
+        self._scales = problem.noise_scales
+        self._noisy = problem.noise != "deterministic" and bool(self._scales.any())
         self._iteration, self._sample, self._shared_noise = -1, None, None
         self._spent = 0
         self.domain: Set = problem.domain
@@ -225,7 +226,7 @@ class Oracle:
             draw = self._streams.student_t("noise", problem.noise_degrees, *shape, self.m + 1)
         else:
             draw = self._streams.normal("noise", *shape, self.m + 1)
-        return problem.noise_scale * draw
+        return self._scales * draw
 
 
 class Composed:

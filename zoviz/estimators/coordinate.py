@@ -19,9 +19,15 @@ class Coordinate(GradientEstimator):
     .. math:: \hat g_i = [\varphi(x + r e_i) - \varphi(x)] / r
               \quad\text{or}\quad [\varphi(x + r e_i) - \varphi(x - r e_i)] / (2r)
 
-    n + 1 calls a sweep (2n central). Under independent noise every sweep has a base value of its own, so that the
-    spread of the sweeps measures the variance; otherwise the base is shared. Without noise the estimate is
-    deterministic: its variance is 0 and its bias at most (L r / 2) sqrt(n).
+    n + 1 calls a sweep (2n central). Under independent noise every sweep of forward differences has a base value of its
+    own, so that the spread of the sweeps measures the variance; otherwise the base is shared. Without noise the
+    estimate is deterministic: its variance is 0 and its bias at most (L r / 2) sqrt(n).
+
+    Notes
+    -----
+    Unless ``central`` says otherwise, differences are central under independent noise, else forward. The noise of a
+    base value enters all forward differences of its sweep alike, so that their errors add up along (1, ..., 1). Per
+    call, central ones have half the variance, and no bias of order r, which no average over iterations takes away.
 
     References
     ----------
@@ -30,7 +36,12 @@ class Coordinate(GradientEstimator):
 
     unit_batch = "sweeps"
 
-    central = param.Boolean(default=False, label="Central differences", doc="Twice the calls, bias of order r^2.")
+    central = param.Selector(
+        default=None,
+        objects={"as the noise asks": None, "forward": False, "central": True},
+        label="Differences",
+        doc="central: twice the calls, bias of order r^2. As the noise asks: central where it is independent.",
+    )
 
     def block_length(self, n: int) -> int:
         """Coordinates in one sweep."""
@@ -39,9 +50,12 @@ class Coordinate(GradientEstimator):
     def _scale(self, n: int) -> float:
         return 1.0
 
+    def _is_central(self, noisy: bool) -> bool:
+        return noisy if self.central is None else self.central
+
     def calls(self, n: int) -> int:
-        """Size + 1 per sweep with a fresh base, 2 size for central differences."""
-        return self.batch_size * (2 * self.block_length(n) if self.central else self.block_length(n) + 1)
+        """Size + 1 per sweep with a fresh base; 2 size for differences that are, or may be, central."""
+        return self.batch_size * (self.block_length(n) + 1 if self.central is False else 2 * self.block_length(n))
 
     def estimate(
         self,
@@ -56,11 +70,13 @@ class Coordinate(GradientEstimator):
         """Estimate the gradient of ``phi``; see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
         k, r, size = self.batch_size, self.smoothing_radius if radius is None else radius, self.block_length(n)
-        if base is None and not self.central:
+        noisy = oracle.contract == "independent"
+        central = self._is_central(noisy)
+        if base is None and not central:
             base = oracle(x)
         index = streams.subset("blocks", n, size, k).reshape(replicas, k * size)
-        slopes = self._differences(phi, x, index, r, oracle)
-        if not self.central:
+        slopes = self._differences(phi, x, index, r, oracle, central)
+        if not central:
             slopes -= np.repeat(self._origins(phi, x, base, oracle), size, axis=1) / r
         slopes *= self._scale(n)
         if not math.isfinite(slopes.sum()):
@@ -69,21 +85,23 @@ class Coordinate(GradientEstimator):
             slopes = self._mended(slopes, failed, index, n)
         gradient = np.zeros((replicas, n))
         np.add.at(gradient, (np.arange(replicas)[:, None], index), slopes / k)
-        return Estimate(gradient, self._variance(slopes, gradient, oracle.contract == "independent"), base)
+        return Estimate(gradient, self._variance(slopes, gradient, noisy), base)
 
-    def _differences(self, phi: Phi, x: Array, index: np.ndarray, r: float, oracle: Oracle | Composed) -> Array:
+    def _differences(
+        self, phi: Phi, x: Array, index: np.ndarray, r: float, oracle: Oracle | Composed, central: bool
+    ) -> Array:
         """phi(x + r e_i) / r, or the central difference, for every index (R, q)."""
         replicas, n = x.shape
         out, start = np.empty(index.shape), 0
         rows = np.arange(replicas)[:, None]
         for count in chunks(index.shape[1], replicas * n * x.itemsize):
-            part, sides = index[:, start : start + count], 2 if self.central else 1
+            part, sides = index[:, start : start + count], 2 if central else 1
             probes = np.repeat(x[:, None], sides * count, axis=1)
             probes[rows, sides * np.arange(count), part] += r
-            if self.central:
+            if central:
                 probes[rows, 2 * np.arange(count) + 1, part] -= r
             values = phi(oracle(probes))
-            if self.central:
+            if central:
                 values = 0.5 * (values[:, ::2] - values[:, 1::2])
             out[:, start : start + count] = values / r
             start += count
@@ -118,7 +136,7 @@ class Coordinate(GradientEstimator):
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Noise only: 2 n sigma^2 / (r^2 k), a quarter of it for central differences."""
-        factor = 0.5 if self.central else 2.0
+        factor = 0.5 if self._is_central(bool(np.any(noise))) else 2.0
         return 0.0 * gradient_square + factor * n * noise / (radius**2 * self.batch_size)
 
 

@@ -44,6 +44,13 @@ class Problem(param.Parameterized):
     noise_scale = param.Number(
         default=1.0, bounds=(0, 1e9), label="Noise scale σ", doc="Factor of the additive noise on f and every h."
     )
+    noise_constraint_scale = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, 1e9),
+        label="Noise scale of h",
+        doc="Factor of the additive noise on every h, in the units of h. Empty: that of f.",
+    )
     noise_degrees = param.Number(
         default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."
     )
@@ -140,16 +147,36 @@ class Problem(param.Parameterized):
         return self.domain.sample(streams.uniform("x0", self.domain.n))
 
     @property
-    def noise_variance(self) -> float:
-        """Variance of the additive noise on one value; 0 where pairs of values share it."""
+    def noise_scales(self) -> Array:
+        """Factors of the additive noise on f and every h, shape (m + 1,)."""
+        of_h = self.noise_scale if self.noise_constraint_scale is None else self.noise_constraint_scale
+        return np.array([self.noise_scale] + [of_h] * self.m, dtype=float)
+
+    @property
+    def noise_variances(self) -> Array:
+        """Variances of the additive noise on f and every h, shape (m + 1,); 0 where pairs of values share it."""
         if self.noise != "independent":
-            return 0.0
+            return np.zeros(self.m + 1)
         heavy = self.noise_degrees / (self.noise_degrees - 2.0) if self.noise_distribution == "student_t" else 1.0
-        return float(self.noise_scale**2 * heavy)
+        return np.square(self.noise_scales) * heavy
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of the additive noise on one value of f; 0 where pairs of values share it."""
+        return float(self.noise_variances[0])
+
+    @property
+    def noisy_constants(self) -> Constants | None:
+        """``constants`` with the standard deviations of the additive noise."""
+        known, variances = self.constants, self.noise_variances
+        if known is None:
+            return None
+        return known._replace(noise=float(variances[0] ** 0.5), constraint_noise=float(variances[1:].sum() ** 0.5))
 
     def lagrangian_noise(self, dual: Array) -> Array:
         """Variance of the additive noise on f + <y, h>, shape (R,), from y of shape (R, m)."""
-        return self.noise_variance * (1.0 + np.square(dual).sum(axis=-1))
+        variances = self.noise_variances
+        return variances[0] + np.square(dual) @ variances[1:]
 
     def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
         """Measures of R iterates, exact and off the books where the problem is analytic.

@@ -30,6 +30,7 @@ class Scaled(Problem):
             noise=problem.noise,
             noise_distribution=problem.noise_distribution,
             noise_scale=problem.noise_scale,
+            noise_constraint_scale=problem.noise_constraint_scale,
             noise_degrees=problem.noise_degrees,
             scaled=problem.scaled,
         )
@@ -94,14 +95,9 @@ class Scaled(Problem):
         )
 
     @property
-    def noise_variance(self) -> float:
-        """Variance of the additive noise on one value of the scaled objective."""
-        return self._problem.noise_variance / self._units.f**2
-
-    def lagrangian_noise(self, dual: Array) -> Array:
-        """As for any problem, each constraint's noise over its own s_i."""
-        ratio = self._units.f / self._units.h
-        return self.noise_variance * (1.0 + np.square(dual * ratio).sum(axis=-1))
+    def noise_variances(self) -> Array:
+        """Variances of the additive noise on the scaled functions, each over the square of its own unit."""
+        return self._problem.noise_variances / np.square(np.append(self._units.f, self._units.h))
 
     def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
         """The problem's own measures, in the user's units, of a solver's iterate."""

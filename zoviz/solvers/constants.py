@@ -80,10 +80,9 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     2c + 1 calls per replica, c = min(n, 10); with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most;
     all charged. Every replica uses one's figures, so that its course does not depend on how many others follow.
     """
-    known = problem.constants
+    known = problem.noisy_constants
     if known is not None and oracle.units is None:
-        sigma = float(np.sqrt(problem.noise_variance))
-        return known._replace(noise=sigma, constraint_noise=sigma * np.sqrt(problem.m))
+        return known
     before, n = oracle.spent, oracle.n
     probes, found = _measured(oracle, x0, streams)
     slope, bend = found.slope, found.bend

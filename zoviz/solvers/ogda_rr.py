@@ -190,7 +190,7 @@ class OGDARR(Solver):
         target = self.target(problem, info)
         if target is None:
             return {}
-        noise = problem.noise_variance * (1.0 + np.square(info.dual).sum(axis=-1))
+        noise = problem.lagrangian_noise(info.dual)
         value = Lagrangian(info.dual)(problem.evaluate(info.point))
         # The two-point formula counts the noise of two values.
         half = 0.5 * (np.square(value) + noise)

@@ -25,6 +25,7 @@ class ZOBCEG(ExtraGradient):
 
     Notes
     -----
+    Under independent noise differences are central (``Block``) and 2 tau_x + 1 calls are paid per half step.
     Needs a domain that projects coordinate by coordinate (comparators 8.5, 3A); the index sets for y are the
     corrected ones (1A). The paper counts 2 (tau_x + tau_y + 1) evaluations of phi per iteration (6B).
 

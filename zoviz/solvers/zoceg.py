@@ -19,6 +19,7 @@ class ZOCEG(ExtraGradient):
     .. math:: \hat F_x = \big([\varphi(x + r e_i, y) - \varphi(x, y)] / r\big)_{i \le n}, \qquad \hat F_y = -h(x)
 
     n + 1 oracle calls per half step: phi is linear in y, so its difference along y is h(x) exactly, already paid for.
+    Under independent noise differences are central (``Coordinate``), at 2n + 1 calls.
 
     References
     ----------

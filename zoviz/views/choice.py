@@ -95,11 +95,10 @@ class Choice(pn.viewable.Viewer):
         self.doubt = ""
         if not resolved:
             try:
-                constants = self.problem.constants
+                constants = self.problem.noisy_constants
                 if constants is None:
                     return
-                noise = self.problem.noise_variance**0.5
-                resolved = self.solver.suggest(self.problem, constants._replace(noise=noise))
+                resolved = self.solver.suggest(self.problem, constants)
             except ValueError as error:
                 self.doubt = str(error)
                 return

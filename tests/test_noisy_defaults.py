@@ -1,0 +1,111 @@
+"""What independent noise changes: scales of its own for f and h, central differences, an average as the report."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.estimators import Block, Coordinate
+from zoviz.oracle import Oracle
+from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.problems.scaled import Scaled
+from zoviz.runs.scaling import present
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
+from zoviz.solvers.constants import constants_of
+from zoviz.streams import Streams
+
+BOTH = {"noise_scale": 0.3, "noise_constraint_scale": 2.0}
+
+
+@pytest.mark.parametrize("contract", ["common", "independent"])
+@pytest.mark.parametrize("law, heavy", [("normal", 1.0), ("student_t", 5.0 / 3.0)])
+def test_f_and_h_have_noise_of_their_own_scale(contract: str, law: str, heavy: float) -> None:
+    problem = NonconvexQCQP(n=3, noise=contract, noise_distribution=law, **BOTH)
+    streams = Streams(0, 4000)
+    oracle, x = Oracle(problem, streams), np.zeros((4000, 3))
+    seen, exact = [], problem.evaluate(x)
+    for _ in range(20):
+        value = oracle(x)
+        seen.append(np.stack([value.f - exact.f, value.h[:, 0] - exact.h[:, 0]]))
+        oracle.resample()
+    spread = np.concatenate(seen, axis=1).var(axis=1)
+    np.testing.assert_allclose(spread, [0.09 * heavy, 4.0 * heavy], rtol=0.1)
+    independent = float(contract == "independent")
+    np.testing.assert_allclose(problem.noise_variances, [0.09 * heavy * independent, 4.0 * heavy * independent])
+    dual = np.array([[0.0], [3.0]])
+    np.testing.assert_allclose(problem.lagrangian_noise(dual), heavy * independent * np.array([0.09, 36.09]))
+
+
+def test_an_empty_scale_of_h_is_that_of_f_and_either_may_be_zero() -> None:
+    np.testing.assert_array_equal(NonconvexQCQP(n=3, noise_scale=0.3).noise_scales, [0.3, 0.3])
+    for f, h in ((0.0, 1.0), (1.0, 0.0)):
+        problem = NonconvexQCQP(n=3, noise="independent", noise_scale=f, noise_constraint_scale=h)
+        value, exact = Oracle(problem, Streams(0, 2))(np.ones((2, 3))), problem.evaluate(np.ones((2, 3)))
+        assert (value.f == exact.f).all() == (f == 0.0) and (value.h == exact.h).all() == (h == 0.0)
+
+
+def test_rules_are_told_both_scales_also_in_a_solvers_units() -> None:
+    problem = LoadTracking(n=4, noise="independent", **BOTH)
+    streams = Streams(0, 2)
+    oracle = Oracle(problem, streams)
+    x0 = problem.initial(streams)
+    known = constants_of(problem, oracle, x0, streams)
+    assert (known.noise, known.constraint_noise) == pytest.approx((0.3, 2.0)) and oracle.spent == 0
+    assert problem.noisy_constants == known and problem.constants.noise == 0.0
+    shown = present(problem, oracle, x0, streams)
+    assert isinstance(shown, Scaled)
+    np.testing.assert_allclose(shown.noise_variances, np.square([0.3 / oracle.units.f, 2.0 / oracle.units.h[0]]))
+
+
+@pytest.mark.parametrize("estimator, size", [(Coordinate(), 4), (Block(block_size=2, scaled=False), 2)])
+def test_differences_are_central_where_noise_is_independent(estimator: Coordinate, size: int) -> None:
+    for contract in ("deterministic", "common", "independent"):
+        problem, streams = NonconvexQCQP(n=4, noise=contract, noise_scale=0.0), Streams(3, 2)
+        points = []
+
+        def asked(x: np.ndarray, kept: list = points, problem: NonconvexQCQP = problem) -> object:
+            kept.append(x)
+            return problem.evaluate(x)
+
+        oracle = Oracle(problem, streams)
+        x = problem.initial(streams)
+        base = oracle(x)
+        before = oracle.spent
+        found = estimator.estimate(lambda value: value.f, x, oracle, streams, base=base, radius=0.25)
+        of_f, moved = problem.gradient(x)[0], found.gradient != 0.0
+        assert oracle.spent - before == (2 * size if contract == "independent" else size)
+        unbiased = np.isclose(found.gradient, of_f, atol=1e-9) | ~moved
+        assert unbiased.all() == (contract == "independent"), "only forward differences of a quadratic are biased"
+    assert estimator.calls(4) == 2 * size
+    noise = estimator.predicted_variance(np.zeros(1), 4, 0.5, 0.1)
+    forward, central = (type(estimator)(**{**given(estimator), "central": value}) for value in (False, True))
+    assert noise == central.predicted_variance(np.zeros(1), 4, 0.5, 0.1)
+    assert noise == 0.25 * forward.predicted_variance(np.zeros(1), 4, 0.5, 0.1)
+
+
+def given(estimator: Coordinate) -> dict:
+    return {name: value for name, value in estimator.param.values().items() if name != "name"}
+
+
+@pytest.mark.parametrize("solver", [ZOEG, ZOCEG, ZOBCEG])
+def test_the_report_under_independent_noise_weighs_iterates_by_their_cube(solver: type[Solver]) -> None:
+    for contract in ("deterministic", "independent"):
+        problem = NonconvexQCQP(n=4, noise=contract, noise_scale=0.1)
+        method, streams = solver(), Streams(5, 3)
+        oracle = Oracle(problem, streams)
+        x0 = problem.initial(streams)
+        for name, value in method.suggest(problem, method.learn(problem, oracle, x0, streams)).items():
+            method.set(name, value)
+        states = [method.init(x0, oracle, streams)]
+        np.testing.assert_array_equal(method.output(states[0]), x0)
+        for _ in range(8):
+            states.append(method.step(states[-1], oracle, streams)[0])
+        # Unrolled: (t + 3 - 1)! / (t - 1)! is the weight of iterate t, a polynomial of degree 3.
+        weights = np.array([t * (t + 1.0) * (t + 2.0) for t in range(1, 9)])
+        expected = np.average([state.x for state in states[1:]], axis=0, weights=weights)
+        np.testing.assert_allclose(states[-1].recent, expected, rtol=1e-12)
+        noisy = contract == "independent"
+        np.testing.assert_array_equal(method.output(states[-1]), states[-1].recent if noisy else states[-1].x)
+        for report, field in (("last", "x"), ("average", "average"), ("recent", "recent")):
+            method.report = report
+            np.testing.assert_array_equal(method.output(states[-1]), getattr(states[-1], field))
