@@ -12,11 +12,12 @@ size) with an objective and at most 100 rows h, in four kinds (bounds only; line
 nonlinear one; some equality), each sorted by n, then by name; of each kind those at 10, 30, 50, 70 and 90 % of its
 list.
 
-f* is the lowest of the classics' published optimum, or of what SLSQP and trust-constr with exact gradients, off the
-books, reach from x0 and from random starts. What the problem's file states (for problems HS*, the value that
-Hock and Schittkowski print) stands beside it: it is taken where it is lower and confirmed, to 1e-4, by these.
+f* is the classics' published optimum, else the lowest value that SLSQP and trust-constr with exact gradients, off the
+books, reach from x0 and from random starts. What the problem's file states (for problems HS*, the value that Hock and
+Schittkowski print) stands beside it: it is taken where it is lower and confirmed, to 1e-4, by these. Where they reach
+no feasible point there is no f*, and no result counts as near. For |f*| below 1, as Spring's, the 1 % is absolute.
 
-    python -m zoviz.papers.classics                        # both tables, about an hour
+    python -m zoviz.papers.classics                        # both tables, an hour and more
     python -m zoviz.papers.classics --extras               # the first alone, or --own the second
     python -m zoviz.papers.classics --only HS65 Spring
 
