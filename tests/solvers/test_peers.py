@@ -566,3 +566,16 @@ def test_a_run_of_a_peer_has_no_variance_to_show_and_refuses_steering() -> None:
     run.stop()
     run.wait(20)
     assert {"variance", "dual", "objective"} & set(run.trace.snapshot().columns) == {"objective"}
+
+
+@pytest.mark.parametrize("cls", FIXED)
+def test_a_coordinate_that_the_bounds_fix_stays_where_it_is(cls: type[Peer]) -> None:
+    """SciPy's COBYLA and COBYQA would hand out shorter points, and cma refuse."""
+    problem = BlackBox(
+        lambda x: float(np.square(x - 1.0).sum()),
+        lambda x: x.sum() - 2.0,
+        [(0.0, 2.0), (0.5, 0.5), (0.0, 2.0)],
+        x0=[0.3, 0.5, 0.6],
+    )
+    result = Run(problem=problem, solver=cls(**FIXED[cls]), replicas=2, calls=200).run()
+    assert np.all(result.x[:, 1] == 0.5) and result.best_value == pytest.approx(0.375, abs=0.02)

@@ -45,7 +45,8 @@ class Peer(Solver):
     -----
     The libraries own their loops, so a step from a state that they do not stand at (a fork, the same state twice, one
     that was stored) replays their history first: at no call, but in time proportional to it. Memory grows with the
-    calls. The loop over replicas is Python's, as each has a library of its own.
+    calls. The loop over replicas is Python's, as each has a library of its own. Coordinates that equal bounds fix are
+    kept from the libraries: several fail on them.
     """
 
     __abstract = True
@@ -144,7 +145,10 @@ class Peer(Solver):
         counts *= able
         wanted = np.arange(max(self.width(oracle.n), counts.max())) < counts[:, None]
         x = np.repeat(state.x[:, None], wanted.shape[1], axis=1)
-        x[wanted] = np.concatenate([courses[r].wanted for r in np.flatnonzero(counts)])
+        free = _free(oracle.domain)
+        asked = np.repeat(oracle.domain.lower[None], counts.sum(), axis=0)
+        asked[:, free] = np.concatenate([courses[r].wanted for r in np.flatnonzero(counts)])
+        x[wanted] = asked
         value = oracle(x, wanted)
         heard = wanted & oracle.active[:, None]
         if not self.survives:
@@ -156,7 +160,7 @@ class Peer(Solver):
             courses[r].answer(Evaluation(value.f[r, : counts[r]], value.h[r, : counts[r]]))
         for course in courses:
             course.settle()
-        record = Record(np.nonzero(heard)[0], x[heard], Evaluation(value.f[heard], value.h[heard]))
+        record = Record(np.nonzero(heard)[0], x[heard][:, free], Evaluation(value.f[heard], value.h[heard]))
         self._at = state.history.extended(record)
         best_x, best = better(state, x, value, oracle)
         ended = np.array([float(course.wanted is None) for course in courses])
@@ -168,14 +172,22 @@ class Peer(Solver):
             return self._courses
         self.close()
         domain, play = oracle.domain, self.clone().play  # a twin's: the stacks must not keep this solver alive
+        free = _free(domain)
+        lower, upper = domain.lower[free], domain.upper[free]
         for start, seed in zip(history.start, history.seeds, strict=True):
-            task = Task(start.copy(), domain.lower, domain.upper, oracle.m, oracle.contract, int(seed))
+            task = Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed))
             self._courses.append(Course(play, task))
         for course in self._courses:
             course.settle()
         history.replay(self._courses)
         self._at = history
         return self._courses
+
+
+def _free(domain: Box) -> np.ndarray:
+    """Coordinates that the libraries see, (n,) of bool: those that are not fixed by equal bounds, else all."""
+    free = domain.lower < domain.upper
+    return free if free.any() else ~free
 
 
 def better(state: PeerState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:

