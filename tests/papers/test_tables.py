@@ -15,7 +15,10 @@ def study(paper: str) -> dict[str, Any]:
     return vars(importlib.import_module(f"zoviz.papers.{paper}"))
 
 
-@pytest.mark.parametrize("n", [50, 100, pytest.param(200, marks=pytest.mark.slow)])
+SLOW = pytest.mark.slow  # a minute and more
+
+
+@pytest.mark.parametrize("n", [50, pytest.param(100, marks=SLOW), pytest.param(200, marks=SLOW)])
 @pytest.mark.timeout(1200)
 def test_splm_table_2(n: int) -> None:
     """Must show 2: k = 10000, 20 replicas, the solver's own steps; a fifth of the paper's count (n = 200: half)."""

@@ -10,7 +10,7 @@ import numpy as np
 from zoviz.runs.trace import Snapshot
 from zoviz.types import Array
 
-POINTS = 300
+POINTS = 200
 """Points per line: enough for a screen, few enough for four sessions at 4 updates a second."""
 
 AXES = {"calls": "oracle calls per replica", "iteration": "iterations", "seconds": "computing time in s"}

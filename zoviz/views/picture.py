@@ -15,8 +15,8 @@ from zoviz.runs.run import Run
 from zoviz.types import Array
 from zoviz.views.base import SHORT, pin
 
-EVERY = 4
-"""Looks at the run between two looks at its picture: a picture moves once a second."""
+EVERY = 8
+"""Looks at the run between two looks at its picture: a picture moves every other second."""
 
 
 class Picture(param.Parameterized):
@@ -93,9 +93,10 @@ class PictureCard(pn.viewable.Viewer):
         super().__init__(**params)
         kinds = discover("zoviz.views.pictures", Picture).values()
         self._pictures = {kind: kind() for kind in kinds}
-        style = {"sizing_mode": "stretch_width", "margin": 0, "visible": False}
+        style = {"sizing_mode": "stretch_width", "margin": 0}
         panes = [pn.pane.Bokeh(picture.figure, **style) for picture in self._pictures.values()]
-        self._column = pn.Column(*panes, **style)
+        # Each in a column of its own: a figure shows itself whatever its pane says.
+        self._column = pn.Column(*[pn.Column(pane, visible=False, **style) for pane in panes], visible=False, **style)
         self._run: Run | None = None
         self._problem: Problem | None = None
         self._shown: type[Picture] | None = None

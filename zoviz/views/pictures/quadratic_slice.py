@@ -13,7 +13,7 @@ from zoviz.views.base import pin
 from zoviz.views.colours import EVENT, PALETTE, TARGET
 from zoviz.views.picture import Picture
 
-CELLS = 72
+CELLS = 44
 """Cells of the image, in each direction."""
 LARGEST = 500
 """Variables up to which the plane's values are quick enough to be computed while a run goes on."""
@@ -89,7 +89,9 @@ class QuadraticSlice(Picture):
         value = problem.evaluate(points)
         inside = (value.h <= 0).all(axis=-1) & problem.domain.contains(points, 1e-9)
         level = np.log10(np.maximum(np.abs(value.f - optimum.value), 1e-12))
-        self._mapper.update(low=float(np.quantile(level, 0.02)), high=float(level.max()))
+        low, high = np.floor(np.quantile(level, 0.02)), np.ceil(level.max())
+        if (low, high) != (self._mapper.low, self._mapper.high):  # a change has the whole page laid out anew
+            self._mapper.update(low=low, high=high)
         corner = {"x": [left], "y": [bottom], "w": [width], "h": [height]}
         self._image.data = {"value": [level], "outside": [np.where(inside, 0.0, 1.0)], **corner}
         self._path.data = {"x": x, "y": y}
