@@ -165,7 +165,7 @@ class Sampled(Bowl):
         super().__init__(noise_scale=0.0, **params)
         self.draws: list[tuple[int, tuple[int, ...]]] = []
 
-    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = ()) -> Array:
+    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: object = 1) -> Array:
         self.draws.append((iteration, shape))
         return streams.normal("xi", *shape)
 

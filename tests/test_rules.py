@@ -36,7 +36,7 @@ NUMPY_RANDOM = {"BitGenerator", "Generator", "MT19937", "PCG64", "PCG64DXSM", "P
 NUMPY_RANDOM |= {"default_rng"}
 GENERATORS = (NUMPY_RANDOM - {"SeedSequence"}) | {"RandomState", "Streams"}
 # Modules of zoviz.problems that hold kinds of problem, not problems.
-ABSTRACT_PROBLEMS = ("base",)
+ABSTRACT_PROBLEMS = ("base", "bilevel", "linear")
 
 SOURCES = sorted(p for folder in ("zoviz", "apps") for p in (ROOT / folder).rglob("*.py"))
 EACH_FILE = pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from types import SimpleNamespace
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,26 @@ class Estimate(NamedTuple):
     gradient: Array
     variance: Array
     base: Evaluation | None
+
+
+class Sample(SimpleNamespace):
+    """One draw of a stochastic problem: arrays with the replica axis first, and whatever all replicas share.
+
+    ``sample[rows]`` is the same with the rows of these replicas only.
+    """
+
+    def __getitem__(self, rows: Any) -> Sample:
+        return Sample(**{k: v[rows] if isinstance(v, np.ndarray) else v for k, v in vars(self).items()})
+
+
+class Tally(Protocol):
+    """Sums over every iteration of a run, whatever rows its trace keeps; off the books."""
+
+    def add(self, before: Any, after: Any, sample: Any) -> None:
+        """Take in one step from its state before, its state after and the sample that it was told."""
+
+    def row(self) -> dict[str, Array]:
+        """Columns of shape (R,)."""
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,13 @@ from typing import Any, ClassVar
 import numpy as np
 import param
 
+from zoviz.problems.noise import Noisy
 from zoviz.sets import Set
 from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum
+from zoviz.types import Array, Constants, Evaluation, Optimum, Tally
 
 
-class Problem(param.Parameterized):
+class Problem(Noisy):
     """Minimise f(x) subject to h(x) <= 0 and x in X.
 
     A subclass provides ``n``, ``m``, ``domain`` and ``evaluate``, and whatever else it knows: ``gradient``,
@@ -28,32 +29,12 @@ class Problem(param.Parameterized):
     """Place in lists."""
     analytic: ClassVar[bool] = True
     """Whether values are exact and free, so that measures may be taken at any point off the books."""
+    form: ClassVar[str] = "constrained"
+    """Kind of task, which a solver names in ``Solver.forms``: "constrained" is min f(x) s.t. h(x) <= 0, x in X."""
+    stochastic: ClassVar[bool] = False
+    """Whether values under a sample xi differ from the objective, so that no best point can be read off them."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
-
-    noise = param.Selector(
-        default="deterministic",
-        objects=["deterministic", "common", "independent"],
-        label="Noise contract",
-        doc="deterministic: exact values. common: all points of one iteration share their noise. independent: every "
-        "oracle call draws its own.",
-    )
-    noise_distribution = param.Selector(
-        default="normal", objects=["normal", "student_t"], label="Noise law", doc="Law of the additive noise."
-    )
-    noise_scale = param.Number(
-        default=1.0, bounds=(0, 1e9), label="Noise scale σ", doc="Factor of the additive noise on f and every h."
-    )
-    noise_constraint_scale = param.Number(
-        default=None,
-        allow_None=True,
-        bounds=(0, 1e9),
-        label="Noise scale of h",
-        doc="Factor of the additive noise on every h, in the units of h. Empty: that of f.",
-    )
-    noise_degrees = param.Number(
-        default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."
-    )
 
     scaled = param.Boolean(
         default=False,
@@ -112,8 +93,25 @@ class Problem(param.Parameterized):
         """
         raise NotImplementedError(f"{type(self).__name__} must define evaluate(x, xi).")
 
-    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = ()) -> Any:
-        """The sample of one iteration (``shape`` empty) or of each point of a batch; None where there is none."""
+    def draw(
+        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
+    ) -> Any:
+        """The sample xi of one iteration (``shape`` empty) or of each point of a batch; None where there is none.
+
+        Parameters
+        ----------
+        iteration : int
+        streams : Streams
+        shape : tuple of int
+            Points of a batch that draw each their own.
+        size : int or tuple of int
+            Of the mini-batch, as the solver asked for it.
+
+        Returns
+        -------
+        object or None
+            An array or ``Sample`` with the replica axis first.
+        """
         return None
 
     def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array] | None:
@@ -147,25 +145,6 @@ class Problem(param.Parameterized):
         return self.domain.sample(streams.uniform("x0", self.domain.n))
 
     @property
-    def noise_scales(self) -> Array:
-        """Factors of the additive noise on f and every h, shape (m + 1,)."""
-        of_h = self.noise_scale if self.noise_constraint_scale is None else self.noise_constraint_scale
-        return np.array([self.noise_scale] + [of_h] * self.m, dtype=float)
-
-    @property
-    def noise_variances(self) -> Array:
-        """Variances of the additive noise on f and every h, shape (m + 1,); 0 where pairs of values share it."""
-        if self.noise != "independent":
-            return np.zeros(self.m + 1)
-        heavy = self.noise_degrees / (self.noise_degrees - 2.0) if self.noise_distribution == "student_t" else 1.0
-        return np.square(self.noise_scales) * heavy
-
-    @property
-    def noise_variance(self) -> float:
-        """Variance of the additive noise on one value of f; 0 where pairs of values share it."""
-        return float(self.noise_variances[0])
-
-    @property
     def noisy_constants(self) -> Constants | None:
         """``constants`` with the standard deviations of the additive noise."""
         known, variances = self.constants, self.noise_variances
@@ -173,10 +152,22 @@ class Problem(param.Parameterized):
             return None
         return known._replace(noise=float(variances[0] ** 0.5), constraint_noise=float(variances[1:].sum() ** 0.5))
 
-    def lagrangian_noise(self, dual: Array) -> Array:
-        """Variance of the additive noise on f + <y, h>, shape (R,), from y of shape (R, m)."""
-        variances = self.noise_variances
-        return variances[0] + np.square(dual) @ variances[1:]
+    def tally(self, replicas: int) -> Tally | None:
+        """What is to be summed up over every iteration, e.g. a regret; None where rows alone tell everything."""
+        return None
+
+    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+        """Measures of a solver's state, off the books: ``metrics`` of its iterate unless a problem knows more.
+
+        Parameters
+        ----------
+        state : State
+        x : Array, shape (R, n)
+            The iterate to be measured.
+        sample : object
+            The oracle's present sample.
+        """
+        return self.metrics(x, getattr(state, "y", None), getattr(state, "value", None))
 
     def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
         """Measures of R iterates, exact and off the books where the problem is analytic.

@@ -37,7 +37,7 @@ class Scaled(Problem):
         self._problem, self._units = problem, units
         self.domain: Set = units.domain
         self.m = problem.m
-        self.title, self.analytic = problem.title, problem.analytic
+        self.title, self.analytic, self.stochastic = problem.title, problem.analytic, problem.stochastic
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -52,9 +52,11 @@ class Scaled(Problem):
         """Values at solver's points, in the solver's units."""
         return self._units.value(self._problem.evaluate(self._units.point(x), xi))
 
-    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = ()) -> Any:
+    def draw(
+        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
+    ) -> Any:
         """The sample of the problem itself."""
-        return self._problem.draw(iteration, streams, shape)
+        return self._problem.draw(iteration, streams, shape, size)
 
     def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array] | None:
         """Gradients of the scaled functions along the scaled coordinates."""

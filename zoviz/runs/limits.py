@@ -23,3 +23,11 @@ class Limits(NamedTuple):
         if self.seconds is not None:
             shares.append(seconds / max(self.seconds, 1e-9))
         return min(max(shares), 1.0) if shares else math.nan
+
+    def spent(self, iteration: int, seconds: float) -> str | None:
+        """Which budget is spent, as a sentence; that of calls is the oracle's to watch."""
+        if self.iterations is not None and iteration >= self.iterations:
+            return f"The budget of {self.iterations} iterations is spent."
+        if self.seconds is not None and seconds >= self.seconds:
+            return f"The budget of {self.seconds:g} s is spent."
+        return None

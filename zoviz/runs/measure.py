@@ -15,10 +15,10 @@ SHOWN_DUALS = 8
 """Dual variables that a trace keeps one by one; with more constraints, the first of them and the norm of all."""
 
 
-def metrics(problem: Problem, solver: Solver, state: Any) -> dict[str, Array]:
+def metrics(problem: Problem, solver: Solver, state: Any, sample: Any = None) -> dict[str, Array]:
     """The problem's measures of the reported iterate; of the last one where measuring elsewhere would cost calls."""
     x = solver.output(state) if problem.analytic else state.x
-    return problem.metrics(x, getattr(state, "y", None), getattr(state, "value", None))
+    return problem.measures(state, x, sample)
 
 
 def row(
@@ -30,7 +30,8 @@ def row(
     """
     units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
-    out = {"calls": oracle.calls.astype(float), **measured, "best_objective": best}
+    kinds = {f"calls: {kind}": count.astype(float) for kind, count in oracle.counts.items()}
+    out = {"calls": oracle.calls.astype(float), **kinds, **measured, "best_objective": best}
     optimum = problem.known_optimum
     if optimum is not None:
         out["best_gap"] = best - (optimum.value if units is None else units.level + units.f * optimum.value)
@@ -45,7 +46,7 @@ def row(
         out.update(solver.theory(problem, info))
     if not oracle.all_active:
         frozen = ~oracle.active
-        for name in out.keys() - {"calls", "best_objective", "best_gap"}:
+        for name in out.keys() - {"calls", "best_objective", "best_gap"} - kinds.keys():
             out[name] = np.array(out[name], dtype=float)
             out[name][frozen] = np.nan
     return out

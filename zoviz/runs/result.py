@@ -28,7 +28,7 @@ class Result:
     maxcv : Array, shape (R,)
         Its constraint violation ||[h]_+||.
     success : ndarray of bool, shape (R,)
-        Whether a feasible point was found and the replica was not frozen.
+        Whether a feasible point was found (where values tell) and the replica was not frozen.
     status : str
     message : str
         How the run ended; says so where no feasible point was found.
@@ -66,10 +66,10 @@ class Result:
 def summarise(worker: Worker) -> Result:
     """The outcome so far of a worker that has begun."""
     oracle, state, units = worker.oracle, worker.state, worker.oracle.units
-    measured = measure.metrics(worker.seen, worker.solver, state)
+    measured = measure.metrics(worker.seen, worker.solver, state, oracle.sample)
     found = np.isfinite(oracle.best_f)
     message = worker.message or f"The run is {worker.status}."
-    if not found.all():
+    if not found.all() and not worker.problem.stochastic:
         missing = int((~found).sum())
         whom = "" if found.size == 1 else f" by {missing} of {found.size} replicas"
         message += f" No feasible point was found{whom}."
@@ -81,7 +81,7 @@ def summarise(worker: Worker) -> Result:
         x=x if units is None else units.point(x),
         fun=measured["objective"],
         maxcv=measured["violation"],
-        success=found & oracle.active,
+        success=(found | worker.problem.stochastic) & oracle.active,
         status=worker.status,
         message=message,
         nit=worker.iteration,

@@ -70,9 +70,9 @@ class Worker:
         self.state: Any = None
         self._info: Any = None
         self._script = list(script)
-        self._open = bool(targets)
-        self.spent_calls = False
+        self._open, self.spent_calls = bool(targets), False
         self.oracle: Oracle | None = None
+        self.tally = problem.tally(streams.replicas)
         self.seen = problem  # as the solver sees it: in its units
         self.observer: Callable[[], object] | None = None
 
@@ -133,7 +133,7 @@ class Worker:
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
-        measured = measure.metrics(self.seen, self.solver, self.state)
+        measured = self._measured()
         unknown = [target.metric for target in self.targets if target.metric not in measured]
         if unknown:
             raise ValueError(
@@ -144,7 +144,7 @@ class Worker:
         if worst > self.tolerance:
             self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
         self._check_targets(measured)
-        self._record(measured)
+        self.trace.append(self._row(measured))
         self._keep_point()
 
     def _resolve(self, x0: Any) -> None:
@@ -166,11 +166,9 @@ class Worker:
             return self._end("stopped", f"Stopped after {self.iteration} iterations.")
         while self._script and self._script[0].iteration <= self.iteration:
             self._apply(self._script[0].name, self._script.pop(0).new)
-        limits = self.limits
-        if limits.iterations is not None and self.iteration >= limits.iterations:
-            return self._end("finished", f"The budget of {limits.iterations} iterations is spent.")
-        if limits.seconds is not None and self.seconds >= limits.seconds:
-            return self._end("finished", f"The budget of {limits.seconds:g} s is spent.")
+        spent = self.limits.spent(self.iteration, self.seconds)
+        if spent is not None:
+            return self._end("finished", spent)
         if not self.oracle.all_active and not self.oracle.active.any():
             raise OracleError(
                 f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
@@ -214,35 +212,39 @@ class Worker:
             self.oracle.freeze(self.oracle.failed.copy())
         if not self.oracle.all_active:
             state = measure.keep_frozen(self.state, state, self.oracle.active)
+        if self.tally is not None:
+            self.tally.add(self.state, state, self.oracle.sample)
         self.state = state
         self.iteration += 1
         if self.path.wants(self.iteration):
             self._keep_point()
         due = self.trace.wants(self.iteration)
         if due or self._open:
-            measured = measure.metrics(self.seen, self.solver, state)
+            measured = self._measured()
             if self._open:
                 self._check_targets(measured)
             if due:
-                self._record(measured)
+                self.trace.append(self._row(measured))
         if self.observer is not None:
             self.observer()
 
+    def _measured(self) -> dict[str, Any]:
+        """Measures of the present state, and sums over all steps so far."""
+        measured = measure.metrics(self.seen, self.solver, self.state, self.oracle.sample)
+        return measured if self.tally is None else measured | self.tally.row()
+
     def _check_targets(self, measured: dict[str, Any]) -> None:
-        calls = self.oracle.calls
-        waiting = [t.check(measured[t.metric], self.iteration, calls, self.seconds) for t in self.targets]
+        done = self.iteration, self.oracle.calls, self.seconds
+        waiting = [target.check(measured[target.metric], *done) for target in self.targets]
         self._open = any(waiting)
 
     def _keep_point(self) -> None:
         if self.oracle.n <= PATH_VARIABLES:
             self.path.append({"iteration": self.iteration, "x": self.solver.output(self.state)[0]})
 
-    def _record(self, measured: dict[str, Any]) -> None:
-        self.trace.append(self._row(measured))
-
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
-            measured = measured or measure.metrics(self.seen, self.solver, self.state)
+            measured = measured or self._measured()
             row = measure.row(self.seen, self.solver, self.state, self._info, self.oracle, measured)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}

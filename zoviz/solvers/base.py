@@ -81,6 +81,8 @@ class Solver(param.Parameterized):
     source: ClassVar[str] = ""
     """Paper and algorithm."""
     live: ClassVar[tuple[str, ...]] = ()
+    forms: ClassVar[tuple[str, ...]] = ("constrained",)
+    """Kinds of task that the method solves, as ``Problem.form`` names them."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
     """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 
@@ -89,6 +91,15 @@ class Solver(param.Parameterized):
 
     def accepts(self, problem: Problem) -> str | None:
         """None where the solver can run on the problem, else the reason why not, as a sentence."""
+        if problem.form not in self.forms:
+            return (
+                f"{self.title or type(self).__name__} solves {' and '.join(self.forms)} problems, and "
+                f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
+            )
+        return self.objection(problem)
+
+    def objection(self, problem: Problem) -> str | None:
+        """The solver's own reason why it cannot run on a problem of its form, as a sentence; to be overridden."""
         return None
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:

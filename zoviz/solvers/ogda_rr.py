@@ -104,7 +104,7 @@ class OGDARR(Solver):
         params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))
         super().__init__(**params)
 
-    def accepts(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem) -> str | None:
         """One-point estimates need an estimator with a base point."""
         if self.points == 1 and type(self.estimator) not in (Sphere, Gaussian):
             return (

@@ -112,7 +112,7 @@ class ProximalPoint(Solver):
     def estimator(self, value: GradientEstimator) -> None:
         self.inner.estimator = value
 
-    def accepts(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem) -> str | None:
         """What the inner solver says."""
         return self.inner.accepts(problem)
 

@@ -110,7 +110,7 @@ class ZOiALM(Solver):
         params.setdefault("estimator", Coordinate(smoothing_radius=None, central=True))
         super().__init__(**params)
 
-    def accepts(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem) -> str | None:
         """Boxes and products of boxes only, and differences along every coordinate."""
         if isinstance(self.estimator, Block):
             return "ZO-iALM tests stationarity along every coordinate, and Block probes a few: choose Coordinate."

@@ -53,7 +53,7 @@ class ZOBCEG(ExtraGradient):
         params.setdefault("estimator", Block(smoothing_radius=None, block_size=5, scaled=False))
         super().__init__(**params)
 
-    def accepts(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem) -> str | None:
         """Boxes and products of boxes only."""
         if not problem.domain.separable:
             return (

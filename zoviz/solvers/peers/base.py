@@ -65,7 +65,7 @@ class Peer(Solver):
         self._courses: list[Course] = []
         self._at: History | None = None
 
-    def accepts(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem) -> str | None:
         """A box as domain, and the library at hand."""
         missing = [name for name in self.needs if importlib.util.find_spec(name) is None]
         if missing:

@@ -47,9 +47,9 @@ class CMAES(Peer):
         doc="Samples per generation, in multiples of pycma's 4 + ⌊3 ln n⌋.",
     )
 
-    def accepts(self, problem: Problem) -> str | None:
+    def objection(self, problem: Problem) -> str | None:
         """The same, and two variables."""
-        reason = super().accepts(problem)
+        reason = super().objection(problem)
         if reason is None and problem.domain.n < 2:
             return f"{self.title} needs at least two variables, got one: choose COBYLA."
         return reason

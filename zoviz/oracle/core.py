@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
+from zoviz.oracle.best import keep_best
 from zoviz.problems.base import Problem
 from zoviz.sets import Set
 from zoviz.streams import Streams
 from zoviz.types import Array, BudgetSpent, Evaluation, checked
 from zoviz.units import Units
-
-_ON_BOUNDARY = 1e-9
-"""How far a point may lie outside the domain, by round-off, and still count as inside."""
 
 
 class Oracle:
@@ -36,6 +33,8 @@ class Oracle:
     ----------
     calls : ndarray of int, shape (R,)
         One joint call per point.
+    counts : dict of str to ndarray of int, shape (R,)
+        Those of ``calls`` that gave something else than joint values, by kind ("gradient", ...).
     failures : ndarray of int, shape (R,)
         Points at which the black box returned a non-finite value.
     active : ndarray of bool, shape (R,)
@@ -48,7 +47,8 @@ class Oracle:
     failed : ndarray of bool, shape (R,)
         Replicas that cannot go on since the last ``freeze``; ``any_failed`` says whether there are some.
     best_f : Array, shape (R,)
-        Lowest noise-free objective among the feasible points queried so far, +inf before the first.
+        Lowest noise-free objective among the feasible points queried so far, +inf before the first, and always where
+        the problem's values are samples.
     best_x : Array, shape (R, n)
         Where; NaN before the first. Both in the user's units.
     tolerance : float or Array, shape (m,)
@@ -67,13 +67,16 @@ class Oracle:
         self._tolerance = feasibility_tolerance
         self.tolerance: float | Array = feasibility_tolerance
         self._scales = problem.noise_scales
+        self._exact = not problem.stochastic
         self._noisy = problem.noise != "deterministic" and bool(self._scales.any())
         self._iteration, self._sample, self._shared_noise = -1, None, None
+        self._size: int | tuple[int, ...] = 1
         self._spent = 0
         self.domain: Set = problem.domain
         self.units: Units | None = None
         self.n, self.m, self.contract = self.domain.n, problem.m, problem.noise
         self.calls = np.zeros(replicas, dtype=np.int64)
+        self.counts: dict[str, np.ndarray] = {}
         self.failures = np.zeros(replicas, dtype=np.int64)
         self.active = np.ones(replicas, dtype=bool)
         self.failed = np.zeros(replicas, dtype=bool)
@@ -86,7 +89,7 @@ class Oracle:
     @property
     def scalar_evaluations(self) -> np.ndarray:
         """Values of single functions, as some papers count: (m + 1) per joint call, shape (R,)."""
-        return self.calls * (self.m + 1)
+        return (self.calls - sum(self.counts.values())) * (self.m + 1)
 
     @property
     def spent(self) -> int:
@@ -97,11 +100,28 @@ class Oracle:
         """From here on, take points and give values in these units."""
         self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
 
-    def resample(self) -> None:
-        """Begin a new sample xi: from here on, points that share their noise share a new one."""
+    @property
+    def problem(self) -> Problem:
+        """What is behind it, for views that speak to a kind of problem (``FirstOrder``); a solver calls the oracle."""
+        return self._problem
+
+    @property
+    def sample(self) -> Any:
+        """The present sample xi; None where each call has its own, or there is none."""
+        return self._sample
+
+    def resample(self, size: int | tuple[int, ...] = 1) -> None:
+        """Begin a new sample xi: from here on, points that share their noise share a new one.
+
+        Parameters
+        ----------
+        size : int or tuple of int
+            How much a stochastic problem draws at once: the size of its mini-batch.
+        """
         self._iteration += 1
+        self._size = size
         if self.contract == "common":
-            self._sample = self._problem.draw(self._iteration, self._streams)
+            self._sample = self._problem.draw(self._iteration, self._streams, size=size)
             if self._noisy:
                 self._shared_noise = self._noise(())
 
@@ -141,13 +161,27 @@ class Oracle:
         self.calls += counts
         if not math.isfinite(value.f.sum() + value.h.sum()):
             value = self._count_failures(x, value, asked)
-        self._remember(x, place, value)
+        if self._exact:
+            keep_best(self.best_f, self.best_x, x, place, value, self._tolerance, self.domain)
         if self._noisy:
             noise = self._shared_noise if self.contract == "common" else self._noise(x.shape[1:-1])
             if self.contract == "common" and x.ndim == 3:
                 noise = noise[:, None]
             value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
         return value if units is None else units.value(value)
+
+    def charge(self, kind: str, points: int = 1) -> None:
+        """Pay for what is no joint value, a call for each of a replica's points; ``kind`` names it in ``counts``.
+
+        Raises ``BudgetSpent`` before anything is counted, if the call budget does not allow it.
+        """
+        spent = self._spent + points
+        if self._limit is not None and spent > self._limit:
+            raise BudgetSpent
+        self._spent = spent
+        paid = points * self.active
+        self.calls += paid
+        self.counts = {**self.counts, kind: self.counts.get(kind, 0) + paid}
 
     def freeze(self, mask: np.ndarray) -> None:
         """Stop evaluating and charging these replicas."""
@@ -183,7 +217,7 @@ class Oracle:
     def _evaluate(self, x: Array, asked: np.ndarray) -> Evaluation:
         sample = self._sample
         if self.contract == "independent":
-            sample = self._problem.draw(self._iteration, self._streams, x.shape[1:-1])
+            sample = self._problem.draw(self._iteration, self._streams, x.shape[1:-1], self._size)
         if asked is self.active and self.all_active:
             return checked(self._problem.evaluate(x, sample), x, self.m)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
@@ -204,47 +238,5 @@ class Oracle:
             self.fail(bad)
         return Evaluation(np.where(bad, np.nan, value.f), np.where(bad[..., None], np.nan, value.h))
 
-    def _remember(self, x: Array, place: Array, value: Evaluation) -> None:
-        """Keep the best feasible point, ``place`` in the user's units; the solver's tell whether it lies in X."""
-        better = value.f < (self.best_f if x.ndim == 2 else self.best_f[:, None])
-        if not better.any():
-            return
-        better &= (value.h <= self._tolerance).all(axis=-1)
-        if better.any():
-            better[better] = self.domain.contains(x[better], _ON_BOUNDARY)
-        if x.ndim == 2:
-            rows = np.flatnonzero(better)
-            self.best_f[rows], self.best_x[rows] = value.f[rows], place[rows]
-        elif better.any():
-            rows = np.flatnonzero(better.any(axis=1))
-            columns = np.argmin(np.where(better[rows], value.f[rows], np.inf), axis=1)
-            self.best_f[rows], self.best_x[rows] = value.f[rows, columns], place[rows, columns]
-
     def _noise(self, shape: tuple[int, ...]) -> Array:
-        problem = self._problem
-        if problem.noise_distribution == "student_t":
-            draw = self._streams.student_t("noise", problem.noise_degrees, *shape, self.m + 1)
-        else:
-            draw = self._streams.normal("noise", *shape, self.m + 1)
-        return self._scales * draw
-
-
-class Composed:
-    """An oracle seen through a function of the points: the same budget, counts and failures.
-
-    It is how a solver estimates the gradient of something wider than (f, h), e.g. of a saddle function on (x, y).
-
-    Parameters
-    ----------
-    oracle : Oracle or Composed
-    evaluate : callable
-        Maps points (R, ..., d) to an ``Evaluation``, through ``oracle``.
-    """
-
-    def __init__(self, oracle: Oracle | Composed, evaluate: Callable[[Array], Evaluation]) -> None:
-        self._evaluate = evaluate
-        self.contract, self.fail = oracle.contract, oracle.fail
-
-    def __call__(self, points: Array) -> Evaluation:
-        """Values at the points, shape (R, ..., d)."""
-        return self._evaluate(points)
+        return self._scales * self._problem.draw_noise(self._streams, shape)

@@ -1,0 +1,40 @@
+"""The best feasible point queried so far."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.sets import Set
+from zoviz.types import Array, Evaluation
+
+_ON_BOUNDARY = 1e-9
+"""How far a point may lie outside the domain, by round-off, and still count as inside."""
+
+
+def keep_best(
+    best_f: Array, best_x: Array, x: Array, place: Array, value: Evaluation, tolerance: float, domain: Set
+) -> None:
+    """Write into ``best_f`` (R,) and ``best_x`` (R, n) what is better, feasible and inside the domain.
+
+    Parameters
+    ----------
+    x, place : Array, shape (R, n) or (R, q, n)
+        The points in the solver's units, which ``domain`` is in, and in the user's.
+    value : Evaluation
+        At the points, in the user's units.
+    tolerance : float
+        Largest h that counts as feasible.
+    """
+    better = value.f < (best_f if x.ndim == 2 else best_f[:, None])
+    if not better.any():
+        return
+    better &= (value.h <= tolerance).all(axis=-1)
+    if better.any():
+        better[better] = domain.contains(x[better], _ON_BOUNDARY)
+    if x.ndim == 2:
+        rows = np.flatnonzero(better)
+        best_f[rows], best_x[rows] = value.f[rows], place[rows]
+    elif better.any():
+        rows = np.flatnonzero(better.any(axis=1))
+        columns = np.argmin(np.where(better[rows], value.f[rows], np.inf), axis=1)
+        best_f[rows], best_x[rows] = value.f[rows, columns], place[rows, columns]

@@ -1,0 +1,29 @@
+"""An oracle seen through a function of the points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from zoviz.oracle.core import Oracle
+from zoviz.types import Array, Evaluation
+
+
+class Composed:
+    """An oracle seen through a function of the points: the same budget, counts and failures.
+
+    It is how a solver estimates the gradient of something wider than (f, h), e.g. of a saddle function on (x, y).
+
+    Parameters
+    ----------
+    oracle : Oracle or Composed
+    evaluate : callable
+        Maps points (R, ..., d) to an ``Evaluation``, through ``oracle``.
+    """
+
+    def __init__(self, oracle: Oracle | Composed, evaluate: Callable[[Array], Evaluation]) -> None:
+        self._evaluate = evaluate
+        self.contract, self.fail = oracle.contract, oracle.fail
+
+    def __call__(self, points: Array) -> Evaluation:
+        """Values at the points, shape (R, ..., d)."""
+        return self._evaluate(points)

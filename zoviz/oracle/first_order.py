@@ -1,0 +1,53 @@
+"""Stochastic gradients and a known linear part, on the books of a run's oracle."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.oracle.core import Oracle
+from zoviz.problems.linear import LinearlyConstrained
+from zoviz.types import Array
+
+
+class FirstOrder:
+    """What a first-order method sees of a ``LinearlyConstrained`` problem: the oracle's sample, budget and counts.
+
+    A gradient costs one call a point, whatever its mini-batch; the linear part is known and free. Rows of frozen
+    replicas are NaN in a gradient.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+        problem = oracle.problem
+        assert isinstance(problem, LinearlyConstrained)
+        self._problem = problem
+        self.rows, self.equations, self.sampled_rows = problem.rows, problem.equations, problem.sampled_rows
+
+    def gradient(self, x: Array) -> Array:
+        """Stochastic gradient of f at x (R, n) under the present sample.
+
+        Raises
+        ------
+        BudgetSpent
+            Before evaluating, if the call budget does not allow it.
+        """
+        oracle = self._oracle
+        oracle.charge("gradient")
+        gradient = self._problem.stochastic_gradient(x, oracle.sample)
+        bad = ~np.isfinite(gradient).all(axis=-1)
+        if bad.any():
+            oracle.failures += bad & oracle.active
+            oracle.fail(bad)
+        return gradient
+
+    def residual(self, x: Array, copy: int = 0) -> Array:
+        """A x - b (R, p), or of the sample's copy of zeta where rows are sampled."""
+        return self._problem.residual(x, self._oracle.sample, copy)
+
+    def adjoint(self, y: Array, copy: int = 0) -> Array:
+        """A^T y (R, n), or of the sample's copy of zeta where rows are sampled."""
+        return self._problem.adjoint(y, self._oracle.sample, copy)

@@ -1,0 +1,71 @@
+"""Additive noise that hides a problem's values."""
+
+from __future__ import annotations
+
+import numpy as np
+import param
+
+from zoviz.streams import Streams
+from zoviz.types import Array
+
+
+class Noisy(param.Parameterized):
+    """Additive noise on f and every h: its contract, its law, its size."""
+
+    __abstract = True
+
+    noise = param.Selector(
+        default="deterministic",
+        objects=["deterministic", "common", "independent"],
+        label="Noise contract",
+        doc="deterministic: exact values. common: all points of one iteration share their noise. independent: every "
+        "oracle call draws its own.",
+    )
+    noise_distribution = param.Selector(
+        default="normal", objects=["normal", "student_t"], label="Noise law", doc="Law of the additive noise."
+    )
+    noise_scale = param.Number(
+        default=1.0, bounds=(0, 1e9), label="Noise scale σ", doc="Factor of the additive noise on f and every h."
+    )
+    noise_constraint_scale = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, 1e9),
+        label="Noise scale of h",
+        doc="Factor of the additive noise on every h, in the units of h. Empty: that of f.",
+    )
+    noise_degrees = param.Number(
+        default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."
+    )
+
+    m: int
+
+    @property
+    def noise_scales(self) -> Array:
+        """Factors of the additive noise on f and every h, shape (m + 1,)."""
+        of_h = self.noise_scale if self.noise_constraint_scale is None else self.noise_constraint_scale
+        return np.array([self.noise_scale] + [of_h] * self.m, dtype=float)
+
+    @property
+    def noise_variances(self) -> Array:
+        """Variances of the additive noise on f and every h, shape (m + 1,); 0 where pairs of values share it."""
+        if self.noise != "independent":
+            return np.zeros(self.m + 1)
+        heavy = self.noise_degrees / (self.noise_degrees - 2.0) if self.noise_distribution == "student_t" else 1.0
+        return np.square(self.noise_scales) * heavy
+
+    @property
+    def noise_variance(self) -> float:
+        """Variance of the additive noise on one value of f; 0 where pairs of values share it."""
+        return float(self.noise_variances[0])
+
+    def lagrangian_noise(self, dual: Array) -> Array:
+        """Variance of the additive noise on f + <y, h>, shape (R,), from y of shape (R, m)."""
+        variances = self.noise_variances
+        return variances[0] + np.square(dual) @ variances[1:]
+
+    def draw_noise(self, streams: Streams, shape: tuple[int, ...]) -> Array:
+        """Noise of unit factors on f and every h at the points of a batch, shape (R, *shape, m + 1)."""
+        if self.noise_distribution == "student_t":
+            return streams.student_t("noise", self.noise_degrees, *shape, self.m + 1)
+        return streams.normal("noise", *shape, self.m + 1)
