@@ -231,7 +231,7 @@ def test_one_direction_costs_what_the_comparators_say() -> None:
     assert (oracle.calls - start == 2 * 2 + 2).all()
 
 
-EXACT = {"smoothing_radius": 1.0, "central": True}
+EXACT = {"smoothing_radius": 1.0, "differences": "central"}
 """Central differences of a quadratic along the coordinates are its gradient, whatever their length."""
 
 

@@ -246,7 +246,7 @@ def test_calls_of_a_stage() -> None:
 @pytest.mark.parametrize("inner", [SZOConEX, ZOCEG, ZOEG])
 def test_exact_gradients_lead_to_the_known_solution(inner: type[Solver]) -> None:
     # Central differences of a quadratic along the coordinates are its gradient, whatever their length.
-    exact = Coordinate(smoothing_radius=1.0, central=True)
+    exact = Coordinate(smoothing_radius=1.0, differences="central")
     options: dict[str, Any] = {"value": "base"} if inner is SZOConEX else {"dual_cap": CAP, "radius_scale": 1e6}
     problem = Known()
     solver = ProximalPoint(
@@ -331,7 +331,7 @@ def test_the_form_has_the_inner_solver_s_widgets_and_follows_another_choice() ->
     form.lock(False)
     form._kinds[0].value = ZOCEG
     assert isinstance(solver.inner, ZOCEG) and "inner.extrapolation" not in form.fields
-    assert {"inner.schedule", "inner.estimator.central"} <= set(form.fields)
+    assert {"inner.schedule", "inner.estimator.differences"} <= set(form.fields)
     form.fields["inner.schedule"].value = "diminishing"
     assert solver.inner.schedule == "diminishing"
     problem = NonconvexQCQP(n=6)

@@ -132,7 +132,7 @@ def replica(
 @pytest.mark.parametrize("points, backtrack", [(1, True), (2, True), (3, True), (1, False)])
 def test_steps_equal_the_loops_written_out(bench: Bench, points: int, backtrack: bool) -> None:
     steps, replicas, problem = 400, 3, bench.problem
-    estimator = Coordinate(smoothing_radius=RADIUS, central=True)
+    estimator = Coordinate(smoothing_radius=RADIUS, differences="central")
     states, _ = bench.course(ZOiALM(**GIVEN, points=points, backtrack=backtrack, estimator=estimator), steps, replicas)
     streams, log = bench.streams(replicas), []
     starts = problem.initial(streams).copy()
@@ -170,7 +170,9 @@ def exact(bench: Bench, **given: Any) -> ZOiALM:
             gradient = stub.estimate(phi, v, oracle, Streams(0, len(v))).gradient
             return gradient[np.arange(len(v)), i], phi(stub.problem.evaluate(v))
 
-    return ExactSteps(**(GIVEN | {"dual_cap": 10.0} | given), estimator=ExactTests(smoothing_radius=1e-3, central=True))
+    return ExactSteps(
+        **(GIVEN | {"dual_cap": 10.0} | given), estimator=ExactTests(smoothing_radius=1e-3, differences="central")
+    )
 
 
 def test_exact_gradients_and_full_dual_steps_lead_to_the_solution(bench: Bench) -> None:
@@ -198,7 +200,7 @@ def test_exact_gradients_and_damped_dual_steps_lead_to_the_penaltys_own_solution
 @pytest.mark.parametrize("points", [1, 2, 3])
 @pytest.mark.parametrize("central, test_calls", [(True, 8), (False, 5)])
 def test_calls_of_a_whole_cycle(bench: Bench, points: int, central: bool, test_calls: int) -> None:
-    solver = ZOiALM(**GIVEN, points=points, estimator=Coordinate(central=central))
+    solver = ZOiALM(**GIVEN, points=points, estimator=Coordinate(differences="central" if central else "forward"))
     inner = int(np.ceil(4 * np.sqrt(1 / SHARE + 2) * np.log(1 / TOL)))
     assert bench.calls(solver.clone(), 1) == 2 * points + 1
     assert bench.calls(solver.clone(), inner) == inner * (2 * points + 1)
@@ -207,7 +209,7 @@ def test_calls_of_a_whole_cycle(bench: Bench, points: int, central: bool, test_c
 
 def test_doubling_finds_the_curvature_along_coordinates(bench: Bench) -> None:
     given = GIVEN | {"smoothness": 1e-4, "constraint_smoothness": 1e-4, "constraint_slope": 1e-4, "patience": 10_000}
-    states, _ = bench.course(ZOiALM(**given, estimator=Coordinate(smoothing_radius=1e-4, central=True)), 300)
+    states, _ = bench.course(ZOiALM(**given, estimator=Coordinate(smoothing_radius=1e-4, differences="central")), 300)
     # f, h_1 and h_2: at most a_i + beta + beta (4 x^2 + 2 h_2) in any coordinate, at least 1.
     assert states[0].curvature.max() < 1e-3
     largest = np.array([state.curvature for state in states[1:]]).max(axis=0)
@@ -220,7 +222,7 @@ def test_doubling_finds_the_curvature_along_coordinates(bench: Bench) -> None:
 
 def test_under_independent_noise_the_curvature_follows_from_the_constants(bench: Bench) -> None:
     bench.problem = type(bench.problem)(noise="independent", noise_scale=0.01)
-    states, _ = bench.course(ZOiALM(**GIVEN, estimator=Coordinate(smoothing_radius=0.1, central=True)), 200)
+    states, _ = bench.course(ZOiALM(**GIVEN, estimator=Coordinate(smoothing_radius=0.1, differences="central")), 200)
     for state in states:
         size = np.linalg.norm(state.y, axis=1)
         bound = SMOOTH + SMOOTH_H * size + state.penalty * SLOPE * (SMOOTH_H + SLOPE)

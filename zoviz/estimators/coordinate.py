@@ -25,7 +25,7 @@ class Coordinate(GradientEstimator):
 
     Notes
     -----
-    Unless ``central`` says otherwise, differences are central under independent noise, else forward. The noise of a
+    Unless ``differences`` says otherwise, differences are central under independent noise, else forward. The noise of a
     base value enters all forward differences of its sweep alike, so that their errors add up along (1, ..., 1). Per
     call, central ones have half the variance, and no bias of order r, which no average over iterations takes away.
 
@@ -36,9 +36,9 @@ class Coordinate(GradientEstimator):
 
     unit_batch = "sweeps"
 
-    central = param.Selector(
-        default=None,
-        objects={"as the noise asks": None, "forward": False, "central": True},
+    differences = param.Selector(
+        default="as the noise asks",
+        objects=["as the noise asks", "forward", "central"],
         label="Differences",
         doc="central: twice the calls, bias of order r^2. As the noise asks: central where it is independent.",
     )
@@ -51,11 +51,13 @@ class Coordinate(GradientEstimator):
         return 1.0
 
     def _is_central(self, noisy: bool) -> bool:
-        return noisy if self.central is None else self.central
+        return noisy if self.differences == "as the noise asks" else self.differences == "central"
 
     def calls(self, n: int) -> int:
         """Size + 1 per sweep with a fresh base; 2 size for differences that are, or may be, central."""
-        return self.batch_size * (self.block_length(n) + 1 if self.central is False else 2 * self.block_length(n))
+        return self.batch_size * (
+            self.block_length(n) + 1 if self.differences == "forward" else 2 * self.block_length(n)
+        )
 
     def estimate(
         self,

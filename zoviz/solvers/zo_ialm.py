@@ -107,7 +107,7 @@ class ZOiALM(Solver):
     estimator = param.ClassSelector(class_=Coordinate, label="Estimator", doc="Differences, and those of the tests.")
 
     def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Coordinate(smoothing_radius=None, central=True))
+        params.setdefault("estimator", Coordinate(smoothing_radius=None, differences="central"))
         super().__init__(**params)
 
     def objection(self, problem: Problem) -> str | None:

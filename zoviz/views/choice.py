@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import panel as pn
@@ -12,15 +13,17 @@ from zoviz.problems.base import Problem
 from zoviz.registry import discover
 from zoviz.solvers.base import Solver
 from zoviz.views.forms import ProblemForm, SolverForm
-from zoviz.views.style import note
+from zoviz.views.style import amend, note
 
 
 def _made(cls: type[Problem]) -> Problem | None:
     """An instance with default parameters; None where the class asks for more than that."""
-    try:
-        return cls()
-    except TypeError:
-        return None
+    needed = [
+        argument
+        for argument in inspect.signature(cls).parameters.values()
+        if argument.default is argument.empty and argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
+    ]
+    return None if needed else cls()
 
 
 def _name(solver: Solver) -> str:
@@ -85,8 +88,7 @@ class Choice(pn.viewable.Viewer):
     def lock(self, locked: bool) -> None:
         """Disable what is fixed while a run is in progress; the forms say why."""
         for select in self._selects:
-            if select.disabled != locked:
-                select.disabled = locked
+            amend(select, disabled=locked)
         self.problem_form.lock(locked)
         self.solver_form.lock(locked)
 

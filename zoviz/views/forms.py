@@ -11,7 +11,7 @@ import param
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
-from zoviz.views.style import note, section
+from zoviz.views.style import amend, note, section
 from zoviz.views.widgets import STYLE, LogSlider, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
@@ -52,8 +52,7 @@ class Form:
     def lock(self, locked: bool) -> None:
         """Disable or enable every widget."""
         for field in self.fields.values():
-            if field.disabled != locked:
-                field.disabled = locked
+            amend(field, disabled=locked)
 
 
 def reason() -> pn.Column:
@@ -93,8 +92,7 @@ class ProblemForm(pn.viewable.Viewer):
         """Disable or enable everything, and say why."""
         self._own.lock(locked)
         self._noise.lock(locked)
-        if self._why.visible != locked:
-            self._why.visible = locked
+        amend(self._why, visible=locked)
 
 
 class SolverForm(pn.viewable.Viewer):
@@ -168,10 +166,8 @@ class SolverForm(pn.viewable.Viewer):
         for form in self._fixed:
             form.lock(locked)
         for select in self._kinds:
-            if select.disabled != locked:
-                select.disabled = locked
-        if self._why.visible != locked:
-            self._why.visible = locked
+            amend(select, disabled=locked)
+        amend(self._why, visible=locked)
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, where a parameter is left to it."""

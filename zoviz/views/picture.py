@@ -14,6 +14,7 @@ from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.types import Array
 from zoviz.views.base import SHORT, pin
+from zoviz.views.style import amend
 
 EVERY = 8
 """Looks at the run between two looks at its picture: a picture moves every other second."""
@@ -133,8 +134,6 @@ class PictureCard(pn.viewable.Viewer):
 
     def _show(self, kind: type[Picture] | None) -> None:
         for pane, other in zip(self._column, self._pictures, strict=True):
-            if pane.visible != (other is kind):
-                pane.visible = other is kind
+            amend(pane, visible=other is kind)
         self._shown = kind
-        if self._column.visible != (kind is not None):
-            self._column.visible = kind is not None
+        amend(self._column, visible=kind is not None)

@@ -11,7 +11,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.forms import Form, editable, reason
-from zoviz.views.style import section
+from zoviz.views.style import amend, section
 
 
 class Settings(param.Parameterized):
@@ -97,5 +97,4 @@ class SettingsForm(pn.viewable.Viewer):
     def lock(self, locked: bool) -> None:
         """Disable or enable everything, and say why."""
         self._form.lock(locked)
-        if self._why.visible != locked:
-            self._why.visible = locked
+        amend(self._why, visible=locked)

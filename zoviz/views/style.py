@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
+import param
 
 THEME: dict[str, Any] = {
     "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
@@ -38,6 +39,13 @@ FIELD = """
 
 _SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform:uppercase;opacity:.65"
 _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
+
+
+def amend(target: param.Parameterized, **values: Any) -> None:
+    """Set what differs: Panel sends the browser every value that is set, the same one too."""
+    changed = {name: value for name, value in values.items() if getattr(target, name) != value}
+    if changed:
+        target.param.update(**changed)
 
 
 def section(title: str) -> pn.pane.HTML:

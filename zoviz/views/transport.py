@@ -12,6 +12,7 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS, Div
 
 from zoviz.runs.run import Run
+from zoviz.views.style import amend
 
 _COLOURS = {
     "ready": "default",
@@ -75,8 +76,7 @@ class Transport(pn.viewable.Viewer):
             "reset": status != "ready",
         }
         for name, button in self.buttons.items():
-            if button.disabled == enabled[name]:
-                button.disabled = not enabled[name]
+            amend(button, disabled=not enabled[name])
 
 
 _METER = (
@@ -138,10 +138,8 @@ class Status(pn.viewable.Viewer):
             self._meter.text = meter
         if self._wire.tags != [meter]:
             self._wire.tags = [meter]
-        if self._message.object != (message := error or ("" if run is None else run.message)):
-            self._message.object = message
-        if self._chip.label != status:
-            self._chip.param.update(label=status, color=_COLOURS[status])
+        amend(self._message, object=error or ("" if run is None else run.message))
+        amend(self._chip, label=status, color=_COLOURS[status])
 
     def _counters(self, run: Run | None, status: str) -> tuple[str, float]:
         """The line of counters, and the percentage of the budget that is used."""
