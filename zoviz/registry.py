@@ -6,6 +6,7 @@ with Param's private ``__abstract = True``.
 
 from __future__ import annotations
 
+import difflib
 import importlib
 import pkgutil
 from typing import Any, TypeVar
@@ -49,6 +50,38 @@ def discover(package: str, base: type[T]) -> dict[str, type[T]]:
         importlib.import_module(name)
     classes = {cls.__name__: cls for cls in param.descendents(base, concrete=True)}
     return dict(sorted(classes.items()))
+
+
+def key(name: object) -> str:
+    """A name without what people forget: case, blanks, hyphens."""
+    return "".join(letter for letter in str(name).casefold() if letter.isalnum())
+
+
+def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
+    """The concrete subclass of ``base`` with this name, of the class or for people.
+
+    Parameters
+    ----------
+    package, base
+        As for ``discover``.
+    name : str
+        Case, blanks and hyphens do not count.
+    kind : str
+        What it is, for the sentence: "solver".
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with those that are near.
+    """
+    known = discover(package, base)
+    keys = {key(getattr(cls, "title", "")): cls for cls in known.values()}
+    keys |= {key(name): cls for name, cls in known.items()}
+    if key(name) in keys:
+        return keys[key(name)]
+    near = dict.fromkeys(keys[one].__name__ for one in difflib.get_close_matches(key(name), keys, n=5, cutoff=0.5))
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the {kind}s are {', '.join(known)}."
+    raise ValueError(f"Expected the name of a {kind}, got {name!r}: {hint}")
 
 
 def export(package: str, namespace: dict[str, Any], *bases: type) -> list[str]:

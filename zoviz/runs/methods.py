@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from zoviz import registry
 from zoviz.problems.base import Problem
 from zoviz.registry import discover
 from zoviz.solvers.base import Solver
@@ -26,17 +26,7 @@ def named(method: Solver | type[Solver] | str) -> Solver:
         return method()
     if not isinstance(method, str):
         raise ValueError(f"Expected the name of a solver, its class or an instance, got {method!r:.100}.")
-    known = discover("zoviz.solvers", Solver)
-    keys = {_key(cls.title): cls for cls in known.values()} | {_key(name): cls for name, cls in known.items()}
-    if _key(method) in keys:
-        return keys[_key(method)]()
-    near = dict.fromkeys(keys[key].__name__ for key in difflib.get_close_matches(_key(method), keys, n=5, cutoff=0.5))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"the solvers are {', '.join(known)}."
-    raise ValueError(f"Expected the name of a solver, got {method!r}: {hint}")
-
-
-def _key(name: Any) -> str:
-    return "".join(letter for letter in str(name).casefold() if letter.isalnum())
+    return registry.named("zoviz.solvers", Solver, method, "solver")()
 
 
 class Situation(NamedTuple):
@@ -126,12 +116,12 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     """
     n, noisy = problem.domain.n, problem.noise != "deterministic"
     situation = Situation(n, problem.m, noisy, calls / (n + 1))
-    known = {_key(name): cls for name, cls in discover("zoviz.solvers", Solver).items()}
+    known = {registry.key(name): cls for name, cls in discover("zoviz.solvers", Solver).items()}
     for row in TABLE:
         if not row.applies(situation):
             continue
         for name in row.methods:
-            cls = known.get(_key(name))
+            cls = known.get(registry.key(name))
             if cls is None or (issubclass(cls, Peer) and not extras):
                 continue
             if cls().accepts(problem) is None:

@@ -1,0 +1,93 @@
+"""What a command is, and what it can say."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+FINE, FAILED, MISUSED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 130
+"""Exit codes: all went well; a run or the store failed; bad arguments; no feasible point was found; ended by Ctrl-C."""
+
+
+class UsageError(ValueError):
+    """The command line asks for what there is not: a sentence, exit code 2."""
+
+
+class Command(ABC):
+    """One word after ``zoviz``.
+
+    A module in ``zoviz.cli.commands`` holds one instance, ``COMMAND``.
+    """
+
+    name: ClassVar[str]
+    order: ClassVar[int] = 50
+    """Place in the help."""
+    help: ClassVar[str]
+    """One line."""
+    examples: ClassVar[str] = ""
+    """Shown below the options."""
+
+    @abstractmethod
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare options."""
+
+    @abstractmethod
+    def run(self, args: argparse.Namespace) -> int:
+        """Do it; an exit code."""
+
+
+def say(sentence: str) -> None:
+    """To the person, on the standard error stream: what is printed on the other is for use."""
+    print(sentence, file=sys.stderr, flush=True)
+
+
+def show(value: Any) -> None:
+    """Print JSON; what is not finite is null, as JSON has no other."""
+    print(json.dumps(_plain(value), indent=2, ensure_ascii=False))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(item) for item in value]
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist())
+    if isinstance(value, np.generic):
+        return _plain(value.item())
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
+
+
+def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: str = "") -> None:
+    """Print columns as wide as they must be.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+    right : str
+        One letter a column, "r" where it stands right.
+    """
+    lines = [list(header), *[list(row) for row in rows]]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(header))]
+    sides = right.ljust(len(header), "l")
+    for line in lines:
+        cells = [
+            cell.rjust(width) if side == "r" else cell.ljust(width)
+            for cell, width, side in zip(line, widths, sides, strict=False)
+        ]
+        print("  ".join(cells).rstrip())
+
+
+def number(value: float | None, digits: int = 6) -> str:
+    """A number to be read, "-" where there is none."""
+    return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"

@@ -1,0 +1,88 @@
+"""``zoviz compare``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.making import json_option, open_store, store_option
+from zoviz.runs.stored import Stored
+
+
+class _Compare(Command):
+    name, order, help = "compare", 35, "set stored runs side by side: a table, and a figure if you want one"
+    examples = """  zoviz compare 3f2a 77b1 90cc
+  zoviz compare 3f2a 77b1 --save gap.html --column best_gap --axis calls --band quartiles"""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare options."""
+        parser.add_argument("ids", nargs="+", metavar="ID")
+        parser.add_argument("--save", metavar="FILE.html", help="the figure, which any browser shows without a network")
+        parser.add_argument(
+            "--column", help="of the runs' course: gap, objective, violation, ... (gap, else objective)"
+        )
+        parser.add_argument("--axis", choices=("calls", "iteration", "seconds"), default="calls")
+        parser.add_argument("--band", choices=("std", "range", "quartiles", "none"), default="quartiles")
+        parser.add_argument("--trust", action="append", default=[], metavar="MODULE", help=argparse.SUPPRESS)
+        store_option(parser)
+        json_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Compare."""
+        args.trust = [f"{module}:" for module in args.trust]
+        store = open_store(args)
+        stored = [store.load(one) for one in args.ids]
+        shared = set.intersection(*(set(one.trace.snapshot().columns) for one in stored))
+        column = args.column or ("gap" if "gap" in shared else "objective")
+        if column not in shared:
+            raise UsageError(f"Expected a column of every run, one of {', '.join(sorted(shared))}, got {column!r}.")
+        lines = [_line(one, column) for one in stored]
+        if args.json:
+            show(lines)
+        else:
+            rows = [[number(v) if isinstance(v, float) else str(v) for v in line.values()] for line in lines]
+            table([name.replace("_", " ").upper() for name in lines[0]], rows, "llllrrrrrr")
+        if args.save:
+            _draw({f"{one.label or one.record.solver} {one.id[:6]}": one for one in stored}, column, args)
+        return FINE
+
+
+def _line(stored: Stored, column: str) -> dict[str, Any]:
+    """One row of the table: the last of the course, mean and standard error over the replicas."""
+    columns = stored.trace.snapshot().columns
+    last = {name: columns[name][-1] for name in (column, "violation", "best_objective", "calls") if name in columns}
+    values = last[column][np.isfinite(last[column])]
+    spread = float(values.std(ddof=1) / values.size**0.5) if values.size > 1 else float("nan")
+    return {
+        "id": stored.id[:8],
+        "problem": stored.record.problem,
+        "solver": stored.record.solver,
+        "status": stored.status,
+        "replicas": stored.replicas,
+        "calls": int(np.nanmax(last["calls"])),
+        column: float(values.mean()) if values.size else float("nan"),
+        "s_e": spread,
+        "violation": float(np.nanmax(last["violation"])) if "violation" in last else float("nan"),
+        "best": float(np.nanmin(last["best_objective"], initial=np.inf)) if "best_objective" in last else float("nan"),
+    }
+
+
+def _draw(runs: dict[str, Stored], column: str, args: argparse.Namespace) -> None:
+    """The figure, with all that it needs inside."""
+    if Path(args.save).suffix != ".html":
+        raise UsageError(f"Expected a file with the suffix .html for --save, got {args.save!r}.")
+    import holoviews as hv
+    from bokeh.resources import INLINE
+
+    from zoviz.views.static import convergence
+
+    overlay = convergence(runs, column, args.axis, args.band)
+    hv.save(overlay, args.save, backend="bokeh", resources=INLINE)
+    say(f"Written to {args.save}.")
+
+
+COMMAND = _Compare()

@@ -1,0 +1,36 @@
+"""``zoviz export-script``."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from zoviz.cli.command import FINE, Command, say
+from zoviz.cli.making import open_store, store_option
+from zoviz.runs.script import script
+
+
+class _ExportScript(Command):
+    name, order, help = "export-script", 40, "write a Python script that repeats a stored run, its steering included"
+    examples = "  zoviz export-script 3f2a                print it\n  zoviz export-script 3f2a again.py"
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare options."""
+        parser.add_argument("id", metavar="ID")
+        parser.add_argument("file", nargs="?", metavar="FILE", help="default: the terminal")
+        parser.add_argument("--trust", action="append", default=[], metavar="MODULE", help=argparse.SUPPRESS)
+        store_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Write it."""
+        args.trust = [f"{module}:" for module in args.trust]
+        source = script(open_store(args).load(args.id))
+        if args.file is None:
+            print(source, end="")
+        else:
+            Path(args.file).write_text(source, encoding="utf-8")
+            say(f"Written to {args.file}: python {args.file} repeats the run.")
+        return FINE
+
+
+COMMAND = _ExportScript()

@@ -1,0 +1,9 @@
+"""``zoviz fork``."""
+
+from zoviz.cli.again import Again
+
+COMMAND = Again(
+    "fork",
+    "repeat a stored run up to an iteration, then go on with changed parameters and the same random numbers",
+    "  zoviz fork 3f2a --at 500 primal_step=0.01 --calls 40000",
+)

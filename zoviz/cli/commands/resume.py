@@ -1,0 +1,9 @@
+"""``zoviz resume``, ``zoviz replay``: see ``again``."""
+
+from zoviz.cli.again import Again
+
+COMMAND = Again(
+    "resume",
+    "go on with an interrupted run from its last checkpoint",
+    "  zoviz resume 3f2a\n  zoviz resume 3f2a --trust my_module    for a run of your own functions",
+)

@@ -1,0 +1,89 @@
+"""Lists of what the registry finds, with one line each, or one of them in full."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from typing import Any
+
+import param
+
+from zoviz.cli.command import FINE, Command, show, table
+from zoviz.cli.making import json_option
+from zoviz.problems.base import Problem
+from zoviz.registry import discover, named
+from zoviz.solvers.base import Solver
+from zoviz.types import MissingExtra
+
+
+class Catalogue(Command):
+    """A command that lists the classes of one package.
+
+    Parameters
+    ----------
+    name, kind : str
+        The command, and what one of its lines is.
+    package : str
+    base : type
+        As for ``registry.discover``.
+    line : str
+        The command's help.
+    """
+
+    def __init__(self, name: str, kind: str, package: str, base: type, line: str) -> None:
+        self.name, self.order, self.help = name, 5, line  # type: ignore[misc]
+        self._kind, self._package, self._base = kind, package, base
+        self.examples = f"  zoviz {name}\n  zoviz {name} {'ZOSPLM' if kind == 'solver' else 'LoadTracking'}"  # type: ignore[misc]
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare options."""
+        parser.add_argument("which", nargs="?", metavar=self._kind.upper(), help="tell all of this one")
+        json_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """List."""
+        if args.which:
+            return self._tell(named(self._package, self._base, args.which, self._kind), args.json)
+        classes = discover(self._package, self._base).values()
+        lines = [(cls.__name__, cls.title, _first_line(cls)) for cls in classes]
+        if args.json:
+            show([dict(zip(("name", "title", "summary"), line, strict=True)) for line in lines])
+        else:
+            table(("NAME", "", "SUMMARY"), [(name, title, summary) for name, title, summary in lines])
+        return FINE
+
+    def _tell(self, cls: type, as_json: bool) -> int:
+        """All parameters of one, with defaults and what they are for."""
+        rows = [
+            (f"{prefix}{name}", _spelled(one.default if holder is None else getattr(holder, name)), one.doc or "")
+            for prefix, holder in _parts(cls).items()
+            for name, one in (cls if holder is None else holder).param.objects().items()
+            if name != "name" and not one.constant
+        ]
+        if as_json:
+            parameters = [dict(zip(("name", "default", "doc"), row, strict=True)) for row in rows]
+            show({"name": cls.__name__, "title": cls.title, "doc": inspect.getdoc(cls), "parameters": parameters})
+        else:
+            print(f"{cls.__name__}: {inspect.getdoc(cls)}\n")
+            table(("PARAMETER", "DEFAULT", ""), rows)
+        return FINE
+
+
+def _first_line(cls: type) -> str:
+    return (inspect.getdoc(cls) or "").partition("\n")[0]
+
+
+def _parts(cls: type[Any]) -> dict[str, param.Parameterized | None]:
+    """An instance and its parts by prefix; None for a class that cannot be made from nothing."""
+    try:
+        if issubclass(cls, Solver):
+            return cls().parts()
+        return {"": cls()} if issubclass(cls, Problem) else {"": None}
+    except (TypeError, MissingExtra):
+        return {"": None}
+
+
+def _spelled(value: Any) -> str:
+    if isinstance(value, param.Parameterized):
+        return type(value).__name__
+    return "auto" if value is None else str(value)

@@ -1,0 +1,91 @@
+"""Reads the command line and runs what it names."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+from importlib.metadata import PackageNotFoundError, version
+
+from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, UsageError, say
+from zoviz.registry import modules
+from zoviz.types import ZovizError
+
+_ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) subject to h(x) <= 0, from values alone.
+
+  zoviz problems                                what can be solved
+  zoviz solvers                                 and by what
+  zoviz run LoadTracking ZOCEG --calls 20000    solve, with a live progress bar; everything is kept in zoviz.db
+  zoviz runs                                    what was solved
+  zoviz serve                                   the dashboard
+"""
+
+_CODES = """exit codes: 0 well, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found, 130 Ctrl-C.
+The store is sqlite:///zoviz.db here, or what --store or the environment variable ZOVIZ_STORE names."""
+
+
+def commands() -> list[Command]:
+    """Every command, in the order of the help."""
+    found = [importlib.import_module(name).COMMAND for name in modules("zoviz.cli.commands")]
+    return sorted(found, key=lambda command: (command.order, command.name))
+
+
+def parser() -> argparse.ArgumentParser:
+    """The whole command line."""
+    plain = argparse.RawDescriptionHelpFormatter
+    whole = argparse.ArgumentParser(prog="zoviz", description=_ABOUT, epilog=_CODES, formatter_class=plain)
+    whole.add_argument("--version", action="version", version=f"zoviz {_version()}")
+    parts = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command")
+    for command in commands():
+        part = parts.add_parser(
+            command.name,
+            help=command.help,
+            description=command.help,
+            epilog=f"examples:\n{command.examples}" if command.examples else None,
+            formatter_class=plain,
+        )
+        command.arguments(part)
+        part.set_defaults(chosen=command)
+    return whole
+
+
+def _version() -> str:
+    try:
+        return version("zoviz")
+    except PackageNotFoundError:
+        return "(not installed)"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line.
+
+    Parameters
+    ----------
+    argv : sequence of str, optional
+        Words after ``zoviz``; default: those of the process.
+
+    Returns
+    -------
+    int
+        The exit code.
+    """
+    whole = parser()
+    args = whole.parse_args(argv)
+    if args.command is None:
+        whole.print_help()
+        return FINE
+    try:
+        return args.chosen.run(args)
+    except KeyboardInterrupt:
+        say("zoviz: interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:  # the reader of a pipe has gone, e.g. head
+        sys.stderr.close()
+        return FINE
+    except (UsageError, ValueError) as error:
+        say(f"zoviz {args.command}: {error}")
+        return MISUSED
+    except (ZovizError, OSError) as error:
+        say(f"zoviz {args.command}: {error}")
+        return FAILED

@@ -1,0 +1,143 @@
+"""Reads ``name=value`` as a parameter of a problem or a solver."""
+
+from __future__ import annotations
+
+import difflib
+import json
+from collections.abc import Iterable
+from typing import Any
+
+import param
+
+from zoviz import registry
+from zoviz.cli.command import UsageError
+from zoviz.estimators import GradientEstimator
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Solver
+
+_TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
+
+
+def split(words: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
+    """Plain words, and pairs from ``name=value``."""
+    plain, pairs = [], []
+    for word in words:
+        name, sign, value = word.partition("=")
+        if sign:
+            pairs.append((name.strip(), value.strip()))
+        else:
+            plain.append(word)
+    return plain, pairs
+
+
+def assign(problem: Problem, solver: Solver, name: str, text: str) -> None:
+    """Set a parameter of the problem or of the solver.
+
+    Parameters
+    ----------
+    name : str
+        ``n``, ``primal_step``, ``estimator.batch_size``; ``problem.`` or ``solver.`` in front where both have it.
+
+    Raises
+    ------
+    UsageError
+        For no such parameter, or a value that it does not take.
+    """
+    holder, own = owner(problem, solver, name)
+    value = read(holder.param[own], text, name)
+    try:
+        setattr(holder, own, value)
+    except (ValueError, TypeError) as error:
+        raise UsageError(f"Expected another value for {name}, got {text!r}: {error}") from None
+
+
+def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameterized, str]:
+    """The object that has the parameter, and the parameter's name there."""
+    place, _, rest = name.partition(".")
+    found = []
+    if place != "solver" and (rest if place == "problem" else name) in _settable(problem):
+        found.append((problem, rest if place == "problem" else name))
+    path = rest if place == "solver" else name
+    if place != "problem" and path in settable(solver):
+        found.append(solver.owner(path))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise UsageError(f"Expected one parameter, got {name!r} of both: write problem.{name} or solver.{name}.")
+    known = [*_settable(problem), *settable(solver)]
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+    raise UsageError(
+        f"Expected a parameter of {type(problem).__name__} or {type(solver).__name__}, got {name!r}: {hint}"
+    )
+
+
+def _settable(owner: param.Parameterized) -> list[str]:
+    """Names of what may be given on a command line."""
+    return [
+        name
+        for name, one in owner.param.objects().items()
+        if name != "name" and not one.constant and not name.startswith("_") and not isinstance(one, param.Callable)
+    ]
+
+
+def settable(solver: Solver) -> list[str]:
+    """The same of a solver and its parts, dotted."""
+    return [f"{prefix}{name}" for prefix, part in solver.parts().items() for name in _settable(part)]
+
+
+def read(parameter: param.Parameter, text: str, name: str) -> Any:
+    """The value that the text stands for, in the parameter's type.
+
+    Raises
+    ------
+    UsageError
+        Where it stands for none.
+    """
+    word = text.casefold()
+    if parameter.allow_None and word in ("", "none", "auto"):
+        return None
+    try:
+        if isinstance(parameter, param.Boolean):
+            return _truth(word)
+        if isinstance(parameter, param.Integer):
+            return _whole(text)
+        if isinstance(parameter, param.Number):
+            return float(text)
+    except ValueError:
+        kind = {"Boolean": "true or false", "Integer": "a whole number"}.get(type(parameter).__name__, "a number")
+        raise UsageError(f"Expected {kind} for {name}, got {text!r}.") from None
+    if isinstance(parameter, param.ClassSelector):
+        return _instance(parameter, text)
+    if isinstance(parameter, param.Selector):
+        names = {str(one): one for one in parameter.objects}
+        if text not in names:
+            raise UsageError(f"Expected one of {', '.join(names)} for {name}, got {text!r}.")
+        return names[text]
+    if isinstance(parameter, param.String):
+        return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
+
+
+def _truth(word: str) -> bool:
+    if word not in _TRUE + _FALSE:
+        raise ValueError
+    return word in _TRUE
+
+
+def _whole(text: str) -> int:
+    value = float(text)
+    if value != int(value):
+        raise ValueError
+    return int(value)
+
+
+def _instance(parameter: param.ClassSelector, text: str) -> Any:
+    """An estimator or an inner solver by its class's name."""
+    classes = parameter.class_ if isinstance(parameter.class_, tuple) else (parameter.class_,)
+    if issubclass(classes[0], GradientEstimator):
+        return registry.named("zoviz.estimators", GradientEstimator, text, "estimator")()
+    return registry.named("zoviz.solvers", Solver, text, "solver")()

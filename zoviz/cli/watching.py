@@ -1,0 +1,146 @@
+"""A run on a terminal: a progress bar, and what Ctrl-C does."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from types import FrameType
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from zoviz.cli.command import FAILED, FINE, INFEASIBLE, INTERRUPTED, number, say, show
+from zoviz.runs.run import Run
+
+_EVERY = 0.1
+"""Seconds between two looks."""
+
+
+class Watch:
+    """Follows a run to its end.
+
+    Ctrl-C (or SIGTERM) once stops after the step in progress and keeps everything; twice, at once.
+
+    Parameters
+    ----------
+    run : Run
+    quiet : bool
+        Draw no bar.
+    """
+
+    def __init__(self, run: Run, quiet: bool) -> None:
+        self._run, self._quiet, self._hits = run, quiet, 0
+
+    def follow(self) -> None:
+        """Start the run and wait for its end."""
+        before = {sign: signal.signal(sign, self._interrupt) for sign in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            self._run.start()
+            with self._bar() as bar:
+                while self._run.active:
+                    time.sleep(_EVERY)
+                    self._advance(bar)
+                self._advance(bar)
+        finally:
+            for sign, handler in before.items():
+                signal.signal(sign, handler)
+
+    @property
+    def interrupted(self) -> bool:
+        """Whether the person ended it."""
+        return self._hits > 0
+
+    def _interrupt(self, *_: int | FrameType | None) -> None:
+        self._hits += 1
+        if self._hits > 1:
+            raise KeyboardInterrupt
+        say("\nStopping after this step; everything is kept. Ctrl-C again ends at once.")
+        self._run.stop()
+
+    def _bar(self) -> tqdm:
+        run = self._run
+        by_calls = run.calls is not None or run.iterations is None
+        total = run.calls if by_calls else run.iterations
+        self._of = "calls" if by_calls else "iteration"
+        unit = " calls" if by_calls else " it"
+        return tqdm(total=total, unit=unit, disable=self._quiet, file=sys.stderr, dynamic_ncols=True, smoothing=0.1)
+
+    def _advance(self, bar: tqdm) -> None:
+        if self._quiet:
+            return
+        bar.n = getattr(self._run.progress, self._of)
+        columns = self._run.trace.snapshot().columns
+        shown = [f"{name} {number(_mean(columns[name]), 4)}" for name in ("objective", "violation") if name in columns]
+        bar.set_postfix_str(", ".join(shown), refresh=False)
+        bar.refresh()
+
+
+def _mean(column: np.ndarray) -> float | None:
+    last = column[-1] if len(column) else np.empty(0)
+    last = last[np.isfinite(last)]
+    return float(last.mean()) if last.size else None
+
+
+def report(run: Run, as_json: bool, interrupted: bool, kept: str) -> int:
+    """Print the outcome; the exit code."""
+    if run.error is not None and run.state is None:
+        say(f"{run.error}")
+        return FAILED
+    result = run.result
+    feasible = bool(np.isfinite(result.best_value).any())
+    best = int(np.nanargmin(result.best_value)) if feasible else None
+    if as_json:
+        show(_document(run, best))
+    else:
+        print(result.message)
+        print(f"objective  {_spread(result.fun)}")
+        print(f"violation  {_spread(result.maxcv)}")
+        if best is not None:
+            point = " ".join(number(x) for x in result.best_feasible[best][:12])
+            print(
+                f"best feasible  {number(result.best_value[best], 10)} at {point}{' ...' * (run.problem.domain.n > 12)}"
+            )
+        seconds = run.progress.seconds
+        print(f"{int(result.calls.max()):,} calls x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
+        if kept:
+            print(f"run {run.id[:8]} in {kept}")
+    if run.error is not None:
+        return FAILED
+    if interrupted:
+        return INTERRUPTED
+    return FINE if feasible or run.problem.stochastic else INFEASIBLE
+
+
+def _spread(values: np.ndarray) -> str:
+    """Mean and standard error over the replicas."""
+    values = values[np.isfinite(values)]
+    if not values.size:
+        return "-"
+    error = "" if values.size < 2 else f" ± {number(float(values.std(ddof=1) / values.size**0.5), 2)}"
+    return f"{number(float(values.mean()))}{error}"
+
+
+def _document(run: Run, best: int | None) -> dict[str, Any]:
+    result = run.result
+    return {
+        "id": run.id,
+        "problem": type(run.problem).__name__,
+        "solver": type(run.solver).__name__,
+        "status": result.status,
+        "message": result.message,
+        "seed": result.seed,
+        "iterations": result.nit,
+        "seconds": run.progress.seconds,
+        "calls": result.calls,
+        "failures": result.failures,
+        "fun": result.fun,
+        "maxcv": result.maxcv,
+        "success": result.success,
+        "best_value": None if best is None else result.best_value[best],
+        "best_feasible": None if best is None else result.best_feasible[best],
+        "x": result.x,
+        "hits": {f"{target.metric} {target.threshold:g}": target.calls for target in run.hits},
+        "parameters": {name: run.solver.get(name) for name in run.solver.live} | dict(run.resolved),
+    }
