@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -100,6 +101,23 @@ class Problem(param.Parameterized):
     def mishap(self) -> str:
         """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
         return ""
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What evaluating has left behind beside values: numbers and text by name, kept with a run's checkpoint."""
+        return {}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take over another instance's ``memory``, or a part of it."""
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether a batch is evaluated point by point, so that ``values`` gives each value as it comes."""
+        return False
+
+    def values(self, points: Sequence[Array]) -> Iterator[tuple[int, Evaluation]]:
+        """Index and value of each of k points (n,), as they come; the next begins once the caller asks for more."""
+        raise NotImplementedError(f"{type(self).__name__} does not evaluate point by point.")
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
         """Values without additive noise, x (..., n) to f (...), h (..., m).
