@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -112,11 +112,11 @@ class Problem(param.Parameterized):
 
     @property
     def pointwise(self) -> bool:
-        """Whether a batch is evaluated point by point, so that ``values`` gives each value as it comes."""
+        """Whether a batch is evaluated point by point, by ``collect``, so that any part of it may be."""
         return False
 
-    def values(self, points: Sequence[Array]) -> Iterator[tuple[int, Evaluation]]:
-        """Index and value of each of k points (n,), as they come; the next begins once the caller asks for more."""
+    def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
+        """Values at points (k, n), ``each`` called with index and value as they come, before others begin."""
         raise NotImplementedError(f"{type(self).__name__} does not evaluate point by point.")
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:

@@ -12,7 +12,7 @@ from zoviz.oracle import Oracle
 from zoviz.runs import measure
 from zoviz.runs.evaluations import Answered
 from zoviz.runs.journal import Change
-from zoviz.runs.nested import decode, encode
+from zoviz.runs.packing import pack, unpack
 from zoviz.runs.scaling import present_again
 from zoviz.runs.threads import SingleBlasThread
 from zoviz.runs.trace import Trace
@@ -66,7 +66,7 @@ def capture(worker: Worker) -> bytes | None:
     for name in _IN_UNITS:
         del counts[name]
     units = oracle.units
-    return encode(
+    return pack(
         {
             "iteration": worker.iteration,
             "seconds": worker.seconds,
@@ -115,7 +115,7 @@ def restore(
     """
     done = 0
     if data is not None:
-        kept = decode(data)
+        kept = unpack(data)
         done = len(kept["journal"])
         with SingleBlasThread(), np.errstate(all="ignore"):
             _put_back(worker, kept)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -129,11 +128,13 @@ class Logged(Answered):
                 missing.append(i)
             else:
                 f[i], h[i] = entry.f[0], entry.h[0]
-        with closing(self._problem.values([points[i] for i in missing])) as values:
-            for j, value in values:
-                i = missing[j]
-                f[i], h[i] = value
-                self._enter(first + i, points[i : i + 1], f[i : i + 1], h[i : i + 1])
+
+        def enter(j: int, value: Evaluation) -> None:
+            i = missing[j]
+            self._enter(first + i, points[i : i + 1], value.f.reshape(1), value.h.reshape(1, -1))
+
+        if missing:
+            f[missing], h[missing] = self._problem.collect(points[missing], enter)
         return f, h
 
     def _missing(self, first: int, points: Array, x: Array, xi: Any) -> Entry:

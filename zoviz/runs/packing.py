@@ -13,11 +13,11 @@ import numpy as np
 
 from zoviz.types import ZovizError
 
-_MAGIC, _DIGEST = b"zoviz state 1\n", 16
+_MAGIC, _DIGEST = b"zoviz pack 1\n", 16
 _KINDS = "biuf"
 
 
-def encode(value: Any) -> bytes:
+def pack(value: Any) -> bytes:
     """Bytes of dicts, lists, tuples, NamedTuples, numbers, text, None and arrays of numbers, nested in any way.
 
     Layout: a line with the version, a BLAKE2 digest of 16 bytes, and an npz with the tree as JSON and one array for
@@ -28,16 +28,16 @@ def encode(value: Any) -> bytes:
     ZovizError
         For any other value.
     """
-    speller = _Speller()
-    tree = json.dumps(speller.spell(value)).encode()
+    packer = _Packer()
+    tree = json.dumps(packer.spell(value)).encode()
     file = io.BytesIO()
-    np.savez(file, allow_pickle=False, tree=np.frombuffer(tree, np.uint8), **speller.columns())
+    np.savez(file, allow_pickle=False, tree=np.frombuffer(tree, np.uint8), **packer.columns())
     body = file.getvalue()
     return _MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest() + body
 
 
-def decode(data: bytes) -> Any:
-    """What ``encode`` was given.
+def unpack(data: bytes) -> Any:
+    """What ``pack`` was given.
 
     NamedTuples are looked up among the modules that are loaded: nothing is imported.
 
@@ -59,7 +59,7 @@ def decode(data: bytes) -> Any:
     return _Reader(columns).read(json.loads(columns.pop("tree").tobytes()))
 
 
-class _Speller:
+class _Packer:
     """Spells values as JSON and gathers their arrays, one list for each type of number."""
 
     def __init__(self) -> None:
