@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -291,6 +293,57 @@ def test_the_log_goes_on_after_a_checkpoint() -> None:
     assert_same(run, whole)
     missing = [entry for ordinal, entry in entries.items() if ordinal not in known]
     assert box.calls == 9 + len(missing) == 9 + 200 < paid
+
+
+def hurried(x: Array) -> float:
+    time.sleep(0.004 * (np.abs(x).sum() * 1e3 % 1.0))  # who is done first depends on the point, not on its place
+    return f_at(x)
+
+
+def test_ordinals_do_not_depend_on_who_is_done_first() -> None:
+    def make(workers: Any) -> Run:
+        problem = BlackBox(hurried, h_at, bounds=[(-4, 4)] * 2, m=2, workers=workers)
+        return Run(problem=problem, solver=ZOSPLM(), replicas=3, iterations=3, seed=3)
+
+    course: dict[int, Entry] = {}
+    with ThreadPoolExecutor(4) as pool:
+        whole = logged(lambda: make(pool), Log(write=course.__setitem__))
+        whole._worker.work()
+        assert list(course) != sorted(course), "some points overtook others"
+        # Whatever had ended when it was interrupted: here every third.
+        known = {ordinal: entry for ordinal, entry in course.items() if ordinal % 3 == 0}
+        for workers in (pool, None):
+            later: dict[int, Entry] = {}
+            run = logged(lambda workers=workers: make(workers), Log(known, later.__setitem__))
+            run._worker.work()
+            assert_same(run, whole)
+            assert sorted([*known, *later]) == sorted(course) == list(range(int(run.result.calls.sum())))
+
+
+def test_steering_and_the_log_go_together() -> None:
+    def make() -> Run:
+        problem = BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2, m=2)
+        return Run(problem=problem, solver=ZOSPLM(), replicas=2, iterations=20)
+
+    entries: dict[int, Entry] = {}
+    whole, kept = logged(make, Log(write=entries.__setitem__)), []
+
+    def look() -> None:
+        worker = whole._worker
+        if worker.iteration == 4:
+            kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+        if worker.iteration in (9, 12):
+            worker.inbox.post("primal_step", 1e-3 * worker.iteration)
+
+    whole._worker.observer = look
+    whole._worker.work()
+    data, trace, path = kept
+    for start in (None, data):
+        run = logged(make, Log(entries, lambda ordinal, entry: pytest.fail("nothing is left to evaluate")))
+        rows = Trace.holding(trace.columns), Trace.holding(path.columns, 256)
+        restore(run._worker, start, *rows, whole.journal)
+        run._worker.work()
+        assert_same(run, whole)
 
 
 def test_other_points_than_those_logged_are_refused() -> None:
