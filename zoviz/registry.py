@@ -7,6 +7,7 @@ with Param's private ``__abstract = True``.
 from __future__ import annotations
 
 import importlib
+import inspect
 import pkgutil
 from typing import Any, TypeVar
 
@@ -49,6 +50,18 @@ def discover(package: str, base: type[T]) -> dict[str, type[T]]:
         importlib.import_module(name)
     classes = {cls.__name__: cls for cls in param.descendents(base, concrete=True)}
     return dict(sorted(classes.items()))
+
+
+def required(cls: type) -> list[str]:
+    """Names of the arguments that the class cannot be made without: a list that makes its own instances leaves it out.
+
+    Parameters
+    ----------
+    cls : type
+    """
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    given = inspect.signature(cls).parameters.values()
+    return [one.name for one in given if one.default is one.empty and one.kind not in kinds]
 
 
 def export(package: str, namespace: dict[str, Any], *bases: type) -> list[str]:

@@ -72,12 +72,13 @@ class Worker:
         self.resolved: dict[str, Any] = {}
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
-        self._info: Any = None
-        self._script = list(script)
-        self._open = bool(targets)
+        self.info: Any = None
+        self.script = list(script)
+        self.open = bool(targets)
         self.spent_calls = False
         self.oracle: Oracle | None = None
         self.seen = problem  # as the solver sees it: in its units
+        self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
         self.observers: list[Callable[[], object]] = []
         self.recorder: Recorder | None = None
 
@@ -112,8 +113,9 @@ class Worker:
             self.message = f"{self.message} {self.recorder.end(outcome)}".rstrip()
         self.status = outcome
 
-    def _make_oracle(self) -> Oracle:
-        return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
+    def make_oracle(self) -> Oracle:
+        """An oracle that has not been asked anything."""
+        return Oracle(self.asked, self.streams, self.limits.calls, self.tolerance)
 
     def _end(self, status: str, message: str) -> bool:
         """Say how the run ends; seen from outside once the last row is written."""
@@ -124,7 +126,7 @@ class Worker:
         """Check, choose what was left open, evaluate the start and record it."""
         self.status = "running"
         started = time.perf_counter()
-        self.oracle = self._make_oracle()
+        self.oracle = self.make_oracle()
         try:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
             if self.problem.scaled:
@@ -157,8 +159,8 @@ class Worker:
     def _may_go_on(self) -> bool:
         if self.inbox.waiting and not self._attend():
             return self._end("stopped", f"Stopped after {self.iteration} iterations.")
-        while self._script and self._script[0].iteration <= self.iteration:
-            self._apply(self._script[0].name, self._script.pop(0).new)
+        while self.script and self.script[0].iteration <= self.iteration:
+            self._apply(self.script[0].name, self.script.pop(0).new)
         limits = self.limits
         if limits.iterations is not None and self.iteration >= limits.iterations:
             return self._end("finished", f"The budget of {limits.iterations} iterations is spent.")
@@ -170,7 +172,7 @@ class Worker:
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
                 f"{self.problem.mishap}".rstrip()
             )
-        if self.stop_at_targets and self.targets and not self._open:
+        if self.stop_at_targets and self.targets and not self.open:
             return self._end("finished", "Every replica hit every target.")
         over = self.solver.done(self.state, self.oracle.active)
         if over is not None:
@@ -203,7 +205,7 @@ class Worker:
 
     def _advance(self) -> None:
         started = time.perf_counter()
-        state, self._info = self.solver.step(self.state, self.oracle, self.streams)
+        state, self.info = self.solver.step(self.state, self.oracle, self.streams)
         self.seconds += time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
@@ -214,9 +216,9 @@ class Worker:
         if self.path.wants(self.iteration):
             self._keep_point()
         due = self.trace.wants(self.iteration)
-        if due or self._open:
+        if due or self.open:
             measured = measure.metrics(self.seen, self.solver, state)
-            if self._open:
+            if self.open:
                 self._check_targets(measured)
             if due:
                 self.trace.append(self._row(measured))
@@ -226,7 +228,7 @@ class Worker:
     def _check_targets(self, measured: dict[str, Any]) -> None:
         calls = self.oracle.calls
         waiting = [t.check(measured[t.metric], self.iteration, calls, self.seconds) for t in self.targets]
-        self._open = any(waiting)
+        self.open = any(waiting)
 
     def _keep_point(self) -> None:
         if self.oracle.n <= PATH_VARIABLES:
@@ -236,5 +238,5 @@ class Worker:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
             measured = measured or measure.metrics(self.seen, self.solver, self.state)
-            row = measure.row(self.seen, self.solver, self.state, self._info, self.oracle, measured)
+            row = measure.row(self.seen, self.solver, self.state, self.info, self.oracle, measured)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}
