@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import importlib
+import inspect
 import pkgutil
 from typing import Any, TypeVar
 
@@ -82,6 +83,18 @@ def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
     near = dict.fromkeys(keys[one].__name__ for one in difflib.get_close_matches(key(name), keys, n=5, cutoff=0.5))
     hint = f"did you mean {' or '.join(near)}?" if near else f"the {kind}s are {', '.join(known)}."
     raise ValueError(f"Expected the name of a {kind}, got {name!r}: {hint}")
+
+
+def required(cls: type) -> list[str]:
+    """Names of the arguments that the class cannot be made without: a list that makes its own instances leaves it out.
+
+    Parameters
+    ----------
+    cls : type
+    """
+    kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    given = inspect.signature(cls).parameters.values()
+    return [one.name for one in given if one.default is one.empty and one.kind not in kinds]
 
 
 def export(package: str, namespace: dict[str, Any], *bases: type) -> list[str]:

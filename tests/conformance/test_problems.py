@@ -10,12 +10,14 @@ from scipy.optimize import minimize
 
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
-from zoviz.registry import discover
+from zoviz.registry import discover, required
 from zoviz.streams import Streams
 from zoviz.types import Array, MissingExtra
 
 # A class that another test defines is no concern of this one.
 PROBLEMS = {name: cls for name, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
+# One that asks for something, as a program's does for the program, has tests of its own.
+PROBLEMS = {name: cls for name, cls in PROBLEMS.items() if not required(cls)}
 EACH_CLASS = pytest.mark.parametrize("cls", PROBLEMS.values(), ids=PROBLEMS.keys())
 
 

@@ -13,7 +13,7 @@ from zoviz.estimators import Block, Coordinate, GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.problems.base import Problem
-from zoviz.registry import discover
+from zoviz.registry import discover, required
 from zoviz.runs.run import Run
 from zoviz.sets import Ball
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
@@ -34,6 +34,8 @@ ESTIMATORS = {
     if cls.__module__.startswith("zoviz.")
 }
 PROBLEMS = {name: cls for name, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
+# One that asks for something, as a program's does for the program, has tests of its own.
+PROBLEMS = {name: cls for name, cls in PROBLEMS.items() if not required(cls)}
 OWN = {name: cls for name, cls in SOLVERS.items() if name not in PEERS}
 # A step of these is a small part of what others call an iteration (a single coordinate's): so many count as one.
 PARTS = {"ZOiALM": 12}

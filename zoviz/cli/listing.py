@@ -10,10 +10,8 @@ import param
 
 from zoviz.cli.command import FINE, Command, show, table
 from zoviz.cli.making import json_option
-from zoviz.problems.base import Problem
-from zoviz.registry import discover, named
+from zoviz.registry import discover, named, required
 from zoviz.solvers.base import Solver
-from zoviz.types import MissingExtra
 
 
 class Catalogue(Command):
@@ -75,12 +73,10 @@ def _first_line(cls: type) -> str:
 
 def _parts(cls: type[Any]) -> dict[str, param.Parameterized | None]:
     """An instance and its parts by prefix; None for a class that cannot be made from nothing."""
-    try:
-        if issubclass(cls, Solver):
-            return cls().parts()
-        return {"": cls()} if issubclass(cls, Problem) else {"": None}
-    except (TypeError, MissingExtra):
+    if required(cls):
         return {"": None}
+    made = cls()
+    return made.parts() if isinstance(made, Solver) else {"": made}
 
 
 def _spelled(value: Any) -> str:

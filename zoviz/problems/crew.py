@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from queue import SimpleQueue
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -22,14 +25,19 @@ class Crew:
         As for ``BlackBox``.
     timeout : float, optional
         Seconds that a call may take; then it is evaluated in a process that can be ended.
+    threads : bool
+        Whether a number of workers means threads: for calls that only wait for another program.
     """
 
-    def __init__(self, workers: Any, timeout: float | None) -> None:
-        self._workers, self._timeout = workers, timeout
-        self._processes: Processes | None = None
+    def __init__(self, workers: Any, timeout: float | None, threads: bool = False) -> None:
+        self._workers, self._timeout, self._threads = workers, timeout, threads
+        self._own: Processes | ThreadPoolExecutor | None = None
 
-    def outcomes(self, call: Call, points: Sequence[Array]) -> Iterator[Evaluation | Failure]:
-        """Values and failures in the order of the points; to be closed where they are not read to the end."""
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._workers, self._timeout, self._threads)
+
+    def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+        """Index and outcome of each point, as they come; to be closed where they are not read to the end."""
         if hasattr(self._workers, "submit"):
             return _by_executor(self._workers, call, points)
         if callable(self._workers):
@@ -37,9 +45,11 @@ class Crew:
         count = (os.cpu_count() or 1) if self._workers == -1 else self._workers or 1
         if count == 1 and self._timeout is None:
             return _by_map(map, call, points)
-        if self._processes is None:
-            self._processes = Processes(call, count, self._timeout)
-        return (outcome for outcome in self._processes.outcomes(points))
+        if self._own is None:
+            self._own = ThreadPoolExecutor(count) if self._threads else Processes(call, count, self._timeout)
+        if isinstance(self._own, Processes):
+            return self._own.answers(points)
+        return _by_executor(self._own, call, points)
 
     def once(self, call: Call, x: Array) -> Evaluation | Failure:
         """The value at one point of a call that is not made again."""
@@ -52,14 +62,16 @@ class Crew:
             processes.close()
 
     def close(self) -> None:
-        """End the processes; the next evaluation starts new ones."""
-        if self._processes is not None:
-            self._processes.close()
-            self._processes = None
+        """End the processes or threads of its own; the next evaluation starts new ones."""
+        if isinstance(self._own, Processes):
+            self._own.close()
+        elif self._own is not None:
+            self._own.shutdown(wait=False, cancel_futures=True)
+        self._own = None
 
 
-def _by_executor(executor: Any, call: Call, points: Sequence[Array]) -> Iterator[Any]:
-    """Outcomes in order, from anything with ``submit``; what is not needed any more is cancelled.
+def _by_executor(executor: Any, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Outcomes as they come, from anything with ``submit``; what is not needed any more is cancelled.
 
     Raises
     ------
@@ -67,11 +79,15 @@ def _by_executor(executor: Any, call: Call, points: Sequence[Array]) -> Iterator
         Where the executor cannot do it: the functions themselves raise nothing here.
     """
     futures: list[Any] = []
+    done: SimpleQueue[int] = SimpleQueue()
     try:
-        for point in points:
-            futures.append(executor.submit(call, point))
-        for future in futures:
-            yield future.result()
+        for i, point in enumerate(points):
+            # A name of its own: Dask takes two tasks with equal arguments for one, and noise would be the same twice.
+            futures.append(executor.submit(_answer, call, point, uuid4().hex))
+            futures[-1].add_done_callback(lambda _, i=i: done.put(i))
+        for _ in points:
+            i = done.get()
+            yield i, _result(futures[i])
     except Exception as error:
         raise OracleError(
             f"Expected a black box that {type(executor).__name__} can evaluate, got {type(error).__name__}: {error}. "
@@ -82,7 +98,24 @@ def _by_executor(executor: Any, call: Call, points: Sequence[Array]) -> Iterator
             future.cancel()
 
 
-def _by_map(mapper: Callable[..., Iterable[Any]], call: Call, points: Sequence[Array]) -> Iterator[Any]:
+def _answer(call: Callable[[Any], Any], point: Any, name: str) -> Any:
+    """The outcome of a task, whatever its name."""
+    return call(point)
+
+
+def _result(future: Any) -> Any:
+    """The outcome, or the failure of a call whose workers died one after the other."""
+    try:
+        return future.result()
+    except Exception as error:
+        if type(error).__name__ != "KilledWorker":  # Dask's, which need not be installed here
+            raise
+        return Failure(OracleError(f"Expected a value, got the end of every process that tried: {error}"))
+
+
+def _by_map(
+    mapper: Callable[..., Iterable[Any]], call: Callable[[Any], Any], points: Sequence[Any]
+) -> Iterator[tuple[int, Any]]:
     """Outcomes in order, from anything that is called as ``map`` is.
 
     Raises
@@ -92,8 +125,8 @@ def _by_map(mapper: Callable[..., Iterable[Any]], call: Call, points: Sequence[A
     """
     count = 0
     for outcome in mapper(call, points):
+        yield count, outcome
         count += 1
-        yield outcome
     if count != len(points):
         raise OracleError(f"Expected {len(points)} values from workers(function, points), got {count}.")
 

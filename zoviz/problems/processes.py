@@ -21,7 +21,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -67,36 +67,47 @@ class Processes:
         return type(self), (self._call, self._count, self._timeout)
 
     def outcomes(self, points: Sequence[Array]) -> list[Any]:
-        """What the call returned at each point, in order.
+        """What the call returned at each point, in order; raises as ``answers`` does."""
+        return [answer for _, answer in sorted(self.answers(points), key=lambda pair: pair[0])]
+
+    def answers(self, points: Sequence[Array]) -> Iterator[tuple[int, Any]]:
+        """Index of each point and what the call returned there, as they come.
 
         Raises
         ------
         OracleError
             Where the functions cannot be brought into a process.
         """
+        waiting, left = deque(range(len(points))), len(points)
         try:
-            return self._outcomes(points)
-        except _Refused as refusal:
-            # E.g. a module that a server or a test runner loaded by its path: this process alone has it.
-            if "fork" not in multiprocessing.get_all_start_methods():
-                raise _not_importable(str(refusal)) from None
-            self._shipment = "fork", self._call
-            return self._outcomes(points)
-
-    def _outcomes(self, points: Sequence[Array]) -> list[Any]:
-        results: list[Any] = [None] * len(points)
-        waiting = deque(range(len(points)))
-        try:
-            while waiting or any(member.task is not None and member.task >= 0 for member in self._members):
+            while left:
                 self._start(len(waiting))
                 for member in self._members:
                     if member.task is None and waiting:
                         member.give(waiting.popleft(), points, self._timeout)
-                self._collect(points, results)
-        except BaseException:
-            self.close()  # also on Ctrl-C: what is under way would answer the next batch
-            raise
-        return results
+                answers: list[tuple[int, Any]] = []
+                try:
+                    self._collect(points, answers)
+                except _Refused as refusal:
+                    waiting.extendleft(self._fork(str(refusal)))
+                for answer in answers:
+                    left -= 1
+                    yield answer
+        finally:
+            if left:
+                self.close()  # also on Ctrl-C: what is under way would answer the next batch
+
+    def _fork(self, reason: str) -> list[int]:
+        """Go on with forks, where fresh processes cannot import the functions; gives back what was under way.
+
+        E.g. a module that a server or a test runner loaded by its path: this process alone has it.
+        """
+        if "fork" not in multiprocessing.get_all_start_methods():
+            raise _not_importable(reason) from None
+        lost = [member.task for member in self._members if member.task is not None and member.task >= 0]
+        self.close()
+        self._shipment = "fork", self._call
+        return lost
 
     def _start(self, wanted: int) -> None:
         """Start as many processes as there is work for, beside those that are free or have yet to greet."""
@@ -105,7 +116,7 @@ class Processes:
             self._shipment = self._shipment or _shipment(self._call)
             self._members.append(_Member(*self._shipment, [member.connection for member in self._members]))
 
-    def _collect(self, points: Sequence[Array], results: list[Any]) -> None:
+    def _collect(self, points: Sequence[Array], answers: list[tuple[int, Any]]) -> None:
         """Wait for the next answer, end or deadline."""
         busy = [member for member in self._members if member.task is not None]
         left = min(member.deadline for member in busy) - time.monotonic()
@@ -119,7 +130,7 @@ class Processes:
                 member.end()
                 self._members.remove(member)
             if task != _GREETING:
-                results[task] = answer
+                answers.append((task, answer))
 
 
 class _Member:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.registry import required
 from zoviz.runs.run import Run
 from zoviz.types import ZovizError
 
@@ -44,11 +45,12 @@ class _Speller:
         cls = type(value)
         room = cls.__module__.split(".")
         self.imports.add(f"from {'.'.join(room[:2]) if room[0] == 'zoviz' else cls.__module__} import {cls.__name__}")
-        fresh = cls()
+        fresh = {} if required(cls) else cls().param.values()
         arguments = [
             f"{name}={self.spell(current)}"
             for name, current in value.param.values().items()
-            if name != "name" and not self._default(current, getattr(fresh, name), value.param[name].default)
+            if name != "name"
+            and not self._default(current, fresh.get(name, value.param[name].default), value.param[name].default)
         ]
         return f"{cls.__name__}({', '.join(arguments)})"
 

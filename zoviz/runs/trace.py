@@ -57,6 +57,18 @@ class Trace:
         self._last = -1
         self._with_tail: Snapshot | None = None
 
+    @classmethod
+    def holding(cls, columns: Mapping[str, Array], capacity: int = CAPACITY, stride: int = 1) -> Trace:
+        """A trace with these rows, as ``snapshot`` gave them, at this stride; more may follow."""
+        trace, rows = cls(capacity), len(columns["iteration"])
+        trace.stride = stride
+        held = {name: np.full((max(capacity, rows), *c.shape[1:]), np.nan) for name, c in columns.items()}
+        for name, column in columns.items():
+            held[name][:rows] = column
+        trace._published = (_Table(held, stride.bit_length() - 1), rows)
+        trace._last = int(columns["iteration"][-1]) if rows else -1
+        return trace
+
     def wants(self, iteration: int) -> bool:
         """Whether a row is due at this iteration."""
         return iteration % self.stride == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import Any
 
 import panel as pn
@@ -10,20 +9,10 @@ import panel_material_ui as pmui
 import param
 
 from zoviz.problems.base import Problem
-from zoviz.registry import discover
+from zoviz.registry import discover, required
 from zoviz.solvers.base import Solver
 from zoviz.views.forms import ProblemForm, SolverForm
 from zoviz.views.style import amend, note
-
-
-def _made(cls: type[Problem]) -> Problem | None:
-    """An instance with default parameters; None where the class asks for more than that."""
-    needed = [
-        argument
-        for argument in inspect.signature(cls).parameters.values()
-        if argument.default is argument.empty and argument.kind not in (argument.VAR_POSITIONAL, argument.VAR_KEYWORD)
-    ]
-    return None if needed else cls()
 
 
 def _name(solver: Solver) -> str:
@@ -47,8 +36,7 @@ class Choice(pn.viewable.Viewer):
     def __init__(self, own_problem: Problem | None = None, own_solver: Solver | None = None, **params: Any) -> None:
         super().__init__(**params)
         problems = sorted(discover("zoviz.problems", Problem).values(), key=lambda cls: (cls.order, cls.__name__))
-        made = {cls.title or cls.__name__: _made(cls) for cls in problems}
-        self.problems = {title: problem for title, problem in made.items() if problem is not None}
+        self.problems = {cls.title or cls.__name__: cls() for cls in problems if not required(cls)}
         if own_problem is not None:
             title = f"{own_problem.title or type(own_problem).__name__} (yours)"
             self.problems = {title: own_problem, **self.problems}

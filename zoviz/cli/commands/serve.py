@@ -35,7 +35,7 @@ The server listens on this machine only, unless --address says otherwise; then i
         """Serve until Ctrl-C."""
         if args.address not in ("127.0.0.1", "localhost", "::1") and not args.basic_auth:
             raise UsageError(
-                f"Expected --basic-auth with --address {args.address}, got none: who reaches the page can use the machine."
+                f"Expected --basic-auth with --address {args.address}, got none: anybody could use this machine."
             )
         from zoviz.views.server import serve
 

@@ -1,0 +1,177 @@
+"""A user's program as a problem."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections import deque
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import param
+from numpy.typing import ArrayLike
+
+from zoviz.problems.crew import Crew, check_workers
+from zoviz.problems.evaluation import Failure
+from zoviz.problems.program import Printed, Program, words
+from zoviz.problems.simulation import Simulation
+from zoviz.problems.wire import outputs
+from zoviz.types import Array, Evaluation
+
+KEPT = 20
+"""Launches whose printing stays in memory."""
+
+
+class Executable(Simulation):
+    """Minimise what your own program computes: it is launched once for every point.
+
+    Parameters
+    ----------
+    command : str or sequence of str
+        The program and its arguments, e.g. ``"./sim {input} {output}"``. ``{input}`` stands for the name of a file
+        with x, one number a line, ``{output}`` for that of the file in which the program leaves its numbers, f first
+        and then h (h <= 0 is feasible). Without ``{input}`` the program reads x from its standard input, without
+        ``{output}`` its standard output is read. With a suffix (``{input.json}``) the file's name has it, and JSON
+        is written or read: a list of numbers, or an object with f and h. There is no shell: no pipes, no variables.
+        Words that name existing files are made absolute.
+    bounds, x0
+        As for ``BlackBox``.
+    m : int
+        Number of constraints; not needed with ``output_types``.
+    format : str
+        "text"; "json"; or "nomad": NOMAD's convention, where the last argument is the name of a file with x on one
+        line, and the outputs are the first line that the program prints.
+    output_types : str or sequence of str, optional
+        NOMAD's names of the outputs in their order, e.g. ``"OBJ PB EB CNT_EVAL"``: one OBJ; PB, EB, CSTR are h.
+    workers : int or executor, optional
+        How many launches at once (-1: one per core), or who does them: anything with ``submit``.
+    timeout : float, optional
+        Seconds after which a launch is given up: the program and all that it has started are killed.
+    retries : int
+        Further launches for a point whose launch failed.
+    folder : path, optional
+        Working folder of all launches; by default each has a fresh one, which is removed.
+    log_folder : path, optional
+        Where all that the program prints is kept, in files named after the number of the call.
+    on_error : str
+        "raise": a program that cannot be started ends the run. "fail": that, too, counts as a failed point.
+
+    Raises
+    ------
+    ValueError
+        For no command, no m, output types that are none of NOMAD's, and as for ``BlackBox``.
+
+    Notes
+    -----
+    An exit status other than 0, a launch that took too long, and output that is not as many numbers as are expected
+    are failed points: NaN, counted, and ``mishap`` tells the first. ``printed`` shows the last launches. The program
+    sees ``ZOVIZ_CALL`` and ``ZOVIZ_ATTEMPT`` (from 1), ``ZOVIZ_INPUT`` and ``ZOVIZ_OUTPUT`` in its environment. It
+    is killed, with all that it has started, when this process ends. On other machines the command must name the
+    same program, and the folders must be theirs too.
+
+    References
+    ----------
+    Le Digabel (2011), Algorithm 909, ACM Transactions on Mathematical Software 37(4), Section 4 (black boxes).
+    """
+
+    title = "Program"
+    order = 99
+    costly = True
+
+    command = param.Parameter(constant=True, precedence=-1, label="Command", doc="The program and its arguments.")
+    format = param.Selector(
+        default="text", objects=["text", "json", "nomad"], constant=True, precedence=-1, label="Format", doc="Of files."
+    )
+    output_types = param.Parameter(
+        default=None, constant=True, precedence=-1, label="Output types", doc="NOMAD's names of the outputs."
+    )
+    retries = param.Integer(
+        default=0, bounds=(0, 1000), constant=True, precedence=-1, label="Retries", doc="Launches after a failed one."
+    )
+    folder = param.Parameter(
+        default=None, constant=True, precedence=-1, label="Working folder", doc="None: a fresh one for each launch."
+    )
+    log_folder = param.Parameter(
+        default=None, constant=True, precedence=-1, label="Log folder", doc="Where what is printed is kept."
+    )
+    m_constraints = param.Integer(constant=True, precedence=-1)
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        bounds: Any = None,
+        x0: ArrayLike | None = None,
+        m: int | None = None,
+        **params: Any,
+    ) -> None:
+        params = {"bounds": bounds, "x0": x0, "m_constraints": m} | params
+        meaning = outputs(params.get("output_types"), params["m_constraints"])
+        params |= {"m_constraints": len(meaning.h), "command": words(command, params.get("format", "text"))}
+        for name in ("folder", "log_folder"):
+            if params.get(name) is not None:
+                params[name] = os.path.abspath(params[name])
+        super().__init__(**params)
+        check_workers(self.workers, None, False)
+        self._program = Program(
+            self.command, self.format, meaning, self.timeout, self.retries, self.folder, self.log_folder
+        )
+        self._launches = _Launches(self.log_folder)
+
+    def _hire(self) -> Crew:
+        # A thread is enough to wait for a program, and the launch itself ends what takes too long.
+        return Crew(self.workers, None, threads=True)
+
+    def clone(self) -> Executable:
+        """A twin around the same program, whose launches are shown here too."""
+        twin = super().clone()
+        twin._launches = self._launches
+        return twin
+
+    @property
+    def printed(self) -> tuple[Printed, ...]:
+        """What the last 20 launches printed, this problem's and those of its clones, e.g. in a run."""
+        return tuple(self._launches.printed)
+
+    def call(self, m: int | None) -> Program:
+        """The program, for pairs of a call's number and a point."""
+        return self._program
+
+    def release(self) -> None:
+        """End what is under way; the next evaluation starts afresh."""
+        self._program.end()
+        super().release()
+
+    def _outcomes(self, points: Sequence[Array]) -> Iterator[tuple[int, Evaluation | Failure]]:
+        tasks = [(self._launches.next(), point) for point in points]
+        left = len(tasks)
+        try:
+            with closing(self._crew.outcomes(self.call(self.m), tasks)) as outcomes:
+                for i, told in outcomes:
+                    left -= 1
+                    if isinstance(told, Failure):  # the workers died, not the program
+                        yield i, told
+                        continue
+                    self._launches.printed.extend(told.printed)
+                    yield i, told.outcome
+        finally:
+            if left:
+                self._program.end()
+
+
+class _Launches:
+    """Numbers of the calls, and what the last launches printed: one for a problem and its clones."""
+
+    def __init__(self, log_folder: str | None) -> None:
+        self.printed: deque[Printed] = deque(maxlen=KEPT)
+        self._log_folder, self._last = log_folder, None
+
+    def next(self) -> int:
+        """The next number: after the last one in the log folder, where an earlier run left it."""
+        if self._last is None:
+            folder = Path(self._log_folder) if self._log_folder else None
+            names = [path.name for path in folder.iterdir()] if folder and folder.is_dir() else []
+            self._last = max((int(m[1]) for m in map(re.compile(r"(\d{6,})\b").match, names) if m), default=0)
+        self._last += 1
+        return self._last

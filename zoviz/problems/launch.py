@@ -1,0 +1,147 @@
+"""One launch of a program: the files that it reads and writes, and what is made of them."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from zoviz.problems.wire import Outputs, read, written
+from zoviz.types import Array, Evaluation, OracleError
+
+TAIL = 10_000
+"""Bytes of what a launch printed that are kept in memory, of each of its two streams."""
+
+_MOST = 1 << 24
+"""Characters that are read for numbers."""
+
+PLACE = re.compile(r"\{(input|output)(\.\w+)?\}")
+"""Where the names of the files stand in a command."""
+
+
+class Printed(NamedTuple):
+    """What one launch printed: at most the last 10,000 bytes of each stream.
+
+    Attributes
+    ----------
+    call : int
+        Number of the call, from 1.
+    attempt : int
+        1, more for a retry.
+    status : str
+        How it ended, e.g. "exit status 0".
+    output, errors : str
+        From standard output and standard error.
+    """
+
+    call: int
+    attempt: int
+    status: str
+    output: str
+    errors: str
+
+    def __str__(self) -> str:
+        head = f"--- call {self.call}, attempt {self.attempt}: {self.status}"
+        return "\n".join([head, *(part.rstrip("\n") for part in (self.output, self.errors) if part.strip())])
+
+
+class Launch:
+    """The files of one launch.
+
+    Parameters
+    ----------
+    words, form, folder, log_folder
+        Of the program.
+    place : Path
+        A fresh folder for the files, which the caller removes.
+    task : tuple of int
+        Number of the call, and of the attempt.
+    """
+
+    def __init__(
+        self,
+        words: tuple[str, ...],
+        form: str,
+        folder: str | None,
+        log_folder: str | None,
+        place: Path,
+        task: tuple[int, int],
+    ) -> None:
+        self._form, self._task = form, task
+        self._files: dict[str, Path] = {}
+        self.words = [PLACE.sub(lambda match: self._name(place, match), word) for word in words]
+        self._reads, self._writes = "input" in self._files, "output" in self._files
+        self._input = self._files.setdefault("input", place / "input")
+        work, log = place / "work", place if log_folder is None else Path(log_folder)
+        for each in (work, log):
+            each.mkdir(parents=True, exist_ok=True)
+        self.folder = folder or str(work)
+        number, attempt = task
+        stem = f"{number:06d}" + (f"-{attempt}" if attempt > 1 else "")
+        self.stdout, self.stderr = log / f"{stem}.out", log / f"{stem}.err"
+        names = {f"ZOVIZ_{kind.upper()}": str(path) for kind, path in self._files.items()}
+        self.environment = {**os.environ, "ZOVIZ_CALL": str(number), "ZOVIZ_ATTEMPT": str(attempt), **names}
+
+    def _name(self, place: Path, match: re.Match[str]) -> str:
+        path = self._files.setdefault(match[1], place / f"{match[1]}{match[2] or ''}")
+        return str(path)
+
+    def _form_of(self, path: Path) -> str:
+        return "json" if path.suffix == ".json" else self._form
+
+    def start_from(self, x: Array) -> None:
+        """Write the point."""
+        self._input.write_text(written(x, self._form_of(self._input)), encoding="utf-8")
+
+    def stdin(self) -> IO[bytes]:
+        """The point, where no file's name says where it is."""
+        return open(os.devnull if self._reads else self._input, "rb")
+
+    def value(self, wanted: Outputs) -> Evaluation:
+        """The value that was written.
+
+        Raises
+        ------
+        OracleError
+            Where there is none.
+        """
+        source = self._files["output"] if self._writes else self.stdout
+        where = "in the output file" if self._writes else "on standard output"
+        if not source.exists():
+            raise OracleError(f"Expected the program to write {{output}}, got no file{self.last_words()}.")
+        with open(source, encoding="utf-8", errors="replace") as file:
+            text = file.read(_MOST)
+        return read(text, self._form_of(source), wanted, where)
+
+    def last_words(self) -> str:
+        """The last line that it printed, for sentences."""
+        lines = (_tail(self.stderr).strip() or _tail(self.stdout).strip()).splitlines()
+        return f" (it printed {lines[-1].strip()[:200]!r})" if lines else ""
+
+    def printed(self, status: str) -> Printed:
+        """What it printed; empty files of the log are removed."""
+        texts = [_tail(path) for path in (self.stdout, self.stderr)]
+        for path, text in zip((self.stdout, self.stderr), texts, strict=True):
+            if not text:
+                path.unlink(missing_ok=True)
+        return Printed(*self._task, status, *texts)
+
+
+def _tail(path: Path) -> str:
+    """The end of a file; nothing where there is none."""
+    try:
+        with open(path, "rb") as file:
+            file.seek(max(0, path.stat().st_size - TAIL))
+            return file.read().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+
+
+def signal_name(number: int) -> str:
+    """SIGSEGV and the like."""
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"

@@ -1,0 +1,203 @@
+"""What is known by its values alone, point by point: the common part of a user's functions and a user's program."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import param
+
+from zoviz.problems.base import Problem
+from zoviz.problems.crew import Crew
+from zoviz.problems.evaluation import Failure, at
+from zoviz.problems.forms import box
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation, Optimum, OracleError
+
+
+class Simulation(Problem):
+    """Values of something outside: a box, a start, who evaluates, and what a failure costs.
+
+    A subclass defines ``call``, which gives the value at one point, or why there is none; and ``_count_constraints``,
+    where m may be left open.
+
+    Parameters
+    ----------
+    bounds, x0, m_constraints, workers, timeout, on_error
+        As for ``BlackBox``.
+    """
+
+    __abstract = True
+
+    analytic = False
+
+    bounds = param.Parameter(default=None, label="Bounds", doc="n pairs (lower, upper).")
+    x0 = param.Parameter(default=None, label="Start x0", doc="n numbers; None: uniform in the bounds.")
+    m_constraints = param.Integer(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        label="Constraints m",
+        doc="Number of constraints; None: found by a call.",
+    )
+    optimal_value = param.Number(default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.")
+    scaled = param.Boolean(default=True)
+    workers = param.Parameter(
+        default=None, constant=True, label="Workers", doc="Processes, or an executor; None: one by one, here."
+    )
+    timeout = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        inclusive_bounds=(False, True),
+        constant=True,
+        precedence=-1,
+        label="Timeout in s",
+        doc="Longest time of one call; a longer one is ended and counts as failed.",
+    )
+    on_error = param.Selector(
+        default="raise",
+        objects=["raise", "fail"],
+        precedence=-1,
+        label="On an error",
+        doc="raise: what the function raises ends the run. fail: the point counts as failed.",
+    )
+    noise_scale = param.Number(
+        default=0.0, bounds=(0, 1e9), label="Added noise scale σ", doc="Artificial noise on top of the function's own."
+    )
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._m = self.m_constraints
+        self.domain = box(self.bounds, self.x0)
+        self._start = None if self.x0 is None else self._checked_start()
+        self._crew = self._hire()
+        self._mishap = ""
+
+    def _hire(self) -> Crew:
+        """Those who evaluate."""
+        return Crew(self.workers, self.timeout)
+
+    def clone(self) -> Simulation:
+        """A twin around the same functions or program."""
+        twin = super().clone()
+        twin._m = self._m
+        return twin
+
+    def _checked_start(self) -> Array:
+        start = np.asarray(self.x0, dtype=float)
+        if start.shape != (self.domain.n,):
+            raise ValueError(f"Expected x0 of shape ({self.domain.n},), got {start.shape}: one number per variable.")
+        outside = np.flatnonzero(~((start >= self.domain.lower) & (start <= self.domain.upper)))
+        if outside.size:
+            i = outside[0]
+            raise ValueError(
+                f"Expected x0 inside the bounds, got x0[{i}] = {start[i]:g} outside [{self.domain.lower[i]:g}, "
+                f"{self.domain.upper[i]:g}]: move it inside, or widen the bounds."
+            )
+        return start
+
+    @property
+    def n(self) -> int:
+        """Number of variables, from the bounds or x0."""
+        return self.domain.n
+
+    @property
+    def m(self) -> int:
+        """Number of constraints; where it was not given, from one call of the constraints at the start."""
+        if self._m is None:
+            self._m = self._count_constraints()
+        return self._m
+
+    def _count_constraints(self) -> int:
+        raise ValueError(
+            f"Expected m, the number of constraints, got none: {type(self).__name__}(..., m=<constraints>)."
+        )
+
+    @property
+    def start(self) -> Array:
+        """x0, or a point amid the box where starts are drawn, shape (n,)."""
+        return self._start if self._start is not None else self.domain.sample(np.full(self.n, 0.5))
+
+    @property
+    def known_optimum(self) -> Optimum | None:
+        """The value that was given as known."""
+        if self.optimal_value is None:
+            return None
+        nothing = np.full(self.n, np.nan)
+        return Optimum(self.optimal_value, nothing, np.full(self.m, np.nan), "given with the problem")
+
+    def initial(self, streams: Streams) -> Array:
+        """x0 for every replica, or uniform in the box."""
+        if self._start is None:
+            return super().initial(streams)
+        return np.repeat(self._start[None], streams.replicas, axis=0)
+
+    @property
+    def mishap(self) -> str:
+        """Why the first evaluation that failed did so, as a sentence."""
+        return self._mishap
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """The first failure, and the number of constraints once it is known."""
+        return {"mishap": self._mishap, "m": self._m}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take over what is not known here yet."""
+        self._mishap = self._mishap or memory.get("mishap", "")
+        self._m = memory.get("m") if self._m is None else self._m
+
+    @property
+    def pointwise(self) -> bool:
+        """True: any point may be evaluated without the others."""
+        return True
+
+    def release(self) -> None:
+        """End the processes that evaluate; the next evaluation starts new ones."""
+        self._crew.close()
+
+    def call(self, m: int | None) -> Callable[[Any], Any]:
+        """What gives the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
+        raise NotImplementedError(f"{type(self).__name__} must define call(m).")
+
+    def _outcomes(self, points: Sequence[Array]) -> Iterator[tuple[int, Evaluation | Failure]]:
+        return self._crew.outcomes(self.call(self.m), points)
+
+    def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
+        """Values at points (k, n), by whoever evaluates.
+
+        Parameters
+        ----------
+        points : Array, shape (k, n)
+        each : callable, optional
+            Called with the index and the value of a point as soon as it is there, in whatever order they come, and
+            before who evaluated it begins another (but for executors of the user's, which are handed all at once).
+
+        Raises
+        ------
+        OracleError
+            For a value of the wrong shape. What a user's functions raise themselves goes through.
+        """
+        f, h = np.empty(len(points)), np.empty((len(points), self.m))
+        with closing(self._outcomes(list(points))) as outcomes:
+            for i, value in outcomes:
+                f[i], h[i] = value = self._failed(value, points[i]) if isinstance(value, Failure) else value
+                if each is not None:
+                    each(i, value)
+        return Evaluation(f, h)
+
+    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
+        """Values point by point; raises as ``collect`` does."""
+        f, h = self.collect(x.reshape(-1, self.n))
+        return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
+
+    def _failed(self, failure: Failure, x: Array) -> Evaluation:
+        """NaN for a failure that counts; another is raised."""
+        if not failure.counted and self.on_error == "raise":
+            raise failure.error
+        kind = "" if isinstance(failure.error, (OracleError, TimeoutError)) else f"{type(failure.error).__name__}: "
+        self._mishap = self._mishap or f"The first failure, at {at(x)}: {kind}{failure.error}"
+        return Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))

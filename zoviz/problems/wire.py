@@ -1,0 +1,137 @@
+"""How a point is written for a program, and how its numbers are read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.types import Array, Evaluation, OracleError
+
+OBJECTIVE = ("OBJ",)
+CONSTRAINTS = ("PB", "EB", "CSTR", "PEB", "F")
+IGNORED = ("CNT_EVAL", "EXTRA_O", "NOTHING", "-", "BBO_UNDEFINED", "STAT_AVG", "STAT_SUM")
+"""NOMAD's names of outputs."""
+
+
+class Outputs(NamedTuple):
+    """What a program's outputs mean.
+
+    Attributes
+    ----------
+    count : int
+        How many there are.
+    f : int
+        Which is the objective.
+    h : tuple of int
+        Which are the constraints.
+    """
+
+    count: int
+    f: int
+    h: tuple[int, ...]
+
+    @property
+    def spelt(self) -> str:
+        """For sentences."""
+        return (
+            f"{self.count} numbers (f, then {len(self.h)} of h)"
+            if self.count == len(self.h) + 1
+            else f"{self.count} numbers"
+        )
+
+
+def outputs(types: str | Sequence[str] | None, m: int | None) -> Outputs:
+    """What NOMAD's names of the outputs say; without names f comes first, then h.
+
+    Raises
+    ------
+    ValueError
+        For other names, none or several objectives, another m, or neither names nor m.
+    """
+    if types is None:
+        if m is None:
+            raise ValueError(
+                "Expected m, the number of constraints, or output_types, got neither: Executable(..., m=2) reads f and "
+                "two numbers h, Executable(..., m=0) reads f alone."
+            )
+        return Outputs(m + 1, 0, tuple(range(1, m + 1)))
+    names = [name.upper() for name in (types.split() if isinstance(types, str) else types)]
+    unknown = [name for name in names if name not in OBJECTIVE + CONSTRAINTS + IGNORED]
+    if unknown or names.count("OBJ") != 1:
+        raise ValueError(
+            f"Expected output_types with one OBJ, and {', '.join(CONSTRAINTS)} for h <= 0 or {', '.join(IGNORED)} for "
+            f"what is ignored, got {' '.join(names)!r}."
+        )
+    h = tuple(i for i, name in enumerate(names) if name in CONSTRAINTS)
+    if m is not None and m != len(h):
+        raise ValueError(f"Expected as many constraints as output_types has ({len(h)}), got m = {m}: leave m out.")
+    return Outputs(len(names), names.index("OBJ"), h)
+
+
+def written(x: Array, form: str) -> str:
+    """A point (n,) as text, every number exact to the last bit."""
+    if form == "json":
+        return json.dumps(x.tolist()) + "\n"
+    return (" " if form == "nomad" else "\n").join(map(repr, x.tolist())) + "\n"
+
+
+def read(text: str, form: str, wanted: Outputs, where: str) -> Evaluation:
+    """The value that a program wrote.
+
+    Parameters
+    ----------
+    text : str
+    form : str
+        "text": numbers between spaces, commas or ends of lines; "nomad": so, on the first line; "json": a list of
+        numbers, or an object with f and h.
+    wanted : Outputs
+    where : str
+        For sentences.
+
+    Raises
+    ------
+    OracleError
+        For anything but as many numbers as are wanted.
+    """
+    if form == "json":
+        items = _items(text, where)
+    else:
+        line = text.split("\n", 1)[0] if form == "nomad" else text
+        items = line.replace(",", " ").replace(";", " ").split()
+    if len(items) != wanted.count:
+        raise OracleError(f"Expected {wanted.spelt} {where}, got {len(items)}: {_short(text)}.")
+    f, *h = [_number(items[i], where) for i in (wanted.f, *wanted.h)]
+    return Evaluation(np.array(f), np.array(h, dtype=float))
+
+
+def _items(text: str, where: str) -> list[Any]:
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise OracleError(f"Expected JSON {where}, got {_short(text)} ({error}).") from None
+    if isinstance(found, dict) and "f" in found:
+        h = found.get("h", [])
+        return [found["f"], *(h if isinstance(h, list) else [h])]
+    if isinstance(found, list):
+        return found
+    raise OracleError(f'Expected a list of numbers or {{"f": number, "h": [numbers]}} {where}, got {_short(text)}.')
+
+
+def _number(item: Any, where: str) -> float:
+    """A number; Fortran's 1.0D+00 is one too."""
+    try:
+        if isinstance(item, str):
+            return float(item.upper().replace("D", "E"))
+        if isinstance(item, (int, float)) and not isinstance(item, bool):
+            return float(item)
+    except (ValueError, OverflowError):
+        pass
+    raise OracleError(f"Expected numbers {where}, got {_short(str(item))}.")
+
+
+def _short(text: str) -> str:
+    text = text.strip()
+    return repr(text if len(text) <= 80 else text[:77] + "...")
