@@ -31,6 +31,8 @@ class Problem(param.Parameterized):
     """Whether values are exact and free, so that measures may be taken at any point off the books."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
+    programs: ClassVar[tuple[str, ...]] = ()
+    """Parameters that say what is launched: a stored problem is made again only where somebody trusts them."""
 
     noise = param.Selector(
         default="deterministic",

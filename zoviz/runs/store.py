@@ -6,12 +6,13 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import delete, select, update
+from sqlalchemy import Connection, delete, update
 
 from zoviz.problems.base import Problem
 from zoviz.runs import again, listing
-from zoviz.runs.database import Database, StoreError
+from zoviz.runs.database import Database
 from zoviz.runs.listing import Filter, Record
+from zoviz.runs.resuming import read, resumed
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
 from zoviz.runs.tables import RUNS
@@ -138,6 +139,36 @@ class Store:
         with self.database.reading() as connection:
             return Stored(connection, self._find(connection, id), self.trusted)
 
+    def resume(
+        self,
+        id: str,
+        *,
+        problem: Problem | None = None,
+        solver: Solver | None = None,
+        **settings: Any,
+    ) -> Run:
+        """The stored run itself: started, it goes on from its last checkpoint, and ends as if it had never stopped.
+
+        Parameters
+        ----------
+        id : str
+        problem, solver : optional
+            For a run whose functions have no name by which they could be imported: the objects themselves.
+        settings
+            Other budgets, or another ``checkpoint``, than it had.
+
+        Raises
+        ------
+        StoreError
+            Where it is at work; when it is started, too.
+        ZovizError
+            Where it cannot be made again, or other settings are asked for.
+        """
+        with self.database.reading() as connection:
+            source = Stored(connection, self._find(connection, id), self.trusted).around(problem, solver)
+            kept = read(connection, source)
+        return resumed(source, kept, {"store": self} | settings)
+
     def replay(self, id: str, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
         """A new run that repeats a stored one bit for bit, its steering included, and ends where it ended.
 
@@ -211,16 +242,8 @@ class Store:
             for run in [self._find(connection, one) for one in ([ids] if isinstance(ids, str) else ids)]:
                 connection.execute(update(RUNS).where(RUNS.c.id == run).values(deleted=when))
 
-    def _find(self, connection: Any, id: str) -> str:
-        """The whole id of a run from its beginning."""
-        # "g" follows every hexadecimal digit in any collation.
-        query = select(RUNS.c.id).where(RUNS.c.id >= id, RUNS.c.id < f"{id}g").limit(3)
-        found = [row.id for row in connection.execute(query)]
-        if id in found or (id and len(found) == 1):
-            return id if id in found else found[0]
-        if not found or not id:
-            raise StoreError(f"Expected the id of a run in {self.database.name}, got {id!r}: list them with runs().")
-        raise StoreError(f"Expected one run, got several whose id begins with {id!r}: give more of it.")
+    def _find(self, connection: Connection, id: str) -> str:
+        return listing.find(connection, id, self.database.name)
 
 
 def _open(url: str, trusted: tuple[str, ...]) -> Store:

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from zoviz.problems.base import Problem
-from zoviz.runs import listing
+from zoviz.runs import listing, recipe
 from zoviz.runs.course import assemble
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.limits import Limits
@@ -104,7 +104,9 @@ class Stored:
     @cached_property
     def problem(self) -> Problem:
         """The problem, made again from its class and values."""
-        return rebuild(json.loads(self.recipe["problem"]), trusted=self._trusted)
+        problem = rebuild(json.loads(self.recipe["problem"]), trusted=self._trusted)
+        problem.recall(self.memory)
+        return problem
 
     @cached_property
     def solver(self) -> Solver:
@@ -123,6 +125,8 @@ class Stored:
             if given is not None:
                 check_same(json.loads(self.recipe[kind]), describe(given), kind)
                 setattr(self, kind, given.clone())
+        if problem is not None:
+            self.problem.recall(self.memory)
         return self
 
     @property
@@ -145,6 +149,21 @@ class Stored:
     def spent_calls(self) -> bool:
         """Whether the call budget ended the run, in mid-step."""
         return bool(self._outcome and self._outcome["spent_calls"])
+
+    @property
+    def points(self) -> int:
+        """Evaluations before the last snapshot, of all replicas."""
+        return int(self._outcome["calls"].sum()) if self._outcome else 0
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What evaluating left behind beside values."""
+        return self._outcome.get("memory", {})
+
+    @property
+    def names(self) -> set[str]:
+        """Classes, functions and programs that making its problem and solver again takes: what to trust."""
+        return recipe.names([json.loads(self.recipe[kind]) for kind in ("problem", "solver")])
 
     @property
     def hits(self) -> list[Target]:

@@ -79,7 +79,7 @@ class Worker:
         self.oracle: Oracle | None = None
         self.seen = problem  # as the solver sees it: in its units
         self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
-        self.observers: list[Callable[[], object]] = []
+        self.observer: Callable[[], object] | None = None
         self.recorder: Recorder | None = None
 
     def work(self) -> None:
@@ -222,8 +222,10 @@ class Worker:
                 self._check_targets(measured)
             if due:
                 self.trace.append(self._row(measured))
-        for observer in self.observers:
-            observer()
+        if self.recorder is not None:
+            self.recorder.look()
+        if self.observer is not None:
+            self.observer()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
         calls = self.oracle.calls
