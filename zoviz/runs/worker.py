@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from zoviz.runs import measure
 from zoviz.runs.inbox import Inbox
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.limits import Limits
+from zoviz.runs.rules import resolve
 from zoviz.runs.scaling import present
 from zoviz.runs.targets import Target
 from zoviz.runs.threads import SingleBlasThread
@@ -21,6 +22,9 @@ from zoviz.runs.trace import Trace
 from zoviz.solvers.base import Solver
 from zoviz.streams import Streams
 from zoviz.types import BudgetSpent, OracleError
+
+if TYPE_CHECKING:
+    from zoviz.runs.recorder import Recorder
 
 ACTIVE = ("running", "paused")
 """Statuses of a run that has begun and not ended; the others are ready, finished, stopped and failed."""
@@ -75,7 +79,8 @@ class Worker:
         self.oracle: Oracle | None = None
         self.seen = problem  # as the solver sees it: in its units
         self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
-        self.observer: Callable[[], object] | None = None
+        self.observers: list[Callable[[], object]] = []
+        self.recorder: Recorder | None = None
 
     def work(self) -> None:
         """Run to the end; an exception ends the run as failed and stays in ``error``."""
@@ -104,6 +109,8 @@ class Worker:
             self.trace.append(self._row())
         self.problem.release()
         outcome, self.message = self._outcome
+        if self.recorder is not None:
+            self.message = f"{self.message} {self.recorder.end(outcome)}".rstrip()
         self.status = outcome
 
     def make_oracle(self) -> Oracle:
@@ -125,7 +132,7 @@ class Worker:
             if self.problem.scaled:
                 self.seen = present(self.problem, self.oracle, x0, self.streams)
                 x0 = self.oracle.units.inverse(x0)
-            self._resolve(x0)
+            resolve(self, x0)
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
             raise ValueError(
@@ -146,22 +153,8 @@ class Worker:
         if worst > self.tolerance:
             self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
         self._check_targets(measured)
-        self._record(measured)
+        self.trace.append(self._row(measured))
         self._keep_point()
-
-    def _resolve(self, x0: Any) -> None:
-        suggestible = self.solver.suggestible()
-        if not suggestible:
-            return
-        constants = self.solver.learn(self.seen, self.oracle, x0, self.streams)
-        if constants.measured:
-            self.notes.append(f"Steps chosen from constants {constants.source}.")
-        chosen = self.solver.suggest(self.seen, constants)
-        for name in suggestible:
-            holder, own = self.solver.owner(name)
-            low, high = holder.param[own].bounds
-            self.resolved[name] = min(max(chosen[name], low), high)
-            self.solver.set(name, self.resolved[name])
 
     def _may_go_on(self) -> bool:
         if self.inbox.waiting and not self._attend():
@@ -198,6 +191,8 @@ class Worker:
                 return False
             self.trace.show_tail(self._row())
             self.status = "paused"
+            if self.recorder is not None:
+                self.recorder.hold()
             self.inbox.wait()
 
     def _apply(self, name: str, value: Any) -> None:
@@ -226,9 +221,9 @@ class Worker:
             if self.open:
                 self._check_targets(measured)
             if due:
-                self._record(measured)
-        if self.observer is not None:
-            self.observer()
+                self.trace.append(self._row(measured))
+        for observer in self.observers:
+            observer()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
         calls = self.oracle.calls
@@ -238,9 +233,6 @@ class Worker:
     def _keep_point(self) -> None:
         if self.oracle.n <= PATH_VARIABLES:
             self.path.append({"iteration": self.iteration, "x": self.solver.output(self.state)[0]})
-
-    def _record(self, measured: dict[str, Any]) -> None:
-        self.trace.append(self._row(measured))
 
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """The present figures, measured here unless they are given."""

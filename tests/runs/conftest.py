@@ -1,0 +1,57 @@
+"""A store in a file, and small runs to put into it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.problems import LoadTracking
+from zoviz.runs.store import Store
+from zoviz.runs.trace import Trace
+from zoviz.solvers import ZOCEG
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as one:
+        yield one
+
+
+@pytest.fixture
+def small(store: Store) -> Callable[..., Run]:
+    """Makes a cheap run that is stored: 5 loads, coordinate differences."""
+
+    def make(**settings: Any) -> Run:
+        problem = LoadTracking(n=5, curtailment=40.0)
+        defaults = {"problem": problem, "solver": ZOCEG(), "replicas": 2, "seed": 3, "store": store}
+        return Run(**(defaults | settings))
+
+    return make
+
+
+@pytest.fixture
+def until() -> Callable[..., None]:
+    def wait(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.005)
+
+    return wait
+
+
+@pytest.fixture
+def same_trace() -> Callable[[Trace, Trace], None]:
+    def compare(one: Trace, other: Trace, but: tuple[str, ...] = ()) -> None:
+        left, right = one.snapshot().columns, other.snapshot().columns
+        assert left.keys() == right.keys()
+        for name in left.keys() - set(but):
+            np.testing.assert_array_equal(left[name], right[name], err_msg=name)
+
+    return compare
