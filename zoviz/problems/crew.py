@@ -6,8 +6,7 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 from uuid import uuid4
 
@@ -131,33 +130,33 @@ def _result(future: Any) -> Any:
 
 
 def _by_threads(count: int, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-    """Outcomes as they come, from so many threads of this batch.
+    """Outcomes as they come, from so many threads of this batch; a thread goes on once its outcome has been read.
 
-    A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done.
+    A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
+    threads would go on while nobody knows yet what they have found.
     """
-    waiting: SimpleQueue[int] = SimpleQueue()
+    waiting: SimpleQueue[int | None] = SimpleQueue()
     done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
-    for i in range(len(points)):
-        waiting.put(i)
+    count = min(count, len(points))
 
     def work() -> None:
-        with suppress(Empty):
-            while True:
-                i = waiting.get_nowait()
-                try:
-                    done.put((i, call(points[i])))
-                except Exception as error:
-                    done.put((i, Failure(error)))
+        while (i := waiting.get()) is not None:
+            try:
+                done.put((i, call(points[i])))
+            except Exception as error:
+                done.put((i, Failure(error)))
 
-    for _ in range(min(count, len(points))):
+    for i in range(count):
         threading.Thread(target=work, daemon=True, name="zoviz-launch").start()
+        waiting.put(i)
     try:
-        for _ in points:
+        for i in range(count, count + len(points)):
             yield done.get()
+            if i < len(points):
+                waiting.put(i)
     finally:
-        with suppress(Empty):
-            while True:
-                waiting.get_nowait()
+        for _ in range(count):
+            waiting.put(None)
 
 
 def _by_map(
