@@ -14,6 +14,7 @@ import argparse
 import json
 import os
 import random
+import shlex
 import signal
 import subprocess
 import sys
@@ -48,10 +49,9 @@ class Setting(NamedTuple):
 
 def begun(setting: Setting, folder: Path, name: str) -> Run:
     """A run of its own store and its own list of launches."""
-    program = folder / "program.sh"
-    program.write_text(PROGRAM)
+    (folder / "program.sh").write_text(PROGRAM)
     problem = Executable(
-        ["sh", str(program), "{input}", "{output}", str(folder / f"{name}.launches")],
+        command(folder, name),
         bounds=[(-4.0, 4.0)] * 2,
         m=2,
         workers=setting.workers,
@@ -67,9 +67,19 @@ def begun(setting: Setting, folder: Path, name: str) -> Run:
     )
 
 
+def command(folder: Path, name: str) -> list[str]:
+    """The program, which keeps a list of its launches."""
+    return ["sh", str(folder / "program.sh"), "{input}", "{output}", str(folder / f"{name}.launches")]
+
+
 def url(folder: Path, name: str) -> str:
     """The store of a run."""
     return f"sqlite:///{folder / name}.db"
+
+
+def opened(folder: Path, name: str) -> Store:
+    """The store, which may launch the program again."""
+    return Store(url(folder, name), trusted=[shlex.join(command(folder, name))])
 
 
 def launches(folder: Path, name: str) -> int:
@@ -80,7 +90,7 @@ def launches(folder: Path, name: str) -> int:
 
 def gone_on(setting: Setting, folder: Path) -> Run:
     """The run from where it is: begun, where it was killed before its first transaction, else resumed."""
-    store = Store(url(folder, "broken"))
+    store = opened(folder, "broken")
     known = store.runs()
     return store.resume(known[0].id) if known else begun(setting, folder, "broken")
 
@@ -123,7 +133,7 @@ def served(setting: Setting, folder: Path, patience: float | None) -> bool:
     try:
         while time.monotonic() < deadline:
             assert server.poll() is None, (folder / "server.log").read_text()
-            if {record.status for record in Store(url(folder, "broken")).runs()} == {"finished"}:
+            if {record.status for record in opened(folder, "broken").runs()} == {"finished"}:
                 return True
             if patience is not None and deadline == np.inf and launches(folder, "broken") > before:
                 deadline = time.monotonic() + patience
@@ -145,7 +155,7 @@ def broken(setting: Setting, folder: Path, kills: int, longest: float, seed: int
 
     while not life(dice.uniform(0.0, longest) if done < kills else None):
         done += 1
-        records = Store(url(folder, "broken")).runs()
+        records = opened(folder, "broken").runs()
         assert [record.status for record in records] in ([], ["interrupted"]), records
     return done
 
@@ -154,7 +164,7 @@ def compare(folder: Path) -> None:
     """The broken run's outcome against that of the one which was left alone."""
     stored = []
     for name in ("whole", "broken"):
-        store = Store(url(folder, name))
+        store = opened(folder, name)
         assert store.check() == [], store.check()
         (record,) = store.runs()
         assert record.status == "finished", record

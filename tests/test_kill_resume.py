@@ -19,7 +19,10 @@ def killed(*arguments: str) -> str:
     root = str(SCRIPT.parent.parent)
     paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
     done = subprocess.run(
-        [sys.executable, str(SCRIPT), *arguments], env=os.environ | {"PYTHONPATH": paths}, capture_output=True, text=True
+        [sys.executable, str(SCRIPT), *arguments],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
