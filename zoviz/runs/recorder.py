@@ -100,8 +100,17 @@ class Recorder:
     def keep(self, ordinal: int, entry: Entry) -> None:
         """Called with every evaluation that has ended, where they are logged; before the next begins."""
         self._paid.append((ordinal, entry))
-        if self._each and self._first is None:
+        if self._first is not None or not self._each:
+            return
+        if len(self._worker.journal) > self._progress.changes:
+            self._flush()  # a change without which the run would not ask for this point
+        else:
             self._attempt(lambda connection: entries.write_paid(connection, self._run, self._paid))
+
+    def steered(self) -> None:
+        """Called by the worker when a parameter has changed."""
+        if self._each:
+            self._flush()
 
     def end(self, status: str) -> str:
         """Called by the worker last of all: write what is left; a sentence where that failed, else empty."""
@@ -139,21 +148,24 @@ class Recorder:
 
     def _flush(self, outcome: tuple[str, str] | None = None) -> None:
         """Write all that is new in one transaction; on failure it stays new."""
-        taken = self._taken
+        taken, written = self._taken, []
 
         def write(connection: Connection) -> int:
             if self._first is not None:
                 entries.enter(connection, self._run, self._first, self._again)
+            # Before the journal is read: a change is stored no later than the evaluations that it has led to.
+            count = entries.write_paid(connection, self._run, self._paid)
             written.append(entries.write(connection, self._run, self._worker, self._progress, taken, outcome))
-            return entries.write_paid(connection, self._run, self._paid)
+            return count
 
-        written: list[Progress] = []
-        if self._attempt(write):
+        def settle() -> None:
             self._progress, self._first = written[0], None
             if self._taken is taken:
                 self._taken = None
 
-    def _attempt(self, write: Callable[[Connection], int]) -> bool:
+        self._attempt(write, settle)
+
+    def _attempt(self, write: Callable[[Connection], int], settle: Callable[[], object] | None = None) -> None:
         """Write in a transaction, after which as many of the evaluations as ``write`` says are off the list."""
         with self._turn:
             try:
@@ -161,10 +173,11 @@ class Recorder:
                     count = write(connection)
             except Exception as error:  # likewise
                 self.trouble = f"Storing failed: {_told(error)}"
-                return False
+                return
             del self._paid[:count]
+            if settle is not None:
+                settle()
             self.trouble = self._untaken
-            return True
 
 
 def _told(error: Exception) -> str:

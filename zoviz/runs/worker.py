@@ -202,6 +202,8 @@ class Worker:
             return
         self.solver.set(name, new)
         self.journal.append(Change(self.iteration, self.oracle.spent, self.seconds, name, old, new))
+        if self.recorder is not None:
+            self.recorder.steered()
 
     def _advance(self) -> None:
         started = time.perf_counter()
