@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoviz.problems import BlackBox, LoadTracking, Problem
-from zoviz.registry import discover
+from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
+from zoviz.registry import discover, required
 from zoviz.runs import recipe
 from zoviz.runs.recipe import describe, rebuild
 from zoviz.solvers import ZOCEG, Solver
@@ -64,7 +64,10 @@ def test_values_come_back_bit_for_bit(value: Any) -> None:
     assert equal(round_trip(value), value)
 
 
-@pytest.mark.parametrize("cls", discover("zoviz.problems", Problem).values(), ids=lambda c: c.__name__)
+PROBLEMS = [cls for cls in discover("zoviz.problems", Problem).values() if not required(cls)]
+
+
+@pytest.mark.parametrize("cls", PROBLEMS, ids=lambda c: c.__name__)
 def test_every_problem_comes_back(cls: type[Problem]) -> None:
     try:
         problem = cls()
@@ -157,3 +160,15 @@ def test_a_stand_in_must_be_what_was_stored() -> None:
         recipe.check_same(stored, describe(BlackBox(sphere, bounds=[(-1.0, 2.0)])), "problem")
     with pytest.raises(ZovizError, match="Expected problem"):
         recipe.check_same(stored, describe(LoadTracking()), "problem")
+
+
+def test_a_program_is_launched_only_where_it_is_trusted() -> None:
+    problem = Executable(["./sim", "a b", "{input}"], bounds=[(-1.0, 1.0)], m=1)
+    row = describe(problem)
+    (program,) = recipe.names(row) - {"zoviz.problems.executable:Executable"}
+    with pytest.raises(ZovizError, match="Expected a program that you trust, got .*sim"):
+        rebuild(row)
+    assert rebuild(row, trusted=[program]).command == problem.command
+    row["values"]["command"]["program"] = "rm -rf {input}"
+    with pytest.raises(ZovizError, match="nothing is launched because a store says so"):
+        rebuild(row, trusted=[program])

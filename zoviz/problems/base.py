@@ -36,6 +36,8 @@ class Problem(Noisy):
     """Whether values under a sample xi differ from the objective, so that no best point can be read off them."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
+    programs: ClassVar[tuple[str, ...]] = ()
+    """Parameters that say what is launched: a stored problem is made again only where somebody trusts them."""
 
     scaled = param.Boolean(
         default=False,

@@ -43,7 +43,7 @@ class BlackBox(Simulation):
         Number of constraints, needed for ``joint=True``; otherwise found by one call at the start.
     workers : int, executor or map-like callable, optional
         Who evaluates the points of a batch in parallel: so many processes (-1: one per core), anything with
-        ``submit`` (``concurrent.futures``), or anything that is called as ``map`` is.
+        ``submit`` (``concurrent.futures``; Dask's ``client.get_executor()``), or anything called as ``map`` is.
     timeout : float, optional
         Seconds after which a call is given up, its process ended, and the point counted as failed.
     on_error : str
@@ -63,6 +63,8 @@ class BlackBox(Simulation):
     -----
     Without arguments it is problem 22 of Hock and Schittkowski, with f* = 1 at (1, 1). Measures come from values
     that the run paid for, never from extra calls. How processes are started: ``zoviz.problems.processes``.
+    A Dask worker needs zoviz and the modules that the functions are defined in or import; functions of the script or
+    notebook itself travel whole. When one dies, Dask makes its calls again on another.
     """
 
     title = "Black box"

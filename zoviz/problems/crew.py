@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+import pickle
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
 from typing import Any
 from uuid import uuid4
@@ -31,7 +32,7 @@ class Crew:
 
     def __init__(self, workers: Any, timeout: float | None, threads: bool = False) -> None:
         self._workers, self._timeout, self._threads = workers, timeout, threads
-        self._own: Processes | ThreadPoolExecutor | None = None
+        self._processes: Processes | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._workers, self._timeout, self._threads)
@@ -45,11 +46,11 @@ class Crew:
         count = (os.cpu_count() or 1) if self._workers == -1 else self._workers or 1
         if count == 1 and self._timeout is None:
             return _by_map(map, call, points)
-        if self._own is None:
-            self._own = ThreadPoolExecutor(count) if self._threads else Processes(call, count, self._timeout)
-        if isinstance(self._own, Processes):
-            return self._own.answers(points)
-        return _by_executor(self._own, call, points)
+        if self._threads:
+            return _by_threads(count, call, points)
+        if self._processes is None:
+            self._processes = Processes(call, count, self._timeout)
+        return self._processes.answers(points)
 
     def once(self, call: Call, x: Array) -> Evaluation | Failure:
         """The value at one point of a call that is not made again."""
@@ -62,12 +63,10 @@ class Crew:
             processes.close()
 
     def close(self) -> None:
-        """End the processes or threads of its own; the next evaluation starts new ones."""
-        if isinstance(self._own, Processes):
-            self._own.close()
-        elif self._own is not None:
-            self._own.shutdown(wait=False, cancel_futures=True)
-        self._own = None
+        """End the processes; the next evaluation starts new ones."""
+        if self._processes is not None:
+            self._processes.close()
+            self._processes = None
 
 
 def _by_executor(executor: Any, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
@@ -81,6 +80,8 @@ def _by_executor(executor: Any, call: Callable[[Any], Any], points: Sequence[Any
     futures: list[Any] = []
     done: SimpleQueue[int] = SimpleQueue()
     try:
+        if type(executor).__module__.startswith("distributed."):
+            call = _Cargo.of(call)
         for i, point in enumerate(points):
             # A name of its own: Dask takes two tasks with equal arguments for one, and noise would be the same twice.
             futures.append(executor.submit(_answer, call, point, uuid4().hex))
@@ -91,11 +92,25 @@ def _by_executor(executor: Any, call: Callable[[Any], Any], points: Sequence[Any
     except Exception as error:
         raise OracleError(
             f"Expected a black box that {type(executor).__name__} can evaluate, got {type(error).__name__}: {error}. "
-            "Processes need functions defined at the top of a module; ThreadPoolExecutor takes any."
+            "Processes need functions at the top of a module that they can import; ThreadPoolExecutor takes any."
         ) from error
     finally:
         for future in futures:
             future.cancel()
+
+
+class _Cargo(bytes):
+    """A pickled call that is unpickled where it is made: a Dask worker dies of a task that it cannot unpickle."""
+
+    @classmethod
+    def of(cls, call: Callable[[Any], Any]) -> _Cargo:
+        """The call in Dask's own manner, which takes closures and what a notebook defines."""
+        from distributed.protocol.pickle import dumps
+
+        return cls(dumps(call))
+
+    def __call__(self, point: Any) -> Any:
+        return pickle.loads(self)(point)
 
 
 def _answer(call: Callable[[Any], Any], point: Any, name: str) -> Any:
@@ -104,13 +119,44 @@ def _answer(call: Callable[[Any], Any], point: Any, name: str) -> Any:
 
 
 def _result(future: Any) -> Any:
-    """The outcome, or the failure of a call whose workers died one after the other."""
+    """The outcome, or the failure of a call that Dask gave up, since worker after worker died of it."""
     try:
         return future.result()
     except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # Dask's, which need not be installed here
+        if type(error).__name__ != "KilledWorker":  # by name: Dask need not be installed
             raise
-        return Failure(OracleError(f"Expected a value, got the end of every process that tried: {error}"))
+        story = str(error).partition(". ")[0]
+        return Failure(OracleError(f"Expected a value, got the end of the processes that were to find it: {story}."))
+
+
+def _by_threads(count: int, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    """Outcomes as they come, from so many threads of this batch; a thread goes on once its outcome has been read.
+
+    A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
+    threads would go on while nobody knows yet what they have found.
+    """
+    waiting: SimpleQueue[int | None] = SimpleQueue()
+    done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+    count = min(count, len(points))
+
+    def work() -> None:
+        while (i := waiting.get()) is not None:
+            try:
+                done.put((i, call(points[i])))
+            except Exception as error:
+                done.put((i, Failure(error)))
+
+    for i in range(count):
+        threading.Thread(target=work, daemon=True, name="zoviz-launch").start()
+        waiting.put(i)
+    try:
+        for i in range(count, count + len(points)):
+            yield done.get()
+            if i < len(points):
+                waiting.put(i)
+    finally:
+        for _ in range(count):
+            waiting.put(None)
 
 
 def _by_map(

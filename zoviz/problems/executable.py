@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -79,6 +80,7 @@ class Executable(Simulation):
     title = "Program"
     order = 99
     costly = True
+    programs = ("command",)
 
     command = param.Parameter(constant=True, precedence=-1, label="Command", doc="The program and its arguments.")
     format = param.Selector(
@@ -165,13 +167,18 @@ class _Launches:
 
     def __init__(self, log_folder: str | None) -> None:
         self.printed: deque[Printed] = deque(maxlen=KEPT)
-        self._log_folder, self._last = log_folder, None
+        self._log_folder, self._last = log_folder, -1
+        self._lock = threading.Lock()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self._log_folder,)
 
     def next(self) -> int:
         """The next number: after the last one in the log folder, where an earlier run left it."""
-        if self._last is None:
-            folder = Path(self._log_folder) if self._log_folder else None
-            names = [path.name for path in folder.iterdir()] if folder and folder.is_dir() else []
-            self._last = max((int(m[1]) for m in map(re.compile(r"(\d{6,})\b").match, names) if m), default=0)
-        self._last += 1
-        return self._last
+        with self._lock:
+            if self._last < 0:
+                folder = Path(self._log_folder) if self._log_folder else None
+                names = [path.name for path in folder.iterdir()] if folder and folder.is_dir() else []
+                self._last = max((int(m[0]) for m in map(re.compile(r"\d+").match, names) if m), default=0)
+            self._last += 1
+            return self._last

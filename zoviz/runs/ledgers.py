@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psutil
 
+from zoviz.runs.checkpoint import capture
 from zoviz.runs.packing import pack
 from zoviz.runs.recipe import describe
 from zoviz.runs.result import summarise
@@ -134,17 +135,18 @@ _FIGURES = (
 
 def snapshots(worker: Worker) -> dict[str, bytes]:
     """What is kept of a worker between two steps, by kind."""
-    return {"outcome": outcome(worker)}
+    found = {"outcome": outcome(worker), "checkpoint": capture(worker)}
+    return {kind: data for kind, data in found.items() if data is not None}
 
 
 def outcome(worker: Worker) -> bytes:
-    """What a reader of a stored run is shown of its present state."""
+    """What a reader of a stored run is shown of its present state, and what a problem made again is to recall."""
     result = summarise(worker)
     names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
     shown: dict[str, Any] = {name: getattr(result, name) for name in names}
     shown["active"] = worker.oracle.active.copy()
     shown["hits"] = [(target.iteration, target.calls, target.seconds) for target in worker.targets]
-    shown |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration}
+    shown |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "memory": worker.problem.memory}
     return pack(shown | {"message": result.message})
 
 

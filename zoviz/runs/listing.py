@@ -104,6 +104,24 @@ def one(connection: Connection, run: str) -> Record:
     return _record(connection.execute(query).one()._mapping, _living(connection))
 
 
+def find(connection: Connection, start: str, name: str) -> str:
+    """The id that begins so.
+
+    Raises
+    ------
+    StoreError
+        For none, or several.
+    """
+    # "g" follows every hexadecimal digit in any collation.
+    query = select(RUNS.c.id).where(RUNS.c.id >= start, RUNS.c.id < f"{start}g").limit(2)
+    found = [row.id for row in connection.execute(query)] if start else []
+    if start in found or len(found) == 1:
+        return start if start in found else found[0]
+    if not found:
+        raise StoreError(f"Expected the id of a run in {name}, got {start!r}: list them with runs().")
+    raise StoreError(f"Expected one run, got several whose id begins with {start!r}: give more of it.")
+
+
 def _living(connection: Connection) -> list[str]:
     """Ids of runs at work; the others that say so were interrupted."""
     columns = (RUNS.c.id, RUNS.c.host, RUNS.c.pid, RUNS.c.process_started, RUNS.c.updated)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import math
+import shlex
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -17,7 +18,7 @@ from zoviz.solvers.base import Solver
 from zoviz.types import ZovizError
 
 _ROOMS = (("zoviz.problems", Problem), ("zoviz.solvers", Solver), ("zoviz.estimators", GradientEstimator))
-_TAGS = ("class", "function", "unnamed", "omitted", "array", "tuple", "float", "dict")
+_TAGS = ("class", "function", "program", "unnamed", "omitted", "array", "tuple", "float", "dict")
 """Keys that mark a description; a plain dict is wrapped, so that none of its own keys is taken for one."""
 
 
@@ -25,8 +26,8 @@ def describe(value: Any) -> Any:
     """The JSON value from which ``rebuild`` makes an equal object.
 
     Numbers keep every bit (arrays are nested lists of shortest decimals). A function is named by module and qualified
-    name; what has no such name (a lambda, a closure, what lives in ``__main__``) is noted as unnamed. Executors are
-    left out: they say who evaluates, not what.
+    name; what has no such name (a lambda, a closure, what lives in ``__main__``) is noted as unnamed. What a problem
+    launches is marked as a program. Executors are left out: they say who evaluates, not what.
 
     Parameters
     ----------
@@ -47,6 +48,8 @@ def describe(value: Any) -> Any:
         return {"array": describe(value.tolist()), "dtype": value.dtype.str, "shape": list(value.shape)}
     if isinstance(value, param.Parameterized):
         values = {name: describe(held) for name, held in value.param.values().items() if name != "name"}
+        for name in getattr(value, "programs", ()):
+            values[name] = {"program": shlex.join(getattr(value, name))}
         return {"class": path_of(type(value)), "values": values}
     if isinstance(value, tuple):
         return {"tuple": [describe(item) for item in value]}
@@ -74,8 +77,8 @@ def path_of(value: Any) -> str:
 
 
 def names(description: Any) -> set[str]:
-    """All that a description names: paths of classes and functions, for who decides what to trust."""
-    return {part[tag] for part in _parts(description) for tag in ("class", "function") if tag in part}
+    """All that a description names, for who decides what to trust: paths of classes and functions, and programs."""
+    return {part[tag] for part in _parts(description) for tag in ("class", "function", "program") if tag in part}
 
 
 def unnamed(description: Any) -> list[str]:
@@ -125,8 +128,8 @@ def rebuild(description: Any, *, trusted: Iterable[str] = ()) -> Any:
     description : object
         What ``describe`` returned.
     trusted : iterable of str
-        Names ``module:object`` that may be imported, or ``module`` for all that is defined in it: what the person who
-        started the program named.
+        Names ``module:object`` that may be imported, or ``module`` for all that is defined in it, and programs that
+        may be launched, as ``names`` tells them: what the person who started this process named.
 
     Raises
     ------
@@ -182,6 +185,14 @@ class _Builder:
                 if cls.__module__ == path.partition(":")[0]:
                     return self._defined(path)
         return self._import(path)
+
+    def _program(self, one: dict[str, Any]) -> tuple[str, ...]:
+        if one["program"] not in self._trusted:
+            raise ZovizError(
+                f"Expected a program that you trust, got {one['program']!r} from a stored run: nothing is launched "
+                "because a store says so. Name it yourself: trusted=[...], or pass problem=Executable(...)."
+            )
+        return tuple(shlex.split(one["program"]))
 
     def _import(self, path: str) -> Any:
         if path not in self._trusted and path.partition(":")[0] not in self._trusted:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import threading
 import time
 from collections.abc import Callable
 from typing import Any
 
-from sqlalchemy import Connection, delete, insert, update
+from sqlalchemy import Connection
 
-from zoviz.runs import ledgers
-from zoviz.runs.course import Place, news
+from zoviz.runs import entries, ledgers
 from zoviz.runs.database import Database
-from zoviz.runs.recipe import describe
-from zoviz.runs.tables import JOURNAL, RECIPES, RUNS, SEGMENTS, SNAPSHOTS, sealed
+from zoviz.runs.entries import Progress
+from zoviz.runs.evaluations import Entry
 from zoviz.runs.worker import Worker
 from zoviz.types import ZovizError
 
@@ -30,8 +28,8 @@ class Recorder:
     """Stores what a worker does: once an interval, all that is new in one transaction.
 
     Between two steps the worker hands over its state when it is asked to (``look``), which costs a test of a flag
-    otherwise. Trouble with the store never ends a run: it is told in the worker's notes, and what could not be
-    written is tried again at the next interval, so that nothing is lost if the disk has room again.
+    otherwise. Trouble with the store never ends a run: it is told, and what could not be written is tried again at
+    the next interval, so that nothing is lost if the disk has room again.
 
     Parameters
     ----------
@@ -41,31 +39,30 @@ class Recorder:
     worker : Worker
     interval : float
         Seconds.
-    take : callable
-        Returns what goes into the snapshots, by kind, from a worker between two steps.
+    each : bool
+        Whether an evaluation is to be on disk before the next begins.
     own : bool
         Whether the database was opened for this run alone, and is to be closed with it.
+
+    Attributes
+    ----------
+    trouble : str
+        What is amiss with the store at present, as a sentence; else empty.
     """
 
-    def __init__(
-        self,
-        database: Database,
-        run: str,
-        worker: Worker,
-        interval: float,
-        take: Callable[[Worker], dict[str, bytes]],
-        own: bool = False,
-    ) -> None:
-        self._database, self._run, self._interval, self._take_from = database, run, interval, take
-        self._worker, self._own = worker, own
+    def __init__(self, database: Database, run: str, worker: Worker, interval: float, each: bool, own: bool) -> None:
+        self._database, self._run, self._worker = database, run, worker
+        self._interval, self._each, self._own = interval, each, own
         self._first: dict[str, dict[str, Any]] | None = None
-        self._places = {"trace": Place(), "path": Place()}
-        self._changes, self._resolved = 0, False
+        self._again = False
+        self._progress = Progress()
         self._wanted, self._next = False, 0.0
         self._taken: tuple[int, dict[str, bytes]] | None = None
+        self._paid: list[tuple[int, Entry]] = []
         self._answered, self._ending = threading.Event(), threading.Event()
+        self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._note = self._trouble = ""
+        self._untaken = self.trouble = ""
 
     def begin(self, first: dict[str, dict[str, Any]], again: bool) -> None:
         """Enter the run, and go on recording from a thread of its own.
@@ -76,9 +73,17 @@ class Recorder:
             Columns of the run's rows in ``runs`` and ``recipes``.
         again : bool
             Whether the run is in the store and goes on; its course is then written anew from what the worker has.
+
+        Raises
+        ------
+        StoreError
+            Where the run is to go on, and is at work elsewhere.
         """
-        self._changes = len(self._worker.journal)
-        self._first = {"again": first["runs"]} if again else first
+        self._first, self._again = first, again
+        self._progress = Progress(changes=len(self._worker.journal))
+        if again:
+            with self._database.writing() as connection:
+                entries.claim(connection, self._run, first)
         self._flush()
         self._thread = threading.Thread(target=self._go_on, name="zoviz-recorder", daemon=True)
         self._thread.start()
@@ -92,6 +97,21 @@ class Recorder:
         """Called by the worker when it pauses: its state is not going to change for a while."""
         self._take()
 
+    def keep(self, ordinal: int, entry: Entry) -> None:
+        """Called with every evaluation that has ended, where they are logged; before the next begins."""
+        self._paid.append((ordinal, entry))
+        if self._first is not None or not self._each:
+            return
+        if len(self._worker.journal) > self._progress.changes:
+            self._flush()  # a change without which the run would not ask for this point
+        else:
+            self._attempt(lambda connection: entries.write_paid(connection, self._run, self._paid))
+
+    def steered(self) -> None:
+        """Called by the worker when a parameter has changed."""
+        if self._each:
+            self._flush()
+
     def end(self, status: str) -> str:
         """Called by the worker last of all: write what is left; a sentence where that failed, else empty."""
         self._ending.set()
@@ -103,18 +123,17 @@ class Recorder:
         self._flush((status, self._worker.message))
         if self._own:
             self._database.close()
-        return self._note
+        return self.trouble
 
     def _take(self) -> None:
         """The worker's thread: snapshots of a state between two steps."""
         started = time.perf_counter()
         self._wanted = False
-        worker = self._worker
         try:
-            self._taken = worker.iteration, self._take_from(worker)
-            self._trouble = ""
+            self._taken = self._worker.iteration, ledgers.snapshots(self._worker)
+            self._untaken = ""
         except Exception as error:  # whatever it is, the run goes on, and says so
-            self._trouble = f"Its state could not be stored ({type(error).__name__}: {error})."
+            self._untaken = f"Its state could not be stored: {_told(error)}"
         now = time.perf_counter()
         self._next = now + _SHARE * (now - started)
         self._answered.set()
@@ -129,75 +148,37 @@ class Recorder:
 
     def _flush(self, outcome: tuple[str, str] | None = None) -> None:
         """Write all that is new in one transaction; on failure it stays new."""
-        taken, started = self._taken, self._first
-        try:
-            with self._database.writing() as connection:
-                places, changes, resolved = self._write(connection, taken, outcome)
-        except Exception as error:  # likewise
-            reason = str(error) if isinstance(error, ZovizError) else f"{type(error).__name__}: {error}"
-            self._say(f"Storing failed: {reason}")
-            return
-        self._places, self._changes, self._resolved = places, changes, resolved
-        if self._first is started:
-            self._first = None
-        if self._taken is taken:
-            self._taken = None
-        self._say(self._trouble)
+        taken, written = self._taken, []
 
-    def _write(self, connection: Connection, taken: Any, outcome: Any) -> tuple[dict[str, Place], int, bool]:
-        worker, run = self._worker, self._run
-        self._enter(connection)
-        places = dict(self._places)
-        for kind, trace in (("trace", worker.trace), ("path", worker.path)):
-            fresh = news(kind, trace, places[kind])
-            if fresh is not None:
-                if fresh.replace:
-                    connection.execute(delete(SEGMENTS).where(SEGMENTS.c.run == run, SEGMENTS.c.kind == kind))
-                connection.execute(insert(SEGMENTS).values(run=run, **fresh.values))
-                places[kind] = fresh.place
-        changes = self._write_journal(connection, outcome is not None)
-        if taken is not None:
-            iteration, snapshots = taken
-            for kind, data in snapshots.items():
-                connection.execute(delete(SNAPSHOTS).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == kind))
-                row = {"run": run, "kind": kind, "iteration": iteration, **sealed(data)}
-                connection.execute(insert(SNAPSHOTS).values(row))
-        resolved = self._resolved or worker.state is not None
-        if resolved and not self._resolved:
-            text = json.dumps(describe(dict(worker.resolved)))
-            connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(resolved=text))
-        values = ledgers.figures(worker, outcome)
-        if not connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values)).rowcount:
-            raise ZovizError(f"Expected the run {run[:8]} in the store, got none: it was deleted for good.")
-        return places, changes, resolved
+        def write(connection: Connection) -> int:
+            if self._first is not None:
+                entries.enter(connection, self._run, self._first, self._again)
+            # Before the journal is read: a change is stored no later than the evaluations that it has led to.
+            count = entries.write_paid(connection, self._run, self._paid)
+            written.append(entries.write(connection, self._run, self._worker, self._progress, taken, outcome))
+            return count
 
-    def _enter(self, connection: Connection) -> None:
-        """The run's first rows, where they are not there yet."""
-        if self._first is None:
-            return
-        if "again" in self._first:
-            connection.execute(update(RUNS).where(RUNS.c.id == self._run).values(**self._first["again"]))
-            connection.execute(delete(SEGMENTS).where(SEGMENTS.c.run == self._run))
-            return
-        connection.execute(insert(RUNS).values(id=self._run, **self._first["runs"]))
-        connection.execute(insert(RECIPES).values(run=self._run, **self._first["recipes"]))
+        def settle() -> None:
+            self._progress, self._first = written[0], None
+            if self._taken is taken:
+                self._taken = None
 
-    def _write_journal(self, connection: Connection, last: bool) -> int:
-        """New changes; those that a resumed run makes again take their former places."""
-        fresh = list(self._worker.journal)[self._changes :]
-        place = self._changes + len(fresh)
-        if fresh or last:
-            mine = (JOURNAL.c.run == self._run, JOURNAL.c.number >= self._changes)
-            bound = () if last else (JOURNAL.c.number < place,)
-            connection.execute(delete(JOURNAL).where(*mine, *bound))
-        for number, change in enumerate(fresh, start=self._changes):
-            row = change._asdict() | {"old": ledgers.text(change.old), "new": ledgers.text(change.new)}
-            connection.execute(insert(JOURNAL).values(run=self._run, number=number, **row))
-        return place
+        self._attempt(write, settle)
 
-    def _say(self, note: str) -> None:
-        """Keep the one note on the store up to date."""
-        notes = self._worker.notes
-        if note != self._note:
-            notes[:] = [one for one in notes if one != self._note] + [note] * bool(note)
-            self._note = note
+    def _attempt(self, write: Callable[[Connection], int], settle: Callable[[], object] | None = None) -> None:
+        """Write in a transaction, after which as many of the evaluations as ``write`` says are off the list."""
+        with self._turn:
+            try:
+                with self._database.writing() as connection:
+                    count = write(connection)
+            except Exception as error:  # likewise
+                self.trouble = f"Storing failed: {_told(error)}"
+                return
+            del self._paid[:count]
+            if settle is not None:
+                settle()
+            self.trouble = self._untaken
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, ZovizError) else f"{type(error).__name__}: {error}"

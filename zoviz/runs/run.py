@@ -14,6 +14,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs import again, recording
 from zoviz.runs import targets as _targets
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.kept import Kept
 from zoviz.runs.limits import Limits
 from zoviz.runs.readout import Readout
 from zoviz.runs.result import Result
@@ -42,6 +43,8 @@ class Run(Readout):
         Changes that it was told to make by itself.
     initial : tuple of Problem and Solver, or None
         Both as they were when it started.
+    kept : Kept or None
+        What a store has of the run that this one goes on with.
 
     Raises
     ------
@@ -99,6 +102,7 @@ class Run(Readout):
         if self.problem is None or self.solver is None:
             raise ValueError("Expected a problem and a solver, got None: Run(problem=..., solver=...).")
         self.id, self.script = uuid.uuid4().hex, Journal(script)
+        self.kept: Kept | None = None
         self._thread: threading.Thread | None = None
         self._steering: Steering | None = None
         self.initial: tuple[Problem, Solver] | None = None
@@ -137,7 +141,7 @@ class Run(Readout):
         if self.iterations is None and self.calls is None and self.seconds is None and not ends_by_itself:
             raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
         self._prepare()
-        self._worker.observers += [] if observer is None else [observer]
+        self._worker.observer = observer
         self._worker.work()
         return self.wait()
 

@@ -11,7 +11,7 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from zoviz.problems.base import Problem
-from zoviz.runs import listing
+from zoviz.runs import listing, recipe
 from zoviz.runs.course import assemble
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.limits import Limits
@@ -104,7 +104,9 @@ class Stored:
     @cached_property
     def problem(self) -> Problem:
         """The problem, made again from its class and values."""
-        return rebuild(json.loads(self.recipe["problem"]), trusted=self._trusted)
+        problem = rebuild(json.loads(self.recipe["problem"]), trusted=self._trusted)
+        problem.recall(self.memory)
+        return problem
 
     @cached_property
     def solver(self) -> Solver:
@@ -123,6 +125,8 @@ class Stored:
             if given is not None:
                 check_same(json.loads(self.recipe[kind]), describe(given), kind)
                 setattr(self, kind, given.clone())
+        if problem is not None:
+            self.problem.recall(self.memory)
         return self
 
     @property
@@ -147,6 +151,21 @@ class Stored:
         return bool(self._outcome and self._outcome["spent_calls"])
 
     @property
+    def points(self) -> int:
+        """Evaluations before the last snapshot, of all replicas."""
+        return int(self._outcome["calls"].sum()) if self._outcome else 0
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What evaluating left behind beside values."""
+        return self._outcome.get("memory", {})
+
+    @property
+    def names(self) -> set[str]:
+        """Classes, functions and programs that making its problem and solver again takes: what to trust."""
+        return recipe.names([json.loads(self.recipe[kind]) for kind in ("problem", "solver")])
+
+    @property
     def hits(self) -> list[Target]:
         """Targets with their first hits."""
         targets = build(self.settings["targets"], self.replicas)
@@ -160,6 +179,11 @@ class Stored:
         return int((~self._outcome["active"]).sum()) if self._outcome else 0
 
     @property
+    def has_iterate(self) -> bool:
+        """Whether there is a result."""
+        return bool(self._outcome)
+
+    @property
     def result(self) -> Result:
         """The outcome, in SciPy's names.
 
@@ -168,7 +192,7 @@ class Stored:
         ZovizError
             Where the run had no iterate yet.
         """
-        if not self._outcome:
+        if not self.has_iterate:
             raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
         names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
         values: Mapping[str, Any] = {name: np.array(self._outcome[name]) for name in names}

@@ -79,7 +79,7 @@ class Worker:
         self.tally = problem.tally(streams.replicas)
         self.seen = problem  # as the solver sees it: in its units
         self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
-        self.observers: list[Callable[[], object]] = []
+        self.observer: Callable[[], object] | None = None
         self.recorder: Recorder | None = None
 
     def work(self) -> None:
@@ -200,6 +200,8 @@ class Worker:
             return
         self.solver.set(name, new)
         self.journal.append(Change(self.iteration, self.oracle.spent, self.seconds, name, old, new))
+        if self.recorder is not None:
+            self.recorder.steered()
 
     def _advance(self) -> None:
         started = time.perf_counter()
@@ -222,8 +224,10 @@ class Worker:
                 self._check_targets(measured)
             if due:
                 self.trace.append(self._row(measured))
-        for observer in self.observers:
-            observer()
+        if self.recorder is not None:
+            self.recorder.look()
+        if self.observer is not None:
+            self.observer()
 
     def _measured(self) -> dict[str, Any]:
         """Measures of the present state, and sums over all steps so far."""

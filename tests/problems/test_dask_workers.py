@@ -1,0 +1,134 @@
+"""A batch evaluated on a Dask cluster of two processes; one of them killed while it does."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.problems import BlackBox, Executable
+from zoviz.solvers import ZOSPLM
+from zoviz.types import Array, OracleError
+
+dask = pytest.importorskip("dask")
+distributed = pytest.importorskip("distributed")
+
+BOX = [(-1.0, 1.0)] * 2
+
+
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    # One death is enough to give up a task; ordinarily four are.
+    settings = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.daemon": True}
+    with (
+        dask.config.set(settings),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        yield client
+
+
+def ready(client: Any) -> None:
+    client.wait_for_workers(2, timeout=60)
+
+
+def test_a_run_on_the_cluster_is_the_run_here(client: Any) -> None:
+    matrix = np.array([[2.0, 0.3], [0.3, 1.0]])
+
+    def objective(x: Array) -> float:  # a closure: it travels whole
+        return float(x @ matrix @ x)
+
+    def result(workers: Any) -> Any:
+        problem = BlackBox(objective, lambda x: 0.2 - x[0], bounds=BOX, workers=workers)
+        solver = ZOSPLM()
+        solver.estimator.batch_size = 5
+        return Run(problem=problem, solver=solver, replicas=2, iterations=2, seed=2).run()
+
+    ready(client)
+    mine, expected = result(client.get_executor()), result(None)
+    for name in ("x", "fun", "calls", "multipliers"):
+        np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name), err_msg=name)
+
+
+def test_both_processes_work_and_equal_points_are_called_again(client: Any) -> None:
+    def clock(x: Array) -> float:
+        time.sleep(0.02)
+        return float(time.perf_counter())
+
+    ready(client)
+    problem = BlackBox(clock, lambda x: float(os.getpid()), bounds=BOX, workers=client.get_executor())
+    value = problem.evaluate(np.zeros((10, 2)))
+    assert np.unique(value.f).size == 10, "Dask takes tasks with equal arguments for one"
+    assert set(value.h[:, 0]) == set(client.run(os.getpid).values())
+
+
+def test_an_executable_tells_from_there_what_it_printed(client: Any) -> None:
+    ready(client)
+    command = ["/bin/sh", "-c", "read a; test $ZOVIZ_CALL = 3 && exit 5; echo $a; echo $PPID >&2"]
+    problem = Executable(command, bounds=BOX, m=0, workers=client.get_executor(), timeout=20.0)
+    points = np.column_stack([np.linspace(-1, 1, 6), np.zeros(6)])
+    value = problem.evaluate(points)
+    np.testing.assert_array_equal(value.f, np.where(np.arange(6) == 2, np.nan, points[:, 0]))
+    assert "got exit status 5" in problem.mishap
+    parents = {int(one.errors) for one in problem.printed if one.call != 3}
+    assert parents <= set(client.run(os.getpid).values()) and os.getpid() not in parents
+
+
+def deadly(folder: Path, times: int) -> Any:
+    """A function that kills its process at some points, so many times."""
+
+    def objective(x: Array) -> float:
+        if x[0] > 0.5:
+            deaths = len(list(folder.iterdir()))
+            if deaths < times:
+                (folder / str(deaths)).touch()
+                os.kill(os.getpid(), signal.SIGKILL)
+        return float(x[0])
+
+    return objective
+
+
+def test_calls_of_a_killed_worker_are_made_elsewhere(client: Any, tmp_path: Path) -> None:
+    """With the scheduler's ordinary patience; the worker dies while it evaluates."""
+    ready(client)
+    client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
+    points = np.column_stack([np.linspace(-1, 0.6, 8), np.zeros(8)])
+    problem = BlackBox(deadly(tmp_path, 1), bounds=BOX, workers=client.get_executor())
+    np.testing.assert_array_equal(problem.evaluate(points).f, points[:, 0])
+    assert problem.mishap == "" and len(list(tmp_path.iterdir())) == 1
+
+
+@pytest.mark.parametrize("on_error", ["fail", "raise"])
+def test_a_call_that_is_given_up_is_a_failure_with_a_sentence(client: Any, tmp_path: Path, on_error: str) -> None:
+    ready(client)
+    client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
+    points = np.array([[0.9, 0.0]])
+    problem = BlackBox(deadly(tmp_path, 99), bounds=BOX, workers=client.get_executor(), on_error=on_error)
+    sentence = "Expected a value, got the end of the processes that were to find it: Attempted to run task .* on 1 "
+    if on_error == "raise":
+        with pytest.raises(OracleError, match=sentence):
+            problem.evaluate(points)
+    else:
+        assert np.isnan(problem.evaluate(points).f).all()
+        with pytest.raises(OracleError, match=r"at x = \[0.9 0. \]: " + sentence):
+            raise OracleError(problem.mishap)
+
+
+def test_a_function_that_is_not_there_is_named(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "only_the_parent_has_this.py").write_text("def bowl(x):\n    return float(x @ x)\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    import only_the_parent_has_this as module
+
+    ready(client)
+    problem = BlackBox(module.bowl, bounds=BOX, workers=client.get_executor(), on_error="fail")
+    with pytest.raises(OracleError, match="Expected a black box that ClientExecutor can evaluate, got"):
+        problem.evaluate(np.zeros((2, 2)))
+    sys.modules.pop("only_the_parent_has_this")
