@@ -6,8 +6,9 @@ import argparse
 
 from zoviz.cli.command import Command, UsageError
 from zoviz.cli.making import json_option, open_store, store_option
-from zoviz.cli.values import owner, read, split
+from zoviz.cli.values import read, split
 from zoviz.cli.watching import Watch, report
+from zoviz.runs.assigning import owner
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 
@@ -30,7 +31,7 @@ class Again(Command):
         """Declare options."""
         parser.add_argument("id", metavar="ID", help="as zoviz runs lists it; any beginning that no other run shares")
         if self.name == "fork":
-            parser.add_argument("changes", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
+            parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
             parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
             for name in ("calls", "iterations"):
                 parser.add_argument(f"--{name}", type=int, metavar="N", help="budget of the new run (as before)")
@@ -51,7 +52,7 @@ class Again(Command):
         return report(run, args.json, watch.interrupted, repr(store)[7:-1])
 
     def _fork(self, store: Store, args: argparse.Namespace) -> Run:
-        plain, pairs = split(args.changes)
+        plain, pairs = split(args.words)
         if plain:
             raise UsageError(f"Expected name=value, got {plain[0]!r}.")
         stored = store.load(args.id)

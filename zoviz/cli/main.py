@@ -71,7 +71,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     whole = parser()
-    args = whole.parse_args(argv)
+    args, rest = whole.parse_known_args(argv)
+    if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
+        whole.error(f"unrecognized arguments: {' '.join(rest)}")
+    if rest:  # argparse takes the words of one list from one place only
+        args.words += rest
     if args.command is None:
         whole.print_help()
         return FINE

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import json
 from collections.abc import Iterable
 from typing import Any
@@ -13,6 +12,7 @@ from zoviz import registry
 from zoviz.cli.command import UsageError
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
+from zoviz.runs.assigning import owner
 from zoviz.solvers.base import Solver
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
@@ -49,41 +49,6 @@ def assign(problem: Problem, solver: Solver, name: str, text: str) -> None:
         setattr(holder, own, value)
     except (ValueError, TypeError) as error:
         raise UsageError(f"Expected another value for {name}, got {text!r}: {error}") from None
-
-
-def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameterized, str]:
-    """The object that has the parameter, and the parameter's name there."""
-    place, _, rest = name.partition(".")
-    found = []
-    if place != "solver" and (rest if place == "problem" else name) in _settable(problem):
-        found.append((problem, rest if place == "problem" else name))
-    path = rest if place == "solver" else name
-    if place != "problem" and path in settable(solver):
-        found.append(solver.owner(path))
-    if len(found) == 1:
-        return found[0]
-    if found:
-        raise UsageError(f"Expected one parameter, got {name!r} of both: write problem.{name} or solver.{name}.")
-    known = [*_settable(problem), *settable(solver)]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
-    raise UsageError(
-        f"Expected a parameter of {type(problem).__name__} or {type(solver).__name__}, got {name!r}: {hint}"
-    )
-
-
-def _settable(owner: param.Parameterized) -> list[str]:
-    """Names of what may be given on a command line."""
-    return [
-        name
-        for name, one in owner.param.objects().items()
-        if name != "name" and not one.constant and not name.startswith("_") and not isinstance(one, param.Callable)
-    ]
-
-
-def settable(solver: Solver) -> list[str]:
-    """The same of a solver and its parts, dotted."""
-    return [f"{prefix}{name}" for prefix, part in solver.parts().items() for name in _settable(part)]
 
 
 def read(parameter: param.Parameter, text: str, name: str) -> Any:

@@ -76,6 +76,11 @@ class Catalogue:
         with self.database.reading() as connection:
             return listing.count(connection, Filter(status, problem, solver, tag, text, study, parent, deleted))
 
+    def record(self, id: str) -> Record | None:
+        """The line of the run with this id, a whole one; None where there is no such run."""
+        with self.database.reading() as connection:
+            return listing.one(connection, id)
+
     def annotate(
         self, id: str, *, label: str | None = None, notes: str | None = None, tags: Iterable[str] | None = None
     ) -> None:

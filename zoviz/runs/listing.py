@@ -98,10 +98,10 @@ def count(connection: Connection, which: Filter) -> int:
     return connection.execute(_where(select(func.count()).select_from(RUNS), which, _living(connection))).scalar_one()
 
 
-def one(connection: Connection, run: str) -> Record:
-    """The run with this id."""
-    query = select(*_LISTED, RUNS.c.process_started).where(RUNS.c.id == run)
-    return _record(connection.execute(query).one()._mapping, _living(connection))
+def one(connection: Connection, run: str) -> Record | None:
+    """The run with this id, if there is one."""
+    row = connection.execute(select(*_LISTED, RUNS.c.process_started).where(RUNS.c.id == run)).one_or_none()
+    return None if row is None else _record(row._mapping, _living(connection))
 
 
 def find(connection: Connection, start: str, name: str) -> str:

@@ -1,0 +1,129 @@
+"""``zoviz sweep``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.making import dask, json_option, make, open_store, run_options, settings, store_option
+from zoviz.cli.values import read, split
+from zoviz.problems.base import Problem
+from zoviz.runs.assigning import owner
+from zoviz.runs.study import Study, draws, grid
+from zoviz.solvers.base import Solver
+
+
+class _Sweep(Command):
+    name, order, help = "sweep", 33, "run a grid or random draws of parameters; only what is missing is run"
+    examples = """  zoviz sweep LoadTracking ZOBCEG estimator.block_size=1,5,20 --calls 20000
+  zoviz sweep NonconvexQCQP ZOSPLM n=20 primal_step=log:1e-3:1e-1:5 dual_step=log:1e-2:1:5 --workers 2
+  zoviz sweep LoadTracking ZOEG primal_step=log:1e-4:1e-1 --random 50 --name steps
+name=a,b,c are values; log:low:high:5 and lin:low:high:5 are five between, with --random log:low:high and lin:low:high.
+The same command again does what is missing: what was interrupted goes on, what is done is not done again."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare options."""
+        run_options(parser)
+        parser.add_argument("--name", help="of the study (default: problem and solver)")
+        parser.add_argument("--random", type=int, metavar="N", help="random draws instead of a grid")
+        parser.add_argument("--sweep-seed", type=int, default=0, help="of the draws")
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+        store_option(parser)
+        json_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Run what is missing and print the table."""
+        executor = dask(args.dask) if args.dask else None
+        workers, args.dask, args.workers = args.workers or 1, None, None
+        pairs = split(args.words)[1]
+        many = [(name, text) for name, text in pairs if _several(text)]
+        problem, solver = make(args, [pair for pair in pairs if pair not in many])
+        given = settings(args, problem)
+        seed, label = given.pop("seed"), given.pop("label")
+        study = Study(
+            args.name or label or f"{type(problem).__name__} {type(solver).__name__}",
+            problem,
+            solver,
+            values=_sets(problem, solver, many, args),
+            seeds=(seed,),
+            store=open_store(args),
+            **given,
+        )
+        study.run(workers=workers, executor=executor, progress=not args.quiet)
+        return _tell(study, args.json)
+
+
+def _several(text: str) -> bool:
+    return "," in text or text.startswith(("log:", "lin:"))
+
+
+def _sets(
+    problem: Problem, solver: Solver, many: Sequence[tuple[str, str]], args: argparse.Namespace
+) -> list[dict[str, Any]]:
+    """The parameter sets that the words stand for."""
+    if args.random is None:
+        return grid({name: _values(problem, solver, name, text) for name, text in many})
+    ranges = {}
+    for name, text in many:
+        owner(problem, solver, name)
+        kind, *ends = text.split(":")
+        if kind not in ("log", "lin") or len(ends) != 2:
+            raise UsageError(f"Expected {name}=log:low:high or lin:low:high with --random, got {text!r}.")
+        ranges[name] = (kind, _float(ends[0], name), _float(ends[1], name))
+    return draws(ranges, args.random, args.sweep_seed)
+
+
+def _values(problem: Problem, solver: Solver, name: str, text: str) -> list[Any]:
+    """The values of one parameter, in its type."""
+    holder, own = owner(problem, solver, name)
+    kind, *ends = text.split(":")
+    if kind not in ("log", "lin"):
+        return [read(holder.param[own], one.strip(), name) for one in text.split(",")]
+    if len(ends) != 3:
+        raise UsageError(f"Expected {kind}:low:high:count for {name}, got {text!r}.")
+    low, high, count = _float(ends[0], name), _float(ends[1], name), int(_float(ends[2], name))
+    space = np.geomspace if kind == "log" else np.linspace
+    return [read(holder.param[own], repr(float(value)), name) for value in space(low, high, count)]
+
+
+def _float(text: str, name: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"Expected a number for {name}, got {text!r}.") from None
+
+
+def _tell(study: Study, as_json: bool) -> int:
+    """The table: one line a cell."""
+    rows = study.table()
+    statuses = study.statuses()
+    lines = []
+    for cell in study.cells:
+        own = [row for row in rows if row["id"] == cell.id]
+        f, v = (np.array([row[name] for row in own]) for name in ("objective", "violation"))
+        line = {"id": cell.id[:8], **cell.values, "status": statuses[cell.id] or "missing"}
+        line |= {"objective": float(f.mean()) if f.size else None, "violation": float(v.max()) if v.size else None}
+        lines.append(line | {"calls": max((row["calls"] for row in own), default=0)})
+    if as_json:
+        show({"study": study.name, "refused": study.refused, "runs": lines, "replicas": rows})
+    else:
+        table(
+            [name.upper() for name in lines[0]] if lines else ["NOTHING"],
+            [[_spell(v) for v in one.values()] for one in lines],
+        )
+        for reason in study.refused:
+            say(f"Left out: {reason}")
+        say(f"Study {json.dumps(study.name)}: zoviz runs list --study {json.dumps(study.name)}")
+    return FAILED if any(line["status"] == "failed" for line in lines) else FINE
+
+
+def _spell(value: Any) -> str:
+    return number(value) if isinstance(value, float) or value is None else str(value)
+
+
+COMMAND = _Sweep()

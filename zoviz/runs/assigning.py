@@ -1,0 +1,56 @@
+"""Parameters of a problem and a solver under one roof, by name."""
+
+from __future__ import annotations
+
+import difflib
+
+import param
+
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Solver
+
+
+def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameterized, str]:
+    """The object that has a parameter, and the parameter's own name there.
+
+    Parameters
+    ----------
+    problem, solver
+    name : str
+        ``n``, ``primal_step``, ``estimator.batch_size``; ``problem.`` or ``solver.`` in front where both have it.
+
+    Raises
+    ------
+    ValueError
+        For no such parameter, with those that are near, or one of both.
+    """
+    place, _, rest = name.partition(".")
+    found: list[tuple[param.Parameterized, str]] = []
+    if place != "solver" and (rest if place == "problem" else name) in settable(problem):
+        found.append((problem, rest if place == "problem" else name))
+    path = rest if place == "solver" else name
+    if place != "problem" and path in _dotted(solver):
+        found.append(solver.owner(path))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        raise ValueError(f"Expected one parameter, got {name!r} of both: write problem.{name} or solver.{name}.")
+    known = [*settable(problem), *_dotted(solver)]
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+    whose = f"{type(problem).__name__} or {type(solver).__name__}"
+    raise ValueError(f"Expected a parameter of {whose}, got {name!r}: {hint}")
+
+
+def settable(holder: param.Parameterized) -> list[str]:
+    """Names of what may be set from outside."""
+    return [
+        name
+        for name, one in holder.param.objects().items()
+        if name != "name" and not one.constant and not name.startswith("_") and not isinstance(one, param.Callable)
+    ]
+
+
+def _dotted(solver: Solver) -> list[str]:
+    """The same of a solver and its parts."""
+    return [f"{prefix}{name}" for prefix, part in solver.parts().items() for name in settable(part)]

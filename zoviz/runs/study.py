@@ -1,0 +1,231 @@
+"""Problems x solvers x parameter sets x seeds: stored, resumable, in lock-step or spread over workers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from multiprocessing import get_context
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from zoviz.problems.base import Problem
+from zoviz.runs import cells, tidy
+from zoviz.runs.cells import DONE, Cell, Parcel
+from zoviz.runs.store import Store
+from zoviz.solvers.base import Solver
+from zoviz.types import ZovizError
+
+
+class Study:
+    """Every combination of problems, solvers, parameter sets and seeds, each a stored run of R replicas.
+
+    The replicas of a cell advance in lock-step. Only what is missing is run: a cell's id follows from all that decides
+    its outcome, so that a study that was interrupted, or that grew, goes on where it is; a cell that was interrupted
+    goes on from its last checkpoint.
+
+    Parameters
+    ----------
+    name : str
+        Of the study; its runs carry it.
+    problems, solvers : mapping of str, or sequence, or one
+        Without names they get those of their classes.
+    values : sequence of dict, optional
+        Parameter sets, e.g. ``grid(primal_step=[...])``: names of the problem's or the solver's parameters
+        (``problem.n``, ``estimator.batch_size``). Combinations in which the solver refuses the problem are left out
+        and listed in ``refused``.
+    seeds : iterable of int
+    replicas, calls, iterations, seconds, targets, stop_at_targets, checkpoint
+        As for ``Run``.
+    store : Store or str
+
+    Raises
+    ------
+    ValueError
+        For no budget, an unknown parameter, or a value that it does not take.
+
+    Examples
+    --------
+    >>> from zoviz.problems import LoadTracking
+    >>> from zoviz.solvers import ZOBCEG, ZOCEG
+    >>> study = Study("blocks", LoadTracking(), [ZOCEG(), ZOBCEG()], calls=2000)   # doctest: +SKIP
+    >>> study.run(workers=2).table()                                              # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        name: str,
+        problems: Problem | Sequence[Problem] | Mapping[str, Problem],
+        solvers: Solver | Sequence[Solver] | Mapping[str, Solver],
+        *,
+        values: Sequence[Mapping[str, Any]] = ({},),
+        seeds: Iterable[int] = (0,),
+        replicas: int = 8,
+        calls: int | None = None,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        targets: Mapping[str, Any] | None = None,
+        stop_at_targets: bool = False,
+        checkpoint: float | str = 1.0,
+        store: Store | str = "sqlite:///zoviz.db",
+    ) -> None:
+        if calls is None and iterations is None and seconds is None and not (targets and stop_at_targets):
+            raise ValueError("Expected a budget, got none: give calls, iterations or seconds.")
+        self.name, self.store = name, Store(store) if isinstance(store, str) else store
+        self.problems, self.solvers = _by_name(problems), _by_name(solvers)
+        self._settings = {
+            "replicas": replicas,
+            "calls": calls,
+            "iterations": iterations,
+            "seconds": seconds,
+            "targets": dict(targets or {}),
+            "stop_at_targets": stop_at_targets,
+            "checkpoint": checkpoint,
+            "study": name,
+        }
+        self.refused: list[str] = []
+        self._parcels: dict[str, Parcel] = {}
+        self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))
+
+    def _make(self, values: list[dict[str, Any]], seeds: tuple[int, ...]) -> Iterator[Cell]:
+        for (p, problem), (s, solver), chosen in itertools.product(self.problems.items(), self.solvers.items(), values):
+            own, method = cells.fitted(problem, solver, chosen)
+            reason = method.accepts(own)
+            if reason is not None:
+                self.refused.append(reason)
+                continue
+            for seed in seeds:
+                settings = self._settings | {"seed": seed, "label": _label(s, chosen, seed, len(seeds))}
+                id = cells.identify(self.name, own, method, settings)
+                if id not in self._parcels:
+                    self._parcels[id] = Parcel(id, own, method, settings)
+                    yield Cell(id, p, s, chosen, seed)
+
+    @property
+    def missing(self) -> list[Cell]:
+        """Cells that are not done."""
+        status = self.statuses()
+        return [cell for cell in self.cells if status[cell.id] not in DONE]
+
+    def statuses(self) -> dict[str, str | None]:
+        """The status of every cell's run by id; None for those that have not begun."""
+        known = {record.id: record.status for record in self.store.runs(study=self.name)}
+        return {cell.id: known.get(cell.id) for cell in self.cells}
+
+    def run(self, workers: int = 1, executor: Executor | None = None, progress: bool = True, retries: int = 3) -> Study:
+        """Do what is missing.
+
+        Parameters
+        ----------
+        workers : int
+            Processes; 1: this one.
+        executor : concurrent.futures.Executor, optional
+            Who does the cells instead, e.g. ``distributed.Client(...).get_executor()``. Its workers write to the
+            store themselves: on other machines it must be PostgreSQL.
+        progress : bool
+            Show a bar.
+        retries : int
+            How often cells are handed out again whose worker died.
+
+        Raises
+        ------
+        ZovizError
+            Where cells are still missing after that; the others are kept.
+        """
+        with tqdm(total=len(self.cells), unit=" runs", disable=not progress) as bar:
+            bar.update(len(self.cells) - len(self.missing))
+            if executor is None and workers == 1:
+                for cell in self.missing:
+                    cells.perform(self.store, self._parcels[cell.id])
+                    bar.update()
+                return self
+            for _ in range(retries + 1):
+                if not (missing := self.missing):
+                    return self
+                lost = self._spread(missing, workers, executor, bar)
+        if self.missing:
+            raise ZovizError(f"Expected every run to end, got {len(self.missing)} lost with their workers: {lost}.")
+        return self
+
+    def _spread(self, missing: list[Cell], workers: int, executor: Executor | None, bar: tqdm) -> str:
+        """Hand out cells; why the last one was lost, if one was."""
+        parcels = [cells.wrapped(self._parcels[cell.id]) for cell in missing]
+        own = None if executor is not None else ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
+        lost = ""
+        try:
+            futures: list[Future[str]] = [
+                (executor or own).submit(cells.perform_elsewhere, self.store, parcel) for parcel in parcels
+            ]
+            for future in as_completed(futures):
+                error = future.exception()
+                if error is None:
+                    bar.update()
+                elif isinstance(error, (ZovizError, ValueError)):
+                    raise error
+                else:
+                    lost = f"{type(error).__name__}: {error}"
+        finally:
+            if own is not None:
+                own.shutdown(cancel_futures=True)
+        return lost
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row for each replica of each cell that has begun; see ``tidy.rows``."""
+        return tidy.rows(self.store, self.cells)
+
+    def dataset(self) -> Any:
+        """The same as an ``xarray.Dataset`` with dimensions problem, solver, set, seed and replica; NaN where missing.
+
+        Raises
+        ------
+        MissingExtra
+            Without xarray.
+        """
+        return tidy.dataset(self.table(), self.cells)
+
+
+def grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Every combination, as parameter sets: ``grid({"n": [5, 10], "primal_step": [0.1, 0.01]})`` has four."""
+    return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())]
+
+
+def draws(ranges: Mapping[str, tuple[str, float, float]], count: int, seed: int = 0) -> list[dict[str, float]]:
+    """Random parameter sets.
+
+    Parameters
+    ----------
+    ranges : mapping of str to (str, float, float)
+        ``("log", low, high)`` or ``("lin", low, high)`` for every name.
+    count, seed : int
+    """
+    numbers = np.random.default_rng(seed).random((count, len(ranges)))
+    return [
+        {name: _between(*ranges[name], float(share)) for name, share in zip(ranges, row, strict=True)}
+        for row in numbers
+    ]
+
+
+def _between(kind: str, low: float, high: float, share: float) -> float:
+    if kind not in ("log", "lin") or not low < high or (kind == "log" and low <= 0):
+        raise ValueError(f"Expected ('log' or 'lin', low, high) with low < high, got {(kind, low, high)}.")
+    return float(low * (high / low) ** share) if kind == "log" else low + (high - low) * share
+
+
+def _by_name(given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        return dict(given)
+    named: dict[str, Any] = {}
+    for one in [given] if isinstance(given, (Problem, Solver)) else given:
+        name = type(one).__name__
+        named[name if name not in named else f"{name} #{len(named) + 1}"] = one
+    return named
+
+
+def _label(solver: str, values: Mapping[str, Any], seed: int, seeds: int) -> str:
+    parts = [
+        solver,
+        *(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items()),
+    ]
+    return " ".join([*parts, f"seed={seed}"] if seeds > 1 else parts)
