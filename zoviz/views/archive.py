@@ -28,7 +28,17 @@ ORDERS = {
 _COLUMNS = ("run", "begun", "status", "problem", "solver", "calls", "objective", "violation", "label", "tags", "notes")
 _EDITED = ("label", "tags", "notes")
 _EDITORS = {name: {"type": "input"} if name in _EDITED else None for name in _COLUMNS}
-_WIDTHS = {"run": 84, "begun": 128, "status": 92, "problem": 150, "solver": 120, "calls": 90, "objective": 104}
+_WIDTHS = {
+    "run": 78,
+    "begun": 120,
+    "status": 82,
+    "problem": 130,
+    "solver": 104,
+    "calls": 84,
+    "objective": 92,
+    "violation": 78,
+}
+_STYLE = ".tabulator {font-size: 13px} .tabulator .tabulator-row .tabulator-cell {padding: 4px 6px; height: auto}"
 
 
 class Archive(pn.viewable.Viewer):
@@ -63,11 +73,14 @@ class Archive(pn.viewable.Viewer):
             show_index=False,
             selectable="checkbox",
             editors=_EDITORS,
+            titles={name: name.capitalize() for name in _COLUMNS},
+            text_align={name: "right" for name in ("calls", "objective", "violation")},
+            stylesheets=[_STYLE],
             widths=_WIDTHS,
             layout="fit_columns",
             theme="simple",
             sortable=False,
-            height=430,
+            height=420,
             sizing_mode="stretch_width",
             margin=(4, 10),
         )

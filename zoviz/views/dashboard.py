@@ -134,8 +134,8 @@ class Dashboard(Pilot):
 
     def main(self) -> pn.viewable.Viewable:
         """Buttons, status, plots and the list of runs."""
-        right = pn.FlexBox(self.board.controls(), self.library.button, align_items="center")
-        bar = pn.FlexBox(self.transport, right, justify_content="space-between", align_items="center")
+        left = pn.FlexBox(self.transport, self.library.button, align_items="center")
+        bar = pn.FlexBox(left, self.board.controls(), justify_content="space-between", align_items="center")
         plots = pn.Column(self.board, sizing_mode="stretch_width", margin=0)
         return pn.Column(bar, self.status, *self.library.beside(plots), sizing_mode="stretch_width", margin=0)
 

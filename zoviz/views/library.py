@@ -53,7 +53,7 @@ class Library(pn.viewable.Viewer):
         super().__init__(**params)
         self._store, self._overlay, self._begin, self._join, self._say = store, overlay, begin, join, say
         self.archive = Archive(store, self._pick, say)
-        self.at = NumberField(label="Fork at iteration", blank="the last", sizing_mode="fixed", width=230)
+        self.at = NumberField(label="Fork at iteration", blank="the last")
         self._picked: tuple[str, float] | None = None
         self._deleted: list[str] = []
         act = lambda label, what, **look: pmui.Button(  # noqa: E731
@@ -62,7 +62,7 @@ class Library(pn.viewable.Viewer):
         self.buttons = {
             "overlay": act("Put on the plots", self._put),
             "open": act("Open", self._open),
-            "resume": act("Resume", lambda: self._again("resume")),
+            "resume": act("Resume run", lambda: self._again("resume")),
             "replay": act("Replay", lambda: self._again("replay")),
             "fork": act("Fork", lambda: self._again("fork")),
             "delete": act("Delete", self._delete, color="error"),
@@ -73,8 +73,9 @@ class Library(pn.viewable.Viewer):
         self._pick([])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        actions = pn.FlexBox(*self.buttons.values(), *self._exports, self.at, align_items="center")
-        column = pn.Column(note(_HINT), self.archive, actions, self._detail, sizing_mode="stretch_width", margin=0)
+        place = pn.Column(self.at, width=250, margin=0)
+        actions = pn.FlexBox(*self.buttons.values(), place, *self._exports, align_items="center")
+        column = pn.Column(self.archive, actions, note(_HINT), self._detail, sizing_mode="stretch_width", margin=0)
         self.archive.read()
         return column
 

@@ -32,7 +32,7 @@ class Pilot(pn.viewable.Viewer):
     outlive = param.Boolean(
         default=False,
         label="Run on when the page is closed",
-        doc="Another page then finds the run under Stored runs, and Resume there takes it up.",
+        doc="Another page then finds the run under Stored runs, and Resume run there takes it up.",
     )
 
     run: Run | None

@@ -25,7 +25,7 @@ def prepare() -> None:
     its messages.
     """
     sys.setswitchinterval(5e-4)
-    pn.extension(notifications=True, exception_handler=_show)
+    pn.extension("tabulator", notifications=True, exception_handler=_show)
 
 
 def _show(error: BaseException) -> None:
