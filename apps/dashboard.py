@@ -1,5 +1,6 @@
 """The zoviz dashboard: ``panel serve apps/dashboard.py --show``.
 
+Runs are kept in zoviz.db here, or in the store whose URL the environment variable ZOVIZ_STORE has ("none": nowhere).
 A problem of your own comes first in the list with ``--args module:object``, where the object is a ``zoviz`` problem.
 """
 
@@ -8,7 +9,7 @@ import os
 import sys
 
 from zoviz.views.dashboard import Dashboard
-from zoviz.views.server import prepare
+from zoviz.views.server import prepare, shared_store
 
 prepare()
 
@@ -22,4 +23,4 @@ def own_problem():
     return getattr(importlib.import_module(module), name).clone()  # a twin for each session: they share the module
 
 
-Dashboard(problem=own_problem()).page().servable(title="zoviz")
+Dashboard(problem=own_problem(), store=shared_store(None)).page().servable(title="zoviz")

@@ -296,7 +296,8 @@ def start(app: Path, log: Path, args: tuple[str, ...]) -> Server:
     port = free_port()
     command = [sys.executable, "-m", "panel", "serve", str(app), "--address", "127.0.0.1", "--port", str(port)]
     command += ["--allow-websocket-origin", f"localhost:{port}", "--log-format", LOG_FORMAT, *args]
-    environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
+    own = f"sqlite:///{log.with_suffix('.db')}"  # else runs would be kept in the folder of the checkout
+    environment = {"ZOVIZ_STORE": own, **os.environ, "PYTHONUNBUFFERED": "1"}
     with log.open("wb") as out:
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env=environment)
     server = Server(f"http://localhost:{port}/{app.stem}", port, process, log)

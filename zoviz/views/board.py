@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 import param
+from bokeh.events import DoubleTap
 from bokeh.models import ColumnDataSource, DataRange1d
 
 from zoviz.registry import discover
@@ -62,6 +63,7 @@ class Board(pn.viewable.Viewer):
         views = [cls() for cls in discover("zoviz.views.plots", PlotView).values()]
         self.views = sorted(views, key=lambda view: view.order)
         self.shown: dict[str, Shown] = {}
+        self.on_place: Callable[[str, float], None] | None = None  # told of double clicks: the axis, and where
         self._count = 0
         self._marks = ColumnDataSource({"x": [], "y": [], "text": []}, name="marks")
         self._targets = ColumnDataSource({"x": [], "y": [], "text": []}, name="targets")
@@ -197,6 +199,7 @@ class Board(pn.viewable.Viewer):
         self._x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
         for view in self.views:
             view.build(scales, self._x_range, self._marks, self._targets)
+            view.figure.on_event(DoubleTap, self._tap)
         for shown in self.shown.values():
             shown.columns = frozenset()
         self._dress_all()
@@ -204,6 +207,10 @@ class Board(pn.viewable.Viewer):
             pane.object = view.figure
         self._marked = ()
         self._mark()
+
+    def _tap(self, event: DoubleTap) -> None:
+        if self.on_place is not None and event.x is not None:
+            self.on_place(self.axis, float(event.x))
 
     def controls(self) -> pn.viewable.Viewable:
         """Widgets for the axes and the band, in one row."""

@@ -73,6 +73,15 @@ class Choice(pn.viewable.Viewer):
         """The chosen solver."""
         return self.solvers[self.solver_name]
 
+    def adopt(self, problem: Problem, solver: Solver) -> None:
+        """Choose the problem and the solver of a run that was made elsewhere: the forms then steer it."""
+        name = problem.title or type(problem).__name__
+        title = next((known for known, one in self.problems.items() if one is problem), f"{name} (stored run)")
+        self.problems = {**self.problems, title: problem}
+        self.solvers[_name(solver)] = solver
+        self.param.problem_name.objects = list(self.problems)
+        self._offer(title, _name(solver))
+
     def lock(self, locked: bool) -> None:
         """Disable what is fixed while a run is in progress; the forms say why."""
         for select in self._selects:

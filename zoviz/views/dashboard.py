@@ -7,18 +7,20 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-import param
 from panel.io.callbacks import PeriodicCallback
 from panel.util import edit_readonly
 
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
+from zoviz.runs.store import Store
 from zoviz.runs.worker import ACTIVE
 from zoviz.solvers.base import Solver
 from zoviz.views.board import Board
 from zoviz.views.choice import Choice
+from zoviz.views.door import LibraryDoor, live_runs
 from zoviz.views.paint import keep_styles
 from zoviz.views.picture import PictureCard
+from zoviz.views.pilot import Pilot
 from zoviz.views.settings import Settings, SettingsForm
 from zoviz.views.shelf import Shelf
 from zoviz.views.style import THEME, section
@@ -30,7 +32,7 @@ _GRAIN = 4
 """Parts of a period: how soon a look that comes late is followed by the next."""
 
 
-class Dashboard(pn.viewable.Viewer):
+class Dashboard(Pilot):
     """Everything to run solvers on problems and watch them; one instance for each session.
 
     Parameters
@@ -39,6 +41,8 @@ class Dashboard(pn.viewable.Viewer):
         A problem of your own (a ``BlackBox``, say), offered first.
     solver : Solver, optional
         The solver to begin with.
+    store : Store, optional
+        Where runs are kept, and stored ones are found again.
 
     Examples
     --------
@@ -47,10 +51,11 @@ class Dashboard(pn.viewable.Viewer):
     >>> frame = embed(lambda: Dashboard())  # in a notebook, the last line of a cell shows it
     """
 
-    keep = param.Boolean(default=True, label="Keep finished runs", doc="Leave a run on the plots when the next starts.")
-
-    def __init__(self, problem: Problem | None = None, solver: Solver | None = None, **params: Any) -> None:
+    def __init__(
+        self, problem: Problem | None = None, solver: Solver | None = None, store: Store | None = None, **params: Any
+    ) -> None:
         super().__init__(**params)
+        self.store = store
         self.choice = Choice(problem, solver)
         self.settings, self.board = Settings(), Board()
         self.run: Run | None = None
@@ -72,82 +77,15 @@ class Dashboard(pn.viewable.Viewer):
         runs = pn.Column(
             pn.Row(section("Runs on the plots"), pmui.Switch.from_param(self.param.keep, margin=(8, 10))),
             self.shelf,
+            pn.Row(pmui.Switch.from_param(self.param.outlive, margin=(2, 10)), visible=store is not None),
             sizing_mode="stretch_width",
         )
         self.picture = PictureCard()
         self.board.beside(self.picture)
         self.board.beside(runs)
+        self.library = LibraryDoor(self)
+        self.board.on_place = self.library.place
         self._tick()
-
-    def start(self, steps: int | None = None) -> None:
-        """Begin a new run with what is chosen, unless one is going on."""
-        if self.run is not None and self.run.active:
-            return self._say("Expected Start after the run has ended; it is still going on: Stop it first, or Pause.")
-        self.choice.suggest()
-        if self.choice.doubt:
-            return self._notify(self.choice.doubt)  # the message line says it already
-        try:
-            run = self.settings.make(self.choice.problem, self.choice.solver)
-            run.start(steps)
-        except Exception as error:
-            return self._say(str(error))
-        if not self.keep and self._key:
-            self.board.take_off(self._key)
-        self._error, self.run = "", run
-        self._key = self.board.put(run).key
-        self.shelf.update()
-        return self._show()
-
-    def step(self) -> None:
-        """One iteration, then pause; begins a run if there is none."""
-        if self.run is not None and self.run.active:
-            self.run.step()
-        else:
-            self.start(steps=1)
-
-    def pause(self) -> None:
-        """Hold the run."""
-        self._command("pause")
-
-    def resume(self) -> None:
-        """Let the run go on."""
-        self._command("resume")
-
-    def stop(self) -> None:
-        """End the run; its lines stay."""
-        self._command("stop")
-
-    def reset(self) -> None:
-        """End the run and take it off the plots; parameters and other runs stay."""
-        self._command("stop")
-        if self._key:
-            self.board.take_off(self._key)
-        self.run, self._key, self._error = None, "", ""
-        self.shelf.update()
-        self._show()
-
-    def close(self) -> None:
-        """End the run's thread: the session is over."""
-        self._command("stop")
-
-    def _command(self, name: str) -> None:
-        if self.run is not None and self.run.active:
-            getattr(self.run, name)()
-            self._show()
-
-    def _forget(self, key: str) -> None:
-        if key == self._key:
-            self._command("stop")
-            self.run, self._key = None, ""
-
-    def _say(self, sentence: str) -> None:
-        self._error = sentence
-        self._notify(sentence)
-        self._show()
-
-    def _notify(self, sentence: str) -> None:
-        if pn.state.notifications is not None:
-            pn.state.notifications.error(sentence, duration=8000)
 
     def _look(self) -> None:
         """A tick where one is due. On a busy machine one that came late would otherwise cost the next."""
@@ -171,6 +109,7 @@ class Dashboard(pn.viewable.Viewer):
             self._error = ""  # a refused second Start has nothing more to say
             if run is not None:
                 run.release()
+                live_runs().pop(run.id, None)
         self._was_active = active
         self.transport.update(status)
         self.settings_form.lock(active)
@@ -195,8 +134,10 @@ class Dashboard(pn.viewable.Viewer):
 
     def main(self) -> pn.viewable.Viewable:
         """Buttons, status, plots and the list of runs."""
-        bar = pn.FlexBox(self.transport, self.board.controls(), justify_content="space-between", align_items="center")
-        return pn.Column(bar, self.status, self.board, sizing_mode="stretch_width", margin=0)
+        left = pn.FlexBox(self.transport, self.library.button, align_items="center")
+        bar = pn.FlexBox(left, self.board.controls(), justify_content="space-between", align_items="center")
+        plots = pn.Column(self.board, sizing_mode="stretch_width", margin=0)
+        return pn.Column(bar, self.status, *self.library.beside(plots), sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         self.listen()

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import logging
+import os
+import secrets
 import socket
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
+
+from zoviz.problems.base import Problem
+from zoviz.runs.store import Store
+from zoviz.types import ZovizError
 
 
 def prepare() -> None:
@@ -19,7 +25,7 @@ def prepare() -> None:
     its messages.
     """
     sys.setswitchinterval(5e-4)
-    pn.extension(notifications=True, exception_handler=_show)
+    pn.extension("tabulator", notifications=True, exception_handler=_show)
 
 
 def _show(error: BaseException) -> None:
@@ -29,6 +35,82 @@ def _show(error: BaseException) -> None:
         logging.getLogger("zoviz").exception("An action on the page failed.", exc_info=error)
         if pn.state.notifications is not None:
             pn.state.notifications.error(f"{type(error).__name__}: {error}", duration=8000)
+
+
+def shared_store(url: str | None) -> Store | None:
+    """The process's store at a URL; None, with a sentence in the log, where there is none to be had.
+
+    Parameters
+    ----------
+    url : str, optional
+        Default: what the environment variable ZOVIZ_STORE names, else ``sqlite:///zoviz.db``; "none" keeps nothing.
+    """
+    url = url or os.environ.get("ZOVIZ_STORE", "sqlite:///zoviz.db")
+    if url == "none":
+        return None
+    try:
+        return pn.state.as_cached(f"zoviz store {url}", lambda: Store(url))
+    except ZovizError as error:
+        logging.getLogger("zoviz").error("Runs are not kept: %s", error)
+        return None
+
+
+def serve(
+    problem: Problem | None,
+    store: Store | None,
+    *,
+    port: int = 5006,
+    address: str = "127.0.0.1",
+    origins: Sequence[str] = (),
+    basic_auth: str | None = None,
+    cookie_secret: str | None = None,
+    show: bool = True,
+) -> None:
+    """Serve the dashboard until the process is interrupted.
+
+    Parameters
+    ----------
+    problem : Problem, optional
+        Offered first.
+    store : Store, optional
+    port : int
+        0: one that is free.
+    address : str
+        To listen on; by default nobody else can reach it.
+    origins : sequence of str
+        ``host:port`` under which browsers may know the pages, besides the address.
+    basic_auth : str, optional
+        A password, or a JSON file of user: password.
+    cookie_secret : str, optional
+        For ``basic_auth``; made anew where it is not given, which ends the sessions of an earlier start.
+    show : bool
+        Open a browser.
+    """
+    from zoviz.views.dashboard import Dashboard
+
+    prepare()
+    port = port or _free_port()
+    auth = (
+        {}
+        if basic_auth is None
+        else {"basic_auth": basic_auth, "cookie_secret": cookie_secret or secrets.token_hex(32)}
+    )
+    logging.getLogger("zoviz").warning("The dashboard is at http://%s:%d/", address, port)
+    pn.serve(
+        {"/": lambda: Dashboard(problem=None if problem is None else problem.clone(), store=store).page()},
+        title="zoviz",
+        port=port,
+        address=address,
+        websocket_origin=[f"{address}:{port}", f"localhost:{port}", *origins],
+        show=show,
+        **auth,
+    )
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def embed(make: Callable[[], Any], height: int = 900) -> Any:
@@ -52,9 +134,7 @@ def embed(make: Callable[[], Any], height: int = 900) -> Any:
 
     sys.setswitchinterval(5e-4)
     pn.config.notifications, pn.config.exception_handler = True, _show
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = _free_port()
     options = {"port": port, "address": "127.0.0.1", "show": False, "threaded": True, "verbose": False}
     # A thread that a daemon starts is one too: the server must not hold up the end of the process.
     starter = threading.Thread(target=pn.serve, args=(make,), kwargs=options, daemon=True)

@@ -1,0 +1,140 @@
+"""Stored runs on the page: found, drawn, forked, deleted; quick with many; a run that outlives its page."""
+
+from __future__ import annotations
+
+import socket
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from sqlalchemy import insert, select
+
+from zoviz.problems import NonconvexQCQP
+from zoviz.runs.run import Run
+from zoviz.runs.store import Store
+from zoviz.runs.tables import RUNS
+from zoviz.solvers import ZOSPLM
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A store with two runs, for the server that the test starts."""
+    url = f"sqlite:///{tmp_path / 'kept.db'}"
+    monkeypatch.setenv("ZOVIZ_STORE", url)
+    kept = Store(url)
+    for label in ("narrow", "wide"):
+        Run(problem=NonconvexQCQP(n=5), solver=ZOSPLM(), replicas=2, iterations=40, label=label, store=kept).run()
+    return kept
+
+
+def multiply(store: Store, count: int) -> None:
+    """So many lines more in the list."""
+    with store.database.writing() as connection:
+        row = dict(connection.execute(select(RUNS).limit(1)).one()._mapping)
+        rows = [
+            row | {"id": f"{i:032x}", "created": row["created"] - i - 1, "label": f"copy {i}"} for i in range(count)
+        ]
+        connection.execute(insert(RUNS), rows)
+
+
+def rows(lab: Any) -> list[str]:
+    return lab.page.locator(".tabulator-row").all_inner_texts()
+
+
+def open_list(lab: Any) -> float:
+    """Open the list; seconds until its first line is there."""
+    begun = time.perf_counter()
+    lab.press("Stored runs")
+    lab.page.locator(".tabulator-row").first.wait_for()
+    return time.perf_counter() - begun
+
+
+def tick(lab: Any, line: int = 0) -> None:
+    lab.page.locator(".tabulator-row input[type=checkbox]").nth(line).click()
+    lab.until(lambda: lab.enabled("Replay"), "one run chosen")
+
+
+def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve: Any, open_lab: Any) -> None:
+    lab = open_lab(serve().url)
+    open_list(lab)
+    assert "wide" in rows(lab)[0] and "narrow" in rows(lab)[1]
+    lab.page.get_by_label("Search", exact=True).fill("narrow")
+    lab.page.keyboard.press("Enter")
+    lab.until(lambda: len(rows(lab)) == 1, "one line found")
+    tick(lab)
+    lab.press("Put on the plots")
+    lab.press("Fork")
+    lab.until(lambda: lab.status() == "finished", "the fork at its end")
+    assert store.count() == 3 and store.runs()[0].parent == store.runs(text="narrow", sort="created")[0].id
+    lab.until(lambda: len(lab.legend()) >= 2, "both on the plots")
+    open_list(lab)
+    tick(lab)
+    before = store.count()
+    lab.press("Delete")
+    lab.until(lambda: store.count() == before - 1, "deleted")
+    lab.press("Undo delete")
+    lab.until(lambda: store.count() == before, "brought back")
+
+
+def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_lab: Any) -> None:
+    lab = open_lab(serve().url)
+    multiply(store, 8)
+    open_list(lab)  # once, for what is made at the first time only
+    lab.press("Back to the plots")
+    few = min(reopened(lab) for _ in range(3))
+    with store.database.writing() as connection:
+        row = dict(connection.execute(select(RUNS).limit(1)).one()._mapping)
+        many = [row | {"id": f"{i:032x}", "created": row["created"] - i - 1} for i in range(100, 10_090)]
+        connection.execute(insert(RUNS), many)
+    lab.page.reload()
+    lab.until(lambda: lab.enabled("Start"), "the page again")
+    open_list(lab)
+    lab.press("Back to the plots")
+    assert store.count() == 10_000
+    quick = min(reopened(lab) for _ in range(3))
+    print(f"10 runs {few:.3f} s, 10,000 runs {quick:.3f} s, ratio {quick / few:.2f}")
+    assert quick / few <= 3.0
+
+
+def reopened(lab: Any) -> float:
+    """Seconds to open the list once more."""
+    seconds = open_list(lab)
+    lab.page.get_by_text(" of ").first.wait_for()
+    lab.press("Back to the plots")
+    lab.until(lambda: lab.page.locator(".tabulator-row").first.is_hidden(), "the list gone")
+    return seconds
+
+
+def test_a_run_outlives_its_page_and_another_page_steers_it(store: Store, serve: Any, open_lab: Any) -> None:
+    server = serve()
+    lab = open_lab(server.url)
+    lab.page.get_by_label("Run on when the page is closed").click()
+    lab.start()
+    lab.page.close()
+    other = open_lab(server.url)
+    time.sleep(3)
+    assert store.runs()[0].status == "running"
+    open_list(other)
+    tick(other)
+    other.press("Resume run")
+    other.until(lambda: other.status() == "running", "the run taken up")
+    before = other.iteration()
+    other.until(lambda: other.iteration() > before, "it goes on")
+    other.press("Stop")
+    other.until(lambda: other.status() == "stopped", "its end")
+
+
+def test_the_server_listens_here_only_and_refuses_other_origins(
+    store: Store, serve: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    port = int(serve().url.rsplit(":", 1)[1].split("/")[0])
+    for origin, granted in (("http://evil.example", False), (f"http://localhost:{port}", True)):
+        with socket.create_connection(("127.0.0.1", port)) as link:
+            link.sendall(
+                f"GET /dashboard/ws HTTP/1.1\r\nHost: localhost:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                f"Origin: {origin}\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Version: 13\r\n"
+                "Sec-WebSocket-Protocol: bokeh, x\r\n\r\n".encode()
+            )
+            answer = link.recv(200).decode(errors="replace").split("\r\n")[0]
+        assert ("403" in answer) != granted, answer
