@@ -372,6 +372,22 @@ def test_values_are_told_as_they_come(tmp_path: Path) -> None:
     np.testing.assert_array_equal(value.f, POINTS[:, 0])
 
 
+def test_a_value_is_told_before_its_worker_begins_another_point(tmp_path: Path) -> None:
+    """So that what is kept by then is all but as many launches as there are workers."""
+    points = np.column_stack([np.arange(8.0), np.zeros(8)])
+    for workers in (None, 3):
+        folder = tmp_path / str(workers)
+        folder.mkdir()
+        behind: list[int] = []
+
+        def hear(i: int, value: Any, folder: Path = folder, behind: list[int] = behind) -> None:
+            time.sleep(0.05)
+            behind.append(len(list(folder.iterdir())) - len(behind))
+
+        shell(f"read a; touch {folder}/$a; echo $a", workers=workers).collect(points, hear)
+        assert len(behind) == 8 and max(behind) == (workers or 1)
+
+
 # --- nothing is left running ----------------------------------------------------------------------------------------
 
 

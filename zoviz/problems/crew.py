@@ -6,8 +6,7 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import suppress
-from queue import Empty, SimpleQueue
+from queue import SimpleQueue
 from typing import Any
 from uuid import uuid4
 
@@ -133,31 +132,31 @@ def _result(future: Any) -> Any:
 def _by_threads(count: int, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
     """Outcomes as they come, from so many threads of this batch.
 
-    A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done.
+    A thread begins another point when the last outcome of any has been read, so that no more than ``count`` are ever
+    paid for and not yet kept. A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all is done.
     """
-    waiting: SimpleQueue[int] = SimpleQueue()
+    waiting: SimpleQueue[int | None] = SimpleQueue()
     done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
-    for i in range(len(points)):
-        waiting.put(i)
 
     def work() -> None:
-        with suppress(Empty):
-            while True:
-                i = waiting.get_nowait()
-                try:
-                    done.put((i, call(points[i])))
-                except Exception as error:
-                    done.put((i, Failure(error)))
+        for i in iter(waiting.get, None):
+            try:
+                done.put((i, call(points[i])))
+            except Exception as error:
+                done.put((i, Failure(error)))
 
-    for _ in range(min(count, len(points))):
+    threads = min(count, len(points))
+    for i in range(threads):
+        waiting.put(i)
         threading.Thread(target=work, daemon=True, name="zoviz-launch").start()
     try:
-        for _ in points:
+        for i in range(len(points)):
             yield done.get()
+            if i + threads < len(points):
+                waiting.put(i + threads)
     finally:
-        with suppress(Empty):
-            while True:
-                waiting.get_nowait()
+        for _ in range(threads):
+            waiting.put(None)
 
 
 def _by_map(
