@@ -433,7 +433,7 @@ from zoviz.solvers import ZOCEG
 if __name__ == "__main__":
     how, seen = sys.argv[1:]
     workers = {{"alone": None, "exit": 2, "threads": 2}}[how]
-    source = "trap '' TERM HUP INT; sleep 600 & echo $$ $! > " + seen + "; wait; wait"
+    source = "trap '' TERM HUP INT; kill 0; sleep 600 & echo $$ $! > " + seen + "; wait; wait"
     problem = Executable(["/bin/sh", "-c", source], bounds=[(-1, 1)] * 2, m=0, workers=workers)
     run = Run(problem=problem, solver=ZOCEG(), replicas=1, iterations=2)
     if how != "exit":
