@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -104,6 +106,33 @@ def test_calls_of_a_killed_worker_are_made_elsewhere(client: Any, tmp_path: Path
     problem = BlackBox(deadly(tmp_path, 1), bounds=BOX, workers=client.get_executor())
     np.testing.assert_array_equal(problem.evaluate(points).f, points[:, 0])
     assert problem.mishap == "" and len(list(tmp_path.iterdir())) == 1
+
+
+def test_a_program_goes_with_its_worker_and_is_launched_elsewhere(client: Any, tmp_path: Path) -> None:
+    ready(client)
+    client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
+    seen = tmp_path / "pids"
+    source = f"test -e {seen} && {{ echo 1; exit; }}; echo $$ $PPID > {seen}; trap '' TERM; sleep 600"
+
+    def kill() -> None:
+        while not (seen.exists() and seen.read_text().endswith("\n")):
+            time.sleep(0.01)
+        os.kill(int(seen.read_text().split()[1]), signal.SIGKILL)
+
+    threading.Thread(target=kill, daemon=True).start()
+    problem = Executable(["/bin/sh", "-c", source], bounds=BOX, m=0, workers=client.get_executor(), timeout=60.0)
+    np.testing.assert_array_equal(problem.evaluate(np.zeros((1, 2))).f, 1.0)
+    program = int(seen.read_text().split()[0])
+    deadline = time.monotonic() + 20.0
+    while time.monotonic() < deadline and running(program):
+        time.sleep(0.01)
+    assert not running(program)
+
+
+def running(pid: int) -> bool:
+    """Whether the process is there, and no zombie."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return done.stdout.strip()[:1] not in ("", "Z")
 
 
 @pytest.mark.parametrize("on_error", ["fail", "raise"])

@@ -75,7 +75,10 @@ def gone(pid: int) -> bool:
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            if (
+                Path("/proc/self").exists()
+                and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+            ):
                 return True
         except (ProcessLookupError, FileNotFoundError):
             return True
