@@ -73,7 +73,7 @@ def test_a_run_is_in_the_store_while_it_goes_on(store: Store, small: Small, unti
         run.change("primal_step", 0.9 * run.resolved["primal_step"])
         until(lambda: len(store.load(run.id).journal) == 1)
         assert store.load(run.id).journal[0] == run.journal[0]
-        assert np.isfinite(store.load(run.id).result.best_value).all()
+        until(lambda: np.isfinite(store.load(run.id).result.best_value).all())
         assert store.load(run.id).result.message == "The run is running."
         run.pause()
         until(lambda: store.load(run.id).status == "paused")

@@ -2,24 +2,20 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from sqlalchemy import Connection, delete, update
-
 from zoviz.problems.base import Problem
-from zoviz.runs import again, listing
+from zoviz.runs import again, integrity
+from zoviz.runs.catalogue import Catalogue
 from zoviz.runs.database import Database
-from zoviz.runs.listing import Filter, Record
 from zoviz.runs.resuming import read, resumed
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
-from zoviz.runs.tables import RUNS
 from zoviz.solvers.base import Solver
 
 
-class Store:
+class Store(Catalogue):
     """Runs in a file of SQLite's, or in a PostgreSQL database that a team shares.
 
     Any number of processes may write at once. A run of which the process is gone is listed as interrupted.
@@ -49,7 +45,7 @@ class Store:
 
     def __init__(self, url: str = "sqlite:///zoviz.db", *, trusted: Iterable[str] = ()) -> None:
         self.trusted = tuple(trusted)
-        self.database = Database(url)
+        super().__init__(Database(url))
 
     def __repr__(self) -> str:
         return f"<store {self.database.name}>"
@@ -71,57 +67,6 @@ class Store:
     def close(self) -> None:
         """Close the idle connections; the store can be used again."""
         self.database.close()
-
-    def runs(
-        self,
-        *,
-        status: str | None = None,
-        problem: str | None = None,
-        solver: str | None = None,
-        tag: str | None = None,
-        text: str | None = None,
-        study: str | None = None,
-        parent: str | None = None,
-        deleted: bool = False,
-        sort: str = "-created",
-        limit: int | None = None,
-        offset: int = 0,
-    ) -> list[Record]:
-        """The runs for which all that is given holds; no more of the store is read than what is listed.
-
-        Parameters
-        ----------
-        status : str, optional
-            running, paused, finished, stopped, failed or interrupted.
-        problem, solver, tag, study, parent : str, optional
-        text : str, optional
-            To be found in labels, notes, tags, problems, solvers, messages, studies or ids, in either case.
-        deleted : bool
-            List the deleted ones instead.
-        sort : str
-            A field of ``Record``, after "-" from large to small.
-        limit, offset : int, optional
-            A page of the list.
-        """
-        which = Filter(status, problem, solver, tag, text, study, parent, deleted)
-        with self.database.reading() as connection:
-            return listing.runs(connection, which, sort, limit, offset)
-
-    def count(
-        self,
-        *,
-        status: str | None = None,
-        problem: str | None = None,
-        solver: str | None = None,
-        tag: str | None = None,
-        text: str | None = None,
-        study: str | None = None,
-        parent: str | None = None,
-        deleted: bool = False,
-    ) -> int:
-        """How many runs ``runs`` would list."""
-        with self.database.reading() as connection:
-            return listing.count(connection, Filter(status, problem, solver, tag, text, study, parent, deleted))
 
     def load(self, id: str) -> Stored:
         """All that is known of a run.
@@ -208,42 +153,12 @@ class Store:
         source = self.load(id).around(problem, solver)
         return Run(**again.forked(source, at, changes, {"parent": source.id, "store": self} | settings))
 
-    def annotate(
-        self, id: str, *, label: str | None = None, notes: str | None = None, tags: Iterable[str] | None = None
-    ) -> None:
-        """Set a run's label, notes or tags; what is None stays."""
-        values = {name: value for name, value in (("label", label), ("notes", notes)) if value is not None}
-        if tags is not None:
-            values["tags"] = listing.spell_tags(tuple(tags))
-        with self.database.writing() as connection:
-            run = self._find(connection, id)
-            if values:
-                connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+    def check(self) -> list[str]:
+        """What is amiss, one sentence each: damage to the file, rows of no run, wrong checksums; empty if all is well.
 
-    def delete(self, ids: Iterable[str]) -> None:
-        """Put runs aside; ``restore`` brings them back, ``purge`` ends them."""
-        self._mark(ids, time.time())
-
-    def restore(self, ids: Iterable[str]) -> None:
-        """Bring deleted runs back."""
-        self._mark(ids, None)
-
-    def purge(self) -> int:
-        """Remove the deleted runs for good, but those that are still at work; how many."""
-        with self.database.writing() as connection:
-            gone = listing.runs(connection, Filter(deleted=True), "id", None, 0)
-            ids = [one.id for one in gone if one.status not in listing.ACTIVE]
-            for run in ids:
-                connection.execute(delete(RUNS).where(RUNS.c.id == run))
-        return len(ids)
-
-    def _mark(self, ids: Iterable[str], when: float | None) -> None:
-        with self.database.writing() as connection:
-            for run in [self._find(connection, one) for one in ([ids] if isinstance(ids, str) else ids)]:
-                connection.execute(update(RUNS).where(RUNS.c.id == run).values(deleted=when))
-
-    def _find(self, connection: Connection, id: str) -> str:
-        return listing.find(connection, id, self.database.name)
+        Every byte is read; nothing is changed.
+        """
+        return integrity.check(self.database)
 
 
 def _open(url: str, trusted: tuple[str, ...]) -> Store:
