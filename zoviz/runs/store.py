@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -9,6 +10,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs import again, integrity
 from zoviz.runs.catalogue import Catalogue
 from zoviz.runs.database import Database
+from zoviz.runs.export import export
 from zoviz.runs.resuming import read, resumed
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
@@ -152,6 +154,10 @@ class Store(Catalogue):
         """
         source = self.load(id).around(problem, solver)
         return Run(**again.forked(source, at, changes, {"parent": source.id, "store": self} | settings))
+
+    def export(self, id: str, path: str | os.PathLike[str]) -> None:
+        """Write a run's course to a ``.csv``, ``.parquet`` or ``.nc`` file (the last two need the extra "export")."""
+        export(self.load(id), path)
 
     def check(self) -> list[str]:
         """What is amiss, one sentence each: damage to the file, rows of no run, wrong checksums; empty if all is well.

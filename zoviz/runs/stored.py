@@ -179,6 +179,11 @@ class Stored:
         return int((~self._outcome["active"]).sum()) if self._outcome else 0
 
     @property
+    def has_iterate(self) -> bool:
+        """Whether there is a result."""
+        return bool(self._outcome)
+
+    @property
     def result(self) -> Result:
         """The outcome, in SciPy's names.
 
@@ -187,7 +192,7 @@ class Stored:
         ZovizError
             Where the run had no iterate yet.
         """
-        if not self._outcome:
+        if not self.has_iterate:
             raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
         names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
         values: Mapping[str, Any] = {name: np.array(self._outcome[name]) for name in names}
