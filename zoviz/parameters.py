@@ -52,3 +52,35 @@ class Scale(param.Number):
         if not good or not low <= val <= high:
             automatic = ", or None for the solver's own rule" if allow_None else ""
             raise ValueError(f"Expected {self.name} a number from {low:g} to {high:g}{automatic}; got {val!r}.")
+
+
+class Interval(param.Parameter):
+    """A positive number of seconds, or one of the ``words`` that stand for a rule.
+
+    Raises
+    ------
+    ValueError
+        For anything else: the sentence says what was expected and got.
+    """
+
+    __slots__ = ["words"]
+
+    def __init__(
+        self,
+        default: float | str = 1.0,
+        *,
+        words: tuple[str, ...] = (),
+        doc: str | None = None,
+        label: str | None = None,
+        precedence: float | None = None,
+    ) -> None:
+        self.words = words
+        super().__init__(default=default, doc=doc, label=label, precedence=precedence)
+        self._validate(default)
+
+    def _validate(self, val: Any) -> None:
+        number = isinstance(val, Real) and not isinstance(val, bool)
+        if (number and math.isfinite(val) and val > 0) or (isinstance(val, str) and val in self.words):
+            return
+        words = "".join(f" or {word!r}" for word in self.words)
+        raise ValueError(f"Expected {self.name} a positive number of seconds{words}, got {val!r}.")

@@ -30,11 +30,19 @@ class _Filler:
 
 
 class Mark(NamedTuple):
-    """How far one sequence has been read: numbers drawn ahead, the place in them, the generators' states."""
+    """How far one sequence has been read: a few numbers per replica, from which what was drawn ahead is drawn again.
 
-    buffer: Array
+    Attributes
+    ----------
+    states : ndarray of uint64, shape (R, 6)
+        The generators' states before the numbers ahead were drawn.
+    drawn, position : int
+        How many numbers of each replica were drawn from there, and how many of them have been read.
+    """
+
+    states: np.ndarray
+    drawn: int
     position: int
-    states: list[dict[str, Any]]
 
 
 class _Stream:
@@ -48,7 +56,8 @@ class _Stream:
         self._fills = fills
         self._buffer = np.empty((len(fills), 0))
         self._position = 0
-        self._states: list[dict[str, Any]] | None = None
+        self._before: list[dict[str, Any]] | None = None
+        self._states: np.ndarray | None = None
 
     def take(self, count: int) -> Array:
         left = self._buffer.shape[1] - self._position
@@ -60,24 +69,47 @@ class _Stream:
         ahead = block if count <= block // 2 else 0
         out = np.empty((len(self._fills), count + ahead))
         out[:, :left] = self._buffer[:, self._position :]
-        for row, fill in zip(out, self._fills, strict=True):
-            fill(row[left:])
-        self._buffer, self._position = (out, count) if ahead else (out[:, :0], 0)
-        self._states = None
+        self._before, self._states = self._now() if ahead else None, None
+        self._draw(out[:, left:])
+        self._buffer, self._position = (out[:, left:], count - left) if ahead else (out[:, :0], 0)
         return out[:, :count]
+
+    def _now(self) -> list[dict[str, Any]]:
+        return [fill.generator.bit_generator.state for fill in self._fills]
+
+    def _draw(self, out: Array) -> None:
+        for row, fill in zip(out, self._fills, strict=True):
+            fill(row)
 
     def mark(self) -> Mark:
         """The place that reading has come to; cheap between two refills, which alone advance the generators."""
         if self._states is None:
-            self._states = [fill.generator.bit_generator.state for fill in self._fills]
-        return Mark(self._buffer, self._position, self._states)
+            states = self._now() if self._before is None else self._before
+            self._states = np.array([_packed(state) for state in states], dtype=np.uint64)
+        return Mark(self._states, self._buffer.shape[1], self._position)
 
     def rewind(self, mark: Mark) -> None:
         """Go back (or on) to a mark of the same sequence."""
         if self._states is not mark.states:
-            for fill, state in zip(self._fills, mark.states, strict=True):
-                fill.generator.bit_generator.state = state
-        self._buffer, self._position, self._states = mark
+            for fill, state in zip(self._fills, mark.states.tolist(), strict=True):
+                fill.generator.bit_generator.state = _unpacked(state)
+            self._before, self._states = None, mark.states
+            self._buffer = np.empty((len(self._fills), mark.drawn))
+            self._draw(self._buffer)
+        self._position = mark.position
+
+
+def _packed(state: dict[str, Any]) -> list[int]:
+    """A PCG64 generator's state as six numbers of 64 bits."""
+    own, low = state["state"], (1 << 64) - 1
+    halves = [own["state"] >> 64, own["state"] & low, own["inc"] >> 64, own["inc"] & low]
+    return [*halves, state["has_uint32"], state["uinteger"]]
+
+
+def _unpacked(numbers: list[int]) -> dict[str, Any]:
+    high, low, inc_high, inc_low, has_uint32, uinteger = numbers
+    own = {"state": high << 64 | low, "inc": inc_high << 64 | inc_low}
+    return {"bit_generator": "PCG64", "state": own, "has_uint32": has_uint32, "uinteger": uinteger}
 
 
 class Streams:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,6 +31,8 @@ class Problem(param.Parameterized):
     """Whether values are exact and free, so that measures may be taken at any point off the books."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
+    programs: ClassVar[tuple[str, ...]] = ()
+    """Parameters that say what is launched: a stored problem is made again only where somebody trusts them."""
 
     noise = param.Selector(
         default="deterministic",
@@ -100,6 +103,23 @@ class Problem(param.Parameterized):
     def mishap(self) -> str:
         """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
         return ""
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What evaluating has left behind beside values: numbers and text by name, kept with a run's checkpoint."""
+        return {}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take over another instance's ``memory``, or a part of it."""
+
+    @property
+    def pointwise(self) -> bool:
+        """Whether a batch is evaluated point by point, by ``collect``, so that any part of it may be."""
+        return False
+
+    def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
+        """Values at points (k, n), ``each`` called with index and value as they come, before others begin."""
+        raise NotImplementedError(f"{type(self).__name__} does not evaluate point by point.")
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
         """Values without additive noise, x (..., n) to f (...), h (..., m).

@@ -116,6 +116,11 @@ class BlackBox(Simulation):
             self._m = len(value.h)
         return value
 
+    @property
+    def pointwise(self) -> bool:
+        """False where the functions take several points at once."""
+        return not self.vectorised
+
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Call the user's functions, all at once or point by point.
 

@@ -130,32 +130,32 @@ def _result(future: Any) -> Any:
 
 
 def _by_threads(count: int, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
-    """Outcomes as they come, from so many threads of this batch.
+    """Outcomes as they come, from so many threads of this batch; a thread goes on once its outcome has been read.
 
-    A thread begins another point when the last outcome of any has been read, so that no more than ``count`` are ever
-    paid for and not yet kept. A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all is done.
+    A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
+    threads would go on while nobody knows yet what they have found.
     """
     waiting: SimpleQueue[int | None] = SimpleQueue()
     done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+    count = min(count, len(points))
 
     def work() -> None:
-        for i in iter(waiting.get, None):
+        while (i := waiting.get()) is not None:
             try:
                 done.put((i, call(points[i])))
             except Exception as error:
                 done.put((i, Failure(error)))
 
-    threads = min(count, len(points))
-    for i in range(threads):
-        waiting.put(i)
+    for i in range(count):
         threading.Thread(target=work, daemon=True, name="zoviz-launch").start()
+        waiting.put(i)
     try:
-        for i in range(len(points)):
+        for i in range(count, count + len(points)):
             yield done.get()
-            if i + threads < len(points):
-                waiting.put(i + threads)
+            if i < len(points):
+                waiting.put(i)
     finally:
-        for _ in range(threads):
+        for _ in range(count):
             waiting.put(None)
 
 

@@ -80,6 +80,7 @@ class Executable(Simulation):
     title = "Program"
     order = 99
     costly = True
+    programs = ("command",)
 
     command = param.Parameter(constant=True, precedence=-1, label="Command", doc="The program and its arguments.")
     format = param.Selector(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -140,6 +140,21 @@ class Simulation(Problem):
         """Why the first evaluation that failed did so, as a sentence."""
         return self._mishap
 
+    @property
+    def memory(self) -> dict[str, Any]:
+        """The first failure, and the number of constraints once it is known."""
+        return {"mishap": self._mishap, "m": self._m}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take over what is not known here yet."""
+        self._mishap = self._mishap or memory.get("mishap", "")
+        self._m = memory.get("m") if self._m is None else self._m
+
+    @property
+    def pointwise(self) -> bool:
+        """True: any point may be evaluated without the others."""
+        return True
+
     def release(self) -> None:
         """End the processes that evaluate; the next evaluation starts new ones."""
         self._crew.close()
@@ -158,7 +173,8 @@ class Simulation(Problem):
         ----------
         points : Array, shape (k, n)
         each : callable, optional
-            Called with the index and the value of a point as soon as it is there, in whatever order they come.
+            Called with the index and the value of a point as soon as it is there, in whatever order they come, and
+            before who evaluated it begins another (but for executors of the user's, which are handed all at once).
 
         Raises
         ------

@@ -104,7 +104,7 @@ class AskTell:
     @property
     def done(self) -> bool:
         """Whether the budget is spent or the targets are hit: there is nothing left to ask."""
-        return not self._worker.told.waiting
+        return self._worker.told.question is None
 
     @property
     def sample(self) -> Any:
@@ -162,14 +162,14 @@ class AskTell:
             _numbers(f, "f", (count,)).reshape(points),
             _numbers(np.empty((count, 0)) if h is None else h, "h", (count, m)).reshape(*points, m),
         )
-        self._worker.told.answers.append(value)
+        self._worker.told.tell(value)
         self._proceed()
 
     @property
     def _question(self) -> Question:
         if self.done:
             raise ZovizError(f"Expected a question that is open, got none: {self._worker.message} See result.")
-        return self._worker.told.questions[-1]
+        return self._worker.told.question
 
     def _proceed(self) -> None:
         self._worker.work()

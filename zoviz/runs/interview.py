@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.runs.checkpoint import progress, set_progress
+from zoviz.runs.evaluations import Answered, Entry, Log
 from zoviz.runs.inbox import Inbox
 from zoviz.runs.worker import Worker
 from zoviz.solvers.base import Solver
-from zoviz.types import Array, Evaluation, ZovizError
+from zoviz.types import Array, Evaluation
 
 
 class Unanswered(BaseException):
@@ -25,52 +24,45 @@ class Question(NamedTuple):
     sample: Any
 
 
-class Told:
-    """A problem whose values are those that were told, in the order in which they were asked for.
+class Told(Answered):
+    """A problem whose values are those that were told since the present step began.
 
-    All else (noise, samples, domain) is the problem's own.
+    Attributes
+    ----------
+    question : Question or None
+        What is to be told next.
     """
 
     def __init__(self, problem: Problem) -> None:
-        self._problem = problem
+        super().__init__(problem, Log())
         self.begin()
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "_problem":  # looked up while a pickle is being read
-            raise AttributeError(name)
-        return getattr(self._problem, name)
+    @property
+    def begun(self) -> bool:
+        """Whether the present step has asked before."""
+        return self.question is not None or self._told > self._first
 
     def begin(self) -> None:
         """A new step: no question, no answer."""
-        self.questions: list[Question] = []
-        self.answers: list[Evaluation] = []
-        self.reread()
+        self.log.forget()
+        self.question: Question | None = None
+        self._first = self._told = self.ordinal
 
     def reread(self) -> None:
         """The same step from its beginning."""
-        self._next, self.waiting = 0, False
+        self.ordinal, self.question = self._first, None
 
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
-        """The next answer; where there is none yet, note the question and leave the step.
+    def tell(self, value: Evaluation) -> None:
+        """Answer the question."""
+        x = self.question.x
+        points = x.reshape(-1, x.shape[-1])
+        self.log.append(self._told, Entry(points, value.f.ravel(), value.h.reshape(len(points), -1)))
+        self._told += len(points)
 
-        Raises
-        ------
-        ZovizError
-            Where a step that was begun again asks for other points than before.
-        """
-        i, self._next = self._next, self._next + 1
-        if i == len(self.questions):
-            self.questions.append(Question(x.copy(), xi))
-        elif not np.array_equal(self.questions[i].x, x, equal_nan=True):
-            raise ZovizError(
-                "Expected a step that depends on its state and streams alone, got other points when it was begun "
-                "again: ask and tell cannot drive this solver; use Run."
-            )
-        if i == len(self.answers):
-            self.waiting = True
-            raise Unanswered
-        value = self.answers[i]
-        return Evaluation(value.f.copy(), value.h.copy())
+    def _missing(self, first: int, points: Array, x: Array, xi: Any) -> Entry:
+        """Note the question and leave the step."""
+        self.question = Question(x.copy(), xi)
+        raise Unanswered
 
 
 class Interview(Worker):
@@ -83,19 +75,17 @@ class Interview(Worker):
     def __init__(self, solver: Solver, problem: Problem, *rest: Any) -> None:
         super().__init__(problem, solver, *rest)
         self._untouched = solver.clone()
-        self.told = Told(problem)
+        self.asked = self.told = Told(problem)
         self._committed: tuple[Any, Any] = ({}, {})
 
     def work(self) -> None:
         """Go on to the next question, or to the end."""
+        self._begun = self.told.begun
         self.told.reread()
         try:
             super().work()
         except Unanswered:
             pass
-
-    def _make_oracle(self) -> Oracle:
-        return Oracle(self.told, self.streams, self.limits.calls, self.tolerance)  # type: ignore[arg-type]
 
     def _prepare(self) -> None:
         self.solver, self.resolved = self._untouched.clone(), {}
@@ -105,27 +95,22 @@ class Interview(Worker):
         self._commit()
 
     def _may_go_on(self) -> bool:
-        return True if self.told.questions else super()._may_go_on()
+        begun, self._begun = self._begun, False
+        return begun or super()._may_go_on()
 
     def _advance(self) -> None:
         streams, oracle = self._committed
         self.streams.restore(streams)
-        for name, value in oracle.items():
-            setattr(self.oracle, name, value.copy() if isinstance(value, np.ndarray) else value)
+        set_progress(self.oracle, oracle)
         super()._advance()
         self._commit()
 
     def _commit(self) -> None:
-        oracle = {
-            name: value.copy() if isinstance(value, np.ndarray) else value
-            for name, value in vars(self.oracle).items()
-            if name not in ("_problem", "_streams", "domain")
-        }
-        self._committed = self.streams.snapshot(), oracle
+        self._committed = self.streams.snapshot(), progress(self.oracle)
         self.told.begin()
 
     def _close(self) -> None:
-        if not self.told.waiting:
+        if self.told.question is None:
             super()._close()
 
     def __getstate__(self) -> dict[str, Any]:

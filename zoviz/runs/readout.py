@@ -43,9 +43,11 @@ class Readout(param.Parameterized):
     @property
     def message(self) -> str:
         """One sentence on how the run ended, or on what to know while it goes on."""
-        if self._worker is None:
+        worker = self._worker
+        if worker is None:
             return ""
-        return self._worker.message or " ".join(self._worker.notes)
+        trouble = [] if worker.recorder is None else [worker.recorder.trouble]
+        return worker.message or " ".join(filter(None, [*worker.notes, *trouble]))
 
     @property
     def error(self) -> BaseException | None:

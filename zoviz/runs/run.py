@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import threading
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
 import param
 
+from zoviz.parameters import Interval
 from zoviz.problems.base import Problem
+from zoviz.runs import again, recording
 from zoviz.runs import targets as _targets
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.kept import Kept
 from zoviz.runs.limits import Limits
 from zoviz.runs.readout import Readout
 from zoviz.runs.result import Result
@@ -27,6 +31,20 @@ class Run(Readout):
     The worker owns private twins of ``problem`` and ``solver``. While the run is going on, setting a live parameter of
     the public ``solver`` (or of its estimator) reaches the twin between two steps and is written to ``journal``; a
     structural parameter cannot be set. Times count computing only: neither pauses nor measures off the books.
+
+    With a ``store`` (a ``Store`` or its URL) everything is kept there while it happens, under ``id``. Trouble with
+    it never ends a run: ``message`` tells.
+
+    Attributes
+    ----------
+    id : str
+        32 hexadecimal digits, the run's own for ever.
+    script : Journal
+        Changes that it was told to make by itself.
+    initial : tuple of Problem and Solver, or None
+        Both as they were when it started.
+    kept : Kept or None
+        What a store has of the run that this one goes on with.
 
     Raises
     ------
@@ -66,12 +84,25 @@ class Run(Readout):
         default=1e-6, bounds=(0, None), label="Feasibility tolerance", doc="Largest h that counts as feasible."
     )
     label = param.String(default="", label="Label", doc="Name for people.")
+    store = param.Parameter(
+        default=None, precedence=-1, label="Store", doc="Store or URL where the run is kept; or None."
+    )
+    checkpoint = Interval(
+        1.0,
+        words=(recording.EVERY_CALL,),
+        precedence=-1,
+        label="Checkpoint every",
+        doc='Seconds between two checkpoints in the store, or "every call": none that was paid for is ever lost.',
+    )
+    study = param.String(default="", precedence=-1, label="Study", doc="Name of the study that the run belongs to.")
+    parent = param.String(default="", precedence=-1, label="Parent", doc="Id of the run that this one repeats.")
 
     def __init__(self, *, script: Journal | tuple[Change, ...] = (), **params: Any) -> None:
         super().__init__(**params)
         if self.problem is None or self.solver is None:
             raise ValueError("Expected a problem and a solver, got None: Run(problem=..., solver=...).")
-        self._script = Journal(script)
+        self.id, self.script = uuid.uuid4().hex, Journal(script)
+        self.kept: Kept | None = None
         self._thread: threading.Thread | None = None
         self._steering: Steering | None = None
         self.initial: tuple[Problem, Solver] | None = None
@@ -170,27 +201,23 @@ class Run(Readout):
         settings
             Parameters of the new ``Run``, e.g. budgets.
         """
-        if self.initial is None:
-            raise ZovizError("Expected a run that has started, got none: there is nothing to repeat.")
-        for name, value in (changes or {}).items():
-            if name not in self.solver.live:
-                live = f"one of {', '.join(self.solver.live)}" if self.solver.live else "nothing"
-                raise ValueError(f"Expected {live} to change, got {name!r}.")
-            self.initial[1].clone().set(name, value)  # refuses a bad value now, not in mid-run
-        at = self.progress.iteration if at is None else at
-        script = list(self.journal.until(at))
-        script += [Change(at, 0, 0.0, name, None, value) for name, value in (changes or {}).items()]
-        kept = {name: value for name, value in self.param.values().items() if name not in ("name", "problem", "solver")}
-        problem, solver = (twin.clone() for twin in self.initial)
-        return Run(problem=problem, solver=solver, script=tuple(script), **(kept | settings))
+        return Run(**again.forked(self, at, changes, {"parent": self.id} | settings))
 
     @classmethod
     def replay(cls, run: Run) -> Run:
         """A new run that repeats ``run`` bit for bit, its steering included, and ends where it ended."""
-        worker = run._worker
-        by_calls = worker is not None and worker.spent_calls
-        end = run.iterations if by_calls else run.progress.iteration
-        return run.fork(seconds=None, stop_at_targets=False, iterations=end)
+        return cls(**again.replayed(run) | {"parent": run.id})
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """Parameters but problem and solver, for who makes another run like this one."""
+        own = ("name", "problem", "solver", "study")
+        return {name: value for name, value in self.param.values().items() if name not in own}
+
+    @property
+    def spent_calls(self) -> bool:
+        """Whether the call budget ended the run, in mid-step."""
+        return self._worker is not None and self._worker.spent_calls
 
     def _prepare(self) -> None:
         if self._worker is not None:
@@ -207,9 +234,10 @@ class Run(Readout):
             _targets.build(self.targets, self.replicas),
             self.stop_at_targets,
             self.feasibility_tolerance,
-            self._script,
+            self.script,
         )
         self._worker.status = "running"
+        recording.begin(self, self._worker)
         self._steering = Steering(self.solver, (self.problem, self), self._worker)
 
     def _command(self, name: str, steps: int = 1) -> None:

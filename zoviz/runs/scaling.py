@@ -9,7 +9,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.streams import Streams
 from zoviz.types import Array
-from zoviz.units import coordinates
+from zoviz.units import Units, coordinates
 
 _REACH = 0.25
 """How far towards random points of X the values are compared: far enough to tell a magnitude, near enough to be safe
@@ -39,9 +39,8 @@ def present(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Pr
     Benchmarks divide by max(1, |f(x0)|) instead (comparators 0.5). That leaves a problem in small units as it is, and
     it is blind to the part of f that matters where f carries a constant; changes see both.
     """
-    # Fixed seed: what is drawn here tells how the problem draws its starts, and must not differ between runs.
-    fixed = Streams(0, 16)
-    units = coordinates(problem.domain, problem.initial(fixed), problem.m)
+    fixed = _fixed()
+    units = _coordinates(problem, fixed)
     oracle.adopt(units)
     base = units.inverse(x0)[:, None]
     ends = units.domain.sample(fixed.uniform("units", _PROBES, oracle.n)[0])
@@ -52,6 +51,20 @@ def present(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Pr
     change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
     size = np.where(change > _ROUND_OFF * np.abs(level), change, size)
-    units = units.with_values(level[0], size[0], size[1:])
+    return present_again(problem, oracle, level[0], size[0], size[1:])
+
+
+def present_again(problem: Problem, oracle: Oracle, level: float, f: float, h: Array) -> Problem:
+    """The same with figures that are known, at no call: level f_0 and sizes s_f and s_i, shape (m,)."""
+    units = _coordinates(problem, _fixed()).with_values(level, f, h)
     oracle.adopt(units)
     return Scaled(problem, units)
+
+
+def _fixed() -> Streams:
+    """Fixed seed: what is drawn here tells how the problem draws its starts, and must not differ between runs."""
+    return Streams(0, 16)
+
+
+def _coordinates(problem: Problem, fixed: Streams) -> Units:
+    return coordinates(problem.domain, problem.initial(fixed), problem.m)

@@ -57,6 +57,18 @@ class Trace:
         self._last = -1
         self._with_tail: Snapshot | None = None
 
+    @classmethod
+    def holding(cls, columns: Mapping[str, Array], capacity: int = CAPACITY, stride: int = 1) -> Trace:
+        """A trace with these rows, as ``snapshot`` gave them, at this stride; more may follow."""
+        trace, rows = cls(capacity), len(columns["iteration"])
+        trace.stride = stride
+        held = {name: np.full((max(capacity, rows), *c.shape[1:]), np.nan) for name, c in columns.items()}
+        for name, column in columns.items():
+            held[name][:rows] = column
+        trace._published = (_Table(held, stride.bit_length() - 1), rows)
+        trace._last = int(columns["iteration"][-1]) if rows else -1
+        return trace
+
     def wants(self, iteration: int) -> bool:
         """Whether a row is due at this iteration."""
         return iteration % self.stride == 0
@@ -118,25 +130,27 @@ class Trace:
             raise KeyError(f"Expected one of the columns {sorted(columns)}, got {name!r}.")
         return columns[name]
 
+    def flat(self) -> dict[str, np.ndarray]:
+        """One line per row and replica: columns of shape (rows R,), vectors spread over numbered ones.
+
+        ``iteration``, ``seconds`` and the number of the ``replica`` come first.
+        """
+        snapshot = self.snapshot()
+        rows, columns = snapshot.rows, snapshot.columns
+        replicas = max([column.shape[1] for column in columns.values() if column.ndim > 1], default=1)
+        out = {name: np.repeat(column, replicas) for name, column in columns.items() if column.ndim == 1}
+        out["replica"] = np.tile(np.arange(replicas), rows)
+        for name, column in columns.items():
+            if column.ndim == 2:
+                out[name] = column.reshape(-1)
+            elif column.ndim == 3:
+                out |= {f"{name}_{j + 1}": column[..., j].reshape(-1) for j in range(column.shape[2])}
+        return out
+
     def write_csv(self, file: IO[str]) -> None:
         """One line per row and replica, vectors spread over numbered columns, full precision."""
-        snapshot = self.snapshot()
-        shared = [name for name, column in snapshot.columns.items() if column.ndim == 1]
-        own = [name for name, column in snapshot.columns.items() if column.ndim > 1]
-        flat = {
-            name: snapshot.columns[name].reshape(snapshot.rows, -1, *snapshot.columns[name].shape[2:]) for name in own
-        }
-        header, parts = [], []
-        for name in own:
-            width = flat[name].shape[2:]
-            header += [name] if not width else [f"{name}_{j + 1}" for j in range(width[0])]
-            parts.append(flat[name][..., None] if not width else flat[name])
+        table = self.flat()
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow([*shared, "replica", *header])
-        if not snapshot.rows:
-            return
-        table = np.concatenate(parts, axis=2)
-        for i in range(snapshot.rows):
-            start = [repr(float(snapshot.columns[name][i])) for name in shared]
-            for r, values in enumerate(table[i]):
-                writer.writerow([*start, r, *(repr(float(v)) for v in values)])
+        writer.writerow(table)
+        texts = [map(repr, column.tolist()) for column in table.values()]
+        writer.writerows(zip(*texts, strict=True))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -14,6 +14,7 @@ from zoviz.runs import measure
 from zoviz.runs.inbox import Inbox
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.limits import Limits
+from zoviz.runs.rules import resolve
 from zoviz.runs.scaling import present
 from zoviz.runs.targets import Target
 from zoviz.runs.threads import SingleBlasThread
@@ -21,6 +22,9 @@ from zoviz.runs.trace import Trace
 from zoviz.solvers.base import Solver
 from zoviz.streams import Streams
 from zoviz.types import BudgetSpent, OracleError
+
+if TYPE_CHECKING:
+    from zoviz.runs.recorder import Recorder
 
 ACTIVE = ("running", "paused")
 """Statuses of a run that has begun and not ended; the others are ready, finished, stopped and failed."""
@@ -68,13 +72,15 @@ class Worker:
         self.resolved: dict[str, Any] = {}
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
-        self._info: Any = None
-        self._script = list(script)
-        self._open = bool(targets)
+        self.info: Any = None
+        self.script = list(script)
+        self.open = bool(targets)
         self.spent_calls = False
         self.oracle: Oracle | None = None
         self.seen = problem  # as the solver sees it: in its units
+        self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
         self.observer: Callable[[], object] | None = None
+        self.recorder: Recorder | None = None
 
     def work(self) -> None:
         """Run to the end; an exception ends the run as failed and stays in ``error``."""
@@ -103,10 +109,13 @@ class Worker:
             self.trace.append(self._row())
         self.problem.release()
         outcome, self.message = self._outcome
+        if self.recorder is not None:
+            self.message = f"{self.message} {self.recorder.end(outcome)}".rstrip()
         self.status = outcome
 
-    def _make_oracle(self) -> Oracle:
-        return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance)
+    def make_oracle(self) -> Oracle:
+        """An oracle that has not been asked anything."""
+        return Oracle(self.asked, self.streams, self.limits.calls, self.tolerance)
 
     def _end(self, status: str, message: str) -> bool:
         """Say how the run ends; seen from outside once the last row is written."""
@@ -117,13 +126,13 @@ class Worker:
         """Check, choose what was left open, evaluate the start and record it."""
         self.status = "running"
         started = time.perf_counter()
-        self.oracle = self._make_oracle()
+        self.oracle = self.make_oracle()
         try:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
             if self.problem.scaled:
                 self.seen = present(self.problem, self.oracle, x0, self.streams)
                 x0 = self.oracle.units.inverse(x0)
-            self._resolve(x0)
+            resolve(self, x0)
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
             raise ValueError(
@@ -144,28 +153,14 @@ class Worker:
         if worst > self.tolerance:
             self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
         self._check_targets(measured)
-        self._record(measured)
+        self.trace.append(self._row(measured))
         self._keep_point()
-
-    def _resolve(self, x0: Any) -> None:
-        suggestible = self.solver.suggestible()
-        if not suggestible:
-            return
-        constants = self.solver.learn(self.seen, self.oracle, x0, self.streams)
-        if constants.measured:
-            self.notes.append(f"Steps chosen from constants {constants.source}.")
-        chosen = self.solver.suggest(self.seen, constants)
-        for name in suggestible:
-            holder, own = self.solver.owner(name)
-            low, high = holder.param[own].bounds
-            self.resolved[name] = min(max(chosen[name], low), high)
-            self.solver.set(name, self.resolved[name])
 
     def _may_go_on(self) -> bool:
         if self.inbox.waiting and not self._attend():
             return self._end("stopped", f"Stopped after {self.iteration} iterations.")
-        while self._script and self._script[0].iteration <= self.iteration:
-            self._apply(self._script[0].name, self._script.pop(0).new)
+        while self.script and self.script[0].iteration <= self.iteration:
+            self._apply(self.script[0].name, self.script.pop(0).new)
         limits = self.limits
         if limits.iterations is not None and self.iteration >= limits.iterations:
             return self._end("finished", f"The budget of {limits.iterations} iterations is spent.")
@@ -177,7 +172,7 @@ class Worker:
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
                 f"{self.problem.mishap}".rstrip()
             )
-        if self.stop_at_targets and self.targets and not self._open:
+        if self.stop_at_targets and self.targets and not self.open:
             return self._end("finished", "Every replica hit every target.")
         over = self.solver.done(self.state, self.oracle.active)
         if over is not None:
@@ -196,6 +191,8 @@ class Worker:
                 return False
             self.trace.show_tail(self._row())
             self.status = "paused"
+            if self.recorder is not None:
+                self.recorder.hold()
             self.inbox.wait()
 
     def _apply(self, name: str, value: Any) -> None:
@@ -205,10 +202,12 @@ class Worker:
             return
         self.solver.set(name, new)
         self.journal.append(Change(self.iteration, self.oracle.spent, self.seconds, name, old, new))
+        if self.recorder is not None:
+            self.recorder.steered()
 
     def _advance(self) -> None:
         started = time.perf_counter()
-        state, self._info = self.solver.step(self.state, self.oracle, self.streams)
+        state, self.info = self.solver.step(self.state, self.oracle, self.streams)
         self.seconds += time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
@@ -219,30 +218,29 @@ class Worker:
         if self.path.wants(self.iteration):
             self._keep_point()
         due = self.trace.wants(self.iteration)
-        if due or self._open:
+        if due or self.open:
             measured = measure.metrics(self.seen, self.solver, state)
-            if self._open:
+            if self.open:
                 self._check_targets(measured)
             if due:
-                self._record(measured)
+                self.trace.append(self._row(measured))
+        if self.recorder is not None:
+            self.recorder.look()
         if self.observer is not None:
             self.observer()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
         calls = self.oracle.calls
         waiting = [t.check(measured[t.metric], self.iteration, calls, self.seconds) for t in self.targets]
-        self._open = any(waiting)
+        self.open = any(waiting)
 
     def _keep_point(self) -> None:
         if self.oracle.n <= PATH_VARIABLES:
             self.path.append({"iteration": self.iteration, "x": self.solver.output(self.state)[0]})
 
-    def _record(self, measured: dict[str, Any]) -> None:
-        self.trace.append(self._row(measured))
-
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
             measured = measured or measure.metrics(self.seen, self.solver, self.state)
-            row = measure.row(self.seen, self.solver, self.state, self._info, self.oracle, measured)
+            row = measure.row(self.seen, self.solver, self.state, self.info, self.oracle, measured)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}

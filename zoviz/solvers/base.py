@@ -81,6 +81,9 @@ class Solver(param.Parameterized):
     source: ClassVar[str] = ""
     """Paper and algorithm."""
     live: ClassVar[tuple[str, ...]] = ()
+    checkpointable: ClassVar[bool] = True
+    """Whether the state has all that the next step needs; a method that keeps more elsewhere is begun again from its
+    start after an interruption, with the values that it was told."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
     """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 

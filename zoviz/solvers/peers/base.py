@@ -57,6 +57,7 @@ class Peer(Solver):
     """The extra that brings them."""
     survives: ClassVar[bool] = True
     """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
+    checkpointable: ClassVar[bool] = False
     measures: ClassVar[bool] = True
     """Whether the rule looks at the noise."""
 

@@ -1,0 +1,80 @@
+"""A store in a file, and small runs to put into it."""
+
+from __future__ import annotations
+
+import importlib.util
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.problems import LoadTracking
+from zoviz.runs.store import Store
+from zoviz.runs.trace import Trace
+from zoviz.solvers import ZOCEG
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """Makes a URL of a fresh database, in a server that is started for the session."""
+    # Tests have no package: a helper beside them is loaded by its path.
+    spec = importlib.util.spec_from_file_location("zoviz_test_postgres", Path(__file__).with_name("postgres.py"))
+    helper = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(helper)
+    with helper.server() as server:
+        yield lambda: helper.database(server, f"zoviz_{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of a store that is yet to be made, of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'zoviz.db'}"
+        return
+    with request.getfixturevalue("postgres")() as fresh:
+        yield fresh
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as one:
+        yield one
+
+
+@pytest.fixture
+def small(store: Store) -> Callable[..., Run]:
+    """Makes a cheap run that is stored: 5 loads, coordinate differences."""
+
+    def make(**settings: Any) -> Run:
+        problem = LoadTracking(n=5, curtailment=40.0)
+        defaults = {"problem": problem, "solver": ZOCEG(), "replicas": 2, "seed": 3, "store": store}
+        return Run(**(defaults | settings))
+
+    return make
+
+
+@pytest.fixture
+def until() -> Callable[..., None]:
+    def wait(condition: Callable[[], bool], seconds: float = 20.0) -> None:
+        end = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < end, "waited in vain"
+            time.sleep(0.005)
+
+    return wait
+
+
+@pytest.fixture
+def same_trace() -> Callable[[Trace, Trace], None]:
+    def compare(one: Trace, other: Trace, but: tuple[str, ...] = ()) -> None:
+        left, right = one.snapshot().columns, other.snapshot().columns
+        assert left.keys() == right.keys()
+        for name in left.keys() - set(but):
+            np.testing.assert_array_equal(left[name], right[name], err_msg=name)
+
+    return compare

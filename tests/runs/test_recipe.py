@@ -1,0 +1,174 @@
+"""Descriptions of problems and solvers: every bit kept, and nothing imported that nobody trusts."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
+from zoviz.registry import discover, required
+from zoviz.runs import recipe
+from zoviz.runs.recipe import describe, rebuild
+from zoviz.solvers import ZOCEG, Solver
+from zoviz.types import ZovizError
+
+
+def round_trip(value: Any, **trust: Any) -> Any:
+    return rebuild(json.loads(json.dumps(describe(value), allow_nan=False)), **trust)
+
+
+def equal(one: Any, other: Any) -> bool:
+    """The same kinds and bits all the way down, whatever makes ``==`` hard."""
+    if hasattr(one, "param"):
+        values = one.param.values(), other.param.values()
+        return type(one) is type(other) and all(equal(values[0][k], values[1][k]) for k in values[0] if k != "name")
+    if isinstance(one, np.ndarray):
+        return one.dtype == other.dtype and one.shape == other.shape and one.tobytes() == other.tobytes()
+    if isinstance(one, (list, tuple)):
+        return type(one) is type(other) and len(one) == len(other) and all(map(equal, one, other))
+    return one == other or (one != one and other != other)
+
+
+def sphere(x: np.ndarray) -> float:
+    return float(x @ x)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -3,
+        "text",
+        0.1 + 0.2,
+        5e-324,
+        float("inf"),
+        float("nan"),
+        (1, (2.5, None)),
+        [(-np.inf, 1.0)],
+        {"gap": [0.1, 1e-17], "function": 1},
+        {"class": "not one"},
+        np.random.default_rng(0).standard_normal((3, 2, 0)),
+        np.random.default_rng(0).standard_normal((3, 2)),
+        np.array([1, 2], dtype=np.int32),
+        np.array([[True], [False]]),
+        np.array([np.nan, np.inf]),
+    ],
+)
+def test_values_come_back_bit_for_bit(value: Any) -> None:
+    assert equal(round_trip(value), value)
+
+
+PROBLEMS = [cls for cls in discover("zoviz.problems", Problem).values() if not required(cls)]
+
+
+@pytest.mark.parametrize("cls", PROBLEMS, ids=lambda c: c.__name__)
+def test_every_problem_comes_back(cls: type[Problem]) -> None:
+    try:
+        problem = cls()
+    except ValueError as missing:
+        pytest.skip(str(missing))
+    twin = round_trip(problem)
+    assert equal(problem, twin) and twin is not problem
+
+
+@pytest.mark.parametrize("cls", discover("zoviz.solvers", Solver).values(), ids=lambda c: c.__name__)
+def test_every_solver_comes_back(cls: type[Solver]) -> None:
+    solver = cls()
+    twin = round_trip(solver)
+    assert equal(solver, twin)
+    assert solver.parts().keys() == twin.parts().keys()
+
+
+def test_a_function_of_the_user_needs_trust() -> None:
+    problem = BlackBox(sphere, bounds=SimpleNamespace(lb=[-1.0], ub=[2.0]), x0=np.array([1.0 / 3.0]))
+    path = f"{__name__}:sphere"
+    assert path in recipe.names(describe(problem)) and recipe.unnamed(describe(problem)) == []
+    with pytest.raises(ZovizError, match="nothing is imported because a stored run names it"):
+        round_trip(problem)
+    for trusted in (path, __name__):
+        twin = round_trip(problem, trusted=[trusted])
+        assert twin.objective is sphere and equal(twin.x0, problem.x0) and twin.bounds == ((-1.0, 2.0),)
+
+
+def test_what_has_no_name_says_so() -> None:
+    problem = BlackBox(lambda x: float(x @ x), bounds=[(-1.0, 1.0)])
+    assert len(recipe.unnamed(describe(problem))) == 1
+    with pytest.raises(ZovizError, match="Pass the problem or the solver itself"):
+        round_trip(problem)
+
+
+def test_an_executor_is_left_out() -> None:
+    with ThreadPoolExecutor(1) as executor:
+        problem = BlackBox(sphere, bounds=[(-1.0, 1.0)], workers=executor)
+        assert round_trip(problem, trusted=[__name__]).workers is None
+
+
+@pytest.mark.parametrize(
+    ("where", "what"),
+    [
+        ("class", "os:system"),
+        ("class", "subprocess:Popen"),
+        ("class", "builtins:eval"),
+        ("class", "zoviz.problems.blackbox:os.system"),
+        ("class", "zoviz.runs.store:Store"),
+        ("objective", "os:system"),
+        ("objective", "posix:system"),
+        ("objective", "zoviz.problems.blackbox:np.load"),
+        ("objective", "zoviz.problems.serving:serve"),
+        ("objective", "zoviz.problems.blackbox:BlackBox.evaluate.__globals__"),
+        ("objective", "tests:nothing"),
+    ],
+)
+def test_a_row_cannot_name_what_is_imported(where: str, what: str) -> None:
+    row = describe(BlackBox())
+    if where == "class":
+        row["class"] = what
+    else:
+        row["values"]["objective"] = {"function": what}
+    with pytest.raises(ZovizError, match="Expected"):
+        rebuild(row)
+
+
+def test_trust_in_a_module_is_not_trust_in_what_it_imports() -> None:
+    with pytest.raises(ZovizError, match="to be defined in"):
+        rebuild({"function": f"{__name__}:round_trip.__globals__"}, trusted=[__name__])
+    with pytest.raises(ZovizError, match="to be defined in"):
+        rebuild({"function": f"{__name__}:json.dumps"}, trusted=[__name__])
+    with pytest.raises(ZovizError, match="a problem, a solver or an estimator"):
+        rebuild({"class": f"{__name__}:sphere", "values": {}}, trusted=[__name__])
+
+
+def test_parameters_that_are_not_there_any_more_are_said() -> None:
+    row = describe(ZOCEG())
+    row["values"]["stride_of_the_past"] = 1
+    with pytest.raises(ZovizError, match="stride_of_the_past.*another version"):
+        rebuild(row)
+    with pytest.raises(ZovizError, match="Expected a description"):
+        rebuild({"pickle": "gASV"})
+
+
+def test_a_stand_in_must_be_what_was_stored() -> None:
+    stored = describe(BlackBox(lambda x: float(x @ x), bounds=[(-1.0, 1.0)]))
+    recipe.check_same(stored, describe(BlackBox(sphere, bounds=[(-1.0, 1.0)])), "problem")
+    with pytest.raises(ZovizError, match="Expected problem.bounds"):
+        recipe.check_same(stored, describe(BlackBox(sphere, bounds=[(-1.0, 2.0)])), "problem")
+    with pytest.raises(ZovizError, match="Expected problem"):
+        recipe.check_same(stored, describe(LoadTracking()), "problem")
+
+
+def test_a_program_is_launched_only_where_it_is_trusted() -> None:
+    problem = Executable(["./sim", "a b", "{input}"], bounds=[(-1.0, 1.0)], m=1)
+    row = describe(problem)
+    (program,) = recipe.names(row) - {"zoviz.problems.executable:Executable"}
+    with pytest.raises(ZovizError, match="Expected a program that you trust, got .*sim"):
+        rebuild(row)
+    assert rebuild(row, trusted=[program]).command == problem.command
+    row["values"]["command"]["program"] = "rm -rf {input}"
+    with pytest.raises(ZovizError, match="nothing is launched because a store says so"):
+        rebuild(row, trusted=[program])

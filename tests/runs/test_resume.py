@@ -1,0 +1,292 @@
+"""Runs that were interrupted: they are listed so, and go on as if nothing had happened."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+import time
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+from sqlalchemy import select, update
+
+from zoviz import Run
+from zoviz.problems import BlackBox
+from zoviz.runs.database import StoreError
+from zoviz.runs.store import Store
+from zoviz.runs.tables import EVALUATIONS, RUNS
+from zoviz.solvers import CMAES, ZOCEG
+from zoviz.types import ZovizError
+
+
+def same(one: Any, other: Any) -> None:
+    """The same iterates, counts and rows, but for the clock."""
+    names = ("x", "fun", "maxcv", "multipliers", "best_feasible", "best_value", "calls", "failures", "message", "nit")
+    for name in names:
+        np.testing.assert_array_equal(getattr(one.result, name), getattr(other.result, name), err_msg=name)
+    for left, right in ((one.trace, other.trace), (one.path, other.path)):
+        a, b = left.snapshot().columns, right.snapshot().columns
+        assert a.keys() == b.keys()
+        for name in a.keys() - {"seconds"}:
+            np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+    assert [(c.iteration, c.name, c.old, c.new) for c in one.journal] == [
+        (c.iteration, c.name, c.old, c.new) for c in other.journal
+    ]
+
+
+class Box:
+    """A black box whose calls are counted, with something to do at one of them."""
+
+    def __init__(self) -> None:
+        self.calls, self.at, self.then = 0, -1, lambda: None
+
+    def __call__(self, x: np.ndarray) -> float:
+        self.calls += 1
+        if self.calls == self.at:
+            self.then()
+        return float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2)
+
+
+def h_at(x: np.ndarray) -> list[float]:
+    return [float(x[0] + x[1] - 2.0), float(x[0] ** 2 - x[1])]
+
+
+def boxed(store: Store, box: Box, **settings: Any) -> Run:
+    problem = BlackBox(box, h_at, bounds=[(-4, 4)] * 2, m=2)
+    defaults = {"solver": ZOCEG(), "replicas": 2, "seed": 5, "iterations": 5, "checkpoint": "every call"}
+    return Run(problem=problem, store=store, **(defaults | settings))
+
+
+def copied(store: Store, folder: Path) -> Store:
+    """The store as it is on disk at this moment, with its runs those of a process that is gone."""
+    path = folder / f"copy{len(list(folder.iterdir()))}.db"
+    with closing(sqlite3.connect(store.database.name)) as now, closing(sqlite3.connect(path)) as then:
+        now.backup(then)
+    copy = Store(f"sqlite:///{path}")
+    with copy.database.writing() as connection:
+        connection.execute(update(RUNS).values(pid=2**30, updated=time.time()))
+    return copy
+
+
+@pytest.mark.parametrize("at", [3, 40])
+@pytest.mark.parametrize("solver", [ZOCEG, CMAES], ids=lambda cls: cls.__name__)
+def test_every_call_is_kept_and_none_is_paid_twice(solver: type, at: int, store: Store, tmp_path: Path) -> None:
+    """Interrupted in the midst of a call: what is on disk then is all but that call."""
+    box, copies = Box(), []
+    box.at, box.then = at, lambda: copies.append(copied(store, tmp_path))
+    whole = boxed(store, box, solver=solver())
+    whole.run()
+    assert whole.result.calls.sum() == box.calls > 50
+    (copy,) = copies
+    assert copy.load(whole.id).status == "interrupted"
+    assert [r.id for r in copy.runs(status="interrupted")] == [whole.id] and copy.runs(status="running") == []
+    rest = Box()
+    run = copy.resume(whole.id, problem=BlackBox(rest, h_at, bounds=[(-4, 4)] * 2, m=2))
+    run.run()
+    assert rest.calls == box.calls - (at - 1)
+    same(run, whole)
+    same(copy.load(whole.id), store.load(whole.id))
+    assert run.id == whole.id and copy.count() == 1 and copy.load(run.id).status == "finished"
+    copy.close()
+
+
+def test_a_resumed_run_is_itself_resumed_steering_and_all(
+    store: Store, small: Callable[..., Run], until: Callable[..., None], tmp_path: Path
+) -> None:
+    def watch() -> None:
+        if whole.progress.iteration in (200, 500, 700):
+            whole.change("primal_step", whole.resolved["primal_step"] * whole.progress.iteration / 1000.0)
+        if whole.progress.iteration in (300, 600):
+            before = store.load(whole.id).record.iterations
+            until(lambda: store.load(whole.id).record.iterations > before)
+            copies.append(copied(store, tmp_path))
+
+    copies: list[Store] = []
+    whole = small(iterations=900, checkpoint=0.02, targets={"violation": [20.0, 1.0]})
+    whole.run(watch)
+    first, second = copies
+    for copy, journal in ((first, 1), (second, 2)):
+        assert len(copy.load(whole.id).journal) == journal
+    # Steered after the interruption, the run goes another way than it did.
+    again = first.resume(whole.id)
+    again.run(lambda: again.progress.iteration == 450 and again.change("primal_step", 1e-4))
+    assert [c.iteration for c in again.journal] == [200, 450] == [c.iteration for c in first.load(again.id).journal]
+    run = second.resume(whole.id)
+    run.run(lambda: run.progress.iteration == 700 and run.change("primal_step", whole.journal[2].new))
+    same(run, whole)
+    same(second.load(whole.id), whole)
+    assert [t.iteration.tolist() for t in run.hits] == [t.iteration.tolist() for t in whole.hits]
+    replay = second.replay(run.id)
+    replay.run()
+    same(replay, whole)
+    first.close(), second.close()
+
+
+def test_a_run_that_was_stopped_goes_on_with_another_budget(store: Store, small: Callable[..., Run]) -> None:
+    run = small()
+    run.start(steps=30)
+    run.stop()
+    run.wait(10)
+    stopped = run.progress.iteration
+    again = store.resume(run.id[:8], iterations=stopped + 40)
+    again.run()
+    whole = small(iterations=stopped + 40)
+    whole.run()
+    same(again, whole)
+    assert store.load(run.id).settings["iterations"] == stopped + 40 and store.count() == 2
+    with pytest.raises(ZovizError, match="for a run that goes on, got seed: fork it"):
+        store.resume(run.id, seed=3)
+
+
+def test_a_run_at_work_is_not_resumed(store: Store, small: Callable[..., Run]) -> None:
+    run = small().start()
+    try:
+        again = store.resume(run.id)
+        with pytest.raises(StoreError, match="Expected a run that is not at work, got .* running in process"):
+            again.start()
+        assert again.status != "running" or again._worker.iteration == 0
+    finally:
+        run.stop()
+        run.wait(10)
+    assert store.load(run.id).status == "stopped"
+
+
+def test_who_is_gone_is_told_by_process_host_and_sign_of_life(store: Store, small: Callable[..., Run]) -> None:
+    def status(**values: Any) -> str:
+        with store.database.writing() as connection:
+            connection.execute(update(RUNS).where(RUNS.c.id == run.id).values(status="running", **values))
+        return store.load(run.id).status
+
+    run, now = small(iterations=2), time.time()
+    run.run()
+    with store.database.reading() as connection:
+        mine = dict(connection.execute(select(RUNS)).one()._mapping)
+    assert status(updated=now - 1e4) == "running", "its process is here, however silent"
+    assert status(pid=2**30, updated=now) == "interrupted", "no such process"
+    assert status(pid=mine["pid"], process_started=mine["process_started"] - 1e5, updated=now - 31) == "interrupted"
+    elsewhere = {"host": "elsewhere", "pid": 2**30}
+    assert status(**elsewhere, updated=now) == "running"
+    assert status(**elsewhere, updated=now - 31) == "interrupted"
+
+
+def test_a_zombie_is_not_at_work(store: Store, small: Callable[..., Run]) -> None:
+    run = small(iterations=2)
+    run.run()
+    process = subprocess.Popen([sys.executable, "-c", ""])
+    end = time.monotonic() + 20
+    while psutil.Process(process.pid).status() != psutil.STATUS_ZOMBIE:
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    with store.database.writing() as connection:
+        connection.execute(update(RUNS).values(status="running", pid=process.pid))
+    assert store.load(run.id).status == "interrupted"
+    process.wait()
+
+
+def test_evaluations_are_kept_in_their_order(store: Store) -> None:
+    box = Box()
+    run = boxed(store, box, replicas=1)
+    run.run()
+    with store.database.reading() as connection:
+        ordinals = [row.ordinal for row in connection.execute(select(EVALUATIONS.c.ordinal))]
+    assert sorted(ordinals) == list(range(box.calls)) == list(range(run.result.calls.sum()))
+
+
+# --- real processes, really killed ------------------------------------------------------------------------------------
+
+
+SCRIPT = """
+    import sys, time
+    import numpy as np
+    from zoviz import Run
+    from zoviz.problems import BlackBox, NonconvexQCQP
+    from zoviz.runs.store import Store
+    from zoviz.solvers import CMAES, ZOCEG, ZOSPLM
+
+    kind, url, pause = sys.argv[1], sys.argv[2], float(sys.argv[3])
+
+    def f_at(x):
+        open("calls.txt", "a").write(".")
+        time.sleep(pause)
+        return float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2)
+
+    def h_at(x):
+        return [float(x[0] + x[1] - 2.0), float(x[0] ** 2 - x[1])]
+
+    def paid():
+        return BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2, m=2)
+
+    def make():
+        common = {"replicas": 2, "seed": 5, "store": Store(url, trusted=["__main__"])}
+        if kind == "free":
+            iterations = int(4000 * pause)
+            return Run(problem=NonconvexQCQP(n=6), solver=ZOSPLM(), iterations=iterations, checkpoint=0.05, **common)
+        if kind == "peer":
+            return Run(problem=paid(), solver=CMAES(), iterations=12, checkpoint=0.05, **common)
+        return Run(problem=paid(), solver=ZOCEG(), iterations=12, checkpoint="every call", **common)
+
+    if __name__ == "__main__":
+        if len(sys.argv) > 4:
+            run = Store(url).resume(sys.argv[4], **({} if kind == "free" else {"problem": paid()}))
+        else:
+            run = make()
+        print(run.id, flush=True)
+        run.run()
+"""
+
+
+class Stage:
+    """Runs in processes of their own, which may be killed."""
+
+    def __init__(self, folder: Path, kind: str) -> None:
+        self.folder, self.kind, self.url = folder, kind, f"sqlite:///{folder / 'zoviz.db'}"
+        (folder / "script.py").write_text(textwrap.dedent(SCRIPT))
+
+    def begin(self, pause: float, *again: str) -> tuple[subprocess.Popen[str], str]:
+        command = [sys.executable, "script.py", self.kind, self.url, str(pause), *again]
+        path = {"PYTHONPATH": str(Path(__file__).resolve().parents[2])}
+        process = subprocess.Popen(command, cwd=self.folder, env=os.environ | path, stdout=subprocess.PIPE, text=True)
+        return process, process.stdout.readline().strip()
+
+    def calls(self) -> int:
+        path = self.folder / "calls.txt"
+        return len(path.read_text()) if path.exists() else 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["free", "paid", "peer"])
+def test_a_killed_run_goes_on_bit_for_bit(kind: str, tmp_path: Path) -> None:
+    stage = Stage(tmp_path, kind)
+    pause = 1.0 if kind == "free" else 0.004
+    process, whole = stage.begin(pause)
+    process.wait(60)
+    process.stdout.close()
+    paid = stage.calls()
+    with Store(stage.url) as store:
+        assert store.load(whole).status == "finished"
+        again: tuple[str, ...] = ()
+        for _ in range(3):
+            process, run = stage.begin(pause, *again)
+            time.sleep(0.35)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process.stdout.close()
+            again = (run,)
+            if store.load(run).status == "interrupted":
+                assert store.count(status="interrupted") == 1 and store.count(status="running") == 0
+        process, _ = stage.begin(pause, run)
+        process.wait(60)
+        process.stdout.close()
+        assert store.load(run).status == "finished"
+        same(store.load(run), store.load(whole))
+    if kind == "paid":
+        assert stage.calls() <= 2 * paid + 3, "one call in flight for every kill"

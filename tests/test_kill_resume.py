@@ -1,0 +1,56 @@
+"""Kills and resumes in processes of their own: see kill_resume.py."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="parts of a run are forks")
+
+# Microseconds a call: no log of evaluations, a checkpoint ten times a second.
+FAST = "--solver ZOSPLM --workers 0 --calls 6000000"
+SCRIPT = Path(__file__).with_name("kill_resume.py")
+
+
+def killed(*arguments: str) -> str:
+    """What the script says."""
+    root = str(SCRIPT.parent.parent)
+    paths = os.pathsep.join([root, *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = subprocess.run(
+        [sys.executable, str(SCRIPT), *arguments],
+        env=os.environ | {"PYTHONPATH": paths},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("arguments", ["--solver ZOCEG --workers 2", "--solver COBYLA --replicas 1"])
+def test_a_few_kills(arguments: str) -> None:
+    said = killed("--kills", "3", "--calls", "60", "--longest", "0.6", *arguments.split())
+    assert "3 kills" in said and "agree to the bit" in said
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "--solver ZOCEG",
+        "--solver ZOSPLM --workers 3",
+        "--solver COBYLA --replicas 1 --calls 600",
+        "--solver CMAES",
+        FAST,
+    ],
+)
+def test_fifty_kills(arguments: str) -> None:
+    assert "50 kills" in killed("--kills", "50", "--calls", "1500", *arguments.split())
+
+
+@pytest.mark.slow
+def test_the_servers_kills() -> None:
+    assert "5 kills" in killed("--server", "--kills", "5", "--longest", "3", "--solver", "ZOCEG", "--calls", "900")

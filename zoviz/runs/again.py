@@ -1,0 +1,76 @@
+"""A run once more: what a replay or a fork is made of, whether the first one is at work or in a store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from zoviz.problems.base import Problem
+from zoviz.runs.journal import Change, Journal
+from zoviz.runs.readout import Progress
+from zoviz.solvers.base import Solver
+from zoviz.types import ZovizError
+
+
+class Repeatable(Protocol):
+    """A run that has begun, here or in a store.
+
+    Attributes
+    ----------
+    initial : tuple of Problem and Solver, or None
+        As they were at the start.
+    settings : mapping
+        Its other parameters, by name.
+    spent_calls : bool
+        Whether it ended in mid-step, when its calls were spent.
+    """
+
+    initial: tuple[Problem, Solver] | None
+
+    @property
+    def settings(self) -> Mapping[str, Any]:
+        """Parameters of the run but problem and solver."""
+
+    @property
+    def journal(self) -> Journal:
+        """Steering so far."""
+
+    @property
+    def progress(self) -> Progress:
+        """Counters."""
+
+    @property
+    def spent_calls(self) -> bool:
+        """Whether the call budget ended it."""
+
+
+def forked(
+    source: Repeatable, at: int | None, changes: Mapping[str, Any] | None, settings: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Arguments of a ``Run`` that repeats ``source`` up to iteration ``at``, then goes on with ``changes``.
+
+    Raises
+    ------
+    ZovizError
+        Where the source has not begun.
+    ValueError
+        For a change of what is not live, or to a value that its parameter refuses.
+    """
+    if source.initial is None:
+        raise ZovizError("Expected a run that has started, got none: there is nothing to repeat.")
+    problem, solver = (twin.clone() for twin in source.initial)
+    for name, value in (changes or {}).items():
+        if name not in solver.live:
+            live = f"one of {', '.join(solver.live)}" if solver.live else "nothing"
+            raise ValueError(f"Expected {live} to change, got {name!r}.")
+        solver.clone().set(name, value)  # refuses a bad value now, not in mid-run
+    at = source.progress.iteration if at is None else at
+    script = list(source.journal.until(at))
+    script += [Change(at, 0, 0.0, name, None, value) for name, value in (changes or {}).items()]
+    return {**source.settings, **settings, "problem": problem, "solver": solver, "script": tuple(script)}
+
+
+def replayed(source: Repeatable) -> dict[str, Any]:
+    """Arguments of a ``Run`` that repeats ``source``, its steering included, and ends where it ended."""
+    end = source.settings["iterations"] if source.spent_calls else source.progress.iteration
+    return forked(source, None, None, {"seconds": None, "stop_at_targets": False, "iterations": end})

@@ -1,0 +1,56 @@
+"""From a stored run to one that goes on with it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from sqlalchemy import Connection, select
+
+from zoviz.runs.evaluations import Entry
+from zoviz.runs.kept import Kept
+from zoviz.runs.packing import unpack
+from zoviz.runs.run import Run
+from zoviz.runs.stored import Stored
+from zoviz.runs.tables import EVALUATIONS, SNAPSHOTS
+from zoviz.types import ZovizError
+
+_FREE = ("checkpoint", "iterations", "calls", "seconds", "stop_at_targets")
+"""Settings that may be others when a run goes on: what it has done so far does not depend on them."""
+
+
+def read(connection: Connection, stored: Stored) -> Kept:
+    """What is kept of a stored run, read in the transaction in which it was loaded."""
+    run = stored.id
+    query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == "checkpoint")
+    checkpoint = connection.execute(query).scalar()
+    spent = 0 if checkpoint is None else stored.points
+    rows = connection.execute(select(EVALUATIONS.c.data).where(EVALUATIONS.c.run == run))
+    found = ((ordinal, Entry(*entry)) for row in rows for ordinal, *entry in unpack(row.data))
+    entries = {ordinal: entry for ordinal, entry in found if ordinal + len(entry.x) > spent}
+    return Kept(checkpoint, stored.trace, stored.path, stored.journal, entries, stored.memory)
+
+
+def resumed(source: Stored, kept: Kept, settings: Mapping[str, Any]) -> Run:
+    """A ``Run`` that goes on with a stored one under its own id.
+
+    Parameters
+    ----------
+    source : Stored
+    kept : Kept
+    settings : mapping
+        ``store``, and other settings than it had.
+
+    Raises
+    ------
+    ZovizError
+        For settings that would make it another run.
+    """
+    other = sorted(settings.keys() - {"store", *_FREE})
+    if other:
+        raise ZovizError(f"Expected one of {', '.join(_FREE)} for a run that goes on, got {other[0]}: fork it.")
+    problem, solver = source.initial
+    made = {**source.settings, **settings, "problem": problem, "solver": solver, "study": source.record.study}
+    run = Run(**made, script=tuple(source.script))
+    run.id, run.kept = source.id, kept
+    return run
