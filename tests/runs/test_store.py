@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,13 @@ from zoviz.solvers import ZOCEG, ZOEG
 from zoviz.types import ZovizError
 
 Small = Callable[..., Run]
+
+
+@pytest.fixture
+def store(url: str) -> Iterator[Store]:
+    """Of each kind: the same tests for SQLite and PostgreSQL."""
+    with Store(url) as one:
+        yield one
 
 
 def rows(store: Store, table: Any, run: str | None = None) -> int:
