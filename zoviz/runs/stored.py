@@ -151,11 +151,6 @@ class Stored:
         return bool(self._outcome and self._outcome["spent_calls"])
 
     @property
-    def points(self) -> int:
-        """Evaluations before the last snapshot, of all replicas."""
-        return int(self._outcome["calls"].sum()) if self._outcome else 0
-
-    @property
     def memory(self) -> dict[str, Any]:
         """What evaluating left behind beside values."""
         return self._outcome.get("memory", {})
