@@ -105,8 +105,8 @@ def test_a_resumed_run_is_itself_resumed_steering_and_all(
         if whole.progress.iteration in (50, 150, 250):
             whole.change("primal_step", whole.resolved["primal_step"] * whole.progress.iteration / 300.0)
         if whole.progress.iteration in (100, 200):
-            before = store.load(whole.id).record.iterations
-            until(lambda: store.load(whole.id).record.iterations > before)
+            before = store.load(whole.id).record.updated
+            until(lambda: store.load(whole.id).record.updated > before)
             copies.append(copied(store, tmp_path))
 
     copies: list[Store] = []
