@@ -30,6 +30,13 @@ def postgres() -> Iterator[Any]:
         yield lambda: helper.database(server, f"zoviz_{uuid.uuid4().hex[:12]}")
 
 
+@pytest.fixture(scope="session")
+def shared(postgres: Any) -> Iterator[Store]:
+    """A PostgreSQL store for tests that leave it as they like: making a database takes longer than most of them."""
+    with postgres() as url, Store(url) as one:
+        yield one
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
     """Of a store that is yet to be made, of each kind."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pickle
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from zoviz import Run
 from zoviz.problems import BlackBox, NonconvexQCQP
@@ -23,11 +24,17 @@ from zoviz.types import ZovizError
 Small = Callable[..., Run]
 
 
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    """Of each kind: the same tests for SQLite and PostgreSQL."""
-    with Store(url) as one:
-        yield one
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Of each kind, and empty: the same tests for SQLite and PostgreSQL."""
+    if request.param == "sqlite":
+        with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as one:
+            yield one
+        return
+    one = request.getfixturevalue("shared")
+    with one.database.writing() as connection:
+        connection.execute(delete(RUNS))
+    yield one
 
 
 def rows(store: Store, table: Any, run: str | None = None) -> int:
