@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -57,8 +57,6 @@ class DistributedConsensus(LinearlyConstrained):
 
     title = "Distributed optimisation on a random graph"
     order = 12
-    noise = "common"
-    noise_scale = 0.0
     sampled_rows = True
 
     nodes = param.Integer(default=6, bounds=(2, 1000), softbounds=(2, 60), label="Nodes N", doc="Nodes of the graph.")

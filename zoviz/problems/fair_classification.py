@@ -33,8 +33,9 @@ class FairClassification(LinearlyConstrained):
               \quad\text{s.t.}\quad \Big|\frac1N \sum_i (z_i - \bar z)\,\theta^\top x_i\Big| \le c
 
     V is the logistic loss, or one of two that are not convex: the logistic difference (6.7), and a smoothed 0-1 loss
-    (6.8). The rows are a'theta <= c and -a'theta <= c. A sample is ``people`` of the N, drawn with replacement. ``metrics`` adds ``accuracy``, the share of the N that are classified rightly (+1 where theta'x >= 0),
-    and ``covariance``, the left side of the bound.
+    (6.8). The rows are a'theta <= c and -a'theta <= c. A sample is ``people`` of the N, drawn with replacement.
+    ``metrics`` adds ``accuracy``, the share of the N that are classified rightly (+1 where theta'x >= 0), and
+    ``covariance``, the left side of the bound.
 
     Notes
     -----
@@ -50,8 +51,6 @@ class FairClassification(LinearlyConstrained):
 
     title = "Fair classification"
     order = 10
-    noise = "common"
-    noise_scale = 0.0
     equations = False
 
     source = param.Selector(
@@ -93,7 +92,6 @@ class FairClassification(LinearlyConstrained):
         signed = found.labels[:, None] * features
         direction = (found.sensitive - found.sensitive.mean()) @ features / count
         loss, largest = margin_loss(self.loss, self.shift), float(np.linalg.eigvalsh(signed.T @ signed / count)[-1])
-        start = min(self.start_radius, self.half_width)
         radius = self.half_width * np.sqrt(n)
         constants = Constants(
             curvature=loss.bend * largest + self.ridge,
@@ -157,11 +155,6 @@ class FairClassification(LinearlyConstrained):
         slopes = self.data.loss.slope(margins) / margins.shape[-1]
         part = slopes @ signed if signed.ndim == 2 else _apply(slopes, signed)
         return part + self.ridge * x
-
-    def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array]:
-        """Of all people, and the two rows."""
-        a = self.data.direction
-        return self.stochastic_gradient(x), np.broadcast_to(np.stack([a, -a]), (*x.shape[:-1], 2, a.size))
 
     def residual(self, x: Array, xi: Any = None, copy: int = 0) -> Array:
         """a'theta - c and -a'theta - c."""

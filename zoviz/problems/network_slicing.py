@@ -29,7 +29,7 @@ class _Data(NamedTuple):
 class NetworkSlicing(LinearlyConstrained):
     r"""Cheapest routes of K flows through chains of functions, each function of a flow at one of P nodes.
 
-    .. math:: \min \sum_{k,(i,j)} w_{ij} r_{ij}(k) + \sigma \sum_{k,f} \big(\|x_f(k) + \epsilon 1\|_p^p - c_\epsilon\big)
+    .. math:: \min \sum_{k,(i,j)} w_{ij} r_{ij}(k) + \sigma \sum_{k,f} \big(\|x_f(k) + \epsilon\|_p^p - c_\epsilon\big)
 
     with c = (1 + eps)^p + (P - 1) eps^p, so that the second term, which is concave and at least 0 on simplices, is 0
     at binary x. The rows, all of them equations, are in this order:
@@ -60,8 +60,6 @@ class NetworkSlicing(LinearlyConstrained):
 
     title = "Network slicing"
     order = 11
-    noise = "common"
-    noise_scale = 0.0
 
     nodes = param.Integer(default=6, bounds=(3, 200), softbounds=(3, 40), label="Nodes", doc="Nodes of the network.")
     degree = param.Integer(default=3, bounds=(2, 50), softbounds=(2, 8), label="Links per node", doc="Out of each.")
@@ -78,7 +76,7 @@ class NetworkSlicing(LinearlyConstrained):
         default=0.2,
         bounds=(0, 1),
         label="Spread of costs",
-        doc="Links' costs vary by this share from sample to sample.",
+        doc="Links' costs vary by this share.",
     )
     demand_spread = param.Number(
         default=0.0, bounds=(0, 1), label="Spread of demands", doc="The same of demands; above 0 rows are sampled."
