@@ -167,10 +167,8 @@ class DistributedConsensus(LinearlyConstrained):
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
-    ) -> Sample | None:
+    ) -> Sample:
         """Points of every node (R, *shape, N, points size) and edges (R, *shape, 3, pairs)."""
-        if self.noise == "deterministic":
-            return None
         picked = streams.uniform("xi", *shape, self.nodes, self.points * int(np.prod(size)))
         edges = self.data.graph.draw(streams, "zeta", *shape, COPIES)
         return Sample(point=(picked * self.node_points).astype(np.intp), edges=edges)

@@ -135,10 +135,8 @@ class FairClassification(LinearlyConstrained):
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
-    ) -> Sample | None:
+    ) -> Sample:
         """Rows of the table, (R, *shape, people size), drawn with replacement."""
-        if self.noise == "deterministic":
-            return None
         picked = streams.uniform("xi", *shape, self.people * int(np.prod(size)))
         return Sample(person=(picked * len(self.data.signed)).astype(np.intp))
 

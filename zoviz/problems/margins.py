@@ -135,7 +135,8 @@ def _newton(signed: Array, ridge: float, direction: Array | None, level: float) 
         except np.linalg.LinAlgError:
             return None
         step, multiplier = solved[:d], solved[d:]
-        if np.linalg.norm(gradient + rows.T @ multiplier) <= 1e-12 * (1.0 + np.linalg.norm(gradient)):
+        flat = np.linalg.norm(gradient + rows.T @ multiplier) <= 1e-12 * (1.0 + np.linalg.norm(gradient))
+        if flat and np.linalg.norm(step) <= 1e-6 * (1.0 + np.linalg.norm(x)):  # steps stay long towards infinity
             return x, float(multiplier.sum())
         length, old, fall = 1.0, value(x), float(gradient @ step)
         while length > 1e-4 and value(x + length * step) > old + 1e-4 * length * fall + 1e-15:

@@ -145,10 +145,8 @@ class NetworkSlicing(LinearlyConstrained):
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
-    ) -> Sample | None:
+    ) -> Sample:
         """Mean costs of the mini-batch (R, *shape, L), and demands (R, *shape, 3, K) where they vary."""
-        if self.noise == "deterministic":
-            return None
         network = self.data.network
         swing = 2.0 * streams.uniform("xi", *shape, int(np.prod(size)), network.cost.size).mean(axis=-2) - 1.0
         sample = Sample(cost=network.cost * (1.0 + self.cost_spread * swing))
