@@ -67,7 +67,7 @@ class FairClassification(LinearlyConstrained):
         0.2, bounds=(1e-6, 1e3), softbounds=(1e-2, 2.0), label="Covariance bound c", doc="Largest covariance allowed."
     )
     ridge = param.Number(
-        default=1e-3, bounds=(0, 1e3), softbounds=(0, 1), label="Ridge", doc="Weight of ||θ||²/2, which is ours."
+        default=1e-2, bounds=(0, 1e3), softbounds=(0, 1), label="Ridge", doc="Weight of ||θ||²/2, which is ours."
     )
     people = param.Integer(
         default=32,

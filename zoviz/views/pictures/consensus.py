@@ -53,6 +53,7 @@ class Consensus(Picture):
         fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
         words = fig.text("x", "y", text="text", source=self._words, text_align="left", text_baseline="middle")
         pin(words.glyph, text_font_size="13px", text_color=EVENT)
+        fig.scatter([2.6], [0.0], alpha=0.0)  # room for the words, to which the range would not stretch
         bar = ColorBar(color_mapper=mapper, width=10, title="‖xᵢ − mean‖", background_fill_alpha=0.0)
         bar.ticker, bar.formatter = LogTicker(desired_num_ticks=6), LogTickFormatter()
         pin(bar, title_text_font_size="12px", major_label_text_font_size="11px")
