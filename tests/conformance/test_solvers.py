@@ -28,7 +28,7 @@ EVERY = {name: cls for name, cls in discover("zoviz.solvers", Solver).items() if
 SOLVERS = {name: cls for name, cls in EVERY.items() if cls().accepts(NonconvexQCQP()) is None}
 # Other libraries' optimisers: no estimator, no live parameter, duals that may be unknown (NaN), and steps that are not
 # comparable; tests/solvers/test_peers.py asks how far they come.
-PEERS = {name for name, cls in SOLVERS.items() if cls().estimator is None}
+PEERS = {name for name, cls in EVERY.items() if cls().estimator is None}
 ESTIMATORS = {
     name: cls
     for name, cls in discover("zoviz.estimators", GradientEstimator).items()
