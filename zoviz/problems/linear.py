@@ -49,7 +49,7 @@ class LinearlyConstrained(Problem):
 
     def _forget(self, *events: param.parameterized.Event) -> None:
         super()._forget(*events)
-        self._rows: tuple[Array, Array] | None = None
+        self._rows: tuple[Array, Array, Array] | None = None
 
     @property
     def m(self) -> int:  # type: ignore[override]
@@ -78,8 +78,13 @@ class LinearlyConstrained(Problem):
 
     def matrix(self) -> tuple[Array, Array]:
         """A (p, n) and b (p,), not to be written to; the expectations where rows are sampled."""
+        return self._dense()[:2]
+
+    def _dense(self) -> tuple[Array, Array, Array]:
+        """A, b and the gradients of h (m, n), made once."""
         if getattr(self, "_rows", None) is None:
-            self._rows = self.adjoint(np.eye(self.rows)), -self.residual(np.zeros(self.domain.n))
+            a = self.adjoint(np.eye(self.rows))
+            self._rows = a, -self.residual(np.zeros(self.domain.n)), self.two_sided(a.T).T
         return self._rows
 
     @property
@@ -98,7 +103,7 @@ class LinearlyConstrained(Problem):
 
     def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array]:
         """Exact gradients off the books; that of h is constant, a view that must not be written to."""
-        of_h = self.two_sided(self.matrix()[0].T).T
+        of_h = self._dense()[2]
         return self.stochastic_gradient(x), np.broadcast_to(of_h, (*x.shape[:-1], *of_h.shape))
 
     def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
