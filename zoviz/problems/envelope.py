@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +14,8 @@ from zoviz.types import Array
 
 if TYPE_CHECKING:
     from zoviz.problems.linear import LinearlyConstrained
+
+Function = Callable[[Array], Any]
 
 LARGEST = 500
 """Variables up to which a proximal point is computed: a general solver's work grows with their cube."""
@@ -69,13 +72,7 @@ def proximal_point(problem: LinearlyConstrained, z: Array, weight: float) -> Arr
     bounds = optimize.Bounds(*(np.broadcast_to(end, problem.domain.n) for end in ends))
     out = np.full(z.shape, np.nan)
     for r in np.flatnonzero(np.isfinite(z).all(axis=-1)):  # a general solver takes one problem at a time
-
-        def value(x: Array, centre: Array = z[r]) -> float:
-            return float(problem.evaluate(x).f + 0.5 * weight * np.square(x - centre).sum())
-
-        def slope(x: Array, centre: Array = z[r]) -> Array:
-            return problem.stochastic_gradient(x) + weight * (x - centre)
-
+        value, slope = _pulled(problem, z[r], weight)
         out[r] = optimize.minimize(
             value,
             problem.domain.project(z[r]),
@@ -86,6 +83,18 @@ def proximal_point(problem: LinearlyConstrained, z: Array, weight: float) -> Arr
             options={"ftol": 1e-14, "maxiter": 500},
         ).x
     return out
+
+
+def _pulled(problem: LinearlyConstrained, z: Array, weight: float) -> tuple[Function, Function]:
+    """f(x) + weight/2 ||x - z||^2 and its gradient, as functions of one point."""
+
+    def value(x: Array) -> float:
+        return float(problem.evaluate(x).f + 0.5 * weight * np.square(x - z).sum())
+
+    def slope(x: Array) -> Array:
+        return problem.stochastic_gradient(x) + weight * (x - z)
+
+    return value, slope
 
 
 def _independent(matrix: Array, offset: Array) -> tuple[Array, Array]:

@@ -60,8 +60,8 @@ class StochasticQP(LinearlyConstrained):
     stationary point that q and b are made from is the only one. Otherwise it is one of perhaps many. A has the
     singular values 0.7 to 1.3. A fifth of the coordinates are at a bound there, with multipliers in [0.5, 1].
 
-    With ``sampled_rows``, A_zeta = A + s E / sqrt(n) and b_zeta = b + s e, E and e standard normal, three independent
-    copies a sample, whatever the mini-batch.
+    With ``sampled_rows``, A_zeta = A + s E / sqrt(n) and b_zeta = b + s e, E and e standard normal: three independent
+    copies a sample, each the mean over a mini-batch of its own.
 
     References
     ----------
@@ -189,7 +189,7 @@ class StochasticQP(LinearlyConstrained):
             return exact
         noise = _along(xi.rows[..., copy, :, :], x, 2)
         of_a = np.matmul(noise[..., :-1], x[..., None])[..., 0] / math.sqrt(self.n)
-        return exact + self.row_noise * (of_a - noise[..., -1])
+        return exact + xi.factor * self.row_noise * (of_a - noise[..., -1])
 
     def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
         """A^T y, or A_zeta^T y."""
@@ -197,7 +197,8 @@ class StochasticQP(LinearlyConstrained):
         if xi is None or not self.sampled_rows:
             return exact
         noise = _along(xi.rows[..., copy, :, :], y, 2)
-        return exact + self.row_noise / math.sqrt(self.n) * np.matmul(y[..., None, :], noise[..., :-1])[..., 0, :]
+        size = xi.factor * self.row_noise / math.sqrt(self.n)
+        return exact + size * np.matmul(y[..., None, :], noise[..., :-1])[..., 0, :]
 
     def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
         """Q x + q + (sigma / sqrt(n)) xi + kappa zeta x."""

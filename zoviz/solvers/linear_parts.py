@@ -145,9 +145,9 @@ class LinearMethod(Solver):
         return super().theory(problem, info) if self.gradients == "zeroth-order" else {}
 
     def scale(self, problem: Problem, power: float) -> float:
-        """min{1, (100 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""
+        """min{1, (400 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""
         inflation = 1.0 + self.relative_variance(problem.domain.n) if self.gradients == "zeroth-order" else 1.0
-        return min(1.0, (100.0 / self.horizon) ** power) / inflation
+        return min(1.0, (400.0 / self.horizon) ** power) / inflation
 
     def radius(self, problem: Problem, constants: Constants) -> float:
         """The estimator's radius: 1e-5, larger under independent noise."""

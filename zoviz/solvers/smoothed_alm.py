@@ -59,12 +59,13 @@ class SmoothedALM(SmoothedMethod):
         """Steps of order T^(-1/2), as the theorem's.
 
         mu = max{2, 4 L_f}, rho = mu / ||A||^2, tau = c / [2 (L_f + rho ||A||^2 + mu)] with
-        c = min{1, (100 / T)^(1/2)}, over 1 + v for zeroth-order gradients of relative variance v,
-        eta = (mu - L_f)^2 tau / (4 ||A||^2), beta = 2 mu tau.
+        c = min{1, (400 / T)^(1/2)}, over 1 + v for zeroth-order gradients of relative variance v,
+        eta = (mu - L_f)^2 tau / (2 ||A||^2), beta = 2 mu tau.
 
         References
         ----------
-        Paper salm, (3.1) and (A.1) for mu, eta and the powers of T; the other factors are ours (comparators 8.2, 11B).
+        Paper salm, (3.1) and (A.1) for mu, eta (twice theirs) and the powers of T; the other factors are ours, since
+        those printed are far too small in practice (comparators 8.2, 11B).
         """
         return self.rule(problem, constants, 0.5)
 

@@ -63,9 +63,7 @@ class SmoothedMethod(PenalisedMethod):
         step = self.scale(problem, power) / (2.0 * (curvature + penalty * square + weight))
         return {
             "primal_step": step,
-            "dual_step": (weight - curvature) ** 2 * (self.primal_step or step) / (4.0 * square)
-            if weight > curvature
-            else step,
+            "dual_step": 0.5 * (max(weight - curvature, 0.0) or weight) ** 2 * (self.primal_step or step) / square,
             "penalty": penalty,
             "proximal_weight": weight,
             "proximal_step": 2.0 * weight * step,

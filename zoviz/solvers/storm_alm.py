@@ -71,13 +71,13 @@ class StormALM(SmoothedMethod):
         return super().objection(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps as for Algorithm 1 but of order T^(-1/3), and a = min{1, (100 / T)^(2/3)}.
+        """Steps as for Algorithm 1 but of order T^(-1/3), and a = min{1, (400 / T)^(2/3)}.
 
         References
         ----------
         Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (comparators 8.2, 6A); the factors are ours.
         """
-        return self.rule(problem, constants, 1.0 / 3.0) | {"momentum": min(1.0, (100.0 / self.horizon) ** (2.0 / 3.0))}
+        return self.rule(problem, constants, 1.0 / 3.0) | {"momentum": min(1.0, (400.0 / self.horizon) ** (2.0 / 3.0))}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:
         """z = x0, y = 0, and a first estimate from N samples: one gradient."""
