@@ -39,4 +39,6 @@ def test_a_papers_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     outputs = [out for cell in notebook.cells for out in cell.get("outputs", [])]
     printed = "".join(out.get("text", "") for out in outputs if out.output_type == "stream")
     assert "Traceback" not in printed
-    assert len([out for out in outputs if "text/html" in out.get("data", {})]) >= 2, "Expected figures among the outputs."
+    assert len([out for out in outputs if "text/html" in out.get("data", {})]) >= 2, (
+        "Expected figures among the outputs."
+    )
