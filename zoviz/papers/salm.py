@@ -7,6 +7,7 @@ the interval, 95%, is that of the replicas, each of which draws iterations t* of
 
     python -m zoviz.papers.salm --rates          # four horizons, 1000 to 64000: some minutes
     python -m zoviz.papers.salm --penalty        # ||Ax - b|| at one constant weight: seconds
+    python -m zoviz.papers.salm --applications   # section 6, beside general solvers: minutes
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.oracle import Oracle
+from zoviz.papers import salm_applications
 from zoviz.problems import StochasticQP
 from zoviz.runs.run import Run
 from zoviz.solvers import LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
@@ -123,7 +125,11 @@ def main() -> None:
     parser.add_argument("--draws", type=int, default=32, help="iterations t* at which a run is measured")
     parser.add_argument("--null-curvature", type=float, default=0.5, help="negative: f is nonconvex on Ax = b too")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--applications", action="store_true", help="the three applications, see salm_applications")
     options = parser.parse_args()
+    if options.applications:
+        salm_applications.report(list(salm_applications.PARTS), ["logistic"], ["Alg. 1"], 4, 8000)
+        return
     if options.rates or not options.penalty:
         print_rates(options)
     if options.penalty:

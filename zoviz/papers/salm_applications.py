@@ -15,6 +15,7 @@ Steps are constants of order 1 / L, not the theorem's: see ``salm_cases.long_ste
 from __future__ import annotations
 
 import argparse
+import itertools
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from zoviz.papers.salm_cases import METHODS, consensus, fair, slices
 from zoviz.problems import NetworkSlicing
 from zoviz.problems.margins import LOSSES
 
+PARTS = ("fair", "slices", "consensus")
 BOUNDS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
 """c, from one that does not bind to a tight one."""
 
@@ -73,24 +75,27 @@ def report_consensus(replicas: int, iterations: int) -> None:
         )
 
 
+def report(only: list[str], losses: list[str], methods: list[str], replicas: int, iterations: int) -> None:
+    """The tables that ``only`` names; slices and consensus with half the iterations."""
+    if "fair" in only:
+        for loss, method in itertools.product(losses, methods):
+            report_fair(loss, method, replicas, iterations)
+    if "slices" in only:
+        report_slices(4, replicas, iterations // 2)
+    if "consensus" in only:
+        report_consensus(replicas, iterations // 2)
+
+
 def main() -> None:
     """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=["fair", "slices", "consensus"], help="which of the three")
+    parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS, help="which of the three")
     parser.add_argument("--loss", nargs="+", default=list(LOSSES), choices=LOSSES)
     parser.add_argument("--method", nargs="+", default=["Alg. 1"], choices=list(METHODS))
     parser.add_argument("--replicas", type=int, default=4)
     parser.add_argument("--iterations", type=int, default=8000, help="for the classifier; half of it for the others")
-    parser.add_argument("--networks", type=int, default=4)
     options = parser.parse_args()
-    if "fair" in options.only:
-        for loss in options.loss:
-            for method in options.method:
-                report_fair(loss, method, options.replicas, options.iterations)
-    if "slices" in options.only:
-        report_slices(options.networks, options.replicas, options.iterations // 2)
-    if "consensus" in options.only:
-        report_consensus(options.replicas, options.iterations // 2)
+    report(options.only, options.loss, options.method, options.replicas, options.iterations)
 
 
 if __name__ == "__main__":

@@ -53,7 +53,7 @@ class Slices(Picture):
         names = ("xs", "ys", "width", "colour", "flow", "rate", "link", "used")
         self._flows = ColumnDataSource({name: [] for name in names})
         self._nodes = ColumnDataSource({name: [] for name in ("x", "y", "marker", "size", "node")})
-        self._words = ColumnDataSource({name: [] for name in ("x", "y", "text", "align")})
+        self._words = ColumnDataSource({name: [] for name in ("x", "y", "text", "align", "baseline")})
         fig = self.frame("", "", match_aspect=True)
         fig.grid.grid_line_color = None
         fig.axis.visible = False
@@ -63,14 +63,14 @@ class Slices(Picture):
         fig.scatter("x", "y", source=self._nodes, marker="marker", size="size", color=REFERENCE, line_color="white")
         tips = [("link", "@link"), ("flow", "@flow"), ("rate", "@rate{0.000}"), ("of capacity", "@used{0 %}")]
         fig.add_tools(HoverTool(renderers=[drawn], tooltips=tips, visible=False))
-        words = fig.text("x", "y", text="text", source=self._words, text_align="align", text_baseline="middle")
+        words = fig.text("x", "y", text="text", source=self._words, text_align="align", text_baseline="baseline")
         pin(words.glyph, text_font_size="12px", text_color=EVENT)
         legend = fig.legend[0]
         fig.add_layout(legend, "right")
         legend.background_fill_alpha, legend.border_line_alpha, legend.title = 0.0, 0.0, "width: rate"
         pin(legend, label_text_font_size="12px", title_text_font_size="12px")
         legend.title_text_color = EVENT
-        fig.x_range.range_padding = 0.25
+        fig.x_range.range_padding, fig.y_range.range_padding = 0.25, 0.45
         return fig
 
     def update(self, problem: Problem, path: Array) -> None:
@@ -105,11 +105,13 @@ class Slices(Picture):
             "size": np.where(provides, 14, 9),
             "node": np.arange(problem.nodes),
         }
+        middle = np.abs(at[:, 0]) < 0.05
         self._words.data = {
             "x": 1.12 * at[:, 0],
             "y": 1.12 * at[:, 1],
             "text": labels(network, plan.chosen, problem.nodes),
-            "align": np.where(np.abs(at[:, 0]) < 0.05, "center", np.where(at[:, 0] > 0, "left", "right")),
+            "align": np.where(middle, "center", np.where(at[:, 0] > 0, "left", "right")),
+            "baseline": np.where(middle, np.where(at[:, 1] > 0, "bottom", "top"), "middle"),
         }
 
 
