@@ -6,7 +6,8 @@ slicing (§6.2): the assignment that is read off, its routes by linear programmi
 and bound. Distributed optimisation (§6.1): 50 nodes and edges with probability 0.1, Algorithm 2, against the
 centralised solution.
 
-Steps are constants of order 1 / L, not the theorem's: see ``salm_cases.long_steps``.
+Steps are constants of order 1 / L, not the theorem's: see ``salm_cases.long_steps``, and ``WEIGHTS`` there for the loss
+where mu is less than L_f.
 
     python -m zoviz.papers.salm_applications                       # all three, minutes
     python -m zoviz.papers.salm_applications --only fair --loss "smoothed 0-1"
