@@ -110,6 +110,12 @@ class Oracle:
         """The present sample xi; None where each call has its own, or there is none."""
         return self._sample
 
+    def sample_for(self, shape: tuple[int, ...] = ()) -> Any:
+        """The sample under which the points of a batch are seen: the present one, or one drawn for each of them."""
+        if self.contract != "independent":
+            return self._sample
+        return self._problem.draw(self._iteration, self._streams, shape, self._size)
+
     def resample(self, size: int | tuple[int, ...] = 1) -> None:
         """Begin a new sample xi: from here on, points that share their noise share a new one.
 
@@ -215,9 +221,7 @@ class Oracle:
         return asked, counts, spent
 
     def _evaluate(self, x: Array, asked: np.ndarray) -> Evaluation:
-        sample = self._sample
-        if self.contract == "independent":
-            sample = self._problem.draw(self._iteration, self._streams, x.shape[1:-1], self._size)
+        sample = self.sample_for(x.shape[1:-1])
         if asked is self.active and self.all_active:
             return checked(self._problem.evaluate(x, sample), x, self.m)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))

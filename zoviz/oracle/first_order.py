@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from zoviz.oracle.core import Oracle
@@ -28,7 +30,7 @@ class FirstOrder:
         self.rows, self.equations, self.sampled_rows = problem.rows, problem.equations, problem.sampled_rows
 
     def gradient(self, x: Array) -> Array:
-        """Stochastic gradient of f at x (R, n) under the present sample.
+        """Stochastic gradient of f at x (R, n), under the present sample or, where noise is independent, its own.
 
         Raises
         ------
@@ -37,7 +39,7 @@ class FirstOrder:
         """
         oracle = self._oracle
         oracle.charge("gradient")
-        gradient = self._problem.stochastic_gradient(x, oracle.sample)
+        gradient = self._problem.stochastic_gradient(x, oracle.sample_for())
         bad = ~np.isfinite(gradient).all(axis=-1)
         if bad.any():
             oracle.failures += bad & oracle.active
@@ -46,8 +48,23 @@ class FirstOrder:
 
     def residual(self, x: Array, copy: int = 0) -> Array:
         """A x - b (R, p), or of the sample's copy of zeta where rows are sampled."""
-        return self._problem.residual(x, self._oracle.sample, copy)
+        return self._problem.residual(x, self._rows(), copy)
 
     def adjoint(self, y: Array, copy: int = 0) -> Array:
         """A^T y (R, n), or of the sample's copy of zeta where rows are sampled."""
-        return self._problem.adjoint(y, self._oracle.sample, copy)
+        return self._problem.adjoint(y, self._rows(), copy)
+
+    def matrix(self) -> tuple[Array, Array]:
+        """A (p, n) and b (p,), not to be written to.
+
+        Raises
+        ------
+        ValueError
+            Where rows are sampled, so that A is not known.
+        """
+        if self.sampled_rows:
+            raise ValueError("Expected rows that are known, got sampled ones: choose a method that needs no matrix.")
+        return self._problem.matrix()
+
+    def _rows(self) -> Any:
+        return self._oracle.sample_for() if self.sampled_rows else None

@@ -5,9 +5,12 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
+import param
 
+from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
-from zoviz.types import Array
+from zoviz.problems.envelope import normal_residual, proximal_point
+from zoviz.types import Array, Evaluation
 
 
 class LinearlyConstrained(Problem):
@@ -32,6 +35,21 @@ class LinearlyConstrained(Problem):
 
     rows: int
     """p, the number of rows of A."""
+
+    noise = param.Selector(default="common")
+    noise_scale = param.Number(default=0.0)
+    measure_envelope = param.Boolean(
+        default=False,
+        label="Measure near-stationarity",
+        doc="Solve a convex problem for every recorded row and replica: ||grad Psi(z)||, for small problems.",
+    )
+    envelope_weight = Scale(
+        None, label="Envelope weight μ", doc="Weight of the envelope Psi that is measured; None: max(2, 4 L_f)."
+    )
+
+    def _forget(self, *events: param.parameterized.Event) -> None:
+        super()._forget(*events)
+        self._rows: tuple[Array, Array, Array] | None = None
 
     @property
     def m(self) -> int:  # type: ignore[override]
@@ -58,6 +76,100 @@ class LinearlyConstrained(Problem):
         """Mean of grad F(x, xi) over the mini-batch, (..., n); the exact gradient of f without a sample."""
         raise NotImplementedError(f"{type(self).__name__} must define stochastic_gradient(x, xi).")
 
+    def matrix(self) -> tuple[Array, Array]:
+        """A (p, n) and b (p,), not to be written to; the expectations where rows are sampled."""
+        return self._dense()[:2]
+
+    def _dense(self) -> tuple[Array, Array, Array]:
+        """A, b and the gradients of h (m, n), made once."""
+        if getattr(self, "_rows", None) is None:
+            a = self.adjoint(np.eye(self.rows))
+            self._rows = a, -self.residual(np.zeros(self.domain.n)), self.two_sided(a.T).T
+        return self._rows
+
+    @property
+    def operator_norm(self) -> float:
+        """||A||, its largest singular value."""
+        a = self.matrix()[0]
+        return float(np.sqrt(max(np.linalg.eigvalsh(a @ a.T)[-1], 0.0))) if self.rows else 0.0
+
     def two_sided(self, residual: Array) -> Array:
         """h (..., m) from A x - b (..., p)."""
         return np.concatenate([residual, -residual], axis=-1) if self.equations else residual
+
+    def signed(self, y: Array) -> Array:
+        """Multipliers of the rows, (..., p), from those of h, (..., m)."""
+        return y[..., : self.rows] - y[..., self.rows :] if self.equations else y
+
+    def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array]:
+        """Exact gradients off the books; that of h is constant, a view that must not be written to."""
+        of_h = self._dense()[2]
+        return self.stochastic_gradient(x), np.broadcast_to(of_h, (*x.shape[:-1], *of_h.shape))
+
+    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+        """Those of every problem; A^T y by ``adjoint``, so that no replica has a copy of A."""
+        out = super().metrics(x, None, value)
+        if y is not None:
+            slope = self.stochastic_gradient(x) + self.adjoint(self.signed(y))
+            distance = np.linalg.norm(self.domain.project(x - slope) - x, axis=-1)
+            slack = np.abs((y * self.two_sided(self.residual(x))).sum(axis=-1))
+            out["stationarity"] = np.maximum(np.maximum(distance, out["violation"]), slack)
+        return out
+
+    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+        """``metrics`` and what a method for linear constraints tells of itself.
+
+        Returns
+        -------
+        dict of str to Array, shape (R,)
+            ``normal_residual``: min ||v|| over v in grad f(x) + A^T y + N_X(x), of (x, t) where the state has a
+            ``slack`` t <= 0 with A x - t = b, whose ||A x - t - b|| is ``residual``; ``dual_resets`` where it counts
+            them; ``near_stationarity`` at its proximal centre z, or at x where it has none, if ``measure_envelope``.
+
+        References
+        ----------
+        Paper salm, §1.2, "Stationary points", and (1.4).
+        """
+        out = super().measures(state, x, sample)
+        y, slack = getattr(state, "y", None), getattr(state, "slack", None)
+        dual = getattr(state, "dual", None)
+        dual = self.signed(y) if dual is None and y is not None else dual
+        if dual is not None:
+            slope = self.stochastic_gradient(x) + self.adjoint(dual)
+            square = np.square(normal_residual(self.domain, x, slope))
+            if slack is not None and slack.shape[1]:
+                square = square + np.square(np.where(slack < 0.0, dual, np.minimum(dual, 0.0))).sum(axis=-1)
+                out["residual"] = np.linalg.norm(self.residual(x) - slack, axis=-1)
+            out["normal_residual"] = np.sqrt(square)
+        if hasattr(state, "resets"):
+            out["dual_resets"] = state.resets
+        if self.measure_envelope:
+            out["near_stationarity"] = self.near_stationarity(getattr(state, "centre", x))
+        return out
+
+    def near_stationarity(self, z: Array, weight: float | None = None) -> Array:
+        r"""Size of the Moreau envelope's gradient at z (R, n), shape (R,); by a general convex solver, for small n.
+
+        .. math:: \|\nabla\Psi(z)\| = \mu \|z - \bar x(z)\|, \qquad
+                  \bar x(z) = \arg\min_{x \in X,\ Ax = b} f(x) + \tfrac{\mu}{2} \|x - z\|^2
+
+        Parameters
+        ----------
+        weight : float, optional
+            mu > L_f; default ``envelope_weight``.
+
+        Raises
+        ------
+        ValueError
+            Where no weight is given and L_f is not known.
+
+        References
+        ----------
+        Paper salm, (1.4), (2.1) and (3.7).
+        """
+        weight = self.envelope_weight if weight is None else weight
+        if weight is None:
+            if self.constants is None:
+                raise ValueError("Expected envelope_weight, since L_f is not known, got None: give a weight mu > L_f.")
+            weight = max(2.0, 4.0 * self.constants.curvature)
+        return weight * np.linalg.norm(z - proximal_point(self, z, weight), axis=-1)

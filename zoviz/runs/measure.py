@@ -9,7 +9,8 @@ import numpy as np
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.types import Array
+from zoviz.streams import Streams
+from zoviz.types import Array, BudgetSpent
 
 SHOWN_DUALS = 8
 """Dual variables that a trace keeps one by one; with more constraints, the first of them and the norm of all."""
@@ -50,6 +51,14 @@ def row(
             out[name] = np.array(out[name], dtype=float)
             out[name][frozen] = np.nan
     return out
+
+
+def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
+    """The solver's last word on its state; None where it has none or what is left of the budget does not cover it."""
+    try:
+        return solver.polish(state, oracle, streams)
+    except BudgetSpent:
+        return None
 
 
 def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:

@@ -44,6 +44,9 @@ class Result:
         Non-finite values that the black box returned.
     seed : int
     trace : Trace
+    polished : Array, shape (R, n), or None
+        What the solver made of its iterates once, at the end (``Solver.polish``), by calls that are counted; None where
+        it does no such thing, the run has not ended, or its budget was spent.
     """
 
     x: Array
@@ -61,6 +64,7 @@ class Result:
     failures: np.ndarray
     seed: int
     trace: Trace
+    polished: Array | None = None
 
 
 def summarise(worker: Worker) -> Result:
@@ -93,6 +97,7 @@ def summarise(worker: Worker) -> Result:
         failures=oracle.failures.copy(),
         seed=worker.streams.seed,
         trace=worker.trace,
+        polished=worker.polished if units is None or worker.polished is None else units.point(worker.polished),
     )
 
 

@@ -64,8 +64,7 @@ class Worker:
     ) -> None:
         self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
         self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
-        self.inbox, self.trace, self.journal = Inbox(), Trace(), Journal()
-        self.path = Trace(PATH_POINTS)
+        self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
         self.status, self.message, self.error = "ready", "", None
         self.notes: list[str] = []
         self._outcome = ("failed", "The worker ended for no known reason.")
@@ -73,8 +72,8 @@ class Worker:
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
         self.info: Any = None
-        self.script = list(script)
-        self.open, self.spent_calls = bool(targets), False
+        self.polished: Any = None
+        self.script, self.open, self.spent_calls = list(script), bool(targets), False
         self.oracle: Oracle | None = None
         self.tally = problem.tally(streams.replicas)
         self.seen = problem  # as the solver sees it: in its units
@@ -90,6 +89,7 @@ class Worker:
                     self._prepare()
                 while self._may_go_on():
                     self._advance()
+                self.polished = measure.polished(self.solver, self.state, self.oracle, self.streams)
         except BudgetSpent:
             self.spent_calls = True
             self._end("finished", f"The budget of {self.limits.calls} oracle calls is spent.")

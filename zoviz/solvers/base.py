@@ -132,6 +132,13 @@ class Solver(param.Parameterized):
         """
         return None
 
+    def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
+        """A better answer (R, n) than the iterate, made once when the run ends; None where the method has none.
+
+        Its calls are charged; where the budget is spent, there is no such answer.
+        """
+        return None
+
     def close(self) -> None:
         """Let go of what is held outside the state; the run calls it when it ends, in the thread that stepped."""
 

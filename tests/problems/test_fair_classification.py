@@ -1,0 +1,193 @@
+"""Fair classification: losses, gradients, samples, the optimum against SciPy, and data that need a network."""
+
+from __future__ import annotations
+
+import sys
+from types import SimpleNamespace
+from typing import Any
+from urllib.error import URLError
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+from zoviz.problems import FairClassification
+from zoviz.problems.margins import LOSSES, logistic_optimum, margin_loss
+from zoviz.problems.tabular import table
+from zoviz.streams import Streams
+from zoviz.types import MissingExtra, ZovizError
+
+pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
+EACH_LOSS = pytest.mark.parametrize("loss", LOSSES)
+
+
+def test_the_losses_are_those_of_the_paper() -> None:
+    u, mu = np.array([-2.0, -1.0, -0.5, 0.0, 0.3, 1.0, 3.0]), 1.7
+    difference = np.log(1 + np.exp(-u)) - np.log(1 + np.exp(-u - mu))
+    np.testing.assert_allclose(margin_loss("logistic difference", mu).value(u), difference, rtol=1e-12)
+    smooth = np.where(u > 1, 0.0, np.where(u < -1, 1.0, u**3 / 4 - 3 * u / 4 + 0.5))
+    np.testing.assert_allclose(margin_loss("smoothed 0-1", mu).value(u), smooth, atol=1e-15)
+    assert np.isfinite(margin_loss("logistic", mu).value(np.array([-1e4, 1e4]))).all()
+
+
+@EACH_LOSS
+def test_slopes_and_bounds_of_a_loss(loss: str) -> None:
+    found, u, h = margin_loss(loss, 2.5), np.linspace(-8, 8, 4001), 1e-5
+    np.testing.assert_allclose(found.slope(u), (found.value(u + h) - found.value(u - h)) / (2 * h), atol=2e-5)
+    bend = (found.slope(u + h) - found.slope(u - h)) / (2 * h)
+    assert np.abs(found.slope(u)).max() <= found.steepest * (1 + 1e-9)
+    assert bend.max() <= found.bend * (1 + 1e-6) and bend.min() >= -found.concavity - 1e-6
+    assert np.abs(found.slope(u)).max() >= 0.95 * found.steepest, "a bound should be near what it bounds"
+
+
+@EACH_LOSS
+def test_a_sampled_gradient_is_that_of_the_sampled_value(loss: str) -> None:
+    problem, streams = FairClassification(loss=loss, people=3), Streams(1, 4)
+    x, xi, h = problem.initial(streams), problem.draw(0, streams, size=2), 1e-6
+    gradient = problem.stochastic_gradient(x, xi)
+    steps = h * np.eye(x.shape[1])
+    ahead, behind = (problem.evaluate(x[:, None] + s * steps, xi).f for s in (1, -1))  # probes that share a sample
+    np.testing.assert_allclose(gradient, (ahead - behind) / (2 * h), atol=1e-7)
+    many = problem.stochastic_gradient(np.repeat(x[:, None], 5, axis=1), xi)
+    np.testing.assert_allclose(many, np.repeat(gradient[:, None], 5, axis=1), rtol=1e-12)
+    for r in range(4):
+        rows = problem.data.table.features[xi.person[r]] * problem.data.table.labels[xi.person[r], None]
+        mean = problem.data.loss.value(rows @ x[r]).mean() + 0.5 * problem.ridge * x[r] @ x[r]
+        assert problem.evaluate(x, xi).f[r] == pytest.approx(mean, rel=1e-12)
+
+
+def test_points_of_a_batch_may_have_samples_of_their_own() -> None:
+    problem, streams = FairClassification(), Streams(1, 2)
+    xi = problem.draw(0, streams, (3,), size=2)
+    assert xi.person.shape == (2, 3, 2 * problem.people)
+    x = problem.initial(Streams(5, 6)).reshape(2, 3, -1)
+    value, gradient = problem.evaluate(x, xi), problem.stochastic_gradient(x, xi)
+    for r, q in np.ndindex(2, 3):
+        alone = problem.draw(0, Streams(0, 1))
+        alone.person = xi.person[r, q][None]
+        np.testing.assert_allclose(value.f[r, q], problem.evaluate(x[r, q][None], alone).f[0], rtol=1e-12)
+        np.testing.assert_allclose(gradient[r, q], problem.stochastic_gradient(x[r, q][None], alone)[0], rtol=1e-10)
+
+
+def test_sampled_gradients_are_unbiased() -> None:
+    problem, replicas = FairClassification(people=1), 40_000
+    x = np.repeat(problem.initial(Streams(0, 1)), replicas, axis=0)
+    sampled = problem.stochastic_gradient(x, problem.draw(0, Streams(7, replicas)))
+    error = sampled.std(axis=0, ddof=1) / np.sqrt(replicas)
+    off = np.abs(sampled.mean(axis=0) - problem.stochastic_gradient(x[:1])[0]) / error
+    assert off.max() < 4.5, "of 28 means, each with its standard error"
+    assert error.max() < 0.02, "or the test could not fail"
+
+
+def test_a_replica_draws_the_same_people_whatever_the_others_do() -> None:
+    problem = FairClassification()
+    many, few = (problem.draw(0, Streams(3, r), size=4).person for r in (6, 2))
+    np.testing.assert_array_equal(many[:2], few)
+    assert (many[0] != many[1]).any()
+
+
+def test_rows_and_their_adjoint() -> None:
+    problem, rng = FairClassification(bound=0.3), np.random.default_rng(0)
+    x, y = rng.standard_normal((5, problem.domain.n)), rng.standard_normal((5, 2))
+    found = problem.data.table
+    scores = x @ found.features.T
+    covariance = np.array([np.mean((found.sensitive - found.sensitive.mean()) * score) for score in scores])
+    np.testing.assert_allclose(problem.residual(x), np.stack([covariance - 0.3, -covariance - 0.3], -1), atol=1e-12)
+    linear = problem.residual(x) + 0.3
+    np.testing.assert_allclose((linear * y).sum(-1), (x * problem.adjoint(y)).sum(-1), rtol=1e-10)
+
+
+@pytest.mark.parametrize("bound", [2.0, 0.2, 0.02])
+def test_the_known_optimum_is_slsqps(bound: float) -> None:
+    problem = FairClassification(bound=bound)
+    a, _ = problem.matrix()
+    rows = {"type": "ineq", "fun": lambda x: -problem.residual(x), "jac": lambda x: -a}
+    found = minimize(
+        lambda x: float(problem.evaluate(x).f),
+        np.zeros(problem.domain.n),
+        jac=lambda x: problem.stochastic_gradient(x),
+        constraints=[rows],
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 500},
+    )
+    assert problem.known_optimum.value == pytest.approx(found.fun, rel=1e-6)
+    np.testing.assert_allclose(problem.known_optimum.point, found.x, atol=2e-3)
+    assert (problem.known_optimum.multipliers.max() > 0) == (bound < 1.0)
+
+
+def test_no_optimum_is_claimed_where_it_is_not_known() -> None:
+    assert FairClassification(loss="smoothed 0-1").known_optimum is None
+    assert FairClassification(half_width=0.5).known_optimum is None
+    separable = np.array([[1.0, 0.2], [2.0, -0.1]])
+    assert logistic_optimum(separable, 0.0) is None
+
+
+def test_accuracy_and_covariance() -> None:
+    problem = FairClassification()
+    found, x = problem.data.table, problem.initial(Streams(2, 3))
+    assert found.features.shape == (569, 28) and "texture" not in " ".join(found.names)
+    np.testing.assert_allclose(found.features[:, :-1].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(found.features[:, :-1].std(axis=0), 1.0, rtol=1e-12)
+    assert abs(found.sensitive.mean() - 0.5) < 0.01
+    measured = problem.metrics(x, None, None)
+    for r in range(3):
+        decided = np.where(found.features @ x[r] >= 0, 1.0, -1.0)
+        assert measured["accuracy"][r] == pytest.approx(np.mean(decided == found.labels))
+    np.testing.assert_allclose(measured["covariance"], np.abs(problem.residual(x)[:, 0] + problem.bound), rtol=1e-12)
+
+
+class Frame(dict):
+    """As little of a data frame as is needed."""
+
+    def __init__(self, **columns: Any) -> None:
+        super().__init__({name.replace("_h_", "-"): np.array(values) for name, values in columns.items()})
+        self.columns = SimpleNamespace(drop=lambda left_out: [name for name in self if name not in left_out])
+
+    def __getitem__(self, name: str) -> Any:
+        values = super().__getitem__(name)
+        return Column(values)
+
+    def dropna(self) -> Frame:
+        return self
+
+
+class Column(list):
+    def __init__(self, values: Any) -> None:
+        super().__init__(values)
+
+    def to_numpy(self) -> Any:
+        return np.array(list(self), dtype=object)
+
+    def astype(self, kind: type) -> Column:
+        return Column([kind(value) for value in self])
+
+
+def test_data_of_openml_are_made_into_the_same_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    frame = Frame(
+        age=[20, 30, 40, 50],
+        job=["a", "b", "a", "c"],
+        sex=["Male", "Female", "Female", "Male"],
+    )
+    dict.__setitem__(frame, "class", np.array([">50K", "<=50K", ">50K", "<=50K"]))
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: SimpleNamespace(frame=frame))
+    found = table("adult")
+    assert found.names == ("age", "job = a", "job = b", "job = c", "intercept")
+    assert found.labels.tolist() == [1.0, -1.0, 1.0, -1.0] and found.sensitive.tolist() == [0.0, 1.0, 1.0, 0.0]
+    np.testing.assert_allclose(found.features[:, 1], [1.0, -1.0, 1.0, -1.0])
+    assert found.features.shape == (4, 5) and (found.features[:, -1] == 1.0).all()
+    assert FairClassification(source="adult").domain.n == 5
+
+
+def test_without_a_network_a_sentence_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(**_: Any) -> None:
+        raise URLError("no route to host")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", refuse)
+    with pytest.raises(ZovizError, match='got no answer .*connect to a network, or choose the data "breast cancer"'):
+        _ = FairClassification(source="german credit").domain
+
+
+def test_without_scikit_learn_the_command_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "sklearn", None)
+    with pytest.raises(MissingExtra, match=r'pip install "zoviz\[data\]"'):
+        _ = FairClassification().domain

@@ -1,0 +1,198 @@
+"""Paper salm, §6: one case of each application, solved and compared with what general solvers find."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.problems import DistributedConsensus, FairClassification, NetworkSlicing
+from zoviz.problems.extras import require
+from zoviz.problems.linear import LinearlyConstrained
+from zoviz.problems.margins import LOSSES
+from zoviz.runs.run import Run
+from zoviz.solvers import SampledALM, SmoothedALM, StormALM
+from zoviz.streams import Streams
+from zoviz.types import Array
+
+METHODS = {"Alg. 1": SmoothedALM, "Alg. 3": StormALM}
+WEIGHTS = {"smoothed 0-1": 2.0}
+"""mu, where 1.05 L_f is far too careful: that L_f is met only where all margins are -1 or 1 at once."""
+
+
+def long_steps(problem: LinearlyConstrained, weight: float | None = None) -> dict[str, float]:
+    """Steps that do not shrink with T: mu = 1.05 L_f, rho = mu / ||A||^2 = eta, tau = 1 / (L_f + 2 mu), beta = 0.3.
+
+    For inequalities ||A||^2 is that of (A, -I). ``weight`` is another mu, where f is convex any positive one will do.
+    """
+    curvature, square = problem.constants.curvature, problem.operator_norm**2 + (not problem.equations)
+    weight = 1.05 * curvature if weight is None else weight
+    return {
+        "proximal_weight": weight,
+        "proximal_step": 0.3,
+        "penalty": weight / square,
+        "dual_step": weight / square,
+        "primal_step": 1.0 / (curvature + 2.0 * weight),
+    }
+
+
+def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
+    """SciPy's local solution of the full problem from a start (n,): f and x."""
+    require("scipy", "peers")
+    optimize: Any = require("scipy.optimize", "peers")
+    matrix, sign, box = problem.matrix()[0], 1.0 if problem.equations else -1.0, problem.domain
+    found = optimize.minimize(
+        lambda x: float(problem.evaluate(x).f),
+        start,
+        jac=lambda x: problem.stochastic_gradient(x),
+        bounds=optimize.Bounds(*(np.broadcast_to(end, start.shape) for end in (box.lower, box.upper))),
+        constraints={
+            "type": "eq" if problem.equations else "ineq",
+            "fun": lambda x: sign * problem.residual(x),
+            "jac": lambda x: sign * matrix,
+        },
+        method="SLSQP",
+        options={"ftol": 1e-12, "maxiter": 1000},
+    )
+    return float(found.fun), found.x
+
+
+class Fair(NamedTuple):
+    """One bound's figures, arrays of shape (R,).
+
+    Attributes
+    ----------
+    bound : float
+        c.
+    objective, covariance, accuracy : Array
+        At the last iterate.
+    general, from_here : Array
+        Objective of SLSQP from the same starts, and from the last iterates.
+    general_accuracy : Array
+    """
+
+    bound: float
+    objective: Array
+    covariance: Array
+    accuracy: Array
+    general: Array
+    from_here: Array
+    general_accuracy: Array
+
+
+def fair(
+    bound: float,
+    loss: str = LOSSES[0],
+    method: str = "Alg. 1",
+    iterations: int = 8000,
+    batch: int = 64,
+    replicas: int = 4,
+    weight: float | None = None,
+) -> Fair:
+    """Train under one bound, and compare with SLSQP on all data."""
+    problem = FairClassification(bound=bound, loss=loss)
+    steps = long_steps(problem, weight or WEIGHTS.get(loss))
+    if method == "Alg. 3":
+        steps["momentum"], batch = 0.05, max(1, batch // 8)
+    run = Run(
+        problem=problem,
+        solver=METHODS[method](**steps, batch_size=batch),
+        replicas=replicas,
+        iterations=iterations,
+    )
+    x = run.run().x
+    pairs = [slsqp(problem, start) for start in problem.initial(Streams(run.seed, replicas))]
+    here = [slsqp(problem, end)[0] for end in x]
+    measured, general = problem.fairness(x), problem.fairness(np.stack([point for _, point in pairs]))
+    return Fair(
+        bound,
+        problem.evaluate(x).f,
+        measured["covariance"],
+        measured["accuracy"],
+        np.array([value for value, _ in pairs]),
+        np.array(here),
+        general["accuracy"],
+    )
+
+
+def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
+    """Cost of the best binary plan, or of the best routes for an assignment (K, S), infinite where there are none.
+
+    By SciPy's branch and bound, and by its linear programming.
+    """
+    require("scipy", "peers")
+    optimize: Any = require("scipy.optimize", "peers")
+    a, b = problem.matrix()
+    cost, whole = np.zeros((2, problem.domain.n))
+    problem.parts(cost).totals[...] = problem.data.network.cost
+    lower, upper = np.broadcast_to(problem.domain.lower, cost.shape).copy(), problem.domain.upper.copy()
+    if assignment is None:
+        problem.parts(whole).chosen[...] = 1.0
+    else:
+        fixed = np.arange(problem.providers) == assignment[..., None]
+        problem.parts(lower).chosen[...] = problem.parts(upper).chosen[...] = fixed
+    rows, bounds = optimize.LinearConstraint(a, b, b), optimize.Bounds(lower, upper)
+    found = optimize.milp(cost, constraints=rows, integrality=whole, bounds=bounds)
+    return float(found.fun) if found.success else np.inf
+
+
+class Slices(NamedTuple):
+    """One network's figures, arrays of shape (R,).
+
+    Attributes
+    ----------
+    best : float
+        Cost of the cheapest binary plan.
+    routed : Array
+        Cost of the cheapest routes for the assignment that was read off; infinite where the capacities forbid it.
+    binary_distance, assignment_violation, violation : Array
+        Of the last iterate.
+    """
+
+    best: float
+    routed: Array
+    binary_distance: Array
+    assignment_violation: Array
+    violation: Array
+
+
+def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -> Slices:
+    """Solve one network, read the assignment off, and route it."""
+    steps = long_steps(problem)
+    square = problem.operator_norm**2
+    # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
+    steps |= {"penalty": 1.0, "dual_step": 1.0, "proximal_step": 0.5}
+    steps["primal_step"] = 1.0 / (problem.constants.curvature + square + steps["proximal_weight"])
+    solver = SmoothedALM(**steps, batch_size=4)
+    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
+    x = run.run().x
+    measured = problem.metrics(x, None, None)
+    return Slices(
+        cheapest(problem),
+        np.array([cheapest(problem, assignment) for assignment in problem.assignment(x)]),
+        measured["binary_distance"],
+        measured["assignment_violation"],
+        measured["violation"],
+    )
+
+
+def consensus(
+    nodes: int = 50, probability: float = 0.1, iterations: int = 4000, replicas: int = 2, coupled: bool = True
+) -> Run:
+    """Algorithm 2 on the random graph, with steps found by trial; without the rows, if not ``coupled``.
+
+    Nodes begin near each other, though not at one point: what the multipliers of pairs take up while nodes are far
+    apart stays in them, where it adds to the noise of A_zeta'y.
+    """
+    problem = DistributedConsensus(nodes=nodes, edge_probability=probability, start_radius=0.5)
+    solver = SampledALM(
+        primal_step=0.2,
+        penalty=2.0 * coupled or 1e-12,
+        dual_step=1e-3 * coupled or 1e-12,
+        proximal_weight=1.05 * problem.constants.curvature,
+        proximal_step=0.3,
+        batch_size=4,
+    )
+    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
+    run.run()
+    return run

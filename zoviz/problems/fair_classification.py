@@ -1,0 +1,191 @@
+"""A linear classifier whose decisions must hardly covary with a sensitive attribute."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.parameters import Scale
+from zoviz.problems.linear import LinearlyConstrained
+from zoviz.problems.margins import LOSSES, MarginLoss, logistic_optimum, margin_loss
+from zoviz.problems.tabular import SOURCES, Table, table
+from zoviz.sets import Box
+from zoviz.streams import Streams
+from zoviz.types import Array, Constants, Evaluation, Optimum, Sample
+
+
+class _Data(NamedTuple):
+    table: Table
+    signed: Array
+    direction: Array
+    loss: MarginLoss
+    constants: Constants
+    optimum: Optimum | None
+    domain: Box
+
+
+class FairClassification(LinearlyConstrained):
+    r"""Least mean loss of a linear classifier under a bound on its covariance with a sensitive attribute.
+
+    .. math:: \min_{\theta \in X} \frac1N \sum_i V(y_i \theta^\top x_i) + \tfrac{\text{ridge}}{2} \|\theta\|^2
+              \quad\text{s.t.}\quad \Big|\frac1N \sum_i (z_i - \bar z)\,\theta^\top x_i\Big| \le c
+
+    V is the logistic loss, or one of two that are not convex: the logistic difference (6.7), and a smoothed 0-1 loss
+    (6.8). The rows are a'theta <= c and -a'theta <= c. A sample is ``people`` of the N, drawn with replacement.
+    ``metrics`` adds ``accuracy``, the share of the N that are classified rightly (+1 where theta'x >= 0), and
+    ``covariance``, the left side of the bound.
+
+    Notes
+    -----
+    Data: see ``zoviz.problems.tabular.table``. The features are standardised, with a column of ones for the intercept,
+    which has no covariance with anything. The ridge and the box X are ours: the data are close to separable, and the
+    loss alone then has its infimum far out. The known optimum, of the logistic loss, is Newton's method's on the face
+    of the bound that is active; none is claimed for the other losses, or where it leaves the box.
+
+    References
+    ----------
+    Paper salm, §6.3; Zafar et al. (2017).
+    """
+
+    title = "Fair classification"
+    order = 10
+    equations = False
+
+    source = param.Selector(
+        default=SOURCES[0],
+        objects=list(SOURCES),
+        label="Data",
+        doc="Breast cancer comes with scikit-learn; adult and german credit are fetched from OpenML.",
+    )
+    loss = param.Selector(default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins.")
+    shift = Scale(
+        3.0, bounds=(1e-3, 1e3), softbounds=(0.1, 10.0), label="Loss shift μ", doc="Of the logistic difference."
+    )
+    bound = Scale(
+        0.2, bounds=(1e-6, 1e3), softbounds=(1e-2, 2.0), label="Covariance bound c", doc="Largest covariance allowed."
+    )
+    ridge = param.Number(
+        default=1e-2, bounds=(0, 1e3), softbounds=(0, 1), label="Ridge", doc="Weight of ||θ||²/2, which is ours."
+    )
+    people = param.Integer(
+        default=32,
+        bounds=(1, 100_000),
+        softbounds=(1, 512),
+        label="People in a sample",
+        doc="Rows of the table in one sample ξ, drawn with replacement; a solver's batch size multiplies it.",
+    )
+    half_width = param.Number(
+        default=10.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X = [-half_width, half_width]^n."
+    )
+    start_radius = param.Number(
+        default=1.0, bounds=(0, 1e6), label="Start radius", doc="θ0 is uniform in [-start_radius, start_radius]^n."
+    )
+
+    rows = 2
+
+    def build(self) -> _Data:
+        """Load the data, and solve for the logistic loss."""
+        found = table(self.source)
+        features, count, n = found.features, len(found.labels), found.features.shape[1]
+        signed = found.labels[:, None] * features
+        direction = (found.sensitive - found.sensitive.mean()) @ features / count
+        loss, largest = margin_loss(self.loss, self.shift), float(np.linalg.eigvalsh(signed.T @ signed / count)[-1])
+        radius = self.half_width * np.sqrt(n)
+        constants = Constants(
+            curvature=loss.bend * largest + self.ridge,
+            constraint_curvature=0.0,
+            slope=float(loss.steepest * np.sqrt(largest) + self.ridge * radius),
+            constraint_slope=float(np.sqrt(2.0) * np.linalg.norm(direction)),
+            start_slope=float(np.sqrt(2.0) * np.linalg.norm(direction)),
+            weak_convexity=max(0.0, loss.concavity * largest - self.ridge),
+        )
+        optimum = self._optimum(signed, direction) if self.loss == "logistic" else None
+        box = Box(np.full(n, -self.half_width), np.full(n, self.half_width))
+        return _Data(found, signed, direction, loss, constants, optimum, box)
+
+    def _optimum(self, signed: Array, direction: Array) -> Optimum | None:
+        found = logistic_optimum(signed, self.ridge, direction, self.bound)
+        if found is None or np.abs(found[0]).max() > self.half_width:
+            return None
+        theta, multiplier = found
+        value = float(np.logaddexp(0.0, -signed @ theta).mean() + 0.5 * self.ridge * (theta @ theta))
+        source = "Newton's method on the face of the covariance bound that is active"
+        return Optimum(value, theta, np.maximum([multiplier, -multiplier], 0.0), source)
+
+    @property
+    def domain(self) -> Box:
+        """The box X."""
+        return self.data.domain
+
+    @property
+    def constants(self) -> Constants:
+        """From the largest eigenvalue of the features' second moments and the loss's own bounds."""
+        return self.data.constants
+
+    @property
+    def known_optimum(self) -> Optimum | None:
+        """Of the logistic loss."""
+        return self.data.optimum
+
+    def initial(self, streams: Streams) -> Array:
+        """Uniform in [-start_radius, start_radius]^n, projected on X."""
+        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.domain.n) - 1.0))
+
+    def draw(
+        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
+    ) -> Sample:
+        """Rows of the table, (R, *shape, people size), drawn with replacement."""
+        picked = streams.uniform("xi", *shape, self.people * int(np.prod(size)))
+        return Sample(person=(picked * len(self.data.signed)).astype(np.intp))
+
+    def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
+        """Mean loss, over the mini-batch or over all, and both sides of the bound."""
+        data = self.data
+        margins = self._margins(x, xi)[0]
+        f = data.loss.value(margins).mean(axis=-1) + 0.5 * self.ridge * np.square(x).sum(axis=-1)
+        return Evaluation(f, self.residual(x))
+
+    def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
+        """Mean of V'(y_i theta'x_i) y_i x_i, and the ridge's."""
+        margins, signed = self._margins(x, xi)
+        slopes = self.data.loss.slope(margins) / margins.shape[-1]
+        part = slopes @ signed if signed.ndim == 2 else _apply(slopes, signed)
+        return part + self.ridge * x
+
+    def residual(self, x: Array, xi: Any = None, copy: int = 0) -> Array:
+        """a'theta - c and -a'theta - c."""
+        covariance = x @ self.data.direction
+        return np.stack([covariance - self.bound, -covariance - self.bound], axis=-1)
+
+    def adjoint(self, y: Array, xi: Any = None, copy: int = 0) -> Array:
+        """(y_1 - y_2) a."""
+        return (y[..., 0] - y[..., 1])[..., None] * self.data.direction
+
+    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+        """Those of every problem, the accuracy and the covariance."""
+        return super().metrics(x, y, value) | self.fairness(x)
+
+    def fairness(self, x: Array) -> dict[str, Array]:
+        """Accuracy, the share classified rightly, and covariance |a'theta|, of x (..., n)."""
+        data = self.data
+        score = x @ data.table.features.T
+        right = (score >= 0.0) == (data.table.labels > 0.0)
+        return {"accuracy": right.mean(axis=-1), "covariance": np.abs(x @ data.direction)}
+
+    def _margins(self, x: Array, xi: Sample | None) -> tuple[Array, Array]:
+        """y_i theta'x_i (..., B), and the y_i x_i that it is made of."""
+        if xi is None:
+            return x @ self.data.signed.T, self.data.signed
+        signed = self.data.signed[xi.person]
+        if x.ndim == signed.ndim - 1:
+            return np.matmul(signed, x[..., None])[..., 0], signed
+        return x @ np.swapaxes(signed, -1, -2), signed  # probes of one replica share its mini-batch
+
+
+def _apply(slopes: Array, signed: Array) -> Array:
+    """Sums of rows, (..., B) and (..., B, n) to (..., n), or (R, q, B) and (R, B, n) to (R, q, n)."""
+    if slopes.ndim == signed.ndim - 1:
+        return np.matmul(slopes[..., None, :], signed)[..., 0, :]
+    return slopes @ signed

@@ -1,0 +1,94 @@
+"""A graph whose edges come and go, and its edge-node incidence matrix applied edge by edge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.streams import Streams
+from zoviz.types import Array
+
+
+class RandomGraph:
+    r"""All pairs i < j of N nodes, each an edge with probability p_ij, independently of the others and of the past.
+
+    W(zeta) has a row for each pair: e_i - e_j where the edge is there, else 0. Nodes carry d numbers each, so that what
+    is applied is W(zeta) (x) I_d, and it is never built: the work goes with the edges that are there.
+
+    Parameters
+    ----------
+    nodes : int
+    probability : Array, shape (pairs,)
+        The p_ij, pairs in the order (0, 1), (0, 2), ..., (1, 2), ...
+
+    Attributes
+    ----------
+    ends : ndarray of int, shape (2, pairs)
+        i and j of every pair.
+    """
+
+    def __init__(self, nodes: int, probability: Array) -> None:
+        self.nodes, self.probability = nodes, probability
+        self.ends = np.stack(np.triu_indices(nodes, 1))
+        # Sums over the pairs of one node: pairs come sorted by i; and sorted by j once more.
+        self._by_second = np.argsort(self.ends[1], kind="stable")
+        self._starts = tuple(np.searchsorted(np.sort(end), np.unique(end)) for end in self.ends)
+
+    def draw(self, streams: Streams, purpose: str, *shape: int) -> np.ndarray:
+        """Which edges are there, bool of shape (R, *shape, pairs)."""
+        return streams.uniform(purpose, *shape, self.probability.size) < self.probability
+
+    def differences(self, x: Array, edges: np.ndarray | None = None) -> Array:
+        """W x of shape (..., pairs, d) for x (..., N, d); of E[W] where no edges are given.
+
+        Parameters
+        ----------
+        edges : ndarray of bool, shape (..., pairs)
+            Of ``draw``; where it lacks the last of the leading axes of x, they share it.
+        """
+        first, second = self.ends
+        if edges is None:
+            return self.probability[:, None] * (x[..., first, :] - x[..., second, :])
+        there = _there(edges, x.shape[:-2])
+        out = np.zeros((*x.shape[:-2], len(first), x.shape[-1]))
+        *lead, pair = there
+        out[there] = x[(*lead, first[pair])] - x[(*lead, second[pair])]
+        return out
+
+    def adjoint(self, y: Array, edges: np.ndarray | None = None) -> Array:
+        """W'y of shape (..., N, d) for y (..., pairs, d); of E[W] where no edges are given; edges as above."""
+        if edges is None:
+            return self._sums(self.probability[:, None] * y)
+        d, shape = y.shape[-1], (*y.shape[:-2], self.nodes, y.shape[-1])
+        there = _there(edges, y.shape[:-2])
+        *lead, pair = there
+        values, place = y[there], np.zeros(len(pair), dtype=np.intp)
+        for index, length in zip(lead, shape[:-2], strict=True):
+            place = place * length + index
+        at = (place * self.nodes + self.ends[:, pair])[..., None] * d + np.arange(d)
+        weights = np.stack([values, -values])
+        return np.bincount(at.ravel(), weights.ravel(), minlength=int(np.prod(shape))).reshape(shape)
+
+    def potentials(self, gradients: Array) -> Array:
+        """y (pairs, d) of least norm with E[W]'y = gradients (N, d), whose columns sum to 0."""
+        return self.differences(np.linalg.pinv(self.laplacian) @ gradients)
+
+    @property
+    def laplacian(self) -> Array:
+        """E[W]'E[W], shape (N, N)."""
+        weights, (first, second) = np.zeros((self.nodes, self.nodes)), self.ends
+        weights[first, second] = weights[second, first] = np.square(self.probability)
+        return np.diag(weights.sum(axis=1)) - weights
+
+    def _sums(self, weighted: Array) -> Array:
+        """Per node, over the pairs that it is the first of, less those that it is the second of."""
+        out = np.zeros((*weighted.shape[:-2], self.nodes, weighted.shape[-1]))
+        out[..., :-1, :] = np.add.reduceat(weighted, self._starts[0], axis=-2)
+        out[..., 1:, :] -= np.add.reduceat(weighted[..., self._by_second, :], self._starts[1], axis=-2)
+        return out
+
+
+def _there(edges: np.ndarray, lead: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    """Indices (*lead, pair) of the edges that are there; probes of one replica share its graph."""
+    if edges.ndim - 1 < len(lead):
+        edges = np.broadcast_to(edges[:, None], (*lead, edges.shape[-1]))
+    return np.nonzero(edges)

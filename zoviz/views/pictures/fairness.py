@@ -1,0 +1,68 @@
+"""A fair classifier's way through the plane of covariance and accuracy."""
+
+from __future__ import annotations
+
+import numpy as np
+from bokeh.models import ColumnDataSource
+from bokeh.plotting import figure
+
+from zoviz.problems.base import Problem
+from zoviz.problems.fair_classification import FairClassification
+from zoviz.types import Array
+from zoviz.views.base import pin
+from zoviz.views.colours import PALETTE, REFERENCE, TARGET
+from zoviz.views.picture import Picture
+
+MOST = 300
+"""Iterates that are drawn; of a longer path, evenly chosen ones."""
+
+
+class Fairness(Picture):
+    """Accuracy against the covariance with the sensitive attribute, along the path, with the bound c."""
+
+    title = "Accuracy and fairness"
+
+    @classmethod
+    def draws(cls, problem: Problem) -> bool:
+        """Fair classification only."""
+        return isinstance(problem, FairClassification)
+
+    def build(self) -> figure:
+        """A path, its ends, the bound and what it allows."""
+        self._path = ColumnDataSource({"covariance": [], "accuracy": []})
+        self._now = ColumnDataSource({"covariance": [], "accuracy": []})
+        self._best = ColumnDataSource({"covariance": [], "accuracy": []})
+        self._bound = ColumnDataSource({"c": [], "low": [], "high": [], "nought": []})
+        fig = self.frame("covariance |a'θ| with the sensitive attribute", "accuracy in %")
+        wall = {"source": self._bound, "color": TARGET}
+        area = {"left": "nought", "right": "c", "bottom": "low", "top": "high", "source": self._bound}
+        fig.quad(**area, fill_color=TARGET, fill_alpha=0.1, line_color=None, legend_label="allowed")
+        fig.segment("c", "low", "c", "high", line_dash="dashed", line_width=2, legend_label="bound c", **wall)
+        where = {"x": "covariance", "y": "accuracy"}
+        fig.line(**where, source=self._path, color=PALETTE[0], line_width=1.2, line_alpha=0.5)
+        fig.scatter(**where, source=self._path, color=PALETTE[0], size=4, legend_label="path")
+        fig.scatter(**where, source=self._best, marker="diamond", color=REFERENCE, size=13, legend_label="optimum θ*")
+        fig.scatter(
+            **where, source=self._now, color=PALETTE[1], size=11, line_color="white", legend_label="present iterate"
+        )
+        legend = fig.legend[0]
+        fig.add_layout(legend, "right")
+        legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
+        pin(legend, label_text_font_size="12px", margin=2, padding=2)
+        return fig
+
+    def update(self, problem: Problem, path: Array) -> None:
+        """The path up to the newest iterate."""
+        chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST)).round().astype(int))
+        measured = problem.fairness(path[chosen])
+        covariance, accuracy = measured["covariance"], 100.0 * measured["accuracy"]
+        optimum, known = problem.known_optimum, {"covariance": [], "accuracy": []}
+        if optimum is not None:
+            best = problem.fairness(optimum.point[None])
+            known = {"covariance": best["covariance"], "accuracy": 100.0 * best["accuracy"]}
+        levels = np.concatenate([accuracy, known["accuracy"]])
+        low, high = float(levels.min()) - 1.0, min(100.0, float(levels.max()) + 1.0)
+        self._bound.data = {"c": [problem.bound], "low": [low], "high": [high], "nought": [0.0]}
+        self._path.data = {"covariance": covariance, "accuracy": accuracy}
+        self._now.data = {"covariance": covariance[-1:], "accuracy": accuracy[-1:]}
+        self._best.data = known
