@@ -38,7 +38,7 @@ def settle(
             break
         move = conjugate_gradients(problem, x, y, -slope, exact, 1e-2 * tolerance)
         y, slope = _backtrack(problem, x, y, move, slope, exact)
-    y = np.where(_norm(slope) <= goal, y, np.nan)
+    y = np.where((_norm(slope) <= goal)[:, None], y, np.nan)
     v = conjugate_gradients(problem, x, y, -problem.outer_gradients(x, y, exact)[1], exact, tolerance)
     return y, v
 
