@@ -21,7 +21,7 @@ def main() -> None:
     parser.add_argument("--windows", action="store_true", help="windows under rapid drift")
     parser.add_argument("--variance", action="store_true", help="variance of products")
     parser.add_argument("--horizons", type=int, nargs="+", default=list(HORIZONS), help="T")
-    parser.add_argument("--rounds", type=int, default=1000, help="rounds of the comparison of windows")
+    parser.add_argument("--rounds", type=int, default=300, help="rounds of the comparison of windows")
     parser.add_argument("--replicas", type=int, default=20)
     options = parser.parse_args()
     everything = not (options.regret or options.windows or options.variance)

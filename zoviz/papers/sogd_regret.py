@@ -23,10 +23,10 @@ from zoviz.streams import Streams
 from zoviz.types import Array
 
 HORIZONS = (500, 2000, 8000)
-GRID = (0.03, 0.1, 0.3, 0.6, 1.0, 1.5)
-"""Outer steps; 2 / L_F, where descent becomes unstable, is 1.94 on the quadratic problem."""
-INNER = 0.2
-"""Step of y and v in the comparison of windows: between 1 / L_g = 0.25 and the rule's half of it."""
+GRID = (0.03, 0.1, 0.3, 0.6, 1.0, 1.4, 1.8)
+"""Outer steps; 2 / L_F, where descent becomes unstable, is 1.94 on the quadratic problem with n = d = 10."""
+INNER = (0.2, 0.4)
+"""Steps of y and, for SOGD, of v; 2 / L_g is 0.5."""
 RATE = -1.0 / 3.0
 """Slope of log average regret in log T that Theorems 3.6 and 4.2 guarantee where all path-lengths are bounded."""
 
@@ -102,31 +102,49 @@ def report_fall(horizons: tuple[int, ...], replicas: int, noises: tuple[float, .
 
 
 RIVALS: dict[str, tuple[type[Solver], dict[str, Any]]] = {
-    "SOGD": (SOGD, {"inner_step": INNER, "system_step": INNER}),
-    "OAGD w = 5": (OAGD, {"inner_step": INNER, "window": 5}),
-    "SOBOW w = 5": (SOBOW, {"inner_step": INNER, "window": 5}),
-    "OAGD w = 1": (OAGD, {"inner_step": INNER, "window": 1}),
-    "SOBOW w = 1": (SOBOW, {"inner_step": INNER, "window": 1}),
-}
-
-STREAMS: dict[str, OnlineBilevel] = {
-    **{f"quadratic, ω = {w:g}": QuadraticBilevel(drift="rapid", drift_rate=w) for w in (0.1, 0.3, 1.0, 3.0)},
-    "quadratic, jumps every 20": QuadraticBilevel(drift="none", phase_length=20),
-    "toy, smooth": ToyBilevel(variant="smooth"),
-    "toy, rapid": ToyBilevel(variant="rapid"),
+    "SOGD": (SOGD, {}),
+    "OAGD w = 5": (OAGD, {"window": 5}),
+    "SOBOW w = 5": (SOBOW, {"window": 5}),
+    "OAGD w = 1": (OAGD, {"window": 1}),
+    "SOBOW w = 1": (SOBOW, {"window": 1}),
 }
 
 
-def best_of_grid(rival: str, problem: OnlineBilevel, horizon: int, replicas: int) -> tuple[float, Array]:
-    """The outer step with the least average regret on other seeds, and the regrets with it on the reported ones."""
+def _quadratic(rate: float, size: int = 10, seed: int = 0) -> QuadraticBilevel:
+    return QuadraticBilevel(n=size, d=size, seed=seed, drift="rapid", drift_rate=rate)
+
+
+def streams_of_tasks() -> dict[str, OnlineBilevel]:
+    """What the rivals meet, by name."""
+    return {
+        "quadratic, ω = 0.3": _quadratic(0.3),
+        "quadratic, ω = 1": _quadratic(1.0),
+        "quadratic, ω = 0.1": _quadratic(0.1),
+        "toy, rapid": ToyBilevel(variant="rapid"),
+        "toy, smooth": ToyBilevel(variant="smooth"),
+        "ω = 0.3, n = d = 4": _quadratic(0.3, size=4),
+        "ω = 0.3, instance 1": _quadratic(0.3, seed=1),
+        "ω = 0.3, instance 2": _quadratic(0.3, seed=2),
+        "jumps every 20 rounds": QuadraticBilevel(drift="none", phase_length=20),
+    }
+
+
+def best_of_grid(rival: str, problem: OnlineBilevel, horizon: int, replicas: int) -> tuple[float, float, Array]:
+    """The steps of x and y with the least average regret on other seeds, and the regrets with them on seed 0."""
     cls, settings = RIVALS[rival]
-    trials = {a: average_regret(problem, cls(outer_step=a, **settings), horizon, 5, seed=1).mean() for a in GRID}
-    best = min(trials, key=lambda a: np.nan_to_num(trials[a], nan=np.inf))
-    return best, average_regret(problem, cls(outer_step=best, **settings), horizon, replicas)
+
+    def made(outer: float, inner: float) -> Solver:
+        own = {"system_step": inner} if cls is SOGD else {}
+        return cls(outer_step=outer, inner_step=inner, **own, **settings)
+
+    grid = list(itertools.product(GRID, INNER))
+    trials = {steps: average_regret(problem, made(*steps), horizon, 3, seed=1).mean() for steps in grid}
+    best = min(grid, key=lambda steps: np.nan_to_num(trials[steps], nan=np.inf))
+    return *best, average_regret(problem, made(*best), horizon, replicas)
 
 
-def compare_windows(problem: OnlineBilevel, horizon: int, replicas: int) -> dict[str, tuple[float, Array]]:
-    """Every rival at its best outer step."""
+def compare_windows(problem: OnlineBilevel, horizon: int, replicas: int) -> dict[str, tuple[float, float, Array]]:
+    """Every rival at its best steps."""
     return {rival: best_of_grid(rival, problem, horizon, replicas) for rival in RIVALS}
 
 
@@ -137,18 +155,18 @@ def verdict(mine: Array, its: Array) -> str:
 
 
 def report_windows(horizon: int, replicas: int) -> None:
-    """Print the table: the best of a grid of outer steps for each, a star at the grid's edge."""
-    print(f"\nrapid drift: average regret after {horizon} rounds at the best outer step of {GRID}, y and v at {INNER}")
-    print(f"{'stream':>25} " + " ".join(f"{rival:>20}" for rival in RIVALS) + "  SOGD beats w = 5")
-    for name, problem in STREAMS.items():
+    """Print the table: each rival at its best steps (of x / of y) of one grid, a star at the outer grid's edge."""
+    print(f"\nrapid drift: average regret after {horizon} rounds at the best steps of {GRID} and {INNER}")
+    print(f"{'stream':>21} " + " ".join(f"{rival:>24}" for rival in RIVALS) + "  SOGD beats w = 5")
+    for name, problem in streams_of_tasks().items():
         found = compare_windows(problem, horizon, replicas)
         cells = []
-        for step, values in found.values():
-            edge = "*" if step in (GRID[0], GRID[-1]) else " "
-            cells.append("{:7.3g} ± {:<5.2g}".format(*interval(values)) + f"{step:4g}{edge}")
-        mine = found["SOGD"][1]
-        told = ", ".join(f"{rival.split()[0]} {verdict(mine, found[rival][1])}" for rival in RIVALS if "5" in rival)
-        print(f"{name:>25} " + " ".join(cells) + f"  {told}", flush=True)
+        for outer, inner, values in found.values():
+            edge = "*" if outer in (GRID[0], GRID[-1]) else " "
+            cells.append("{:7.3g} ± {:<6.2g}".format(*interval(values)) + f"{outer:4g}{edge}/{inner:g}")
+        mine = found["SOGD"][-1]
+        told = ", ".join(f"{rival.split()[0]} {verdict(mine, found[rival][-1])}" for rival in RIVALS if "5" in rival)
+        print(f"{name:>21} " + " ".join(cells) + f"  {told}", flush=True)
 
 
 def product_spread(radius: float, shared: bool, replicas: int = 200, directions: int = 10) -> Array:

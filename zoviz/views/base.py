@@ -154,9 +154,9 @@ class PlotView(param.Parameterized):
         fig = self.figure
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(0, 1)}, {"frame": LinearScale()}
         for kind, source in marks.items():
-            _, colour, marker, dash = MARKS[kind]
+            _, colour, marker, dash, size = MARKS[kind]
             fig.vspan("x", source=source, line_color=colour, line_dash=dash, line_width=1)
-            head = fig.scatter("x", "y", source=source, y_range_name="frame", marker=marker, size=11, color=colour)
+            head = fig.scatter("x", "y", source=source, y_range_name="frame", marker=marker, size=size, color=colour)
             fig.add_tools(HoverTool(renderers=[head], tooltips="@text{safe}", visible=False))
 
     def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array]) -> None:

@@ -64,18 +64,19 @@ def phase_marks(run: Run, axis: str) -> dict[str, list]:
 
 
 class Mark(NamedTuple):
-    """A kind of mark: where its marks are (run and axis to x, y, text), and how they look."""
+    """A kind of mark: where its marks are (run and axis to x, y, text), and how they look; size in pixels."""
 
     find: Callable[[Run, str], dict[str, list]]
     colour: str
     marker: str
     dash: str
+    size: int = 11
 
 
 MARKS = {
     "marks": Mark(event_marks, EVENT, "inverted_triangle", "dashed"),
     "targets": Mark(target_marks, TARGET, "diamond", "dotdash"),
-    "phases": Mark(phase_marks, PHASE, "square", "dotted"),
+    "phases": Mark(phase_marks, PHASE, "square", "dotted", 6),
 }
 """Every kind, by the name of its data on a page."""
 

@@ -141,7 +141,7 @@ def _marks(run: Run, axis: str, x: Array, y: Array) -> list[hv.Element]:
             at = np.interp(found["x"], x, y)
             dots = hv.Scatter((found["x"], at, found["text"]), "x", ["y", "text"])
             hover = HoverTool(tooltips="@text{safe}")
-            look = {"color": colour, "marker": marker, "size": 11, "line_color": "white", "tools": [hover]}
+            look = {"color": colour, "marker": marker, "size": kind.size, "line_color": "white", "tools": [hover]}
             out += [hv.VLines(found["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
             out += [dots.opts(**look, backend="bokeh")]
     return out
