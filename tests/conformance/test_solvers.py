@@ -37,6 +37,7 @@ ESTIMATORS = {
 PROBLEMS = {name: cls for name, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
 # One that asks for something, as a program's does for the program, has tests of its own.
 PROBLEMS = {name: cls for name, cls in PROBLEMS.items() if not required(cls)}
+PROBLEMS = {name: cls for name, cls in PROBLEMS.items() if cls.form == "constrained"}
 OWN = {name: cls for name, cls in SOLVERS.items() if name not in PEERS}
 # A step of these is a small part of what others call an iteration (a single coordinate's): so many count as one.
 PARTS = {"ZOiALM": 12}

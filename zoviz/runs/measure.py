@@ -32,7 +32,9 @@ def row(
     units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
     kinds = {f"calls: {kind}": count.astype(float) for kind, count in oracle.counts.items()}
-    out = {"calls": oracle.calls.astype(float), **kinds, **measured, "best_objective": best}
+    out = {"calls": oracle.calls.astype(float), **kinds, **measured}
+    if not problem.stochastic:  # else no best point can be read off values
+        out["best_objective"] = best
     optimum = problem.known_optimum
     if optimum is not None:
         out["best_gap"] = best - (optimum.value if units is None else units.level + units.f * optimum.value)
@@ -62,13 +64,16 @@ def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Ar
 
 
 def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:
-    """The new state with the rows of frozen replicas as they were."""
+    """The new state with the rows of frozen replicas as they were; samples that it keeps stay whole.
+
+    An array that changed its shape (a window that grew) has nothing to go back to: 0 there.
+    """
     fields = []
     for before, after in zip(old, new, strict=True):
         if isinstance(after, np.ndarray):
             mask = active.reshape(-1, *[1] * (after.ndim - 1))
-            fields.append(np.where(mask, after, before))
-        elif isinstance(after, tuple):
+            fields.append(np.where(mask, after, before if before.shape == after.shape else 0.0))
+        elif isinstance(after, tuple) and hasattr(after, "_fields"):
             fields.append(keep_frozen(before, after, active))
         else:
             fields.append(after)
