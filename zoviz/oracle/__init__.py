@@ -3,5 +3,6 @@
 from zoviz.oracle.composed import Composed
 from zoviz.oracle.core import Oracle
 from zoviz.oracle.first_order import FirstOrder
+from zoviz.oracle.rounds import Rounds
 
-__all__ = ["Composed", "FirstOrder", "Oracle"]
+__all__ = ["Composed", "FirstOrder", "Oracle", "Rounds"]

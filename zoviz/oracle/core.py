@@ -120,9 +120,9 @@ class Oracle:
         """
         self._iteration += 1
         self._size = size
-        if self.contract == "common":
+        if self.contract == "common" or self._problem.online:
             self._sample = self._problem.draw(self._iteration, self._streams, size=size)
-            if self._noisy:
+            if self.contract == "common" and self._noisy:
                 self._shared_noise = self._noise(())
 
     def affords(self, counts: np.ndarray) -> np.ndarray:

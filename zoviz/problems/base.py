@@ -33,6 +33,8 @@ class Problem(Noisy):
     """Kind of task, which a solver names in ``Solver.forms``: "constrained" is min f(x) s.t. h(x) <= 0, x in X."""
     stochastic: ClassVar[bool] = False
     """Whether values under a sample xi differ from the objective, so that no best point can be read off them."""
+    online: ClassVar[bool] = False
+    """Whether every iteration is a round with a task of its own, which its sample holds whatever the noise contract."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
 
@@ -155,6 +157,10 @@ class Problem(Noisy):
     def tally(self, replicas: int) -> Tally | None:
         """What is to be summed up over every iteration, e.g. a regret; None where rows alone tell everything."""
         return None
+
+    def phases(self, iteration: int) -> list[tuple[int, str]]:
+        """Iterations up to this one at which the task changed abruptly, each with the new phase's name."""
+        return []
 
     def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
         """Measures of a solver's state, off the books: ``metrics`` of its iterate unless a problem knows more.

@@ -2,11 +2,44 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+import param
+
+from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
+from zoviz.problems.regret import LocalRegret
 from zoviz.sets import Set
-from zoviz.types import Array
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation
+
+
+class Magnitudes(NamedTuple):
+    """What step rules of bilevel methods are made of.
+
+    Attributes
+    ----------
+    inner_curvature, inner_convexity : float
+        L_g and mu_g, largest and smallest curvature of g_t in y.
+    outer_curvature : float
+        L_F, the Lipschitz constant of the hypergradient.
+    system_size : float
+        A bound p on ||v||, e.g. that of ||grad_y f_t|| over mu_g.
+    source : str
+        "analytic" or "measured (N calls)".
+    """
+
+    inner_curvature: float
+    inner_convexity: float
+    outer_curvature: float
+    system_size: float
+    source: str = "analytic"
+
+    @property
+    def measured(self) -> bool:
+        """Whether they come from a few charged calls at the start."""
+        return self.source.startswith("measured")
 
 
 class OnlineBilevel(Problem):
@@ -15,21 +48,58 @@ class OnlineBilevel(Problem):
     .. math:: \min_{x \in X} f_t(x, y_t^*(x)), \qquad y_t^*(x) = \arg\min_{y \in Y} g_t(x, y), \quad g_t(x, \cdot)
         \text{ strongly convex}
 
-    The oracle's sample is a round's data: what ``draw`` returns for it, mini-batches of both levels included. Every
-    method below takes it last; x is (R, ..., n), y and v are (R, ..., d) with d = ``inner_domain.n``.
+    The oracle's sample is a round's data: what ``draw`` returns for it, mini-batches of both levels included; ``size``
+    is (b, b'), the batch of f_t and that of g_t. Every method below takes the sample last; x is (R, ..., n), y and v
+    are (R, ..., d) with d = ``inner_domain.n``.
 
     A subclass provides ``domain``, ``inner_domain``, ``draw`` and ``outer``, ``inner``; for first-order methods the
-    derivatives too; and ``solution`` where y* is known.
+    derivatives too; and ``solution`` where y* is known, which gives the regret.
+
+    Notes
+    -----
+    Under the contract "deterministic" a round's sample has the round's own functions, without sampling noise. Additive
+    noise (``noise_scale``) is not used: what hides the functions is the sample.
     """
 
     __abstract = True
 
     form: ClassVar[str] = "online bilevel"
     stochastic: ClassVar[bool] = True
+    online: ClassVar[bool] = True
     m = 0
+
+    noise = param.Selector(
+        default="common",
+        objects=["deterministic", "common", "independent"],
+        label="Noise contract",
+        doc="deterministic: exact f and g of each round. common: a round's values share its mini-batches. independent: "
+        "not for these methods, which compare values of one sample.",
+    )
+    noise_scale = param.Number(
+        default=0.0,
+        bounds=(0, 1e9),
+        precedence=-1,
+        label="Noise scale σ",
+        doc="Additive noise; not used, since the mini-batches hide the functions.",
+    )
+    regret_step = Scale(
+        0.1,
+        softbounds=(1e-4, 10.0),
+        label="Regret step α",
+        doc="Step of the projection that the local regret measures.",
+    )
 
     inner_domain: Set
     """Y, the follower's variables."""
+
+    @property
+    def magnitudes(self) -> Magnitudes | None:
+        """Curvatures for step rules, where they are known without a call."""
+        return None
+
+    def initial_inner(self, streams: Streams) -> Array:
+        """The follower's start y_1, shape (R, d): the point of Y nearest to 0."""
+        return self.inner_domain.project(np.zeros((streams.replicas, self.inner_domain.n)))
 
     def outer(self, x: Array, y: Array, xi: Any) -> Array:
         """f_t(x, y), mean over the round's batch, shape (R, ...)."""
@@ -55,6 +125,37 @@ class OnlineBilevel(Problem):
         """Mixed derivative of g_t, of its gradient in y along v with respect to x: (R, ..., n)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
+    @property
+    def differentiable(self) -> bool:
+        """Whether the derivatives above are provided, so that first-order methods may run."""
+        return type(self).inner_jacobian_vector is not OnlineBilevel.inner_jacobian_vector
+
+    def exact(self, xi: Any) -> Any:
+        """The sample's round without sampling noise, where it is known; else the sample itself."""
+        return xi
+
     def solution(self, x: Array, xi: Any) -> tuple[Array, Array] | None:
-        """y* (R, d) and v* (R, d) of the round without sampling noise, off the books; None where they are unknown."""
+        """y* (R, d) and v* (R, d) of the round without sampling noise, off the books; None where they are unknown.
+
+        Where there is no closed form and g_t is strongly convex, ``zoviz.problems.follower.settle`` finds both.
+        """
         return None
+
+    def hypergradient(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+        """grad_x f_t + grad_xy g_t v of the round without sampling noise, (R, n); at y* and v*, that of F_t."""
+        exact = self.exact(xi)
+        return self.outer_gradients(x, y, exact)[0] + self.inner_jacobian_vector(x, y, v, exact)
+
+    def tally(self, replicas: int) -> LocalRegret | None:
+        """The bilevel local regret and the tracking errors, where y* is known."""
+        known = type(self).solution is not OnlineBilevel.solution and self.differentiable
+        return LocalRegret(self, replicas) if known else None
+
+    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+        """F_t(x) = f_t(x, y*_t(x)) of the sample's round; no black box of this kind is behind the oracle's values."""
+        raise NotImplementedError(f"{type(self).__name__} does not define evaluate(x, xi): it has no closed form.")
+
+    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+        """``objective``: f_t at the iterate and the follower's present decision, without sampling noise."""
+        inner = state.inner if hasattr(state, "inner") else self.solution(x, sample)[0]
+        return {"objective": self.outer(x, inner, self.exact(sample)), "violation": np.zeros(len(x))}

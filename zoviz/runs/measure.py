@@ -53,13 +53,13 @@ def row(
 
 
 def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:
-    """The new state with the rows of frozen replicas as they were."""
+    """The new state with the rows of frozen replicas as they were; samples that it keeps stay whole."""
     fields = []
     for before, after in zip(old, new, strict=True):
         if isinstance(after, np.ndarray):
             mask = active.reshape(-1, *[1] * (after.ndim - 1))
             fields.append(np.where(mask, after, before))
-        elif isinstance(after, tuple):
+        elif isinstance(after, tuple) and hasattr(after, "_fields"):
             fields.append(keep_frozen(before, after, active))
         else:
             fields.append(after)

@@ -1,0 +1,124 @@
+"""Values and derivatives of both levels of an online bilevel problem, on the books of a run's oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zoviz.oracle.composed import Composed
+from zoviz.oracle.core import Oracle
+from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
+from zoviz.sets import Set
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation
+
+KINDS = ("f value", "g value", "f gradient", "g gradient", "g Hessian-vector", "g Jacobian-vector")
+"""What is counted apart, as names of ``Oracle.counts``: each is one call a point, whatever its mini-batch."""
+
+
+class Rounds:
+    """What a bilevel method sees of an ``OnlineBilevel`` problem: the present round's functions, or a past one's.
+
+    Points are (R, ..., n) and (R, ..., d), v as y. Every value, gradient (of f in x and y at once; of g in y) and
+    product costs one call a point, counted by its kind. Frozen replicas are not asked, and NaN.
+
+    A value that is not finite is counted as a failure; at a replica's own point, where there are no others to go on
+    with, it freezes the replica, as does a derivative.
+
+    Parameters
+    ----------
+    oracle : Oracle
+    sample : object, optional
+        A round's sample that was kept; default: the oracle's present one.
+    """
+
+    def __init__(self, oracle: Oracle, sample: Any = None) -> None:
+        problem = oracle.problem
+        assert isinstance(problem, OnlineBilevel)
+        self._oracle, self._problem, self._sample = oracle, problem, sample
+        self.domain: Set = oracle.domain
+        self.inner_domain: Set = problem.inner_domain
+
+    @property
+    def sample(self) -> Any:
+        """The round's data, to be kept for ``at``."""
+        return self._oracle.sample if self._sample is None else self._sample
+
+    @property
+    def magnitudes(self) -> Magnitudes | None:
+        """What the problem knows of its curvatures."""
+        return self._problem.magnitudes
+
+    def at(self, sample: Any) -> Rounds:
+        """The functions of a past round."""
+        return Rounds(self._oracle, sample)
+
+    def initial(self, streams: Streams) -> Array:
+        """The follower's start, (R, d)."""
+        return self._problem.initial_inner(streams)
+
+    def outer(self, x: Array, y: Array) -> Array:
+        """f_t(x, y), (R, ...)."""
+        return self._ask("f value", self._problem.outer, (x.shape[:-1],), x, y)[0]
+
+    def inner(self, x: Array, y: Array) -> Array:
+        """g_t(x, y), (R, ...)."""
+        return self._ask("g value", self._problem.inner, (x.shape[:-1],), x, y)[0]
+
+    def outer_gradients(self, x: Array, y: Array) -> tuple[Array, Array]:
+        """Gradients of f_t in x and in y."""
+        of_x, of_y = self._ask("f gradient", self._problem.outer_gradients, (x.shape, y.shape), x, y)
+        return of_x, of_y
+
+    def inner_gradient(self, x: Array, y: Array) -> Array:
+        """Gradient of g_t in y."""
+        return self._ask("g gradient", self._problem.inner_gradient, (y.shape,), x, y)[0]
+
+    def hessian_vector(self, x: Array, y: Array, v: Array) -> Array:
+        """Second derivative of g_t in y, times v."""
+        return self._ask("g Hessian-vector", self._problem.inner_hessian_vector, (y.shape,), x, y, v)[0]
+
+    def jacobian_vector(self, x: Array, y: Array, v: Array) -> Array:
+        """Derivative in x of <grad_y g_t, v>."""
+        return self._ask("g Jacobian-vector", self._problem.inner_jacobian_vector, (x.shape,), x, y, v)[0]
+
+    def view(self, evaluate: Callable[[Array], Array]) -> Composed:
+        """An oracle of one scalar for a gradient estimator: ``evaluate`` maps points to (R, ...) through this view."""
+
+        def joint(points: Array) -> Evaluation:
+            return Evaluation(evaluate(points), np.empty((*points.shape[:-1], 0)))
+
+        return Composed(self._oracle, joint)
+
+    def _ask(
+        self, kind: str, method: Callable[..., Any], shapes: tuple[tuple[int, ...], ...], *places: Array
+    ) -> tuple[Array, ...]:
+        """The method's arrays at the points, charged, with failures counted."""
+        oracle, first = self._oracle, places[0]
+        oracle.charge(kind, int(np.prod(first.shape[1:-1])))
+        if oracle.all_active:
+            return self._checked(_tuple(method(*places, self.sample)), first)
+        found, rows = tuple(np.full(shape, np.nan) for shape in shapes), np.flatnonzero(oracle.active)
+        if rows.size:
+            part = _tuple(method(*(place[rows] for place in places), self.sample[rows]))
+            for whole, one in zip(found, part, strict=True):
+                whole[rows] = one
+        return self._checked(found, first)
+
+    def _checked(self, found: tuple[Array, ...], first: Array) -> tuple[Array, ...]:
+        """Count what is not finite; a replica that has nothing else fails."""
+        if all(np.isfinite(one).all() for one in found):
+            return found
+        points = first.ndim - 1
+        good = np.logical_and.reduce([np.isfinite(one).reshape(*one.shape[:points], -1).all(axis=-1) for one in found])
+        bad = ~good.reshape(len(first), -1) & self._oracle.active[:, None]
+        self._oracle.failures += bad.sum(axis=1)
+        if points == 1:
+            self._oracle.fail(bad[:, 0])
+        return found
+
+
+def _tuple(found: Any) -> tuple[Array, ...]:
+    return found if isinstance(found, tuple) else (found,)

@@ -1,0 +1,203 @@
+"""An online bilevel problem of quadratics, with everything in closed form."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
+from zoviz.sets import Box
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation, Sample
+
+
+class _Data(NamedTuple):
+    """H (d, d) and its inverse, B (d, n), Q (n, n); centres and phases of a_t, c_t (d,) and q_t (n,)."""
+
+    hessian: Array
+    inverse: Array
+    coupling: Array
+    bowl: Array
+    angles: Array
+    magnitudes: Magnitudes
+
+
+class QuadraticBilevel(OnlineBilevel):
+    r"""Quadratic leader and follower whose linear terms drift.
+
+    .. math::
+        f_t(x, y) &= \tfrac12\|y - a_t\|^2 + \tfrac12 x^\top Q x - q_t^\top x \\
+        g_t(x, y) &= \tfrac12 y^\top H y - (Bx + c_t)^\top y
+
+    so that, in closed form,
+
+    .. math::
+        y_t^*(x) = H^{-1}(Bx + c_t), \quad v_t^*(x) = -H^{-1}(y_t^*(x) - a_t), \quad
+        \nabla F_t(x) = Qx - q_t - B^\top v_t^*(x)
+
+    H is a random rotation of eigenvalues evenly spaced in [1, ``conditioning``], Q one of [1/2, 1], and B has normal
+    entries over sqrt(n + d). (a_t, c_t, q_t) = centre + ``drift_size`` sin(theta_t + angles) with theta_t = 0 ("none"),
+    ``drift_rate`` log(1 + t) ("slow": changes of order 1/t, so that sums of their squares are bounded) or
+    ``drift_rate`` t ("rapid"). The centre is standard normal, and drawn anew every ``phase_length`` rounds.
+
+    A mini-batch of f_t shifts a_t and q_t by normal noise of deviation ``sampling_noise`` / sqrt(b); one of g_t shifts
+    c_t so with b', and multiplies H and B by 1 + such a number each.
+
+    References
+    ----------
+    Paper sogd, Assumptions 3.2 to 3.5, which it satisfies on the box; the problem is ours.
+    """
+
+    title = "Quadratic online bilevel"
+    order = 20
+
+    n = param.Integer(default=10, bounds=(1, 2000), softbounds=(1, 100), label="Leader's variables n", doc="Size of x.")
+    d = param.Integer(
+        default=10, bounds=(1, 2000), softbounds=(1, 100), label="Follower's variables d", doc="Size of y."
+    )
+    seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of matrices and centres.")
+    conditioning = param.Number(
+        default=4.0, bounds=(1, 1e6), softbounds=(1, 100), label="Conditioning κ", doc="L_g / μ_g of the follower."
+    )
+    drift = param.Selector(
+        default="slow",
+        objects=["none", "slow", "rapid"],
+        label="Drift",
+        doc="How the linear terms move with the rounds.",
+    )
+    drift_size = param.Number(default=1.0, bounds=(0, 1e3), label="Drift size A", doc="Amplitude of the movement.")
+    drift_rate = param.Number(default=1.0, bounds=(0, 100), label="Drift rate ω", doc="Factor of log(1 + t), or of t.")
+    phase_length = param.Integer(
+        default=None, allow_None=True, bounds=(1, 10**9), label="Phase length", doc="Rounds until the centre jumps."
+    )
+    sampling_noise = param.Number(
+        default=0.1, bounds=(0, 1e3), softbounds=(0, 1), label="Sampling noise σ", doc="Deviation of a batch of one."
+    )
+    half_width = param.Number(
+        default=5.0, bounds=(1e-3, 1e6), label="Box half-width", doc="X = [-half_width, half_width]^n."
+    )
+
+    @property
+    def domain(self) -> Box:
+        """X."""
+        return Box(np.full(self.n, -self.half_width), np.full(self.n, self.half_width))
+
+    @property
+    def inner_domain(self) -> Box:
+        """R^d."""
+        return Box.free(self.d)
+
+    def build(self) -> _Data:
+        """Draw the matrices."""
+        n, d, rng = self.n, self.d, np.random.default_rng(self.seed)
+        hessian = _rotated(rng, np.linspace(1.0, self.conditioning, d))
+        bowl = _rotated(rng, np.linspace(0.5, 1.0, n))
+        coupling = rng.standard_normal((d, n)) / np.sqrt(n + d)
+        inverse = np.linalg.inv(hessian)
+        outer = bowl + coupling.T @ inverse @ inverse @ coupling
+        reach = np.linalg.norm(coupling, 2) * self.half_width * np.sqrt(n) + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)
+        convexity = float(min(1.0, self.conditioning))
+        size = float((reach / convexity + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)) / convexity)
+        found = Magnitudes(self.conditioning, convexity, float(np.linalg.norm(outer, 2)), size)
+        return _Data(hessian, inverse, coupling, bowl, rng.uniform(0.0, 2.0 * np.pi, n + 2 * d), found)
+
+    @property
+    def magnitudes(self) -> Magnitudes:
+        """Exact curvatures; p bounds ||v*|| where the centres are within three deviations."""
+        return self.data.magnitudes
+
+    def initial(self, streams: Streams) -> Array:
+        """Uniform in [-1, 1]^n, or X where that is smaller."""
+        return min(1.0, self.half_width) * (2.0 * streams.uniform("x0", self.n) - 1.0)
+
+    def phase(self, t: int) -> int:
+        """Number of the phase that round t belongs to, from 0."""
+        return 0 if self.phase_length is None else t // self.phase_length
+
+    def phases(self, iteration: int) -> list[tuple[int, str]]:
+        """The rounds at which the centre jumps."""
+        return [(k * (self.phase_length or 0), f"phase {k + 1}") for k in range(1, self.phase(iteration) + 1)]
+
+    def vectors(self, t: int) -> Array:
+        """(a_t, c_t, q_t) laid end to end, shape (2 d + n,)."""
+        centre = np.random.default_rng([self.seed, 1, self.phase(t)]).standard_normal(2 * self.d + self.n)
+        turn = {"none": 0.0, "slow": np.log1p(t), "rapid": float(t)}[self.drift]
+        return centre + self.drift_size * np.sin(self.drift_rate * turn + self.data.angles)
+
+    def draw(
+        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
+    ) -> Sample:
+        """Round ``iteration`` with a mini-batch of f_t and one of g_t."""
+        d, at = self.d, self.vectors(iteration)
+        if self.noise == "deterministic":
+            return self._sample(iteration, np.repeat(at[None], streams.replicas, axis=0), streams.replicas)
+        outer, inner = size if isinstance(size, tuple) else (size, size)
+        noise = self.sampling_noise * streams.normal("xi", len(at) + 2)
+        scale = np.full(len(at), 1.0 / np.sqrt(outer))
+        scale[d : 2 * d] = 1.0 / np.sqrt(inner)
+        tilt = 1.0 + noise[:, -2:] / np.sqrt(inner)
+        return self._sample(iteration, at + scale * noise[:, :-2], streams.replicas, tilt)
+
+    def _sample(self, t: int, vectors: Array, replicas: int, tilt: Array | None = None) -> Sample:
+        a, c, q = np.split(vectors, [self.d, 2 * self.d], axis=-1)
+        tilt = np.ones((replicas, 2)) if tilt is None else tilt
+        return Sample(t=t, a=a, c=c, q=q, bend=tilt[:, :1], pull=tilt[:, 1:])
+
+    def exact(self, xi: Any) -> Sample:
+        """The round without sampling noise."""
+        return self._sample(xi.t, np.repeat(self.vectors(xi.t)[None], len(xi.a), axis=0), len(xi.a))
+
+    def outer(self, x: Array, y: Array, xi: Any) -> Array:
+        """f_t(x, y)."""
+        a, q = _like(xi.a, x), _like(xi.q, x)
+        bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)
+        return 0.5 * np.square(y - a).sum(axis=-1) + bowl - (q * x).sum(axis=-1)
+
+    def inner(self, x: Array, y: Array, xi: Any) -> Array:
+        """g_t(x, y)."""
+        bend, pull, c = _like(xi.bend, x), _like(xi.pull, x), _like(xi.c, x)
+        quadratic = 0.5 * bend[..., 0] * np.einsum("...i,...i->...", y @ self.data.hessian, y)
+        return quadratic - ((pull * (x @ self.data.coupling.T) + c) * y).sum(axis=-1)
+
+    def outer_gradients(self, x: Array, y: Array, xi: Any) -> tuple[Array, Array]:
+        """Q x - q_t and y - a_t."""
+        return x @ self.data.bowl - _like(xi.q, x), y - _like(xi.a, x)
+
+    def inner_gradient(self, x: Array, y: Array, xi: Any) -> Array:
+        """H y - B x - c_t."""
+        forward = _like(xi.pull, x) * (x @ self.data.coupling.T)
+        return _like(xi.bend, x) * (y @ self.data.hessian) - forward - _like(xi.c, x)
+
+    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+        """H v."""
+        return _like(xi.bend, v) * (v @ self.data.hessian)
+
+    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+        """-B' v."""
+        return -_like(xi.pull, v) * (v @ self.data.coupling)
+
+    def solution(self, x: Array, xi: Any) -> tuple[Array, Array]:
+        """y* and v* in closed form."""
+        a, c, _ = np.split(self.vectors(0 if xi is None else xi.t), [self.d, 2 * self.d])
+        y = (x @ self.data.coupling.T + c) @ self.data.inverse
+        return y, -(y - a) @ self.data.inverse
+
+    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+        """F_t(x) of the sample's round without sampling noise; of round 0 without a sample."""
+        a, _, q = np.split(self.vectors(0 if xi is None else xi.t), [self.d, 2 * self.d])
+        bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)
+        value = 0.5 * np.square(self.solution(x, xi)[0] - a).sum(axis=-1) + bowl - x @ q
+        return Evaluation(value, np.zeros((*x.shape[:-1], 0)))
+
+
+def _rotated(rng: np.random.Generator, eigenvalues: Array) -> Array:
+    """A symmetric matrix with these eigenvalues and random eigenvectors."""
+    axes = np.linalg.qr(rng.standard_normal((eigenvalues.size, eigenvalues.size)))[0]
+    return (axes * eigenvalues) @ axes.T
+
+
+def _like(values: Array, points: Array) -> Array:
+    """A sample's array (R, k) with axes for the points' (R, ..., n) own."""
+    return values.reshape(len(values), *[1] * (points.ndim - 2), values.shape[-1])
