@@ -85,7 +85,11 @@ class BlackBoxAttack(OnlineBilevel):
         default=100, bounds=(1, 10_000), softbounds=(10, 200), label="Epochs", doc="Of the classifier's training."
     )
     confidence = param.Number(
-        default=0.0, bounds=(0, 1e3), softbounds=(0, 10), label="Confidence κ", doc="Margin beyond which more is no gain."
+        default=0.0,
+        bounds=(0, 1e3),
+        softbounds=(0, 10),
+        label="Confidence κ",
+        doc="Margin beyond which more is no gain.",
     )
     penalty = Scale(0.02, softbounds=(1e-3, 1.0), label="Penalty λ", doc="Factor of all pixels' costs; 1 in the paper.")
     largest_weight = param.Number(

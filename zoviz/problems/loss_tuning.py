@@ -189,7 +189,10 @@ class LossTuning(OnlineBilevel):
             logits = self.data.network.logits(torch().tensor(y), pixels).numpy()
         member = test.labels[:, None] == np.arange(CLASSES)
         by_class = (logits.argmax(axis=-1) == test.labels) @ (member / member.sum(axis=0))
-        loss = _log_sum(logits) - np.take_along_axis(logits, np.broadcast_to(test.labels, shape[:2])[..., None], -1)[..., 0]
+        loss = (
+            _log_sum(logits)
+            - np.take_along_axis(logits, np.broadcast_to(test.labels, shape[:2])[..., None], -1)[..., 0]
+        )
         phase = 0 if sample is None else sample.phase
         return {
             "objective": (loss @ (member / member.sum(axis=0))).sum(axis=-1),
