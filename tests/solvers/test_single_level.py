@@ -13,7 +13,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP, QuadraticBilevel
 from zoviz.runs.run import Run
 from zoviz.sets import Box
-from zoviz.solvers import ZOGD, ZOAdam, ZOConservSGD, ZOSignSGD, Solver
+from zoviz.solvers import ZOGD, Solver, ZOAdam, ZOConservSGD, ZOSignSGD
 from zoviz.streams import Streams
 from zoviz.types import Array
 

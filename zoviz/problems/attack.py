@@ -91,7 +91,7 @@ class BlackBoxAttack(OnlineBilevel):
         label="Confidence κ",
         doc="Margin beyond which more is no gain.",
     )
-    penalty = Scale(0.02, softbounds=(1e-3, 1.0), label="Penalty λ", doc="Factor of all pixels' costs; 1 in the paper.")
+    penalty = Scale(0.05, softbounds=(1e-3, 1.0), label="Penalty λ", doc="Factor of all pixels' costs; 1 in the paper.")
     largest_weight = param.Number(
         default=2.0, bounds=(0, 20), softbounds=(0, 5), label="Largest x", doc="x lies in [0, this]: weights e^x."
     )

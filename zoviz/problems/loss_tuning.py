@@ -193,13 +193,12 @@ class LossTuning(OnlineBilevel):
             _log_sum(logits)
             - np.take_along_axis(logits, np.broadcast_to(test.labels, shape[:2])[..., None], -1)[..., 0]
         )
-        phase = 0 if sample is None else sample.phase
         return {
             "objective": (loss @ (member / member.sum(axis=0))).sum(axis=-1),
             "violation": np.zeros(len(x)),
             "balanced_accuracy": by_class.mean(axis=-1),
-            "test_accuracy": by_class @ self.shares(phase),
-            "phase": np.full(len(x), phase + 1.0),
+            "test_accuracy": by_class @ self.shares(sample.phase),
+            "phase": np.full(len(x), sample.phase + 1.0),
         }
 
     def _choose(self, phase: int, unit: Array) -> np.ndarray:
