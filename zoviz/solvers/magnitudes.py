@@ -1,0 +1,91 @@
+"""Curvatures of an online bilevel problem, measured by a few charged calls at the start."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from zoviz.oracle import Oracle, Rounds
+from zoviz.problems.bilevel import Magnitudes
+from zoviz.streams import Streams
+from zoviz.types import Array
+
+_DIRECTIONS, _POWERS, _STEP = 8, 8, 1e-2
+"""Directions of differences, power iterations, and length of the differences' steps."""
+
+
+def measured_magnitudes(rounds: Rounds, oracle: Oracle, x0: Array, streams: Streams, first_order: bool) -> Magnitudes:
+    """L_g, mu_g, L_F and p at (x_1, y_1), from round 0's functions; those of the first replica that has them.
+
+    Second differences of values along random directions give mean curvatures of g in y, of f in both, and mixed ones;
+    L_g is three times the largest found or, with products at hand, what power iterations find; mu_g the smallest
+    found. L_F = L_fx + L_fy (J / mu_g)^2 with J the norm of the mixed derivative, p = 10 ||grad_y f|| / mu_g.
+
+    Notes
+    -----
+    Rough on purpose, and ours: enough for steps that do not diverge, not for good ones.
+    """
+    before, y0 = oracle.spent, rounds.initial(streams)
+    n, d = x0.shape[1], y0.shape[1]
+    in_x, in_y = (_directions(streams, size) for size in (n, d))
+    bends = np.abs(_second(lambda y: rounds.inner(_spread(x0, y), y), y0, in_y))
+    f_bend = np.abs(_second(lambda y: rounds.outer(_spread(x0, y), y), y0, in_y)).mean(axis=1)
+    f_bend_x = np.abs(_second(lambda x: rounds.outer(x, _spread(y0, x)), x0, in_x)).mean(axis=1)
+    f_slope = _first(lambda y: rounds.outer(_spread(x0, y), y), y0, in_y) * np.sqrt(d)
+    mixed = _mixed(rounds, x0, y0, in_x, in_y) * np.sqrt(n * d)
+    largest = 3.0 * bends.max(axis=1)
+    if first_order:
+        largest = np.maximum(largest / 3.0, _power(rounds, x0, y0, in_y[:, 0]))
+    found = np.stack([largest, bends.min(axis=1), f_bend, f_bend_x, f_slope, mixed])
+    good = np.flatnonzero(np.isfinite(found).all(axis=0))
+    found = found[:, good[0]] if good.size else np.ones(len(found))
+    curvature = float(found[0]) or 1.0
+    convexity = float(np.clip(found[1], 1e-3 * curvature, curvature))
+    outer = float(found[3] + found[2] * (found[5] / convexity) ** 2) or curvature
+    size = float(max(10.0 * found[4] / convexity, 1.0))
+    return Magnitudes(curvature, convexity, outer, size, f"measured ({oracle.spent - before} calls)")
+
+
+def _directions(streams: Streams, size: int) -> Array:
+    """Unit vectors, (R, k, size)."""
+    u = streams.normal("magnitudes", _DIRECTIONS, size)
+    return u / np.linalg.norm(u, axis=-1, keepdims=True)
+
+
+def _spread(fixed: Array, points: Array) -> Array:
+    return np.broadcast_to(fixed[:, None], (*points.shape[:2], fixed.shape[-1]))
+
+
+def _ends(phi: Callable[[Array], Array], centre: Array, u: Array) -> tuple[Array, Array]:
+    return phi(centre[:, None] + _STEP * u), phi(centre[:, None] - _STEP * u)
+
+
+def _second(phi: Callable[[Array], Array], centre: Array, u: Array) -> Array:
+    """Second differences along u, (R, k)."""
+    ahead, behind = _ends(phi, centre, u)
+    return (ahead - 2.0 * phi(centre[:, None]) + behind) / _STEP**2
+
+
+def _first(phi: Callable[[Array], Array], centre: Array, u: Array) -> Array:
+    """Root mean square of the slopes along u, (R,)."""
+    ahead, behind = _ends(phi, centre, u)
+    return np.sqrt(np.square((ahead - behind) / (2.0 * _STEP)).mean(axis=1))
+
+
+def _mixed(rounds: Rounds, x: Array, y: Array, u: Array, w: Array) -> Array:
+    """Root mean square of the mixed second differences of g along pairs of directions, (R,)."""
+    values = [
+        rounds.inner(x[:, None] + s * _STEP * u, y[:, None] + r * _STEP * w) for s in (1.0, -1.0) for r in (1.0, -1.0)
+    ]
+    return np.sqrt(np.square((values[0] - values[1] - values[2] + values[3]) / (4.0 * _STEP**2)).mean(axis=1))
+
+
+def _power(rounds: Rounds, x: Array, y: Array, v: Array) -> Array:
+    """Largest curvature of g in y by power iterations from v, (R,)."""
+    size = np.ones(len(v))
+    for _ in range(_POWERS):
+        image = rounds.hessian_vector(x, y, v)
+        size = np.sqrt(np.square(image).sum(axis=-1))
+        v = image / np.where(size > 0, size, 1.0)[:, None]
+    return size
