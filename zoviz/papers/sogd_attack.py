@@ -4,7 +4,8 @@ All methods play on a classifier of 8 x 8 digits, from the same weights x_0, whi
 10 directions an estimate and mini-batches of 32 images. One oracle call is a value of f or g on its mini-batch. Rates
 are the best of a grid for the accuracy on perturbed test images, mean of the last fifth, searched with one other seed;
 a star marks the grid's edge. Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on
-until they have asked for as many values as ZO-SOGD, with rates searched anew. Figures are means over the seeds, which
+until they have asked for as many values as ZO-SOGD, with rates searched anew. Last, what the paper does not show: the
+single-level methods with x = 0, the smallest costs that the leader could choose. Figures are means over the seeds, which
 are a run's replicas, with standard errors.
 
     python -m zoviz.papers.sogd_attack      # some minutes
@@ -150,6 +151,10 @@ def report(seeds: int, rounds: int) -> None:
     calls = int(equal["ZO-SOGD"].calls.max())
     more = table(f"equal queries: {calls}", list(SINGLE), problem, seeds, {"calls": calls})
     verdicts({**more, **{name: equal[name] for name in BILEVEL}}, f"at equal queries ({calls})")
+    light = BlackBoxAttack(largest_weight=0.0)
+    best = table(f"equal rounds, x = 0 from the start: {rounds}", list(SINGLE), light, seeds, limits)
+    print("\nwhat the weights alone do (ours): the single-level methods with the smallest weights there are")
+    compare({**best, **{name: equal[name] for name in BILEVEL}}, "ZO-SOGD (Adam)", list(SINGLE))
 
 
 def main() -> None:

@@ -67,6 +67,11 @@ class ConvNet:
             y[:, span] = np.sqrt(2.0 / layer.inputs) * normal[:, span]
         return y
 
+    def read(self, y: Array, pixels: Array) -> Array:
+        """Logits as an array, without derivatives."""
+        with torch().no_grad():
+            return self.logits(torch().tensor(y), torch().tensor(pixels)).numpy()
+
     def logits(self, y: Any, pixels: Any) -> Any:
         """Logits (B, b, classes) of B networks y (B, d), each on b images of its own, pixels (B, b, side^2)."""
         z = pixels.reshape(*pixels.shape[:2], self.side, self.side, 1)

@@ -182,11 +182,7 @@ class LossTuning(OnlineBilevel):
     def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
         """Accuracies and loss of the networks on the test images, and the phase."""
         test, y = self.data.test, state.inner
-        count = len(test.labels)
-        shape = (len(y), count, test.pixels.shape[-1])
-        with torch().no_grad():
-            pixels = torch().tensor(_inputs(test.pixels)).expand(*shape)
-            logits = self.data.network.logits(torch().tensor(y), pixels).numpy()
+        logits = self.data.network.read(y, np.broadcast_to(_inputs(test.pixels), (len(y), *test.pixels.shape)))
         member = test.labels[:, None] == np.arange(CLASSES)
         by_class = (logits.argmax(axis=-1) == test.labels) @ (member / member.sum(axis=0))
         loss = (
