@@ -185,10 +185,7 @@ class LossTuning(OnlineBilevel):
         logits = self.data.network.read(y, np.broadcast_to(_inputs(test.pixels), (len(y), *test.pixels.shape)))
         member = test.labels[:, None] == np.arange(CLASSES)
         by_class = (logits.argmax(axis=-1) == test.labels) @ (member / member.sum(axis=0))
-        loss = (
-            _log_sum(logits)
-            - np.take_along_axis(logits, np.broadcast_to(test.labels, shape[:2])[..., None], -1)[..., 0]
-        )
+        loss = _log_sum(logits) - np.where(member, logits, 0.0).sum(axis=-1)
         return {
             "objective": (loss @ (member / member.sum(axis=0))).sum(axis=-1),
             "violation": np.zeros(len(x)),
