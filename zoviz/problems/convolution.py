@@ -89,9 +89,8 @@ class ConvNet:
 
     def _patches(self, z: Any) -> Any:
         """The 3 x 3 neighbours of each pixel, (B, b, side, side, channels) to 9 times as many channels."""
-        edge, padded = z.shape[2], torch().nn.functional.pad(z, (0, 0, 1, 1, 1, 1))
-        shifts = [padded[:, :, i : i + edge, j : j + edge] for i in range(3) for j in range(3)]
-        return torch().cat(shifts, dim=-1)
+        padded = torch().nn.functional.pad(z, (0, 0, 1, 1, 1, 1))
+        return padded.unfold(2, 3, 1).unfold(3, 3, 1).reshape(*z.shape[:4], -1)
 
     def _pool(self, z: Any) -> Any:
         """Means over 2 x 2 pixels."""

@@ -80,9 +80,9 @@ class LossTuning(OnlineBilevel):
         label="Images",
         doc="digits: those of scikit-learn, 8 x 8. mnist: 28 x 28, downloaded at first use.",
     )
-    channels = param.NumericTuple(default=(8, 16), length=2, label="Channels", doc="Of the two convolutions.")
+    channels = param.NumericTuple(default=(4, 8), length=2, label="Channels", doc="Of the two convolutions.")
     hidden_units = param.Integer(
-        default=32, bounds=(2, 4096), softbounds=(8, 256), label="Hidden units", doc="Of the first full layer."
+        default=16, bounds=(2, 4096), softbounds=(8, 256), label="Hidden units", doc="Of the first full layer."
     )
     phase_length = param.Integer(
         default=100, bounds=(1, 10**9), softbounds=(10, 1000), label="Rounds per phase", doc="The last phase goes on."
