@@ -10,17 +10,15 @@ from scipy.optimize import minimize
 
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
-from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.registry import discover
 from zoviz.streams import Streams
 from zoviz.types import Array, MissingExtra
 
 # A class that another test defines is no concern of this one.
 PROBLEMS = {name: cls for name, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
+# tests/conformance/test_bilevel.py has those of other forms.
+PROBLEMS = {name: cls for name, cls in PROBLEMS.items() if cls.form == "constrained"}
 EACH_CLASS = pytest.mark.parametrize("cls", PROBLEMS.values(), ids=PROBLEMS.keys())
-# A follower whose answer to x is not known leaves no value of x alone; tests/conformance/test_bilevel.py has those too.
-VALUED = {name: cls for name, cls in PROBLEMS.items() if cls.evaluate is not OnlineBilevel.evaluate}
-EACH_VALUED = pytest.mark.parametrize("cls", VALUED.values(), ids=VALUED.keys())
 
 
 def small(cls: type[Problem], n: int = 10, **settings: Any) -> Problem:
@@ -53,7 +51,7 @@ def test_it_says_what_it_is(cls: type[Problem]) -> None:
             assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
 
 
-@EACH_VALUED
+@EACH_CLASS
 def test_batch_shapes_agree(cls: type[Problem]) -> None:
     problem = small(cls)
     x = inside(problem, 3, 4)
@@ -95,7 +93,7 @@ def test_gradients_are_those_of_central_differences(cls: type[Problem]) -> None:
     np.testing.assert_allclose(both[1], gradients[1], rtol=1e-12)
 
 
-@EACH_VALUED
+@EACH_CLASS
 def test_evaluate_is_pure(cls: type[Problem]) -> None:
     problem = small(cls)
     x = inside(problem, 3, 2)
@@ -110,7 +108,7 @@ def test_evaluate_is_pure(cls: type[Problem]) -> None:
         np.testing.assert_array_equal(other, old)
 
 
-@EACH_VALUED
+@EACH_CLASS
 def test_a_clone_is_equal_and_independent(cls: type[Problem]) -> None:
     problem = small(cls, noise="independent", noise_scale=0.25)
     twin = problem.clone()
@@ -124,14 +122,14 @@ def test_a_clone_is_equal_and_independent(cls: type[Problem]) -> None:
     assert problem.noise_scale == 0.25
 
 
-@EACH_VALUED
+@EACH_CLASS
 def test_a_problem_can_be_rebuilt_from_its_parameters(cls: type[Problem]) -> None:
     problem, again = small(cls), small(cls)
     x = inside(problem, 4)
     np.testing.assert_array_equal(problem.evaluate(x).f, again.evaluate(x).f)
 
 
-@EACH_VALUED
+@EACH_CLASS
 def test_a_changed_parameter_changes_the_data(cls: type[Problem]) -> None:
     if "seed" not in cls.param:
         pytest.skip("one instance only")
@@ -237,7 +235,7 @@ def test_constants_are_true_bounds(cls: type[Problem]) -> None:
     assert constants.start_slope == pytest.approx(np.sqrt(start.mean()), rel=0.05)
 
 
-@EACH_VALUED
+@EACH_CLASS
 def test_metrics(cls: type[Problem]) -> None:
     problem = small(cls)
     x, y = near_start(problem, 5), np.full((5, problem.m), 0.3)
