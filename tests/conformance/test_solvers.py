@@ -23,6 +23,8 @@ from zoviz.types import Array, Evaluation, MissingExtra, OracleError
 
 # A class that another test defines is no concern of this one.
 SOLVERS = {name: cls for name, cls in discover("zoviz.solvers", Solver).items() if cls.__module__[:6] == "zoviz."}
+# tests/conformance/test_bilevel.py has those of other forms of task.
+SOLVERS = {name: cls for name, cls in SOLVERS.items() if "constrained" in cls.forms}
 # Without the extra that brings its library, a solver accepts nothing and says so.
 SOLVERS = {name: cls for name, cls in SOLVERS.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 # Other libraries' optimisers: no estimator, no live parameter, duals that may be unknown (NaN), and steps that are not
@@ -34,6 +36,7 @@ ESTIMATORS = {
     if cls.__module__.startswith("zoviz.")
 }
 PROBLEMS = {name: cls for name, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
+PROBLEMS = {name: cls for name, cls in PROBLEMS.items() if cls.form == "constrained"}
 OWN = {name: cls for name, cls in SOLVERS.items() if name not in PEERS}
 # A step of these is a small part of what others call an iteration (a single coordinate's): so many count as one.
 PARTS = {"ZOiALM": 12}

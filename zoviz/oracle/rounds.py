@@ -9,7 +9,7 @@ import numpy as np
 
 from zoviz.oracle.composed import Composed
 from zoviz.oracle.core import Oracle
-from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
+from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.sets import Set
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation
@@ -45,11 +45,6 @@ class Rounds:
     def sample(self) -> Any:
         """The round's data, to be kept for ``at``."""
         return self._oracle.sample if self._sample is None else self._sample
-
-    @property
-    def magnitudes(self) -> Magnitudes | None:
-        """What the problem knows of its curvatures."""
-        return self._problem.magnitudes
 
     def at(self, sample: Any) -> Rounds:
         """The functions of a past round."""

@@ -53,12 +53,15 @@ def row(
 
 
 def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:
-    """The new state with the rows of frozen replicas as they were; samples that it keeps stay whole."""
+    """The new state with the rows of frozen replicas as they were; samples that it keeps stay whole.
+
+    An array that changed its shape (a window that grew) has nothing to go back to: 0 there.
+    """
     fields = []
     for before, after in zip(old, new, strict=True):
         if isinstance(after, np.ndarray):
             mask = active.reshape(-1, *[1] * (after.ndim - 1))
-            fields.append(np.where(mask, after, before))
+            fields.append(np.where(mask, after, before if before.shape == after.shape else 0.0))
         elif isinstance(after, tuple) and hasattr(after, "_fields"):
             fields.append(keep_frozen(before, after, active))
         else:

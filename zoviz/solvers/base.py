@@ -92,8 +92,9 @@ class Solver(param.Parameterized):
     def accepts(self, problem: Problem) -> str | None:
         """None where the solver can run on the problem, else the reason why not, as a sentence."""
         if problem.form not in self.forms:
+            name = self.title or type(self).__name__
             return (
-                f"{self.title or type(self).__name__} solves {' and '.join(self.forms)} problems, and "
+                f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "
                 f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
             )
         return self.objection(problem)
@@ -105,6 +106,10 @@ class Solver(param.Parameterized):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
         return {}
+
+    def known(self, problem: Problem) -> Any:
+        """What ``suggest`` is told where the problem knows it without a call; None where it has to be measured."""
+        return problem.noisy_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """What ``suggest`` is told: the problem's own constants, or those measured at the start, by charged calls."""

@@ -81,12 +81,15 @@ class BilevelSolver(Solver):
             return f"{name} needs gradients, and {type(problem).__name__} has values only: choose ZO-SOGD."
         return None
 
+    def known(self, problem: Problem) -> Magnitudes | None:
+        """The problem's own ``magnitudes``."""
+        assert isinstance(problem, OnlineBilevel)
+        return problem.magnitudes
+
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
         """The problem's ``magnitudes``, or those measured at the start by charged calls."""
-        rounds = Rounds(oracle)
-        if rounds.magnitudes is not None:
-            return rounds.magnitudes
-        return measured_magnitudes(rounds, oracle, x0, streams, self.first_order)
+        known = self.known(problem)
+        return known or measured_magnitudes(Rounds(oracle), oracle, x0, streams, self.first_order)
 
     def variances(self, problem: Problem) -> tuple[float, float]:
         """Relative variances of the gradients in x and in y: 0 for exact ones."""

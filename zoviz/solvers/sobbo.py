@@ -52,9 +52,9 @@ class SOBBO(SOBOW):
         return super().objection(problem)
 
     def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
-        """As the others, but an outer step of 0.01 in the adaptive geometry: a coordinate moves by about so much."""
+        """As the others, but an outer step of 0.02 in the adaptive geometry: a coordinate moves by about so much."""
         chosen = super().suggest(problem, constants)
-        return chosen | {"outer_step": 0.01} if self.geometry == "adaptive" else chosen
+        return chosen | {"outer_step": 0.02} if self.geometry == "adaptive" else chosen
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
         """H_t^-1 times the window's mean."""

@@ -63,7 +63,7 @@ class SOBOW(BilevelSolver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> WindowState:
         """v = 0; no calls."""
         y = Rounds(oracle).initial(streams)
-        return WindowState(x0, y, np.zeros_like(y), np.zeros((len(x0), 0, x0.shape[1])), np.zeros_like(x0), 0)
+        return WindowState(x0, y, np.zeros_like(y), np.zeros((len(x0), self.window, x0.shape[1])), np.zeros_like(x0), 0)
 
     def step(self, state: WindowState, oracle: Oracle, streams: Streams) -> tuple[WindowState, Info]:
         """A round: follower, system, leader."""

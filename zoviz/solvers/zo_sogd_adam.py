@@ -50,9 +50,9 @@ class ZOSOGDAdam(ZOSOGD):
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
     def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
-        """Steps of 0.02 in y, 0.02 in v and 0.01 in x: each coordinate moves by about so much in a round."""
+        """Steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
         chosen = super().suggest(problem, constants)
-        steps = {"inner_step": 0.02, "system_step": 0.02, "outer_step": 0.01}
+        steps = {"inner_step": 0.02, "system_step": 0.02, "outer_step": 0.02}
         alpha = self.outer_step or steps["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
         names = ("inner_factor", "system_factor", "outer_factor")

@@ -95,7 +95,7 @@ class Choice(pn.viewable.Viewer):
         self.doubt = ""
         if not resolved:
             try:
-                constants = self.problem.noisy_constants
+                constants = self.solver.known(self.problem)
                 if constants is None:
                     return
                 resolved = self.solver.suggest(self.problem, constants)
@@ -105,10 +105,12 @@ class Choice(pn.viewable.Viewer):
         self.solver_form.suggest(resolved)
 
     def _offer(self, problem: str, wanted: str | None) -> None:
-        """Offer the solvers that accept the problem, and say which do not and why."""
+        """Offer the solvers that accept the problem, and say which others of its form do not and why."""
         refused = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
         accepted = [title for title, reason in refused.items() if not reason] or list(self.solvers)
-        self._refused.object = "<br>".join(f"Not offered: {reason}" for reason in refused.values() if reason)
+        form = self.problems[problem].form
+        close = [reason for title, reason in refused.items() if reason and form in self.solvers[title].forms]
+        self._refused.object = "<br>".join(f"Not offered: {reason}" for reason in close)
         favourite = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
         self.param.solver_name.objects = accepted
         self.param.update(problem_name=problem, solver_name=wanted if wanted in accepted else favourite)
