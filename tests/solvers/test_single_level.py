@@ -97,7 +97,7 @@ def by_hand(cls: type[Solver], settings: dict[str, Any], central: bool) -> Array
 @EACH
 def test_steps_equal_a_hand_written_loop(cls: type[Solver], settings: dict[str, Any], family: type) -> None:
     estimator = family(smoothing_radius=RADIUS, batch_size=K)
-    solver = cls(learning_rate=RATE, data_batch=BATCH, estimator=estimator, **settings)
+    solver = cls(inner_step=RATE, inner_batch=BATCH, estimator=estimator, **settings)
     run = Run(problem=task(), solver=solver, replicas=R, seed=3, iterations=STEPS)
     run.run()
     expected = by_hand(cls, settings, family is CentralSphere)
@@ -121,7 +121,7 @@ def test_calls_of_a_round(cls: type[Solver], settings: dict[str, Any], family: t
 
 def test_the_conservative_one_never_gets_worse_on_its_own_sample() -> None:
     problem, streams = QuadraticBilevel(n=N, d=D), Streams(0, R)
-    oracle, solver = Oracle(problem, streams), ZOConservSGD(learning_rate=0.5)
+    oracle, solver = Oracle(problem, streams), ZOConservSGD(inner_step=0.5)
     state, moved = solver.init(problem.initial(streams), oracle, streams), 0
     for _ in range(30):
         before = state
@@ -135,7 +135,7 @@ def test_the_conservative_one_never_gets_worse_on_its_own_sample() -> None:
 def test_all_minimise_a_follower_that_stands_still() -> None:
     problem = QuadraticBilevel(n=N, d=D, drift="none", sampling_noise=0.0)
     for cls, rate in ((ZOGD, 0.02), (ZOConservSGD, 0.02), (ZOAdam, 0.02), (ZOSignSGD, 0.01)):
-        solver = cls(learning_rate=rate, estimator=Sphere(smoothing_radius=1e-3, batch_size=10))
+        solver = cls(inner_step=rate, estimator=Sphere(smoothing_radius=1e-3, batch_size=10))
         run = Run(problem=problem, solver=solver, replicas=2, iterations=600)
         run.run()
         y, _ = problem.solution(run.state.x, None)

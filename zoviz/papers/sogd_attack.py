@@ -62,7 +62,7 @@ def solver(method: str, rates: Rates) -> Solver:
     known = discover("zoviz.solvers", Solver)
     if method in SINGLE:
         name, settings = SINGLE[method]
-        return known[name](learning_rate=rates[0], data_batch=BATCH, **settings)
+        return known[name](inner_step=rates[0], inner_batch=BATCH, **settings)
     name, settings = BILEVEL[method]
     steps = {"inner_step": rates[0], "system_step": rates[0], "outer_step": rates[1]}
     # Rules choose the offset and factors of theory's schedule, which is not used: no call is to be spent on them.

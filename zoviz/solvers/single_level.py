@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import param
@@ -10,10 +10,15 @@ import param
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Composed, Oracle, Rounds
 from zoviz.parameters import Scale
-from zoviz.solvers.base import Info, Solver
+from zoviz.problems.base import Problem
+from zoviz.problems.bilevel import Magnitudes
+from zoviz.solvers.base import Info
+from zoviz.solvers.bilevel_parts import RoundSolver
 from zoviz.solvers.parts import diminishing, objective
 from zoviz.streams import Streams
 from zoviz.types import Array, Estimate
+
+RADIUS = 5e-3
 
 
 class SingleLevelState(NamedTuple):
@@ -24,7 +29,7 @@ class SingleLevelState(NamedTuple):
     iteration: int
 
 
-class SingleLevel(Solver):
+class SingleLevel(RoundSolver):
     """Minimise g_t(x, y) over y in Y from values alone, x fixed; one estimate a round, on the round's own mini-batch.
 
     Values of g are the only calls: k + 1 a round with forward differences along k directions, 2k with central ones.
@@ -32,29 +37,26 @@ class SingleLevel(Solver):
 
     __abstract = True
 
-    forms: ClassVar[tuple[str, ...]] = ("online bilevel",)
+    first_order = False
     families = (Sphere, CentralSphere, Gaussian, Coordinate)
-    live = ("learning_rate", "schedule", "data_batch", "estimator.batch_size", "estimator.smoothing_radius")
+    live = ("inner_step", "schedule", "inner_batch", "estimator.batch_size", "estimator.smoothing_radius")
 
-    learning_rate = Scale(1e-2, softbounds=(1e-4, 1.0), label="Learning rate ℓ", doc="Step of y.")
+    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y.")
     schedule = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
         label="Step schedule",
         doc="constant, or diminishing: step / sqrt(t + 1).",
     )
-    data_batch = param.Integer(
-        default=32,
-        bounds=(1, 10_000_000),
-        softbounds=(1, 1000),
-        label="Data batch b̄",
-        doc="Samples of g in a round; a value is their mean, and one call.",
-    )
     estimator = param.ClassSelector(class_=GradientEstimator, label="Estimator", doc="Of the gradient of g in y.")
 
     def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=5e-3, batch_size=10))
+        params.setdefault("estimator", Sphere(smoothing_radius=RADIUS, batch_size=10))
         super().__init__(**params)
+
+    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+        """The smoothing radius, where it is left open: 0.005, as in the reference code for single images."""
+        return {"estimator.smoothing_radius": RADIUS}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """No call."""
@@ -62,13 +64,12 @@ class SingleLevel(Solver):
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
         """One round: its functions are revealed, the slope of g at y is estimated, y moves."""
-        oracle.resample((1, self.data_batch))
+        oracle.resample((1, self.inner_batch))
         seen = self.seen(state.x, oracle)
         estimate = self.estimator.estimate(objective, state.inner, seen, streams)
-        rate = diminishing(self.learning_rate, state.iteration, self.schedule)
+        rate = diminishing(self.inner_step, state.iteration, self.schedule)
         state = self.move(state, estimate, rate, seen, Rounds(oracle).inner_domain.project)
-        no_dual = np.empty((len(state.x), 0))
-        return state, Info(estimate.variance, state.x, no_dual, self.estimator.smoothing_radius)
+        return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
 
     def seen(self, x: Array, oracle: Oracle) -> Composed:
         """The round's g at fixed x, as a function of y alone."""
@@ -87,7 +88,7 @@ class SingleLevel(Solver):
         estimate : Estimate
             Of the gradient of g at ``state.inner``; its base is g there, where the estimator paid for it.
         rate : float
-            The round's learning rate.
+            The round's inner step.
         seen : Composed
             For further values of the round's g.
         project : callable

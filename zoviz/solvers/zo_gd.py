@@ -25,7 +25,7 @@ class ZOGD(SingleLevel):
     title = "ZO-GD (single-level)"
     source = "Nesterov and Spokoiny 2017"
 
-    learning_rate = Scale(1e-2, softbounds=(1e-4, 1.0), label="Learning rate ℓ", doc="Step of y along the estimate.")
+    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y along the estimate.")
 
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, seen: Composed, project: Any

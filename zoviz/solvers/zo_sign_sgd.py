@@ -17,6 +17,10 @@ class ZOSignSGD(SingleLevel):
 
     .. math:: y_{t+1} = \Pi_Y(y_t - \ell_t\,\mathrm{sign}\,\hat\nabla_y g_t(x, y_t))
 
+    Notes
+    -----
+    The default step is ours: the reference code's 0.001 takes thousands of rounds to cross a unit.
+
     References
     ----------
     Liu, Chen, Chen and Hong (2019), signSGD via zeroth-order oracle; paper sogd, §5.1 (ZO-O-SignSGD).
@@ -25,7 +29,7 @@ class ZOSignSGD(SingleLevel):
     title = "ZO-signSGD (single-level)"
     source = "Liu et al. 2019"
 
-    learning_rate = Scale(1e-3, softbounds=(1e-4, 1.0), label="Learning rate ℓ", doc="Length of a coordinate's step.")
+    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")
 
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, seen: Composed, project: Any
