@@ -4,9 +4,9 @@ All methods play on a classifier of 8 x 8 digits, from the same weights x_0, whi
 10 directions an estimate and mini-batches of 32 images. One oracle call is a value of f or g on its mini-batch. Rates
 are the best of a grid for the accuracy on perturbed test images, mean of the last fifth, searched with one other seed;
 a star marks the grid's edge. Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on
-until they have asked for as many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the paper does not show: the
-single-level methods with x = 0, the smallest costs that the leader could choose. Figures are means over the seeds,
-which are a run's replicas, with standard errors.
+until they have asked for as many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the
+paper does not show: the single-level methods with x = 0, the smallest costs that the leader could choose. Figures are
+means over the seeds, which are a run's replicas, with standard errors; times of a round are the least of several.
 
     python -m zoviz.papers.sogd_attack      # some minutes
 """

@@ -3,9 +3,9 @@
 400 rounds in four phases of 100, mini-batches of 64 images of 8 x 8 digits for either level, the paper's grids for
 the steps (beta = delta, and alpha) and for SOGD's weights (gamma = lambda = eta), its 5 Neumann terms for OAGD and 5
 conjugate gradient steps for SOBOW, windows of 5. The grids are searched one parameter after the other (beta, alpha,
-weight), with one other seed and, unless told otherwise, phases of a quarter of the length, for the best balanced accuracy on
-test images, mean over all rounds; a star marks a grid's edge. Figures are means over the seeds, which are a run's
-replicas, with standard errors; milliseconds are those of a round of all seeds together, the least of several.
+weight), with one other seed and, unless told otherwise, phases of a quarter of the length, for the best balanced
+accuracy on test images, mean over all rounds; a star marks a grid's edge. Figures are means over the seeds, which are
+a run's replicas, with standard errors; milliseconds are those of a round of all seeds together, the least of several.
 
     python -m zoviz.papers.sogd_tuning      # half an hour
 """
