@@ -31,7 +31,7 @@ class Layer(NamedTuple):
 
 
 class ConvNet:
-    """Two 3 x 3 convolutions, each rectified and averaged over 2 x 2 pixels, then two full layers.
+    """Two 3 x 3 convolutions of stride 2, then two full layers; all but the last rectified.
 
     Weights are flat vectors y, so that a network is a point: ``d`` numbers, layer by layer, each its weights, then its
     offsets.
@@ -76,7 +76,7 @@ class ConvNet:
         """Logits (B, b, classes) of B networks y (B, d), each on b images of its own, pixels (B, b, side^2)."""
         z = pixels.reshape(*pixels.shape[:2], self.side, self.side, 1)
         for layer in self.layers[:2]:
-            z = self._pool(torch().relu(self._full(y, layer, self._patches(z))))
+            z = torch().relu(self._full(y, layer, self._patches(z)))
         z = z.reshape(*pixels.shape[:2], -1)
         return self._full(y, self.layers[3], torch().relu(self._full(y, self.layers[2], z)))
 
@@ -88,14 +88,9 @@ class ConvNet:
         return out.reshape(*z.shape[:-1], layer.outputs)
 
     def _patches(self, z: Any) -> Any:
-        """The 3 x 3 neighbours of each pixel, (B, b, side, side, channels) to 9 times as many channels."""
-        padded = torch().nn.functional.pad(z, (0, 0, 1, 1, 1, 1))
-        return padded.unfold(2, 3, 1).unfold(3, 3, 1).reshape(*z.shape[:4], -1)
-
-    def _pool(self, z: Any) -> Any:
-        """Means over 2 x 2 pixels."""
-        networks, b, edge, _, channels = z.shape
-        return z.reshape(networks, b, edge // 2, 2, edge // 2, 2, channels).mean(dim=(3, 5))
+        """The 3 x 3 neighbours of every second pixel of an edge, (B, b, side, side, c) to (B, b, side/2, side/2, 9 c)."""
+        patches = torch().nn.functional.pad(z, (0, 0, 1, 1, 1, 1)).unfold(2, 3, 2).unfold(3, 3, 2)
+        return patches.reshape(*patches.shape[:4], -1)
 
 
 def values(loss: Loss, x: Array, y: Array) -> Array:
