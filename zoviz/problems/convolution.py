@@ -88,7 +88,7 @@ class ConvNet:
         return out.reshape(*z.shape[:-1], layer.outputs)
 
     def _patches(self, z: Any) -> Any:
-        """The 3 x 3 neighbours of every second pixel of an edge, (B, b, side, side, c) to (B, b, side/2, side/2, 9 c)."""
+        """The 3 x 3 neighbours of every second pixel, (B, b, side, side, c) to (B, b, side / 2, side / 2, 9 c)."""
         patches = torch().nn.functional.pad(z, (0, 0, 1, 1, 1, 1)).unfold(2, 3, 2).unfold(3, 3, 2)
         return patches.reshape(*patches.shape[:4], -1)
 

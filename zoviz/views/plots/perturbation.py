@@ -13,7 +13,8 @@ class Perturbation(PlotView):
     """Largest change of a pixel, whose range is 10."""
 
     title = "Perturbation"
-    order = 6
+    order = 8
+    special = True
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
