@@ -158,4 +158,4 @@ class OnlineBilevel(Problem):
     def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
         """``objective``: f_t at the iterate and the follower's present decision, without sampling noise."""
         inner = state.inner if hasattr(state, "inner") else self.solution(x, sample)[0]
-        return {"objective": self.outer(x, inner, self.exact(sample)), "violation": np.zeros(len(x))}
+        return {"objective": self.outer(x, inner, self.exact(sample))}

@@ -33,7 +33,7 @@ class LocalRegret:
     def __init__(self, problem: OnlineBilevel, replicas: int) -> None:
         self._problem, self._rounds = problem, 0
         self._regret = np.zeros(replicas)
-        self._slope, self._inner, self._system = (np.full(replicas, np.nan) for _ in range(3))
+        self._slope, self._errors = np.full(replicas, np.nan), {}
 
     def add(self, before: Any, after: Any, sample: Any) -> None:
         """Take in a round: the state that was played, and the sample that was revealed."""
@@ -44,19 +44,16 @@ class LocalRegret:
         self._rounds += 1
         self._slope = np.sqrt(np.square((x - moved) / alpha).sum(axis=-1))
         self._regret = self._regret + np.square(self._slope)
-        if hasattr(before, "inner"):
-            self._inner = np.sqrt(np.square(before.inner - y).sum(axis=-1))
-        if hasattr(before, "v"):
-            self._system = np.sqrt(np.square(before.v - v).sum(axis=-1))
+        for name, known, exact in (("inner_error", "inner", y), ("system_error", "v", v)):
+            if hasattr(before, known):
+                self._errors[name] = np.sqrt(np.square(getattr(before, known) - exact).sum(axis=-1))
 
     def row(self) -> dict[str, Array]:
-        """``regret`` and its mean over the rounds; of the last one the projected ``hypergradient`` and the errors."""
-        return {
-            "regret": self._regret,
-            "average_regret": self._regret / max(self._rounds, 1)
-            if self._rounds
-            else np.full_like(self._regret, np.nan),
-            "hypergradient": self._slope,
-            "inner_error": self._inner,
-            "system_error": self._system,
-        }
+        """``regret``, ``average_regret`` over the rounds; of the last round ``hypergradient`` (projected) and errors.
+
+        ``inner_error`` ||y_t - y*_t(x_t)|| and ``system_error`` ||v_t - v*_t(x_t)|| begin with the first round, and are
+        those of methods that have y or v.
+        """
+        average = self._regret / self._rounds if self._rounds else np.full_like(self._regret, np.nan)
+        sums = {"regret": self._regret, "average_regret": average, "hypergradient": self._slope}
+        return sums | self._errors

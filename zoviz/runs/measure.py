@@ -37,7 +37,9 @@ def row(
     units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
     kinds = {f"calls: {kind}": count.astype(float) for kind, count in oracle.counts.items()}
-    out = {"calls": oracle.calls.astype(float), **kinds, **measured, "best_objective": best}
+    out = {"calls": oracle.calls.astype(float), **kinds, **measured}
+    if not problem.stochastic:  # else no best point can be read off values
+        out["best_objective"] = best
     optimum = problem.known_optimum
     if optimum is not None:
         out["best_gap"] = best - (optimum.value if units is None else units.level + units.f * optimum.value)

@@ -80,7 +80,7 @@ def summarise(worker: Worker) -> Result:
     return Result(
         x=x if units is None else units.point(x),
         fun=measured["objective"],
-        maxcv=measured["violation"],
+        maxcv=measured.get("violation", np.zeros(found.size)),
         success=(found | worker.problem.stochastic) & oracle.active,
         status=worker.status,
         message=message,

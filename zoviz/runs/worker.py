@@ -140,7 +140,7 @@ class Worker:
                 f"Expected targets among {sorted(measured)}, got {unknown[0]!r}: "
                 f"{type(self.problem).__name__} does not measure it."
             )
-        worst = float(np.max(measured["violation"]))
+        worst = float(np.max(measured.get("violation", 0.0)))
         if worst > self.tolerance:
             self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
         self._check_targets(measured)

@@ -145,6 +145,11 @@ def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
     return now + (1.0 - weight) * (before - old)
 
 
+def spread_out(fixed: Array, points: Array) -> Array:
+    """Fixed (R, n), repeated for each of the points (R[, q], d)."""
+    return fixed if points.ndim == 2 else np.broadcast_to(fixed[:, None], (*points.shape[:2], fixed.shape[-1]))
+
+
 def in_ball(v: Array, radius: float) -> Array:
     """min{1, p / ||v||} v (paper sogd, (8))."""
     norm = np.sqrt(np.square(v).sum(axis=-1, keepdims=True))

@@ -11,7 +11,7 @@ from zoviz.estimators import CentralSphere, GradientEstimator
 from zoviz.oracle import Rounds
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
-from zoviz.solvers.bilevel_parts import Shared, Triple
+from zoviz.solvers.bilevel_parts import Shared, Triple, spread_out
 from zoviz.solvers.parts import objective
 from zoviz.solvers.simultaneous import Simultaneous
 from zoviz.types import Array
@@ -98,19 +98,14 @@ class ZOSOGD(Simultaneous):
         rho = self.product_radius
 
         def tilted(places: Array, inner: Array) -> Array:
-            offset = rho * _spread(v, inner)
+            offset = rho * spread_out(v, inner)
             rise = rounds.inner(places, inner + offset) - rounds.inner(places, inner - offset)
             return rounds.outer(places, inner) + rise / (2.0 * rho)
 
-        follower = rounds.view(lambda points: rounds.inner(_spread(x, points), points))
-        system = rounds.view(lambda points: tilted(_spread(x, points), points))
-        leader = rounds.view(lambda points: tilted(points, _spread(y, points)))
+        follower = rounds.view(lambda points: rounds.inner(spread_out(x, points), points))
+        system = rounds.view(lambda points: tilted(spread_out(x, points), points))
+        leader = rounds.view(lambda points: tilted(points, spread_out(y, points)))
         of_y = self.estimator.estimate(objective, y, follower, streams)
         of_v = self.estimator.estimate(objective, y, system, streams)
         of_x = self.outer_estimator.estimate(objective, x, leader, streams)
         return Triple(of_x.gradient, of_y.gradient, of_v.gradient), of_x.variance
-
-
-def _spread(fixed: Array, points: Array) -> Array:
-    """Fixed (R, n), repeated for each of the points (R[, q], d)."""
-    return fixed if points.ndim == 2 else np.broadcast_to(fixed[:, None], (*points.shape[:2], fixed.shape[-1]))

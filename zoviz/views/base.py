@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import param
@@ -27,8 +27,9 @@ from bokeh.models import Line as LineGlyph
 from bokeh.plotting import figure
 
 from zoviz.types import Array
-from zoviz.views.colours import EVENT, REFERENCE, TARGET
+from zoviz.views.colours import REFERENCE
 from zoviz.views.frames import AXES, Series
+from zoviz.views.marks import MARKS
 from zoviz.views.stream import Stream
 
 # 1.5M, 20k: Bokeh's numeral format writes a small m for million.
@@ -79,6 +80,8 @@ class PlotView(param.Parameterized):
     order: ClassVar[int] = 100
     can_log: ClassVar[bool] = True
     height: ClassVar[int] = 280
+    special: ClassVar[bool] = False
+    """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """The lines that a trace with these columns has on this plot; empty: nothing to draw."""
@@ -88,7 +91,7 @@ class PlotView(param.Parameterized):
         """What the vertical axis shows, with its unit; part of the title."""
         return ""
 
-    def build(self, scales: Scales, x_range: DataRange1d, marks: ColumnDataSource, targets: ColumnDataSource) -> None:
+    def build(self, scales: Scales, x_range: DataRange1d, marks: Mapping[str, ColumnDataSource]) -> None:
         """Make an empty figure for these scales; the range and the marks' sources are shared by all plots."""
         log_y = scales.log_y and self.can_log
         self.figure = fig = figure(
@@ -124,7 +127,7 @@ class PlotView(param.Parameterized):
         self._lines: dict[str, list[Line]] = {}
         self._listed: dict[str, list[GlyphRenderer]] = {}
         self._add_legend()
-        self._add_marks(marks, targets)
+        self._add_marks(marks)
         self._add_placeholder()
         self._fixed = list(fig.renderers)
         self.arrange({})
@@ -146,16 +149,14 @@ class PlotView(param.Parameterized):
         empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
         self._placeholder = self.figure.scatter("x", "y", source=empty, alpha=0.0)
 
-    def _add_marks(self, marks: ColumnDataSource, targets: ColumnDataSource) -> None:
+    def _add_marks(self, marks: Mapping[str, ColumnDataSource]) -> None:
         """Vertical lines with a handle at the top of the frame; they never stretch the data's ranges."""
         fig = self.figure
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(0, 1)}, {"frame": LinearScale()}
-        for source, colour, marker, dash in (
-            (marks, EVENT, "inverted_triangle", "dashed"),
-            (targets, TARGET, "diamond", "dotdash"),
-        ):
+        for kind, source in marks.items():
+            _, colour, marker, dash, size = MARKS[kind]
             fig.vspan("x", source=source, line_color=colour, line_dash=dash, line_width=1)
-            head = fig.scatter("x", "y", source=source, y_range_name="frame", marker=marker, size=11, color=colour)
+            head = fig.scatter("x", "y", source=source, y_range_name="frame", marker=marker, size=size, color=colour)
             fig.add_tools(HoverTool(renderers=[head], tooltips="@text{safe}", visible=False))
 
     def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array]) -> None:
@@ -171,6 +172,10 @@ class PlotView(param.Parameterized):
         if lines:
             label = self.y_label(columns)
             self.figure.title.text = f"{self.title}   {label}" if label else self.title
+
+    def needed(self, keys: Collection[str]) -> bool:
+        """Whether it belongs on the page with these runs, which have taken a step: it has lines of one of them."""
+        return any(self._lines.get(key) for key in keys) if keys else not self.special
 
     def remove(self, key: str) -> None:
         """Forget a run's lines."""

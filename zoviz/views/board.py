@@ -17,7 +17,7 @@ from zoviz.types import Array
 from zoviz.views.base import Look, PlotView, Scales
 from zoviz.views.colours import shade, solver_colour
 from zoviz.views.frames import BANDS
-from zoviz.views.marks import event_marks, target_marks
+from zoviz.views.marks import MARKS, NO_MARKS
 from zoviz.views.stream import Stream, all_series
 from zoviz.views.style import GRID
 
@@ -63,11 +63,12 @@ class Board(pn.viewable.Viewer):
         self.views = sorted(views, key=lambda view: view.order)
         self.shown: dict[str, Shown] = {}
         self._count = 0
-        self._marks = ColumnDataSource({"x": [], "y": [], "text": []}, name="marks")
-        self._targets = ColumnDataSource({"x": [], "y": [], "text": []}, name="targets")
-        self._marked: tuple[Any, ...] = ()
+        self._marks = {kind: ColumnDataSource(NO_MARKS, name=kind) for kind in MARKS}
+        self._marked: dict[str, tuple[Any, ...]] = {}
         self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self.views]
-        self._grid = pn.Column(*self._panes, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
+        # Each in a column of its own: a figure shows itself whatever its pane says.
+        self._cells = [pn.Column(pane, sizing_mode="stretch_width", margin=0) for pane in self._panes]
+        self._grid = pn.Column(*self._cells, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
         self._gone: list[str] = []
         self._stale_figures = self._stale_lines = False
         self._rebuild()
@@ -128,6 +129,7 @@ class Board(pn.viewable.Viewer):
                 self._settle(shown)
                 shown.settled = True
         self._mark()
+        self._place()
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
 
     def _catch_up(self) -> None:
@@ -148,12 +150,19 @@ class Board(pn.viewable.Viewer):
     def _mark(self) -> None:
         """Marks of the newest run, sent only when they changed."""
         newest = next(reversed(self.shown.values()), None)
-        events = event_marks(newest.run, self.axis) if newest else {"x": [], "y": [], "text": []}
-        hits = target_marks(newest.run, self.axis) if newest else {"x": [], "y": [], "text": []}
-        state = (tuple(events["text"]), tuple(events["x"]), tuple(hits["text"]), tuple(hits["x"]))
-        if state != self._marked:
-            self._marked = state
-            self._marks.data, self._targets.data = events, hits
+        for kind, source in self._marks.items():
+            found = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
+            state = (tuple(found["text"]), tuple(found["x"]))
+            if state != self._marked.get(kind):
+                self._marked[kind] = state
+                source.data = found
+
+    def _place(self) -> None:
+        """Keep plots off the page on which no run that has taken a step draws anything."""
+        begun = [one.key for one in self.shown.values() if one.visible and len(one.run.trace) > 1]
+        for view, cell in zip(self.views, self._cells, strict=True):
+            if cell.visible != view.needed(begun):
+                cell.visible = not cell.visible
 
     def _arrange(self) -> None:
         """Which runs are on the plots, under which names; the shared horizontal range follows them."""
@@ -196,14 +205,15 @@ class Board(pn.viewable.Viewer):
         # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
         self._x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
         for view in self.views:
-            view.build(scales, self._x_range, self._marks, self._targets)
+            view.build(scales, self._x_range, self._marks)
         for shown in self.shown.values():
             shown.columns = frozenset()
         self._dress_all()
         for view, pane in zip(self.views, self._panes, strict=True):
             pane.object = view.figure
-        self._marked = ()
+        self._marked = {}
         self._mark()
+        self._place()
 
     def controls(self) -> pn.viewable.Viewable:
         """Widgets for the axes and the band, in one row."""

@@ -11,6 +11,7 @@ PALETTE = ("#0f86d0", "#d5691e", "#0a9e74", "#c26aa0", "#b48a00", "#7a6fd0", "#3
 REFERENCE = "#8a8f98"
 EVENT = "#8a8f98"
 TARGET = "#2e9e5b"
+PHASE = "#a6762f"
 
 
 def solver_colour(solver: Solver) -> str:

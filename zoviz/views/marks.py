@@ -1,12 +1,17 @@
-"""Where a parameter was changed and where a target was first hit, as points on the horizontal axis."""
+"""Where a parameter was changed, a target first hit, or the task itself changed, as points on the horizontal axis."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.runs.run import Run
+from zoviz.views.colours import EVENT, PHASE, TARGET
+
+MOST_PHASES = 40
+"""Marks of phases on a plot: of more, every second, third, ... is drawn."""
 
 
 def _text(value: Any) -> str:
@@ -40,3 +45,39 @@ def target_marks(run: Run, axis: str) -> dict[str, list]:
             for target in hit
         ],
     }
+
+
+def phase_marks(run: Run, axis: str) -> dict[str, list]:
+    """A mark where each phase of the problem began, as far as the run has come."""
+    found = [] if run.initial is None else run.initial[0].phases(run.progress.iteration)
+    found = found[:: -(-len(found) // MOST_PHASES) or 1]
+    columns = run.trace.snapshot().columns
+    at = [float(iteration) for iteration, _ in found]
+    if found and axis != "iteration":
+        along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
+        at = [float(x) for x in np.interp(at, columns["iteration"], along)]
+    return {
+        "x": at,
+        "y": [0.97] * len(found),
+        "text": [f"<b>{name}</b><br>from iteration {iteration:,}" for iteration, name in found],
+    }
+
+
+class Mark(NamedTuple):
+    """A kind of mark: where its marks are (run and axis to x, y, text), and how they look; size in pixels."""
+
+    find: Callable[[Run, str], dict[str, list]]
+    colour: str
+    marker: str
+    dash: str
+    size: int = 11
+
+
+MARKS = {
+    "marks": Mark(event_marks, EVENT, "inverted_triangle", "dashed"),
+    "targets": Mark(target_marks, TARGET, "diamond", "dotdash"),
+    "phases": Mark(phase_marks, PHASE, "square", "dotted", 6),
+}
+"""Every kind, by the name of its data on a page."""
+
+NO_MARKS: dict[str, list] = {"x": [], "y": [], "text": []}

@@ -13,9 +13,9 @@ from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.types import Array
 from zoviz.views.base import PlotView
-from zoviz.views.colours import EVENT, REFERENCE, TARGET, shade, solver_colour
+from zoviz.views.colours import REFERENCE, shade, solver_colour
 from zoviz.views.frames import AXES, BANDS, Series, frame
-from zoviz.views.marks import event_marks, target_marks
+from zoviz.views.marks import MARKS
 
 Runs = Run | Sequence[Run] | Mapping[str, Run]
 """One run, several, or several by name."""
@@ -133,17 +133,15 @@ def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: 
 
 
 def _marks(run: Run, axis: str, x: Array, y: Array) -> list[hv.Element]:
-    """A dot on the line where a parameter was changed or a target first hit; pointing at it tells what happened."""
+    """A dot on the line for each of the dashboard's marks; pointing at it tells what happened."""
     out: list[hv.Element] = []
-    for found, colour, marker in (
-        (event_marks(run, axis), EVENT, "inverted_triangle"),
-        (target_marks(run, axis), TARGET, "diamond"),
-    ):
+    for kind in MARKS.values():
+        found, colour, marker = kind.find(run, axis), kind.colour, kind.marker
         if found["x"]:
             at = np.interp(found["x"], x, y)
             dots = hv.Scatter((found["x"], at, found["text"]), "x", ["y", "text"])
             hover = HoverTool(tooltips="@text{safe}")
-            look = {"color": colour, "marker": marker, "size": 11, "line_color": "white", "tools": [hover]}
+            look = {"color": colour, "marker": marker, "size": kind.size, "line_color": "white", "tools": [hover]}
             out += [hv.VLines(found["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
             out += [dots.opts(**look, backend="bokeh")]
     return out

@@ -19,7 +19,8 @@ class Gap(PlotView):
         """Gap where it is known, else the objective."""
         if "gap" in columns:
             return [Series("gap", "current"), Series("best_gap", "best feasible", "dashed")]
-        return [Series("objective", "current"), Series("best_objective", "best feasible", "dashed")]
+        lines = [Series("objective", "current"), Series("best_objective", "best feasible", "dashed")]
+        return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Says which of both it is."""

@@ -16,8 +16,8 @@ class Violation(PlotView):
     order = 1
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """One line."""
-        return [Series("violation", "current")]
+        """One line, where the kind of task has constraints."""
+        return [Series("violation", "current")] if "violation" in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """The norm."""

@@ -1,0 +1,56 @@
+"""Paper sogd's claims on problems in closed form: small ones by default, its tables as slow tests."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.papers import sogd_regret
+from zoviz.papers.sogd_regret import RATE, compare_windows, fall, interval, report_fall, variations, verdict
+from zoviz.problems import QuadraticBilevel
+
+
+@pytest.mark.parametrize("method, horizons", [("SOGD", (100, 300, 900)), ("ZO-SOGD", (60, 180, 540))])
+def test_average_regret_falls_at_the_rate_or_faster(method: str, horizons: tuple[int, ...]) -> None:
+    found = fall(method, QuadraticBilevel(n=4, d=4, drift="slow"), horizons, replicas=6)
+    mean, half = interval(found.slopes)
+    assert (np.diff(found.regrets.mean(axis=1)) < 0.0).all() and mean + half <= RATE
+
+
+@pytest.mark.slow
+def test_average_regret_falls_at_the_rate_or_faster_over_three_horizons_with_20_replicas() -> None:
+    assert report_fall((500, 2000, 8000), 20)
+
+
+def test_slow_drift_has_bounded_path_lengths_and_rapid_drift_has_not() -> None:
+    slow, rapid = (
+        [variations(QuadraticBilevel(n=3, d=3, drift=drift), T) for T in (1000, 4000)] for drift in ("slow", "rapid")
+    )
+    np.testing.assert_allclose(slow[1], slow[0], rtol=0.01)
+    np.testing.assert_allclose(np.array(rapid[1]) / rapid[0], 4.0, rtol=0.05)
+
+
+@pytest.mark.slow
+def test_without_a_window_sogd_follows_a_stream_that_windows_lag_behind() -> None:
+    """At drift rate 0.3, which a follower and a leader can keep up with but a mean of five rounds cannot."""
+    found = compare_windows(QuadraticBilevel(drift="rapid", drift_rate=0.3), 300, 20)
+    for rival in ("OAGD w = 5", "SOBOW w = 5"):
+        assert verdict(found["SOGD"][-1], found[rival][-1]) == "yes"
+
+
+def test_a_window_of_five_costs_regret_where_one_can_follow(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sogd_regret, "GRID", (0.6, 1.0))
+    monkeypatch.setattr(sogd_regret, "INNER", (0.2,))
+    found = compare_windows(QuadraticBilevel(drift="rapid", drift_rate=0.3), 100, 4)
+    for rival in ("OAGD w = 5", "SOBOW w = 5"):
+        assert verdict(found["SOGD"][-1], found[rival][-1]) == "yes"
+    for rival in ("OAGD", "SOBOW"):
+        assert verdict(found[f"{rival} w = 1"][-1], found[f"{rival} w = 5"][-1]) == "yes", "it is the window"
+
+
+def test_verdicts_are_of_paired_differences() -> None:
+    rng = np.random.default_rng(0)
+    common, noise = rng.normal(0.0, 5.0, 20), rng.normal(0.0, 0.1, 20)
+    assert verdict(common - 1.0 + noise, common) == "yes"
+    assert verdict(common + 1.0 + noise, common) == "no"
+    assert verdict(rng.permutation(common), common) == "undecided"

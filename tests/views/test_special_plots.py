@@ -1,0 +1,108 @@
+"""Plots that only some kinds of task draw on, and marks of a stream's phases."""
+
+from __future__ import annotations
+
+import holoviews as hv
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.problems import LoadTracking, QuadraticBilevel
+from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM
+from zoviz.views.board import Board
+from zoviz.views.choice import Choice
+from zoviz.views.marks import MOST_PHASES, phase_marks
+from zoviz.views.plots.accuracy import Accuracy
+from zoviz.views.plots.regret import Regret
+from zoviz.views.plots.tracking import Tracking
+from zoviz.views.static import convergence, plot
+
+USUAL = {"Gap", "Violation", "Variance", "Stationarity", "Duals"}
+
+
+@pytest.fixture(scope="module")
+def bilevel() -> dict[str, Run]:
+    problem = QuadraticBilevel(n=3, d=3, phase_length=10)
+    runs = {cls.__name__: Run(problem=problem, solver=cls(), replicas=3, iterations=35) for cls in (SOGD, ZOSOGD, OGD)}
+    for run in runs.values():
+        run.run()
+    return runs
+
+
+def on_page(board: Board) -> set[str]:
+    board.refresh()
+    return {type(view).__name__ for view, cell in zip(board.views, board._cells, strict=True) if cell.visible}
+
+
+def test_a_plot_without_lines_is_not_on_the_page(bilevel: dict[str, Run]) -> None:
+    board = Board()
+    assert on_page(board) == USUAL
+    first = board.put(bilevel["SOGD"])
+    assert on_page(board) == {"Gap", "Regret", "Tracking"}
+    second = board.put(bilevel["ZOSOGD"])
+    assert on_page(board) == {"Gap", "Variance", "Regret", "Tracking"}
+    constrained = Run(problem=LoadTracking(n=5), solver=ZOSPLM(), replicas=2, iterations=5)
+    waiting = board.put(constrained)
+    assert on_page(board) == {"Gap", "Variance", "Regret", "Tracking"}, "it has not begun"
+    constrained.run()
+    assert on_page(board) == USUAL | {"Regret", "Tracking"}
+    for one in (first, second):
+        board.show(one.key, False)
+    assert on_page(board) == USUAL
+    board.take_off(waiting.key)
+    assert on_page(board) == USUAL, "runs that are hidden do not count"
+
+
+def test_lines_are_those_that_a_method_has(bilevel: dict[str, Run]) -> None:
+    columns = {name: run.trace.snapshot().columns for name, run in bilevel.items()}
+    assert [line.column for line in Regret().series(columns["SOGD"])] == ["average_regret", "regret"]
+    assert [line.column for line in Tracking().series(columns["SOGD"])] == ["inner_error", "system_error"]
+    assert [line.column for line in Tracking().series(columns["OGD"])] == ["inner_error"]
+    assert Accuracy().series(columns["SOGD"]) == []
+    named = Accuracy().series({"accuracy": np.ones((1, 1)), "test_accuracy": np.ones((1, 1)), "calls": np.ones((1, 1))})
+    assert [(line.column, line.label) for line in named] == [("accuracy", "all"), ("test_accuracy", "test")]
+    assert "violation" not in columns["SOGD"] and "best_objective" not in columns["SOGD"]
+    assert (bilevel["SOGD"].result.maxcv == 0.0).all() and bilevel["SOGD"].result.success.all()
+
+
+@pytest.mark.parametrize("axis", ["iteration", "calls", "seconds"])
+def test_phases_are_marked_where_they_began(bilevel: dict[str, Run], axis: str) -> None:
+    run = bilevel["SOGD"]
+    found = phase_marks(run, axis)
+    column = run.trace[axis]
+    expected = [column[t] if column.ndim == 1 else column[t].mean() for t in (10, 20, 30)]
+    np.testing.assert_allclose(found["x"], expected)
+    assert all(f"phase {k}" in text for k, text in zip((2, 3, 4), found["text"], strict=True))
+
+
+def test_many_phases_are_thinned_and_another_problem_has_none(bilevel: dict[str, Run]) -> None:
+    many = Run(problem=QuadraticBilevel(n=2, d=2, phase_length=1), solver=SOGD(), replicas=1, iterations=100)
+    assert phase_marks(many, "iteration")["x"] == []
+    many.run()
+    at = phase_marks(many, "iteration")["x"]
+    assert len(at) <= MOST_PHASES and at == [float(t) for t in range(1, 101, 3)]
+    other = Run(problem=LoadTracking(n=3), solver=ZOSPLM(), replicas=1, iterations=3)
+    other.run()
+    assert phase_marks(other, "calls")["x"] == []
+
+
+def test_runs_overlay_in_figures_that_stand_still(bilevel: dict[str, Run]) -> None:
+    figure = convergence({name: bilevel[name] for name in ("SOGD", "OGD")}, column="average_regret")
+    curves = [one for one in figure if type(one) is hv.Curve]
+    np.testing.assert_allclose(
+        curves[0].dimension_values("y")[-1], bilevel["SOGD"].trace["average_regret"][-1].mean(), rtol=1e-6
+    )
+    assert len(curves) == 2 and len([one for one in figure if type(one) is hv.Scatter]) == 2
+    assert len([one for one in plot(Tracking(), bilevel["SOGD"]) if type(one) is hv.Curve]) == 2
+
+
+def test_solvers_of_other_forms_are_not_listed_as_refused() -> None:
+    choice = Choice()
+    choice.problem_name = QuadraticBilevel.title
+    assert "SOGD" in choice.param.solver_name.objects and "ZO-SPLM" not in choice.param.solver_name.objects
+    assert "ZO-SPLM" not in choice._refused.object
+    choice.solver_name = "SOGD"
+    choice.suggest()
+    assert choice.doubt == ""
+    choice.problem_name = LoadTracking.title
+    assert "SOGD" not in choice.param.solver_name.objects and "bilevel" not in choice._refused.object

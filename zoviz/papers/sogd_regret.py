@@ -1,0 +1,204 @@
+"""Paper sogd: regret against the horizon under slow drift, windows under rapid drift, variance of a product.
+
+Figures are means over 20 replicas with 95 % confidence intervals; see ``zoviz.papers.sogd`` for how to run them.
+"""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.estimators import CentralSphere
+from zoviz.oracle import Oracle, Rounds
+from zoviz.problems import QuadraticBilevel, ToyBilevel
+from zoviz.problems.bilevel import OnlineBilevel
+from zoviz.runs.run import Run
+from zoviz.solvers import OAGD, SOBOW, SOGD, ZOSOGD, Solver
+from zoviz.solvers.bilevel_parts import spread_out
+from zoviz.solvers.parts import objective
+from zoviz.streams import Streams
+from zoviz.types import Array
+
+HORIZONS = (500, 2000, 8000)
+GRID = (0.03, 0.1, 0.3, 0.6, 1.0, 1.4, 1.8)
+"""Outer steps; 2 / L_F, where descent becomes unstable, is 1.94 on the quadratic problem with n = d = 10."""
+INNER = (0.2, 0.4)
+"""Steps of y and, for SOGD, of v; 2 / L_g is 0.5."""
+RATE = -1.0 / 3.0
+"""Slope of log average regret in log T that Theorems 3.6 and 4.2 guarantee where all path-lengths are bounded."""
+
+
+class Fall(NamedTuple):
+    """Average regrets (horizons, R), and the slopes of their logarithms in log T, (R,)."""
+
+    regrets: Array
+    slopes: Array
+
+
+def interval(values: Array) -> tuple[float, float]:
+    """Mean and half-width of its 95 % confidence interval (normal)."""
+    return float(values.mean()), float(1.96 * values.std(ddof=1) / math.sqrt(values.size))
+
+
+def variations(problem: QuadraticBilevel, horizon: int) -> tuple[float, float, float]:
+    """H_{2,T}, D_T and G_T of (10)-(14), exact: they do not depend on x and y."""
+    moves = np.diff([problem.vectors(t) for t in range(1, horizon + 1)], axis=0)
+    a, c, q = np.split(moves, [problem.d, 2 * problem.d], axis=1)
+    path = np.square(c @ problem.data.inverse).sum()
+    return float(path), float(np.square(a).sum() + np.square(q).sum()), float(np.square(c).sum())
+
+
+def in_theory(method: str, problem: OnlineBilevel, horizon: int) -> Solver:
+    """A method with theory's schedule; batches and radii of (26) for the zeroth-order one, ten directions."""
+    if method == "SOGD":
+        return SOGD(schedule="theory")
+    n, d = problem.domain.n, problem.inner_domain.n
+    return ZOSOGD(
+        schedule="theory",
+        outer_batch=max(1, math.ceil(horizon ** (1 / 3) / (n + d) ** 1.5)),
+        inner_batch=max(1, math.ceil(horizon ** (2 / 3) / (n + d) ** 0.75)),
+        estimator=CentralSphere(smoothing_radius=1.0 / (d * math.sqrt(horizon)), batch_size=10),
+        outer_estimator=CentralSphere(smoothing_radius=1.0 / (n * math.sqrt(horizon)), batch_size=10),
+    )
+
+
+def average_regret(problem: OnlineBilevel, solver: Solver, horizon: int, replicas: int, seed: int = 0) -> Array:
+    """BL-Reg_T / T, (R,)."""
+    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=horizon, seed=seed)
+    run.run()
+    return run.trace["average_regret"][-1]
+
+
+def fall(method: str, problem: OnlineBilevel, horizons: tuple[int, ...], replicas: int) -> Fall:
+    """How the average regret falls: a run for each horizon, replicas paired over them."""
+    regrets = [average_regret(problem, in_theory(method, problem, T), T, replicas) for T in horizons]
+    found, log_t = np.array(regrets), np.log(np.array(horizons))
+    centred = log_t - log_t.mean()
+    return Fall(found, centred @ np.log(found) / np.square(centred).sum())
+
+
+def report_fall(horizons: tuple[int, ...], replicas: int, noises: tuple[float, ...] = (0.1, 0.5)) -> bool:
+    """Print the table; whether every slope's interval lies at the theorem's rate or below."""
+    print("slow drift, theory's schedule: average regret BL-Reg_T / T, quadratic problem, n = d = 10")
+    print(f"{'method':>8} {'noise':>5} " + " ".join(f"{f'T = {T}':>17}" for T in horizons) + "   slope in T")
+    good = True
+    for noise, method in itertools.product(noises, ("SOGD", "ZO-SOGD")):
+        problem = QuadraticBilevel(drift="slow", sampling_noise=noise)
+        found = fall(method, problem, horizons, replicas)
+        cells = ["{:8.4g} ± {:<6.2g}".format(*interval(row)) for row in found.regrets]
+        mean, half = interval(found.slopes)
+        kept = mean + half <= RATE and bool((np.diff(found.regrets.mean(axis=1)) < 0).all())
+        good &= kept
+        verdict = "at the rate or faster" if kept else "SLOWER than the rate"
+        print(f"{method:>8} {noise:5g} " + " ".join(cells) + f"  {mean:6.3f} ± {half:.3f}: {verdict}", flush=True)
+    for drift in ("slow", "rapid"):
+        figures = [variations(QuadraticBilevel(drift=drift), T) for T in horizons]
+        print(f"{drift:>8} H_2,T {', '.join(f'{f[0]:.4g}' for f in figures)}; D_T", end=" ")
+        print(f"{', '.join(f'{f[1]:.4g}' for f in figures)}; G_T {', '.join(f'{f[2]:.4g}' for f in figures)}")
+    return good
+
+
+RIVALS: dict[str, tuple[type[Solver], dict[str, Any]]] = {
+    "SOGD": (SOGD, {}),
+    "OAGD w = 5": (OAGD, {"window": 5}),
+    "SOBOW w = 5": (SOBOW, {"window": 5}),
+    "OAGD w = 1": (OAGD, {"window": 1}),
+    "SOBOW w = 1": (SOBOW, {"window": 1}),
+}
+
+
+def _quadratic(rate: float, size: int = 10, seed: int = 0) -> QuadraticBilevel:
+    return QuadraticBilevel(n=size, d=size, seed=seed, drift="rapid", drift_rate=rate)
+
+
+def streams_of_tasks() -> dict[str, OnlineBilevel]:
+    """What the rivals meet, by name."""
+    return {
+        "quadratic, ω = 0.3": _quadratic(0.3),
+        "quadratic, ω = 1": _quadratic(1.0),
+        "quadratic, ω = 0.1": _quadratic(0.1),
+        "toy, rapid": ToyBilevel(variant="rapid"),
+        "toy, smooth": ToyBilevel(variant="smooth"),
+        "ω = 0.3, n = d = 4": _quadratic(0.3, size=4),
+        "ω = 0.3, instance 1": _quadratic(0.3, seed=1),
+        "ω = 0.3, instance 2": _quadratic(0.3, seed=2),
+        "jumps every 20 rounds": QuadraticBilevel(drift="none", phase_length=20),
+    }
+
+
+def best_of_grid(rival: str, problem: OnlineBilevel, horizon: int, replicas: int) -> tuple[float, float, Array]:
+    """The steps of x and y with the least average regret on other seeds, and the regrets with them on seed 0."""
+    cls, settings = RIVALS[rival]
+
+    def made(outer: float, inner: float) -> Solver:
+        own = {"system_step": inner} if cls is SOGD else {}
+        return cls(outer_step=outer, inner_step=inner, **own, **settings)
+
+    grid = list(itertools.product(GRID, INNER))
+    trials = {steps: average_regret(problem, made(*steps), horizon, 3, seed=1).mean() for steps in grid}
+    best = min(grid, key=lambda steps: np.nan_to_num(trials[steps], nan=np.inf))
+    return *best, average_regret(problem, made(*best), horizon, replicas)
+
+
+def compare_windows(problem: OnlineBilevel, horizon: int, replicas: int) -> dict[str, tuple[float, float, Array]]:
+    """Every rival at its best steps."""
+    return {rival: best_of_grid(rival, problem, horizon, replicas) for rival in RIVALS}
+
+
+def verdict(mine: Array, its: Array) -> str:
+    """Whether mine is smaller by more than its interval, of paired differences."""
+    mean, half = interval(mine - its)
+    return "undecided" if abs(mean) <= half else "yes" if mean < 0 else "no"
+
+
+def report_windows(horizon: int, replicas: int) -> None:
+    """Print the table: each rival at its best steps (of x / of y) of one grid, a star at the outer grid's edge."""
+    print(f"\nrapid drift: average regret after {horizon} rounds at the best steps of {GRID} and {INNER}")
+    print(f"{'stream':>21} " + " ".join(f"{rival:>24}" for rival in RIVALS) + "  SOGD beats w = 5")
+    for name, problem in streams_of_tasks().items():
+        found = compare_windows(problem, horizon, replicas)
+        cells = []
+        for outer, inner, values in found.values():
+            edge = "*" if outer in (GRID[0], GRID[-1]) else " "
+            cells.append("{:7.3g} ± {:<6.2g}".format(*interval(values)) + f"{outer:4g}{edge}/{inner:g}")
+        mine = found["SOGD"][-1]
+        told = ", ".join(f"{rival.split()[0]} {verdict(mine, found[rival][-1])}" for rival in RIVALS if "5" in rival)
+        print(f"{name:>21} " + " ".join(cells) + f"  {told}", flush=True)
+
+
+def product_spread(radius: float, shared: bool, replicas: int = 200, directions: int = 10) -> Array:
+    """Squared error of an estimated Hessian-vector product of ||v|| of order 1 at rho_v = ``radius``, (R,)."""
+    problem = QuadraticBilevel(noise="deterministic")
+    streams, rng = Streams(4, replicas), np.random.default_rng(0)
+    oracle = Oracle(problem, streams)
+    rounds = Rounds(oracle)
+    x, y, v = (np.repeat(rng.standard_normal((1, 10)), replicas, axis=0) for _ in range(3))
+    estimator = CentralSphere(smoothing_radius=5e-3, batch_size=directions)
+
+    def inner(points: Array, sign: float) -> Array:
+        return rounds.inner(spread_out(x, points), points + sign * radius * spread_out(v, points))
+
+    if shared:
+        view = rounds.view(lambda points: (inner(points, 1.0) - inner(points, -1.0)) / (2.0 * radius))
+        found = estimator.estimate(objective, y, view, streams).gradient
+    else:
+        ends = [
+            estimator.estimate(objective, y, rounds.view(lambda points, s=sign: inner(points, s)), streams).gradient
+            for sign in (1.0, -1.0)
+        ]
+        found = (ends[0] - ends[1]) / (2.0 * radius)
+    return np.square(found - rounds.hessian_vector(x, y, v)).sum(axis=-1)
+
+
+def report_variance(replicas: int) -> None:
+    """Print the mean square error of a product against rho_v, with directions shared and not."""
+    print("\nmean square error of an estimated Hessian-vector product, ten directions (± 95 %)")
+    print(f"{'ρ_v':>8} {'directions shared':>24} {'directions of their own':>26}")
+    for radius in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5):
+        cells = [
+            "{:10.4g} ± {:<8.2g}".format(*interval(product_spread(radius, one, replicas))) for one in (True, False)
+        ]
+        print(f"{radius:8g} {cells[0]:>24} {cells[1]:>26}", flush=True)
