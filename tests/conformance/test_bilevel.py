@@ -10,12 +10,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz import AskTell
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.registry import discover
 from zoviz.runs.run import Run
+from zoviz.sets import Ball, Box
 from zoviz.solvers import Solver
 from zoviz.streams import Streams
 from zoviz.types import Array, MissingExtra, OracleError
@@ -420,3 +422,46 @@ def test_estimators_of_a_zeroth_order_method_are_parts_of_it() -> None:
     for cls in SOLVERS.values():
         nested = [part for part in cls().parts().values() if isinstance(part, GradientEstimator)]
         assert bool(nested) == bool(cls.families) and all(isinstance(part, cls.families) for part in nested)
+
+
+def test_what_a_bilevel_run_cannot_do_is_said_in_a_sentence() -> None:
+    problem = small("QuadraticBilevel")
+    with pytest.raises(ValueError, match="Expected a problem of joint values f and h, got one that is online bilevel"):
+        AskTell(SOLVERS["SOGD"](), problem)
+    for name in ("SOGD", "ZOSOGD"):
+        problem = small("QuadraticBilevel", noise="independent")
+        assert "independent noise" in SOLVERS[name]().accepts(problem)
+        assert "scaling" in SOLVERS[name]().accepts(small("QuadraticBilevel", scaled=True))
+
+    class ValuesOnly(OnlineBilevel):
+        """No derivatives."""
+
+        __abstract = True
+        domain = inner_domain = Box.free(2)
+
+    assert "has values only" in SOLVERS["SOGD"]().accepts(ValuesOnly())
+    assert SOLVERS["ZOSOGD"]().accepts(ValuesOnly()) is None and ValuesOnly().tally(3) is None
+    assert "box only, not on a Ball" in SOLVERS["SOBBO"]().accepts(Round(n=2, d=2))
+    assert SOLVERS["SOBBO"](geometry="euclidean").accepts(Round(n=2, d=2)) is None
+
+
+class Round(PROBLEMS["QuadraticBilevel"]):
+    """The quadratic one with a leader in a ball."""
+
+    __abstract = True
+
+    @property
+    def domain(self) -> Ball:
+        return Ball(np.zeros(self.n), 0.3)
+
+
+@EACH_SOLVER
+def test_a_leader_stays_in_a_ball(cls: type[Solver]) -> None:
+    problem = Round(n=3, d=3)
+    solver = cls()
+    if "geometry" in solver.param:
+        solver.geometry = "euclidean"
+    if solver.accepts(problem) is not None:
+        pytest.skip("not accepted")
+    run = Run(problem=problem, solver=solver, replicas=3, iterations=30)
+    assert np.linalg.norm(run.run().x, axis=1).max() <= 0.3 + 1e-12

@@ -89,6 +89,8 @@ class AskTell:
         reason = solver.accepts(problem)
         if reason is not None:
             raise ValueError(reason)
+        if problem.online:
+            raise ValueError(f"Expected a problem of joint values f and h, got one that is {problem.form}: use Run.")
         self._worker = Interview(
             solver.clone(),
             problem.clone(),
