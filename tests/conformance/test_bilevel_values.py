@@ -108,5 +108,5 @@ def test_derivatives_are_those_of_central_differences(cls: type[OnlineBilevel]) 
 def test_its_measures_have_a_number_for_each_replica(cls: type[OnlineBilevel]) -> None:
     problem, x, y, xi = world(cls)
     found = problem.measures(SingleLevelState(x, y, 0), x, xi)
-    assert {"objective", "violation"} <= found.keys()
+    assert "objective" in found
     assert all(column.shape == (R,) and np.isfinite(column).all() for column in found.values())

@@ -159,7 +159,6 @@ class BlackBoxAttack(OnlineBilevel):
         loss = np.maximum(margins, -self.confidence).mean(axis=-1)
         return {
             "objective": loss,
-            "violation": np.zeros(len(x)),
             "loss": loss,
             "accuracy": (margins > 0.0).mean(axis=-1),
             "perturbation": np.abs(y).max(axis=-1),

@@ -188,7 +188,6 @@ class LossTuning(OnlineBilevel):
         loss = _log_sum(logits) - np.where(member, logits, 0.0).sum(axis=-1)
         return {
             "objective": (loss @ (member / member.sum(axis=0))).sum(axis=-1),
-            "violation": np.zeros(len(x)),
             "balanced_accuracy": by_class.mean(axis=-1),
             "test_accuracy": by_class @ self.shares(sample.phase),
             "phase": np.full(len(x), sample.phase + 1.0),

@@ -59,8 +59,8 @@ class SingleLevel(RoundSolver):
         return {"estimator.smoothing_radius": RADIUS}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
-        """No call."""
-        return SingleLevelState(x0, Rounds(oracle).initial(streams), 0)
+        """No call; x is the point of X nearest to ``x0``."""
+        return SingleLevelState(oracle.domain.project(x0), Rounds(oracle).initial(streams), 0)
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
         """One round: its functions are revealed, the slope of g at y is estimated, y moves."""

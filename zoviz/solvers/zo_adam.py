@@ -67,7 +67,7 @@ class ZOAdam(SingleLevel):
         """No call; means of 0."""
         start = super().init(x0, oracle, streams)
         nothing = np.zeros_like(start.inner)
-        return AdamState(x0, start.inner, nothing, nothing, np.full_like(nothing, FIRST_PEAK), 0)
+        return AdamState(start.x, start.inner, nothing, nothing, np.full_like(nothing, FIRST_PEAK), 0)
 
     def move(self, state: AdamState, estimate: Estimate, rate: float, seen: Composed, project: Any) -> AdamState:
         """Along the mean gradient, each coordinate in its own scale."""
