@@ -12,7 +12,6 @@ pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 from zoviz.papers import sogd_attack, sogd_tuning  # noqa: E402
 from zoviz.papers.pace import paces  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
-from zoviz.runs.run import Run  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 
 METHODS = [*sogd_attack.SINGLE, *sogd_attack.BILEVEL]
@@ -70,10 +69,7 @@ def test_the_tuning_plays_all_phases_and_gives_its_verdicts(capsys: pytest.Captu
 
 
 def test_a_pace_is_that_of_the_steps() -> None:
-    def maker(directions: int) -> Run:
-        solver = ZOGD()
-        solver.estimator.batch_size = directions
-        return Run(problem=QuadraticBilevel(), solver=solver, replicas=2, iterations=15)
-
-    found = paces({"few": lambda: maker(2), "many": lambda: maker(20_000)}, 2)
-    assert 0.0 < found["few"] < found["many"] < 60.0
+    solvers = {"few": ZOGD(), "many": ZOGD()}
+    solvers["few"].estimator.batch_size, solvers["many"].estimator.batch_size = 2, 20_000
+    found = paces(solvers, QuadraticBilevel(), 2, 5, 2)
+    assert 0.0 < 5.0 * found["few"] < found["many"] < 60.0

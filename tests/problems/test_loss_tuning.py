@@ -49,19 +49,20 @@ def test_the_network_is_the_one_of_its_docstring(side: int) -> None:
 def test_both_losses_are_those_of_the_docstring() -> None:
     problem, streams = LossTuning(channels=(2, 3), hidden_units=5, decay=0.3), Streams(0, R)
     y, xi = problem.initial_inner(streams), problem.draw(120, streams, size=(30, 20))
+    seen = {level: rows.astype(int) for level, rows in vars(xi).items() if level != "phase"}
     x = problem.domain.sample(streams.uniform("test", problem.n))
     stream, net = problem.data.stream, problem.data.network
     outer, inner = problem.outer(x, y, xi), problem.inner(x, y, xi)
     for r in range(R):
-        labels = stream.labels[xi.outer[r]]
-        z = net.read(y[r : r + 1], 2.0 * stream.pixels[xi.outer[r]][None] - 1.0)[0]
+        labels = stream.labels[seen["outer"][r]]
+        z = net.read(y[r : r + 1], 2.0 * stream.pixels[seen["outer"][r]][None] - 1.0)[0]
         total = 0.0
         for row, label in zip(z, labels, strict=True):
             share = (labels == label).mean()
             total -= np.log(np.exp(row[label]) / np.exp(row).sum()) / share
         assert outer[r] == pytest.approx(total / len(labels), rel=1e-11)
-        labels = stream.labels[xi.inner[r]]
-        z = net.read(y[r : r + 1], 2.0 * stream.pixels[xi.inner[r]][None] - 1.0)[0]
+        labels = stream.labels[seen["inner"][r]]
+        z = net.read(y[r : r + 1], 2.0 * stream.pixels[seen["inner"][r]][None] - 1.0)[0]
         total = 0.0
         for row, label in zip(z, labels, strict=True):
             adjusted = np.exp(x[r, 10:] * row + x[r, :10])
@@ -75,10 +76,10 @@ def test_classes_come_in_the_phases_shares() -> None:
         xi = problem.draw(t, streams, size=(4000, 4000))
         expected = ratio ** np.arange(10) / (ratio ** np.arange(10)).sum()
         for rows in (xi.outer, xi.inner):
-            found = np.bincount(problem.data.stream.labels[rows].ravel(), minlength=10) / rows.size
+            found = np.bincount(problem.data.stream.labels[rows.astype(int)].ravel(), minlength=10) / rows.size
             assert (np.abs(found - expected) <= 5.0 * np.sqrt(expected / rows.size) + 1e-3).all()
         even = problem.exact(xi).outer
-        found = np.bincount(problem.data.stream.labels[even[0]], minlength=10) / even.shape[1]
+        found = np.bincount(problem.data.stream.labels[even[0].astype(int)], minlength=10) / even.shape[1]
         np.testing.assert_allclose(found, expected, atol=1.0 / even.shape[1])
     assert problem.phases(20) == [(7, "ratio 0.533"), (14, "ratio 0.667")]
 

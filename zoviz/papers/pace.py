@@ -2,29 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Mapping
 
-from zoviz.runs.run import Run
+import numpy as np
+
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.runs.threads import SingleBlasThread
+from zoviz.solvers import Solver
+from zoviz.streams import Streams
 
 
-def paces(makers: Mapping[str, Callable[[], Run]], repeats: int = 5) -> dict[str, float]:
-    """Seconds of one step of each method: the least of several short runs, one method after the other in each turn.
+def paces(
+    solvers: Mapping[str, Solver], problem: Problem, replicas: int, rounds: int, repeats: int
+) -> dict[str, float]:
+    """Seconds of computing that a step of each method takes: the least median over some turns, one after the other.
 
-    What else the machine does makes a run longer, never shorter, and comes over all methods alike.
+    The clock is the thread's own, which stands still while others have the processor; what a start costs, and what
+    measures cost, is left out.
 
     Parameters
     ----------
-    makers : mapping of str to callable
-        Each makes a new run of a few iterations.
-    repeats : int
-        Turns.
+    solvers : mapping of str to Solver
+        None of whose parameters is left to a rule.
+    replicas : int
+        That a step advances together.
+    rounds, repeats : int
+        Steps of a turn, of which the median is taken, and turns.
     """
-    found = dict.fromkeys(makers, float("inf"))
-    for _ in range(repeats):
-        for name, make in makers.items():
-            run = make()
-            run.run()
-            # From the first row on: what a start costs is no step.
-            seconds, steps = run.trace["seconds"], run.trace["iteration"]
-            found[name] = min(found[name], float((seconds[-1] - seconds[0]) / (steps[-1] - steps[0])))
+    found = dict.fromkeys(solvers, float("inf"))
+    with SingleBlasThread():
+        for _ in range(repeats):
+            for name, solver in solvers.items():
+                found[name] = min(found[name], float(np.median(_steps(solver.clone(), problem, replicas, rounds))))
     return found
+
+
+def _steps(solver: Solver, problem: Problem, replicas: int, rounds: int) -> list[float]:
+    streams = Streams(0, replicas)
+    oracle = Oracle(problem, streams)
+    state = solver.init(problem.initial(streams), oracle, streams)
+    spent = []
+    for _ in range(rounds):
+        started = time.thread_time()
+        state, _ = solver.step(state, oracle, streams)
+        spent.append(time.thread_time() - started)
+    return spent

@@ -6,7 +6,8 @@ are the best of a grid for the accuracy on perturbed test images, mean of the la
 a star marks the grid's edge. Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on
 until they have asked for as many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the
 paper does not show: the single-level methods with x = 0, the smallest costs that the leader could choose. Figures are
-means over the seeds, which are a run's replicas, with standard errors; times of a round are the least of several.
+means over the seeds, which are a run's replicas, with standard errors; times of a round are the thread's own, the
+least of several.
 
     python -m zoviz.papers.sogd_attack      # some minutes
 """
@@ -15,7 +16,6 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -142,12 +142,9 @@ def verdicts(found: Found, heading: str) -> None:
 
 
 def times(equal: Found, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -> None:
-    """The claim on runtimes, from runs of their own."""
-
-    def maker(name: str) -> Callable[[], Run]:
-        return lambda: Run(problem=problem, solver=solver(name, (0.03, 0.03)), replicas=seeds, iterations=rounds)
-
-    pace = paces({name: maker(name) for name in [*SINGLE, *BILEVEL]})
+    """The claim on runtimes, from steps of their own."""
+    solvers = {name: solver(name, (0.03, 0.03)) for name in [*SINGLE, *BILEVEL]}
+    pace = paces(solvers, problem, seeds, rounds, 5)
     print("\nmilliseconds of a round: " + ", ".join(f"{name} {1e3 * one:.2f}" for name, one in pace.items()))
     print(f"claim 4: ZO-SOGD's time is similar to the single-level methods' (a ratio of at most {SIMILAR:g})")
     for name in SINGLE:
