@@ -1,4 +1,4 @@
-"""Both notebooks run from the first cell to the last, and are stored without outputs."""
+"""All notebooks, those of the papers too, run from the first cell to the last, and are stored without outputs."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ import nbformat
 import pytest
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
-NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+NOTEBOOKS = sorted(FOLDER.rglob("*.ipynb"))
 EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
 def test_both_notebooks_are_there() -> None:
-    assert [path.stem for path in NOTEBOOKS] == ["01_tour", "02_your_own_black_box"]
+    assert [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == ["01_tour", "02_your_own_black_box"]
 
 
 @EACH

@@ -240,8 +240,7 @@ class Worker:
         self.open = any(waiting)
 
     def _keep_point(self) -> None:
-        if self.oracle.n <= PATH_VARIABLES:
-            self.path.append({"iteration": self.iteration, "x": self.solver.output(self.state)[0]})
+        self.path.append({"iteration": self.iteration, **measure.points(self.solver, self.state, PATH_VARIABLES)})
 
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """The present figures, measured here unless they are given."""

@@ -48,8 +48,8 @@ class Shared:
         return self._kept[self._place - 1]
 
 
-class BilevelSolver(Solver):
-    """A method for ``OnlineBilevel`` problems: rounds, batch sizes, and rules for the steps of y and x.
+class RoundSolver(Solver):
+    """A method for ``OnlineBilevel`` problems: what it takes, what it is told of a problem, what it tells of a step.
 
     A step is a round: it draws a new sample, whose functions it sees after (x_t, y_t) was played.
     """
@@ -60,11 +60,6 @@ class BilevelSolver(Solver):
     first_order: ClassVar[bool] = True
     """Whether gradients and products are asked for; values only otherwise."""
 
-    inner_step = Scale(None, softbounds=(1e-4, 1.0), label="Inner step β", doc="Step of the follower's variables y.")
-    outer_step = Scale(None, softbounds=(1e-5, 1.0), label="Outer step α", doc="Step of the leader's variables x.")
-    outer_batch = param.Integer(
-        default=1, bounds=(1, 10**7), softbounds=(1, 256), label="Outer batch b", doc="Samples of f in a round."
-    )
     inner_batch = param.Integer(
         default=1, bounds=(1, 10**7), softbounds=(1, 256), label="Inner batch b̄", doc="Samples of g in a round."
     )
@@ -90,6 +85,23 @@ class BilevelSolver(Solver):
         """The problem's ``magnitudes``, or those measured at the start by charged calls."""
         known = self.known(problem)
         return known or measured_magnitudes(Rounds(oracle), oracle, x0, streams, self.first_order)
+
+    def tell(self, x: Array, variance: Array | None = None, radius: float = np.nan) -> Info:
+        """What a step says of itself, with no constraint and hence no multipliers."""
+        unknown = np.full(len(x), np.nan)
+        return Info(unknown if variance is None else variance, x, np.empty((len(x), 0)), radius)
+
+
+class BilevelSolver(RoundSolver):
+    """A method for both levels: batch sizes, and rules for the steps of y and x."""
+
+    __abstract = True
+
+    inner_step = Scale(None, softbounds=(1e-4, 1.0), label="Inner step β", doc="Step of the follower's variables y.")
+    outer_step = Scale(None, softbounds=(1e-5, 1.0), label="Outer step α", doc="Step of the leader's variables x.")
+    outer_batch = param.Integer(
+        default=1, bounds=(1, 10**7), softbounds=(1, 256), label="Outer batch b", doc="Samples of f in a round."
+    )
 
     def variances(self, problem: Problem) -> tuple[float, float]:
         """Relative variances of the gradients in x and in y: 0 for exact ones."""
@@ -121,11 +133,6 @@ class BilevelSolver(Solver):
         """Begin a round: its functions, through mini-batches of the present sizes."""
         oracle.resample((self.outer_batch, self.inner_batch))
         return Rounds(oracle)
-
-    def tell(self, x: Array, variance: Array | None = None, radius: float = np.nan) -> Info:
-        """What a step says of itself, with no constraint and hence no multipliers."""
-        unknown = np.full(len(x), np.nan)
-        return Info(unknown if variance is None else variance, x, np.empty((len(x), 0)), radius)
 
 
 def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:

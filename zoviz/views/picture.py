@@ -32,6 +32,8 @@ class Picture(param.Parameterized):
 
     title: ClassVar[str] = ""
     height: ClassVar[int] = 280
+    follows: ClassVar[str] = "x"
+    """Whose course it draws: "x" the iterate's, or "inner" a follower's."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -54,7 +56,7 @@ class Picture(param.Parameterized):
         problem : Problem
             A twin of the one that runs, which nobody changes.
         path : Array, shape (rows, n)
-            Iterates of the first replica, the newest last.
+            Iterates of the first replica (or what ``follows`` names), the newest last.
         """
         raise NotImplementedError(f"{type(self).__name__} must define update(path).")
 
@@ -118,11 +120,11 @@ class PictureCard(pn.viewable.Viewer):
         self._looks += 1
         if self.picture is None or run is None or (run.active and self._looks % EVERY):
             return None
-        columns = run.path.snapshot().columns
-        if "x" not in columns or not len(columns["x"]) or columns["iteration"][-1] == self._drawn:
+        columns, followed = run.path.snapshot().columns, self.picture.follows
+        if followed not in columns or not len(columns[followed]) or columns["iteration"][-1] == self._drawn:
             return None
         self._drawn = float(columns["iteration"][-1])
-        return self.picture.update(self._problem, columns["x"])
+        return self.picture.update(self._problem, columns[followed])
 
     def _change(self, run: Run | None) -> None:
         """Another run: the picture that fits its problem, or none."""

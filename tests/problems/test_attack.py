@@ -1,0 +1,88 @@
+"""The black-box attack: its loss against scikit-learn's own forward pass, its samples, and what leaves x alone."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
+
+from zoviz import Run  # noqa: E402
+from zoviz.problems import BlackBoxAttack  # noqa: E402
+from zoviz.problems.attack import KNOWN, SEEN  # noqa: E402
+from zoviz.problems.images import images  # noqa: E402
+from zoviz.solvers import ZOGD  # noqa: E402
+from zoviz.solvers.single_level import SingleLevelState  # noqa: E402
+from zoviz.streams import Streams  # noqa: E402
+
+R = 3
+
+
+@pytest.fixture(scope="module")
+def problem() -> BlackBoxAttack:
+    return BlackBoxAttack(penalty=0.3, confidence=0.7)
+
+
+def by_hand(problem: BlackBoxAttack, y: np.ndarray, rows: np.ndarray, share: tuple[float, float]) -> float:
+    """Mean loss on images of a part of the data, one by one, the network written out."""
+    part, net, total = images("digits").part(*share), problem.data.network, 0.0
+    for row in rows:
+        a = 10.0 * part.pixels[row] - 5.0 + y
+        z = np.maximum(a @ net.first + net.shift, 0.0) @ net.second + net.offset
+        label = part.labels[row]
+        total += max(z[label] - max(z[j] for j in range(10) if j != label), -problem.confidence)
+    return total / len(rows)
+
+
+def test_both_levels_are_those_of_the_docstring(problem: BlackBoxAttack) -> None:
+    streams = Streams(0, R)
+    x, xi = problem.initial(streams), problem.draw(0, streams, size=(5, 8))
+    y = 2.0 * streams.normal("test", problem.n)
+    outer, inner = problem.outer(x, y, xi), problem.inner(x, y, xi)
+    assert xi.outer.shape == (R, 5) and xi.inner.shape == (R, 8)
+    for r in range(R):
+        assert outer[r] == pytest.approx(by_hand(problem, y[r], xi.outer[r], (KNOWN, SEEN)), rel=1e-12)
+        cost = sum(np.exp(x[r, i]) * y[r, i] ** 2 for i in range(problem.n))
+        expected = by_hand(problem, y[r], xi.inner[r], (KNOWN, SEEN)) + 0.15 * cost
+        assert inner[r] == pytest.approx(expected, rel=1e-12)
+    np.testing.assert_array_equal(problem.outer(x + 0.1, y, xi), outer)
+
+
+def test_measures_are_taken_on_images_that_neither_network_nor_stream_have_seen(problem: BlackBoxAttack) -> None:
+    streams = Streams(0, R)
+    x, y = problem.initial(streams), 2.0 * streams.normal("test", problem.n)
+    found = problem.measures(SingleLevelState(x, y, 0), x, None)
+    test = images("digits").part(SEEN, 1.0)
+    rows = np.arange(len(test.labels))
+    for r in range(R):
+        assert found["loss"][r] == pytest.approx(by_hand(problem, y[r], rows, (SEEN, 1.0)), rel=1e-12)
+        read = problem.classes(y[r : r + 1], problem.data.test)[0]
+        assert found["accuracy"][r] == pytest.approx((read == test.labels).mean())
+        assert found["perturbation"][r] == max(abs(y[r]))
+    clean = problem.measures(SingleLevelState(x, 0.0 * y, 0), x, None)["accuracy"]
+    assert (clean > 0.93).all(), "the network is worth an attack"
+
+
+def test_the_network_is_trained_once() -> None:
+    assert BlackBoxAttack().data.network is BlackBoxAttack(penalty=1.0).data.network
+    assert BlackBoxAttack(seed=1).data.network is not BlackBoxAttack().data.network
+
+
+def test_a_few_rounds_mislead_the_network_and_leave_the_weights() -> None:
+    solver = ZOGD(inner_step=1.0, inner_batch=32)
+    run = Run(problem=BlackBoxAttack(penalty=0.01), solver=solver, replicas=2, iterations=150)
+    run.run()
+    accuracy = run.trace["accuracy"]
+    assert (accuracy[-1] < 0.7 * accuracy[0]).all()
+    assert (run.trace["perturbation"] <= 5.0).all() and (run.trace["weight"] == run.trace["weight"][0]).all()
+    assert "inner" in run.path.snapshot().columns, "the picture follows the perturbation"
+
+
+def test_deterministic_rounds_see_every_image(problem: BlackBoxAttack) -> None:
+    exact, streams = BlackBoxAttack(noise="deterministic"), Streams(0, 2)
+    x, y = exact.initial(streams), streams.normal("test", exact.n)
+    xi = exact.draw(0, streams, size=(3, 3))
+    every = exact.outer(x, y, exact.exact(xi))
+    np.testing.assert_allclose(exact.outer(x, y, xi), every, rtol=1e-12)
+    means = np.mean([problem.clone().draw(t, streams, size=(3, 3)).outer.mean() for t in range(200)])
+    assert abs(means - (len(exact.data.stream.labels) - 1) / 2) < 20, "a draw is uniform"

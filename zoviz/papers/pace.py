@@ -1,0 +1,51 @@
+"""How long a step takes, for comparisons of methods on a machine that has other things to do."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+import numpy as np
+
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.runs.threads import SingleBlasThread
+from zoviz.solvers import Solver
+from zoviz.streams import Streams
+
+
+def paces(
+    solvers: Mapping[str, Solver], problem: Problem, replicas: int, rounds: int, repeats: int
+) -> dict[str, float]:
+    """Seconds of computing that a step of each method takes: the least median over some turns, one after the other.
+
+    The clock is the thread's own, which stands still while others have the processor; what a start costs, and what
+    measures cost, is left out.
+
+    Parameters
+    ----------
+    solvers : mapping of str to Solver
+        None of whose parameters is left to a rule.
+    replicas : int
+        That a step advances together.
+    rounds, repeats : int
+        Steps of a turn, of which the median is taken, and turns.
+    """
+    found = dict.fromkeys(solvers, float("inf"))
+    with SingleBlasThread():
+        for _ in range(repeats):
+            for name, solver in solvers.items():
+                found[name] = min(found[name], float(np.median(_steps(solver.clone(), problem, replicas, rounds))))
+    return found
+
+
+def _steps(solver: Solver, problem: Problem, replicas: int, rounds: int) -> list[float]:
+    streams = Streams(0, replicas)
+    oracle = Oracle(problem, streams)
+    state = solver.init(problem.initial(streams), oracle, streams)
+    spent = []
+    for _ in range(rounds):
+        started = time.thread_time()
+        state, _ = solver.step(state, oracle, streams)
+        spent.append(time.thread_time() - started)
+    return spent

@@ -1,0 +1,183 @@
+"""Black-box attack on an image classifier as an online bilevel problem."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.parameters import Scale
+from zoviz.problems.bilevel import OnlineBilevel
+from zoviz.problems.images import CLASSES, DATASETS, Images, Perceptron, aligned, classifier, images
+from zoviz.sets import Box
+from zoviz.streams import Streams
+from zoviz.types import Array, Sample
+
+KNOWN, SEEN = 0.6, 0.8
+"""Shares of the data: the network knows the first 60 %, the stream comes from the next 20 %, the rest is for tests."""
+HALF = 5.0
+"""Pixels are normalised to [-HALF, HALF], which is Y too."""
+
+
+class Pool(NamedTuple):
+    """Images (N, d) normalised to Y, what they send to the hidden units (N, hidden), and their labels (N,)."""
+
+    pixels: Array
+    hidden: Array
+    labels: np.ndarray
+
+
+class _Data(NamedTuple):
+    network: Perceptron
+    stream: Pool
+    test: Pool
+    side: int
+
+
+class BlackBoxAttack(OnlineBilevel):
+    r"""One perturbation y of all images misleads a classifier; the leader weighs what each pixel of y may cost.
+
+    .. math::
+        f_t(y) &= \frac1{|D_t^{val}|}\sum_{i \in D_t^{val}} \ell(a_i + y), \qquad
+        g_t(x, y) = \frac1{|D_t^{tr}|}\sum_{i \in D_t^{tr}} \ell(a_i + y)
+                    + \frac{\lambda}{2}\sum_\iota e^{x_\iota} y_\iota^2 \\
+        \ell(a') &= \max\{Z(a')_b - \max_{j \ne b} Z(a')_j,\, -\kappa\}
+
+    over x in [0, x_max]^d and y in Y = [-5, 5]^d, where Z are the classifier's logits, b the true label, and pixels
+    are normalised to [-5, 5]. Every round brings new images a_i, which the network was not trained on; a value of f or
+    g sees logits only, so there are no derivatives. Measures are taken on further images: ``accuracy`` of the
+    classifier on perturbed ones, ``loss`` (the mean of l), ``perturbation`` ||y||_inf, and ``weight``, the mean of
+    e^{x_i}. The perturbation starts at 0, the weights uniformly in their box.
+
+    Notes
+    -----
+    - The network is ours: one hidden layer, trained on the first 60 % of the data when first needed.
+    - The paper prints lambda = 1. With weights e^x >= 1 the cost of a perturbation then outweighs what it can gain on
+      8 x 8 digits (||y||_inf stays at 0.1 and no image is misread), hence the factor.
+    - a + y is not clipped to the range of pixels, as in the paper.
+    - Both the loss and the network have kinks and are not convex in y: no y* is known, and no regret is measured.
+
+    Raises
+    ------
+    MissingExtra
+        When the data are first needed, without scikit-learn, the extra ``data``.
+
+    References
+    ----------
+    Paper sogd, §5.1, (27)-(29) and Fig. 2.
+    """
+
+    title = "Black-box attack on a classifier"
+    order = 42
+
+    dataset = param.Selector(
+        default="digits",
+        objects=DATASETS,
+        label="Images",
+        doc="digits: those of scikit-learn, 8 x 8. mnist: 28 x 28, downloaded at first use.",
+    )
+    seed = param.Integer(default=0, bounds=(0, 2**31), label="Network seed", doc="Seed of the classifier's training.")
+    hidden_units = param.Integer(
+        default=64, bounds=(2, 4096), softbounds=(16, 256), label="Hidden units", doc="Of the classifier."
+    )
+    epochs = param.Integer(
+        default=100, bounds=(1, 10_000), softbounds=(10, 200), label="Epochs", doc="Of the classifier's training."
+    )
+    confidence = param.Number(
+        default=0.0,
+        bounds=(0, 1e3),
+        softbounds=(0, 10),
+        label="Confidence κ",
+        doc="Margin beyond which more is no gain.",
+    )
+    penalty = Scale(0.05, softbounds=(1e-3, 1.0), label="Penalty λ", doc="Factor of all pixels' costs; 1 in the paper.")
+    largest_weight = param.Number(
+        default=2.0, bounds=(0, 20), softbounds=(0, 5), label="Largest x", doc="x lies in [0, this]: weights e^x."
+    )
+
+    def build(self) -> _Data:
+        """Load the images and train the network."""
+        network = classifier(self.dataset, KNOWN, -HALF, HALF, self.hidden_units, self.epochs, self.seed)
+        every = images(self.dataset)
+
+        def pool(part: Images) -> Pool:
+            pixels = HALF * (2.0 * part.pixels - 1.0)
+            return Pool(pixels, network.hidden(pixels), part.labels)
+
+        return _Data(network, pool(every.part(KNOWN, SEEN)), pool(every.part(SEEN, 1.0)), every.side)
+
+    @property
+    def n(self) -> int:
+        """One weight for each pixel."""
+        return self.data.side**2
+
+    @property
+    def domain(self) -> Box:
+        """[0, x_max]^d."""
+        return Box(np.zeros(self.n), np.full(self.n, self.largest_weight))
+
+    @property
+    def inner_domain(self) -> Box:  # type: ignore[override]
+        """Y = [-5, 5]^d."""
+        return Box(np.full(self.n, -HALF), np.full(self.n, HALF))
+
+    def draw(
+        self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
+    ) -> Sample:
+        """Indices of the round's images: ``outer`` (R, b) for f and ``inner`` (R, b') for g; all without noise."""
+        count = len(self.data.stream.labels)
+        if self.noise == "deterministic":
+            every = np.tile(np.arange(count), (streams.replicas, 1))
+            return Sample(outer=every, inner=every)
+        outer, inner = size if isinstance(size, tuple) else (size, size)
+        units = {"outer": streams.uniform("xi: f", outer), "inner": streams.uniform("xi: g", inner)}
+        return Sample(**{level: (count * unit).astype(np.intp) for level, unit in units.items()})
+
+    def exact(self, xi: Any) -> None:
+        """All images of the stream."""
+        return None
+
+    def outer(self, x: Array, y: Array, xi: Any = None) -> Array:
+        """Mean loss on the round's validation images; it does not depend on x."""
+        return self._loss(y, None if xi is None else xi.outer)
+
+    def inner(self, x: Array, y: Array, xi: Any = None) -> Array:
+        """Mean loss on the round's training images, and what the perturbation costs."""
+        cost = np.einsum("...i,...i->...", np.exp(aligned(x, y)), np.square(aligned(y, x)))
+        return self._loss(y, None if xi is None else xi.inner) + 0.5 * self.penalty * cost
+
+    def classes(self, y: Array, pool: Pool) -> np.ndarray:
+        """What the network takes perturbed images for, (R, N) from y (R, d)."""
+        network = self.data.network
+        return network.read(pool.hidden + (y @ network.first)[:, None]).argmax(axis=-1)
+
+    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+        """Accuracy and loss on perturbed test images, size of the perturbation, mean weight."""
+        test, y = self.data.test, state.inner
+        margins = self._margins(y, test.hidden, test.labels)
+        loss = np.maximum(margins, -self.confidence).mean(axis=-1)
+        return {
+            "objective": loss,
+            "loss": loss,
+            "accuracy": (margins > 0.0).mean(axis=-1),
+            "perturbation": np.abs(y).max(axis=-1),
+            "weight": np.exp(x).mean(axis=-1),
+        }
+
+    def _loss(self, y: Array, chosen: np.ndarray | None) -> Array:
+        """Mean of l over chosen images of the stream (all of them: None), y (R, ..., d) to (R, ...)."""
+        stream = self.data.stream
+        chosen = np.broadcast_to(np.arange(len(stream.labels)), (1, len(stream.labels))) if chosen is None else chosen
+        chosen = aligned(chosen, y)
+        margins = self._margins(y, stream.hidden[chosen], stream.labels[chosen])
+        return np.maximum(margins, -self.confidence).mean(axis=-1)
+
+    def _margins(self, y: Array, hidden: Array, labels: np.ndarray) -> Array:
+        """Z_b - max_{j != b} Z_j of perturbed images, (R, ..., N), from their unperturbed hidden values."""
+        network = self.data.network
+        # The first layer is affine: images and perturbations go through it apart.
+        logits = network.read(hidden + (y @ network.first)[..., None, :])
+        true = np.broadcast_to(labels, logits.shape[:-1])[..., None] == np.arange(CLASSES)
+        own = np.where(true, logits, 0.0).sum(axis=-1)
+        return own - np.where(true, -np.inf, logits).max(axis=-1)

@@ -1,0 +1,115 @@
+"""Labelled images that come with a library, a small network that classifies them, and draws from a pool of them."""
+
+from __future__ import annotations
+
+import warnings
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.problems.extras import require
+from zoviz.types import Array
+
+CLASSES = 10
+DATASETS = ["digits", "mnist"]
+"""digits: 1797 images of 8 x 8 pixels inside scikit-learn; mnist: 70000 of 28 x 28, downloaded at first use."""
+EXTRA = "data"
+
+
+class Images(NamedTuple):
+    """Images in a fixed random order.
+
+    Attributes
+    ----------
+    pixels : Array, shape (N, side^2)
+        In [0, 1].
+    labels : ndarray of int, shape (N,)
+    side : int
+        Pixels of an edge.
+    """
+
+    pixels: Array
+    labels: np.ndarray
+    side: int
+
+    def part(self, start: float, end: float) -> Images:
+        """The images from one share of the order to another, e.g. from 0 to 0.6."""
+        low, high = (round(share * len(self.labels)) for share in (start, end))
+        return Images(self.pixels[low:high], self.labels[low:high], self.side)
+
+
+class Perceptron(NamedTuple):
+    """A network with one hidden layer of rectified units.
+
+    Attributes
+    ----------
+    first, second : Array, shapes (d, hidden) and (hidden, classes)
+    shift, offset : Array, shapes (hidden,) and (classes,)
+    """
+
+    first: Array
+    shift: Array
+    second: Array
+    offset: Array
+
+    def hidden(self, inputs: Array) -> Array:
+        """What reaches the hidden units, before they are rectified: (..., d) to (..., hidden); affine in the inputs."""
+        return inputs @ self.first + self.shift
+
+    def read(self, hidden: Array) -> Array:
+        """Logits (..., classes) from what reaches the hidden units."""
+        return np.maximum(hidden, 0.0) @ self.second + self.offset
+
+
+@lru_cache(maxsize=2)  # read-only data, the same for every problem of a process
+def images(dataset: str) -> Images:
+    """The images of a data set, shuffled once and for all.
+
+    Raises
+    ------
+    MissingExtra
+        Without scikit-learn.
+    """
+    require("sklearn", EXTRA)
+    from sklearn.datasets import fetch_openml, load_digits
+
+    if dataset == "digits":
+        pixels, labels = load_digits(return_X_y=True)
+        pixels, side = pixels / 16.0, 8
+    else:
+        pixels, labels = fetch_openml("mnist_784", version=1, as_frame=False, return_X_y=True)
+        pixels, side = np.asarray(pixels, dtype=float) / 255.0, 28
+    order = np.random.default_rng(0).permutation(len(labels))
+    pixels, labels = pixels[order], np.asarray(labels).astype(np.intp)[order]
+    pixels.flags.writeable = labels.flags.writeable = False
+    return Images(pixels, labels, side)
+
+
+@lru_cache(maxsize=8)  # a function of its arguments: trained once a process, in about a second on the digits
+def classifier(dataset: str, share: float, low: float, high: float, hidden: int, epochs: int, seed: int) -> Perceptron:
+    """A network trained by scikit-learn on the first ``share`` of a data set, pixels normalised to [low, high].
+
+    Raises
+    ------
+    MissingExtra
+        Without scikit-learn.
+    """
+    known = images(dataset).part(0.0, share)
+    from sklearn.exceptions import ConvergenceWarning
+    from sklearn.neural_network import MLPClassifier
+
+    model = MLPClassifier((hidden,), max_iter=epochs, alpha=1e-3, random_state=seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of epochs is what is wanted
+        model.fit(low + (high - low) * known.pixels, known.labels)
+    return Perceptron(model.coefs_[0], model.intercepts_[0], model.coefs_[1], model.intercepts_[1])
+
+
+def aligned(data: Array, points: Array) -> Array:
+    """Data of each replica (R, ...) beside points (R, ..., d): axes of length 1 for those of the points in between.
+
+    The data's own last axis is counted as one; data with as many axes as the points are left as they are.
+    """
+    gap = points.ndim - data.ndim
+    return data.reshape(data.shape[0], *[1] * gap, *data.shape[1:]) if gap > 0 else data
