@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import param
@@ -12,6 +12,7 @@ from zoviz.oracle import Oracle
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.constants import constants_of
+from zoviz.solvers.info import Info, Target
 from zoviz.streams import Streams
 from zoviz.types import Array, Constants, Evaluation
 
@@ -26,44 +27,6 @@ class State(Protocol):
     x: Array
     y: Array
     value: Evaluation
-
-
-class Info(NamedTuple):
-    """What a step tells about itself.
-
-    Attributes
-    ----------
-    variance : Array, shape (R,)
-        Measured variance of the step's (first) gradient estimate.
-    point, dual : Array, shapes (R, n) and (R, m)
-        Where that gradient was estimated.
-    radius : float
-        The smoothing radius in use.
-    """
-
-    variance: Array
-    point: Array
-    dual: Array
-    radius: float
-
-
-class Target(NamedTuple):
-    """What theory needs to know of the scalar phi whose gradient is estimated.
-
-    Attributes
-    ----------
-    square : Array, shape (R,)
-        ||grad phi||^2 where the estimate was taken.
-    n : int
-        Dimension of the estimate.
-    slope, curvature : Array, shape (R,)
-        Bounds G on ||grad phi|| over the domain and L on its Lipschitz constant.
-    """
-
-    square: Array
-    n: int
-    slope: Array
-    curvature: Array
 
 
 class Solver(param.Parameterized):
