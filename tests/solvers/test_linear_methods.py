@@ -418,3 +418,10 @@ def test_the_last_step_written_out(sampled: bool) -> None:
 def test_other_methods_have_no_last_step() -> None:
     run = Run(problem=problem(), solver=PenaltySGD(), replicas=2, iterations=3)
     assert run.run().polished is None and run.result.calls.tolist() == [3, 3]
+
+
+def test_many_dual_resets_are_said() -> None:
+    for cap, said in ((1e9, False), (0.5, True)):
+        solver = SampledALM(dual_reset=cap, **SMOOTH)
+        result = Run(problem=problem(), solver=solver, replicas=3, iterations=100).run()
+        assert ("reset in more than 1% of the iterations by 3 of 3 replicas" in result.message) == said
