@@ -78,7 +78,9 @@ def test_differences_are_central_where_noise_is_independent(estimator: Coordinat
         assert unbiased.all() == (contract == "independent"), "only forward differences of a quadratic are biased"
     assert estimator.calls(4) == 2 * size
     noise = estimator.predicted_variance(np.zeros(1), 4, 0.5, 0.1)
-    forward, central = (type(estimator)(**{**given(estimator), "central": value}) for value in (False, True))
+    forward, central = (
+        type(estimator)(**{**given(estimator), "differences": value}) for value in ("forward", "central")
+    )
     assert noise == central.predicted_variance(np.zeros(1), 4, 0.5, 0.1)
     assert noise == 0.25 * forward.predicted_variance(np.zeros(1), 4, 0.5, 0.1)
 

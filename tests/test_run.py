@@ -429,7 +429,12 @@ def test_structural_parameters_are_refused_while_running_and_restored() -> None:
     run = small(solver=ZOBCEG()).start()
     until(lambda: run.progress.iteration > 3)
     fixed = [(run.solver, "dual_block_size", 1), (run.solver, "dual_cap", 5.0), (run.problem, "n", 7)]
-    fixed += [(run, "replicas", 9), (run, "seed", 4), (run, "iterations", 10), (run.solver.estimator, "central", True)]
+    fixed += [
+        (run, "replicas", 9),
+        (run, "seed", 4),
+        (run, "iterations", 10),
+        (run.solver.estimator, "differences", "central"),
+    ]
     fixed += [(run.solver, "estimator", Block()), (run.problem, "noise", "common")]
     for holder, name, value in fixed:
         before = getattr(holder, name)

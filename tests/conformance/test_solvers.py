@@ -448,7 +448,7 @@ def test_calls_per_iteration_are_as_documented(solver: type[Solver], calls: Call
     assert (world.oracle.calls - before == expected).all()
 
 
-EXACT = {"smoothing_radius": 1e-3, "central": True}  # central differences of a quadratic along coordinates
+EXACT = {"smoothing_radius": 1e-3, "differences": "central"}  # central differences of a quadratic along coordinates
 STEPS = {"primal_step": 0.02, "dual_step": 0.03}
 
 

@@ -312,7 +312,7 @@ def test_zeroth_order_forms_of_the_others_are_theirs_with_an_estimate(cls: type[
         {"dual_reset": 1e9} if cls is SampledALM else {}
     )
     first = hand_over(cls(**settings), qp)
-    exact = Coordinate(smoothing_radius=0.5, central=True)
+    exact = Coordinate(smoothing_radius=0.5, differences="central")
     second = hand_over(cls(gradients="zeroth-order", estimator=exact, **settings), qp)
     np.testing.assert_allclose(first.x, second.x, rtol=0.0, atol=1e-12)
     np.testing.assert_allclose(first.dual, second.dual, rtol=0.0, atol=1e-12)
