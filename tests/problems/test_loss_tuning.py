@@ -47,7 +47,7 @@ def test_the_network_is_the_one_of_its_docstring(side: int) -> None:
 
 
 def test_both_losses_are_those_of_the_docstring() -> None:
-    problem, streams = LossTuning(channels=(2, 3), hidden_units=5, decay=0.3), Streams(0, R)
+    problem, streams = LossTuning(channels=2, hidden_units=5, decay=0.3), Streams(0, R)
     y, xi = problem.initial_inner(streams), problem.draw(120, streams, size=(30, 20))
     seen = {level: rows.astype(int) for level, rows in vars(xi).items() if level != "phase"}
     x = problem.domain.sample(streams.uniform("test", problem.n))
@@ -85,7 +85,7 @@ def test_classes_come_in_the_phases_shares() -> None:
 
 
 def test_accuracies_are_means_over_classes() -> None:
-    problem, streams = LossTuning(channels=(2, 3), hidden_units=5), Streams(0, 2)
+    problem, streams = LossTuning(channels=2, hidden_units=5), Streams(0, 2)
     x, y, xi = problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams, size=(4, 4))
     found = problem.measures(SingleLevelState(x, y, 0), x, xi)
     test, shares = problem.data.test, 0.4 ** np.arange(10) / (0.4 ** np.arange(10)).sum()
@@ -104,3 +104,8 @@ def test_a_few_hundred_steps_of_the_follower_learn() -> None:
         xi = problem.draw(t, streams, size=(1, 64))
         y = y - 0.1 * problem.inner_gradient(x, y, xi)
     assert problem.measures(SingleLevelState(x, y, 0), x, xi)["balanced_accuracy"][0] > 0.7
+
+
+def test_ratios_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="Expected ratios > 0"):
+        _ = LossTuning(ratios=[0.5, 0.0]).data
