@@ -7,6 +7,10 @@ weight) with one other seed, beta in phases of a quarter of the length unless to
 accuracy on test images, mean over all rounds; a star marks a grid's edge. Figures are means over the seeds, which are
 a run's replicas, with standard errors; milliseconds of a round of all seeds are the thread's own, the least of several.
 
+g is not convex in the network's weights, which all four methods' theory asks for. SOBOW suffers most: its conjugate
+gradients start from the last round's v, and where the Hessian is indefinite ||v|| grows from round to round without
+bound, until x jumps between the ends of its box. SOGD's v is kept in a ball, OAGD's begins at 0 in every round.
+
     python -m zoviz.papers.sogd_tuning      # half an hour
 """
 
