@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,11 +14,13 @@ torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]
 
 from zoviz.problems import LossTuning  # noqa: E402
 from zoviz.problems.convolution import ConvNet  # noqa: E402
+from zoviz.problems.images import images  # noqa: E402
 from zoviz.solvers.single_level import SingleLevelState  # noqa: E402
 from zoviz.streams import Streams  # noqa: E402
-from zoviz.types import Array  # noqa: E402
+from zoviz.types import Array, MissingExtra  # noqa: E402
 
 R = 3
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def layers(net: ConvNet, y: Array, pixels: Array) -> Array:
@@ -109,3 +115,18 @@ def test_a_few_hundred_steps_of_the_follower_learn() -> None:
 def test_ratios_must_be_positive() -> None:
     with pytest.raises(ValueError, match="Expected ratios > 0"):
         _ = LossTuning(ratios=[0.5, 0.0]).data
+
+
+@pytest.mark.parametrize("module, extra", [("torch", "torch"), ("sklearn", "data")])
+def test_what_is_missing_is_said_with_the_command(monkeypatch: pytest.MonkeyPatch, module: str, extra: str) -> None:
+    problem, streams = LossTuning(channels=2), Streams(0, 1)
+    images.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=rf'pip install "zoviz\[{extra}\]"'):
+        problem.inner(problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams))
+
+
+def test_importing_the_problems_loads_neither_pytorch_nor_scikit_learn() -> None:
+    script = "import sys, zoviz.problems; print(*sorted({'torch', 'sklearn'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.returncode == 0 and done.stdout.split() == [], done.stderr
