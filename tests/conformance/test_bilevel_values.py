@@ -24,7 +24,7 @@ EACH_CLASS = pytest.mark.parametrize("cls", PROBLEMS.values(), ids=PROBLEMS.keys
 
 
 def small(cls: type[OnlineBilevel], **settings: Any) -> OnlineBilevel:
-    quick = {"channels": (2, 3), "hidden_units": 5}
+    quick = {"channels": 2, "hidden_units": 5}
     return cls(**{name: value for name, value in quick.items() if name in cls.param} | settings)
 
 

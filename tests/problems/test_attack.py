@@ -68,6 +68,20 @@ def test_the_network_is_trained_once() -> None:
     assert BlackBoxAttack(seed=1).data.network is not BlackBoxAttack().data.network
 
 
+def test_mnist_comes_through_the_same_interface(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    made = rng.integers(0, 256, (400, 784)), rng.integers(0, 10, 400).astype(str)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: made)
+    images.cache_clear()  # what was made up here must not stay, nor what others loaded be taken
+    try:
+        problem, streams = BlackBoxAttack(dataset="mnist", epochs=1, hidden_units=3, seed=99), Streams(0, 2)
+        x, y = problem.initial(streams), problem.initial_inner(streams)
+        assert problem.n == 784 and problem.inner(x, y, problem.draw(0, streams, size=(2, 3))).shape == (2,)
+        assert -5.0 <= problem.data.stream.pixels.min() < -4.9 and 4.9 < problem.data.stream.pixels.max() <= 5.0
+    finally:
+        images.cache_clear()
+
+
 def test_a_few_rounds_mislead_the_network_and_leave_the_weights() -> None:
     solver = ZOGD(inner_step=1.0, inner_batch=32)
     run = Run(problem=BlackBoxAttack(penalty=0.01), solver=solver, replicas=2, iterations=150)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -10,11 +14,13 @@ torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]
 
 from zoviz.problems import LossTuning  # noqa: E402
 from zoviz.problems.convolution import ConvNet  # noqa: E402
+from zoviz.problems.images import images  # noqa: E402
 from zoviz.solvers.single_level import SingleLevelState  # noqa: E402
 from zoviz.streams import Streams  # noqa: E402
-from zoviz.types import Array  # noqa: E402
+from zoviz.types import Array, MissingExtra  # noqa: E402
 
 R = 3
+ROOT = Path(__file__).resolve().parents[2]
 
 
 def layers(net: ConvNet, y: Array, pixels: Array) -> Array:
@@ -47,7 +53,7 @@ def test_the_network_is_the_one_of_its_docstring(side: int) -> None:
 
 
 def test_both_losses_are_those_of_the_docstring() -> None:
-    problem, streams = LossTuning(channels=(2, 3), hidden_units=5, decay=0.3), Streams(0, R)
+    problem, streams = LossTuning(channels=2, hidden_units=5, decay=0.3), Streams(0, R)
     y, xi = problem.initial_inner(streams), problem.draw(120, streams, size=(30, 20))
     seen = {level: rows.astype(int) for level, rows in vars(xi).items() if level != "phase"}
     x = problem.domain.sample(streams.uniform("test", problem.n))
@@ -85,7 +91,7 @@ def test_classes_come_in_the_phases_shares() -> None:
 
 
 def test_accuracies_are_means_over_classes() -> None:
-    problem, streams = LossTuning(channels=(2, 3), hidden_units=5), Streams(0, 2)
+    problem, streams = LossTuning(channels=2, hidden_units=5), Streams(0, 2)
     x, y, xi = problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams, size=(4, 4))
     found = problem.measures(SingleLevelState(x, y, 0), x, xi)
     test, shares = problem.data.test, 0.4 ** np.arange(10) / (0.4 ** np.arange(10)).sum()
@@ -104,3 +110,23 @@ def test_a_few_hundred_steps_of_the_follower_learn() -> None:
         xi = problem.draw(t, streams, size=(1, 64))
         y = y - 0.1 * problem.inner_gradient(x, y, xi)
     assert problem.measures(SingleLevelState(x, y, 0), x, xi)["balanced_accuracy"][0] > 0.7
+
+
+def test_ratios_must_be_positive() -> None:
+    with pytest.raises(ValueError, match="Expected ratios > 0"):
+        _ = LossTuning(ratios=[0.5, 0.0]).data
+
+
+@pytest.mark.parametrize("module, extra", [("torch", "torch"), ("sklearn", "data")])
+def test_what_is_missing_is_said_with_the_command(monkeypatch: pytest.MonkeyPatch, module: str, extra: str) -> None:
+    problem, streams = LossTuning(channels=2), Streams(0, 1)
+    images.cache_clear()
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(MissingExtra, match=rf'pip install "zoviz\[{extra}\]"'):
+        problem.inner(problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams))
+
+
+def test_importing_the_problems_loads_neither_pytorch_nor_scikit_learn() -> None:
+    script = "import sys, zoviz.problems; print(*sorted({'torch', 'sklearn'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.returncode == 0 and done.stdout.split() == [], done.stderr

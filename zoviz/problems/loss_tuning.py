@@ -48,8 +48,8 @@ class LossTuning(OnlineBilevel):
     gradient of the product <grad_y g, v>. All replicas are differentiated at once.
 
     Measures are taken on images that the stream does not hold: ``balanced_accuracy``, the mean of the classes'
-    accuracies; ``test_accuracy``, that mean weighed as the present phase's stream; ``loss``, the balanced
-    cross-entropy; ``phase``, 1 to 4. x starts at Delta = 0, gamma = 1, the plain cross-entropy; y at random.
+    accuracies; ``test_accuracy``, that mean weighed as the present phase's stream; ``objective``, the cross-entropy as
+    f counts it; ``phase``, 1 to 4. x starts at Delta = 0, gamma = 1, the plain cross-entropy; y at random.
 
     Notes
     -----
@@ -80,7 +80,13 @@ class LossTuning(OnlineBilevel):
         label="Images",
         doc="digits: those of scikit-learn, 8 x 8. mnist: 28 x 28, downloaded at first use.",
     )
-    channels = param.NumericTuple(default=(4, 8), length=2, label="Channels", doc="Of the two convolutions.")
+    channels = param.Integer(
+        default=4,
+        bounds=(1, 1024),
+        softbounds=(2, 32),
+        label="Channels",
+        doc="Of the first convolution; the second has twice as many.",
+    )
     hidden_units = param.Integer(
         default=16, bounds=(2, 4096), softbounds=(8, 256), label="Hidden units", doc="Of the first full layer."
     )
@@ -102,10 +108,12 @@ class LossTuning(OnlineBilevel):
 
     def build(self) -> _Data:
         """Load the images and lay out the network."""
+        if min(self.ratios) <= 0.0:
+            raise ValueError(f"Expected ratios > 0, got {self.ratios}: class i has a share proportional to ratio^i.")
         every = images(self.dataset)
         stream = every.part(0.0, SEEN)
         members = tuple(np.flatnonzero(stream.labels == label) for label in range(CLASSES))
-        network = ConvNet(every.side, self.channels, self.hidden_units)
+        network = ConvNet(every.side, (self.channels, 2 * self.channels), self.hidden_units)
         return _Data(network, stream, every.part(SEEN, 1.0), members)
 
     @property
@@ -185,7 +193,7 @@ class LossTuning(OnlineBilevel):
         logits = self.data.network.read(y, np.broadcast_to(_inputs(test.pixels), (len(y), *test.pixels.shape)))
         member = test.labels[:, None] == np.arange(CLASSES)
         by_class = (logits.argmax(axis=-1) == test.labels) @ (member / member.sum(axis=0))
-        loss = _log_sum(logits) - np.where(member, logits, 0.0).sum(axis=-1)
+        loss = np.logaddexp.reduce(logits, axis=-1) - np.where(member, logits, 0.0).sum(axis=-1)
         return {
             "objective": (loss @ (member / member.sum(axis=0))).sum(axis=-1),
             "balanced_accuracy": by_class.mean(axis=-1),
@@ -240,8 +248,3 @@ def _even(count: int) -> Array:
     """Evenly spread points of the unit square, (count, 2): a lattice of rank 1."""
     place = np.arange(count)
     return np.stack([(place + 0.5) / count, place * 0.5 * (np.sqrt(5.0) - 1.0) % 1.0], axis=-1)
-
-
-def _log_sum(logits: Array) -> Array:
-    top = logits.max(axis=-1)
-    return top + np.log(np.exp(logits - top[..., None]).sum(axis=-1))
