@@ -376,3 +376,52 @@ def test_storm_needs_the_same_sample_at_both_points() -> None:
     # AR(1) with additive noise of variance 1: a^2 / (1 - (1 - a)^2) = a / (2 - a).
     assert right == pytest.approx(a / (2.0 - a), rel=0.1)
     assert wrong > 10.0 * right, (right, wrong)
+
+
+# --- the last step ----------------------------------------------------------------------------------------------------
+
+
+def test_what_is_kept_is_uniform_over_the_iterations_and_from_one_of_them() -> None:
+    qp, replicas, steps = problem(), 3000, 6
+    streams = Streams(0, replicas)
+    oracle, solver = Oracle(qp, streams), SmoothedALM(**SMOOTH)
+    states = [solver.init(qp.initial(streams), oracle, streams)]
+    for _ in range(steps):
+        states.append(solver.step(states[-1], oracle, streams)[0])
+    kept = states[-1].kept
+    where = np.array([(kept.point == state.point).all(axis=1) for state in states[:-1]])
+    assert (where.sum(axis=0) == 1).all()
+    t = where.argmax(axis=0)
+    for r in range(replicas):
+        np.testing.assert_array_equal(kept.dual[r], states[t[r] + 1].dual[r])  # y_{t* + 1}
+        np.testing.assert_array_equal(kept.anchor[r], states[t[r]].anchor[r])
+    counts = np.bincount(t, minlength=steps)
+    assert np.square(counts - replicas / steps).sum() / (replicas / steps) < 20.5  # chi-square, 5 degrees, 0.999
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_the_last_step_written_out(sampled: bool) -> None:
+    qp = problem(sampled_rows=sampled)
+    solver = (SampledALM if sampled else SmoothedALM)(
+        polish_batch=50, **SMOOTH, **{"dual_reset": 1e9} if sampled else {}
+    )
+    run = Run(problem=qp, solver=solver, replicas=REPLICAS, iterations=STEPS, seed=SEED)
+    found, kept = run.run().polished, run.state.kept
+    for r in range(REPLICAS):
+        hand = Hand(qp, r, [1] * STEPS + [50])
+        (a1, _), (a2, b2) = hand.pair(STEPS, 1), hand.pair(STEPS, 2)
+        x, y, z = kept.point[r], kept.dual[r], kept.anchor[r]
+        slope = hand.gradient(x, STEPS) + a1.T @ y + RHO * a1.T @ (a2 @ x - b2) + MU * (x - z)
+        np.testing.assert_allclose(found[r], hand.clip(x - TAU * slope), rtol=0.0, atol=1e-12)
+
+
+def test_other_methods_have_no_last_step() -> None:
+    run = Run(problem=problem(), solver=PenaltySGD(), replicas=2, iterations=3)
+    assert run.run().polished is None and run.result.calls.tolist() == [3, 3]
+
+
+def test_many_dual_resets_are_said() -> None:
+    for cap, said in ((1e9, False), (0.5, True)):
+        solver = SampledALM(dual_reset=cap, **SMOOTH)
+        result = Run(problem=problem(), solver=solver, replicas=3, iterations=100).run()
+        assert ("reset in more than 1% of the iterations by 3 of 3 replicas" in result.message) == said

@@ -80,6 +80,8 @@ def summarise(worker: Worker) -> Result:
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
         message += f" {worker.problem.mishap}" if worker.problem.mishap else ""
+    remark = worker.solver.remark(state)
+    message += f" {remark}" if remark else ""
     x, y = worker.solver.output(state), getattr(state, "y", np.empty((found.size, 0)))
     return Result(
         x=x if units is None else units.point(x),

@@ -130,11 +130,12 @@ class Solver(param.Parameterized):
         return None
 
     def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-        """A better answer (R, n) than the iterate, made once when the run ends; None where the method has none.
-
-        Its calls are charged; where the budget is spent, there is no such answer.
-        """
+        """A better answer (R, n), made once when the run ends by calls that are charged; None where there is none."""
         return None
+
+    def remark(self, state: Any) -> str:
+        """What to know of the outcome, as a sentence; empty where there is nothing."""
+        return ""
 
     def close(self) -> None:
         """Let go of what is held outside the state; the run calls it when it ends, in the thread that stepped."""

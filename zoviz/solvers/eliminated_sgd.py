@@ -26,36 +26,32 @@ class Elimination:
 
     Attributes
     ----------
-    free : ndarray of bool, shape (n,)
-        F, the variables without bounds.
-    inverse : Array, shape (f, p)
-        Pseudo-inverse of A_F, the columns of A that belong to them.
+    inverse : Array, shape (n, p)
+        Pseudo-inverse of A_F, the columns of A that belong to them; 0 in the rows of the other variables.
     matrix, offset : Array, shapes (p, n) and (p,)
     """
 
-    free: np.ndarray
     inverse: Array
     matrix: Array
     offset: Array
 
     def restore(self, x: Array) -> Array:
         """x with its free variables moved, as little as possible, so that A x = b."""
-        x = x.copy()
-        x[:, self.free] -= (x @ self.matrix.T - self.offset) @ self.inverse.T
-        return x
+        return x - (x @ self.matrix.T - self.offset) @ self.inverse.T
 
 
 def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
     """Equations solved for the free variables; None where these do not suffice."""
     free = np.isinf(domain.lower) & np.isinf(domain.upper)
-    whole = np.concatenate([matrix, offset[:, None]], axis=1)
     if not free.any():
         return None
-    inverse = np.linalg.pinv(matrix[:, free])
-    left = whole - matrix[:, free] @ (inverse @ whole)
+    inverse = np.zeros(matrix.T.shape)
+    inverse[free] = np.linalg.pinv(matrix[:, free])
+    whole = np.concatenate([matrix, offset[:, None]], axis=1)
+    left = whole - matrix @ (inverse @ whole)
     if np.linalg.norm(left) > _CONSISTENT * np.linalg.norm(whole):
         return None
-    return Elimination(free, inverse, matrix, offset)
+    return Elimination(inverse, matrix, offset)
 
 
 class _Eliminated(NamedTuple):
@@ -111,10 +107,9 @@ class EliminatedSGD(LinearMethod):
         assert isinstance(problem, LinearlyConstrained) and isinstance(problem.domain, Box)
         found = eliminate(*problem.matrix(), problem.domain)
         assert found is not None
-        square = (
-            float(np.linalg.norm(found.inverse @ found.matrix[:, ~found.free], 2) ** 2) if not found.free.all() else 0.0
-        )
-        step = self.scale(problem, 0.5) / (2.0 * constants.curvature * (1.0 + square))
+        bounded = found.matrix[:, ~found.inverse.any(axis=1)]
+        square = np.linalg.eigvals(found.inverse.T @ found.inverse @ (bounded @ bounded.T)).real.max(initial=0.0)
+        step = self.scale(problem, 0.5) / (2.0 * constants.curvature * (1.0 + float(square)))
         return {"primal_step": step, "estimator.smoothing_radius": self.radius(problem, constants)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Eliminated:
@@ -130,7 +125,7 @@ class EliminatedSGD(LinearMethod):
         first, x, solved = FirstOrder(oracle), state.x, state.elimination
         oracle.resample(self.batch_size)
         gradient, variance = self.gradient(first, x, oracle, streams)
-        dual = -gradient[:, solved.free] @ solved.inverse
+        dual = -gradient @ solved.inverse
         moved = oracle.domain.project(x - self.primal_step * (gradient + first.adjoint(dual)))
         new = Eliminated(solved.restore(moved), dual, solved, state.iteration + 1, state.n)
         return new, self.info(x, variance, oracle)

@@ -66,6 +66,16 @@ class SampledALM(SmoothedMethod):
         """Steps as for Algorithm 1; M_y = 1000 (1 + G_f / G_h), the size that multipliers may be expected to have."""
         return self.rule(problem, constants, 0.5) | {"dual_reset": 1e3 * (1.0 + constants.multiplier)}
 
+    def remark(self, state: Safeguarded) -> str:
+        """Says so where more than 1% of the iterations reset the multipliers: M_y is then too small."""
+        often = int((state.resets > 0.01 * state.iteration).sum())
+        if not often:
+            return ""
+        return (
+            f"The multipliers were reset in more than 1% of the iterations by {often} of {state.resets.size} replicas: "
+            "raise dual_reset, or take a smaller dual_step."
+        )
+
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Safeguarded:
         """z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)
