@@ -28,10 +28,9 @@ def test_the_covariance_bound_holds_accuracy_falls_and_slsqp_finds_the_same() ->
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("method", ["Alg. 1", "Alg. 3"])
-@pytest.mark.parametrize("loss", LOSSES)
+@pytest.mark.parametrize("loss, method", [(loss, "Alg. 1") for loss in LOSSES] + [("logistic", "Alg. 3")])
 def test_the_frontier_at_full_length(loss: str, method: str) -> None:
-    frontier = [fair(bound, loss, method) for bound in (1.0, 0.5, 0.2, 0.1, 0.05)]
+    frontier = [fair(bound, loss, method, replicas=2) for bound in (1.0, 0.2, 0.05)]
     for found in frontier:
         assert (found.covariance <= found.bound + 0.003).all()
         assert (found.objective <= 1.02 * found.from_here).all()

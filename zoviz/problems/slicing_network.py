@@ -67,14 +67,7 @@ def generate(
     planted = rng.integers(providers, size=(flows, chain))
     chosen = np.take_along_axis(provider, planted[..., None], axis=-1)[..., 0]
     stops = np.concatenate([ends[:, :1], places[chosen], ends[:, 1:]], axis=1)
-    follow = _next_links(tails, heads, cost, nodes)
-    load = np.zeros(tails.size)
-    for stop, rate in zip(stops, demand, strict=True):
-        for here, there in zip(stop[:-1], stop[1:], strict=True):
-            while here != there:
-                link = follow[here, there]
-                load[link] += rate
-                here = heads[link]
+    load = _load(stops, demand, heads, _next_links(tails, heads, cost, nodes))
     work = np.bincount(chosen.ravel(), np.repeat(demand, chain), minlength=sites)
     return Network(
         tails=tails,
@@ -99,6 +92,18 @@ def _links(rng: np.random.Generator, nodes: int, degree: int) -> tuple[np.ndarra
     more = rng.permutation(others)[: max(0, nodes * degree - ring.size)]
     pairs = np.sort(np.concatenate([ring, more]))
     return pairs // nodes, pairs % nodes
+
+
+def _load(stops: np.ndarray, demand: Array, heads: np.ndarray, follow: np.ndarray) -> Array:
+    """What every link carries (L,) where flows go from stop to stop, (K, S + 2), by the links that ``follow`` says."""
+    load = np.zeros(heads.size)
+    for stop, rate in zip(stops, demand, strict=True):
+        for here, there in zip(stop[:-1], stop[1:], strict=True):
+            while here != there:
+                link = follow[here, there]
+                load[link] += rate
+                here = heads[link]
+    return load
 
 
 def _next_links(tails: np.ndarray, heads: np.ndarray, cost: Array, nodes: int) -> np.ndarray:
