@@ -109,6 +109,7 @@ def reopened(lab: Any) -> float:
 def test_a_run_outlives_its_page_and_another_page_steers_it(store: Store, serve: Any, open_lab: Any) -> None:
     server = serve()
     lab = open_lab(server.url)
+    lab.settle(Time_budget_in_s="600")
     lab.page.get_by_label("Run on when the page is closed").click()
     lab.start()
     lab.page.close()
