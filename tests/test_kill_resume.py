@@ -11,6 +11,8 @@ import pytest
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="parts of a run are forks")
 
+# Microseconds a call: no log of evaluations, a checkpoint ten times a second.
+FAST = "--solver ZOSPLM --workers 0 --calls 6000000"
 SCRIPT = Path(__file__).with_name("kill_resume.py")
 
 
@@ -37,7 +39,13 @@ def test_a_few_kills(arguments: str) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "arguments",
-    ["--solver ZOCEG", "--solver ZOSPLM --workers 3", "--solver COBYLA --replicas 1 --calls 600", "--solver CMAES"],
+    [
+        "--solver ZOCEG",
+        "--solver ZOSPLM --workers 3",
+        "--solver COBYLA --replicas 1 --calls 600",
+        "--solver CMAES",
+        FAST,
+    ],
 )
 def test_fifty_kills(arguments: str) -> None:
     assert "50 kills" in killed("--kills", "50", "--calls", "1500", *arguments.split())

@@ -69,7 +69,9 @@ def watched(run: Run, at: Callable[[int], bool]) -> dict[int, tuple[bytes, Any, 
 
 def resumed(make: Callable[[], Run], kept: tuple[bytes, Any, Any, list[Change]], journal: Any = ()) -> Run:
     data, *rows, _ = kept
-    run = prepared(make)
+    run = make()
+    if run._worker is None:
+        run._prepare()
     worker = run._worker
     trace, path = (
         Trace.holding(now.columns, into.capacity, 2**now.epoch)
@@ -140,9 +142,8 @@ CASES: dict[str, Callable[[], Run]] = {
     ),
     "a budget of calls": lambda: Run(problem=PROBLEMS["common"](), solver=ZOSPLM(), replicas=2, calls=3001),
     "frozen replicas": lambda: Run(
-        problem=BlackBox(spoilt, h_at, bounds=[(-4, 4)] * 2), solver=ZOSPLM(), replicas=6, iterations=120, seed=3
+        problem=BlackBox(spoilt, h_at, bounds=[(-4, 4)] * 2), solver=ZOCEG(), replicas=6, iterations=120, seed=3
     ),
-    "a thinned trace": lambda: Run(problem=PROBLEMS["exact"](), solver=ZOSPLM(), replicas=1, iterations=4500),
     "a script": lambda: Run(
         problem=PROBLEMS["exact"](),
         solver=ZOSPLM(),
@@ -164,14 +165,41 @@ CASES: dict[str, Callable[[], Run]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_stands_beside_the_state_goes_on_too(case: str) -> None:
     whole = CASES[case]()
-    spots = (4000, 4120) if case == "a thinned trace" else (1, 20, 21, 50, 100)
-    kept = watched(whole, lambda t: t in spots)
+    kept = watched(whole, lambda t: t in (1, 20, 21, 50, 100))
     if case == "frozen replicas":
         assert 0 < whole.frozen < 6 and whole.result.failures.sum() > 0
     if case == "targets":
         assert len({tuple(target.iteration) for target in whole.hits}) == 4 and whole.status == "finished"
     for stopped in kept.values():
         assert_same(resumed(CASES[case], stopped), whole)
+
+
+def test_a_thinned_trace_goes_on_and_so_does_a_run_that_was_stopped() -> None:
+    def make() -> Run:
+        return Run(problem=PROBLEMS["exact"](), solver=ZOSPLM(), replicas=1, iterations=150)
+
+    def narrow() -> Run:
+        run = prepared(make)
+        run._worker.trace = Trace(64)
+        return run
+
+    whole, kept = narrow(), {}
+
+    def look() -> None:
+        worker = whole._worker
+        kept[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+
+    whole._worker.observer = look
+    whole._worker.work()
+    stopped = narrow()
+    stopped._worker.observer = lambda: stopped.stop() if stopped.progress.iteration == 101 else None
+    stopped._worker.work()
+    # It ends with a row that has no place in the trace of a run that was never stopped.
+    assert stopped.status == "stopped" and stopped.trace["iteration"][-1] == 101 and stopped.trace.stride == 2
+    worker = stopped._worker
+    kept[101] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+    for at in (60, 64, 65, 101, 149):
+        assert_same(resumed(narrow, kept[at]), whole)
 
 
 def steered() -> Run:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,34 @@ from zoviz.problems import LoadTracking
 from zoviz.runs.store import Store
 from zoviz.runs.trace import Trace
 from zoviz.solvers import ZOCEG
+
+
+@pytest.fixture(scope="session")
+def postgres() -> Iterator[Any]:
+    """Makes a URL of a fresh database, in a server that is started for the session."""
+    # Tests have no package: a helper beside them is loaded by its path.
+    spec = importlib.util.spec_from_file_location("zoviz_test_postgres", Path(__file__).with_name("postgres.py"))
+    helper = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(helper)
+    with helper.server() as server:
+        yield lambda: helper.database(server, f"zoviz_{uuid.uuid4().hex[:12]}")
+
+
+@pytest.fixture(scope="session")
+def shared(postgres: Any) -> Iterator[Store]:
+    """A PostgreSQL store for tests that leave it as they like: making a database takes longer than most of them."""
+    with postgres() as url, Store(url) as one:
+        yield one
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
+    """Of a store that is yet to be made, of each kind."""
+    if request.param == "sqlite":
+        yield f"sqlite:///{tmp_path / 'zoviz.db'}"
+        return
+    with request.getfixturevalue("postgres")() as fresh:
+        yield fresh
 
 
 @pytest.fixture

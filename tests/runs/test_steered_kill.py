@@ -45,7 +45,7 @@ def steered(run: Run) -> None:
     run.run(look)
 
 
-@pytest.mark.parametrize("more", [1, 2, 9])
+@pytest.mark.parametrize("more", [1, 7])
 def test_steering_a_moment_before_the_end_is_not_lost(tmp_path: Path, more: int) -> None:
     def make(last: int, **settings: object) -> Run:
         box = BlackBox(Mortal(last), h_at, bounds=[(-4, 4)] * 2, m=2)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from sqlalchemy import func, select
+from sqlalchemy import delete, func, select
 
 from zoviz import Run
 from zoviz.problems import BlackBox, NonconvexQCQP
@@ -21,6 +22,19 @@ from zoviz.solvers import ZOCEG, ZOEG
 from zoviz.types import ZovizError
 
 Small = Callable[..., Run]
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """Of each kind, and empty: the same tests for SQLite and PostgreSQL."""
+    if request.param == "sqlite":
+        with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as one:
+            yield one
+        return
+    one = request.getfixturevalue("shared")
+    with one.database.writing() as connection:
+        connection.execute(delete(RUNS))
+    yield one
 
 
 def rows(store: Store, table: Any, run: str | None = None) -> int:

@@ -61,34 +61,31 @@ def capture(worker: Worker) -> bytes | None:
     amiss = worker.state is None or worker.error is not None or worker.spent_calls
     if amiss or not worker.solver.checkpointable:
         return None
+    return pack(_contents(worker))
+
+
+def _contents(worker: Worker) -> dict[str, Any]:
     oracle, solver = worker.oracle, worker.solver
     counts = progress(oracle)
     for name in _IN_UNITS:
         del counts[name]
     units = oracle.units
-    return pack(
-        {
-            "iteration": worker.iteration,
-            "seconds": worker.seconds,
-            "state": worker.state,
-            "info": worker.info,
-            "streams": {key: tuple(mark) for key, mark in worker.streams.snapshot().items()},
-            "oracle": counts,
-            "units": None if units is None else [units.level, units.f, units.h],
-            "resolved": worker.resolved,
-            "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
-            "hits": [[target.iteration, target.calls, target.seconds] for target in worker.targets],
-            "journal": [tuple(change) for change in worker.journal],
-            "script": len(worker.script),
-            "notes": worker.notes,
-            "memory": worker.problem.memory,
-        }
-    )
-
-
-def points(data: bytes | None) -> int:
-    """Evaluations that were made before a capture: entries of the log with lower ordinals are not asked for again."""
-    return 0 if data is None else int(unpack(data)["oracle"]["calls"].sum())
+    return {
+        "iteration": worker.iteration,
+        "seconds": worker.seconds,
+        "state": worker.state,
+        "info": worker.info,
+        "streams": {key: tuple(mark) for key, mark in worker.streams.snapshot().items()},
+        "oracle": counts,
+        "units": None if units is None else [units.level, units.f, units.h],
+        "resolved": worker.resolved,
+        "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
+        "hits": [[target.iteration, target.calls, target.seconds] for target in worker.targets],
+        "journal": [tuple(change) for change in worker.journal],
+        "script": len(worker.script),
+        "notes": worker.notes,
+        "memory": worker.problem.memory,
+    }
 
 
 def restore(

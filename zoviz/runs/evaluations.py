@@ -143,6 +143,7 @@ class Logged(Answered):
 
     def _enter(self, ordinal: int, points: Array, f: Array, h: Array) -> Entry:
         whole = np.isfinite(f).all() and np.isfinite(h).all()
-        entry = Entry(points, f, h, "" if whole else self._problem.mishap)
+        # A copy: the solver may go on with its array before the log is written.
+        entry = Entry(points.copy(), f, h, "" if whole else self._problem.mishap)
         self.log.append(ordinal, entry)
         return entry

@@ -52,12 +52,12 @@ RUNS = Table(
     Column("message", Text, nullable=False, default=""),
     Column("parent", String(32), nullable=False, default=""),
     Column("deleted", Double),
-    Index("runs_created", "created"),
+    # By what is listed first: those that are not deleted, the latest of them.
+    Index("runs_created", "deleted", "created", "id"),
     Index("runs_status", "status", "created"),
     Index("runs_problem", "problem", "created"),
     Index("runs_solver", "solver", "created"),
     Index("runs_study", "study", "created"),
-    Index("runs_deleted", "deleted"),
 )
 
 

@@ -1,0 +1,111 @@
+"""Must show 4 and 6: what storing costs a fast run, and how quick a store with 10,000 runs is. Ratios in one process."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sqlalchemy import insert, select
+
+from zoviz import Run
+from zoviz.problems import NonconvexQCQP
+from zoviz.runs.store import Store
+from zoviz.runs.tables import RECIPES, RUNS
+from zoviz.solvers import ZOSPLM
+
+pytestmark = pytest.mark.bench
+
+MANY, PAGE = 10_000, 50
+
+
+ATTEMPTS, PAIRS, ITERATIONS = 3, 3, 4000
+
+
+def cost(store: Store | None) -> tuple[float, float]:
+    """Processor time of the solver's thread, and time by the wall, from start to end."""
+    run = Run(problem=NonconvexQCQP(n=6), solver=ZOSPLM(), replicas=8, iterations=ITERATIONS, seed=1, store=store)
+    wall, own = time.perf_counter(), time.thread_time()
+    run.run()
+    return time.thread_time() - own, time.perf_counter() - wall
+
+
+def ratios(store: Store) -> np.ndarray:
+    """Cost with a store over cost without, pair by pair, each in turn first: (pairs, 2)."""
+    out = []
+    for pair in range(PAIRS):
+        order = [store, None] if pair % 2 else [None, store]
+        figures = {one is not None: cost(one) for one in order}
+        out.append(np.divide(figures[True], figures[False]))
+    return np.array(out)
+
+
+def test_storing_costs_under_five_percent_of_a_fast_run(store: Store) -> None:
+    """Steps per second of processor time of the solver's thread, so that other programs take nothing from them.
+
+    That thread hands over its state once a second, tests a flag after every step, and begins and ends the run in the
+    store; the rest is another thread's. Time by the wall is printed beside it.
+    """
+    cost(store)
+    for _ in range(ATTEMPTS):
+        found = ratios(store)
+        own, wall = np.median(found, axis=0)
+        print(f"\nwith over without a store: processor {own:.4f}, wall {wall:.4f}; pairs {found.round(3).tolist()}")
+        if own < 1.05:
+            break
+    assert own < 1.05
+
+
+def filled(path: Path, runs: int, like: Run) -> Store:
+    """A store with copies of one run's lines."""
+    store = Store(f"sqlite:///{path}")
+    like.param.update(store=store)
+    like.run()
+    with store.database.writing() as connection:
+        row, recipe = (dict(connection.execute(select(table)).one()._mapping) for table in (RUNS, RECIPES))
+        ids = [f"{i:032x}" for i in range(runs - 1)]
+        kinds = ("ZOSPLM", "ZOCEG", "ZOEG", "CMAES")
+        connection.execute(
+            insert(RUNS),
+            [
+                row
+                | {"id": one, "created": float(i), "solver": kinds[i % 4], "label": f"run {i}", "tags": f"\n{i % 7}\n"}
+                for i, one in enumerate(ids)
+            ],
+        )
+        connection.execute(insert(RECIPES), [recipe | {"run": one} for one in ids])
+    return store
+
+
+LOOKS: dict[str, Callable[[Store], object]] = {
+    "the first page": lambda store: store.runs(limit=PAGE),
+    "a page of one solver": lambda store: store.runs(solver="ZOCEG", limit=PAGE),
+    "a page of the finished": lambda store: store.runs(status="finished", limit=PAGE),
+    "one run": lambda store: store.load(store.runs(limit=1)[0].id),
+}
+
+
+def test_a_store_of_ten_thousand_runs_is_quick(tmp_path: Path, small: Callable[..., Run]) -> None:
+    few, many = (filled(tmp_path / f"{n}.db", n, small(iterations=5, store=None)) for n in (10, MANY))
+    assert many.count() == MANY and len(many.runs(limit=PAGE)) == PAGE
+
+    def quickest(look: Callable[[Store], object], store: Store) -> float:
+        times = []
+        for _ in range(7):
+            started = time.perf_counter()
+            look(store)
+            times.append(time.perf_counter() - started)
+        return min(times)
+
+    figures = {name: (quickest(look, many), quickest(look, few)) for name, look in LOOKS.items()}
+    slow = {"text": lambda store: store.runs(text="run 99", limit=PAGE), "count": lambda store: store.count(tag="3")}
+    figures |= {name: (quickest(look, many), quickest(look, few)) for name, look in slow.items()}
+    for name, (long, short) in figures.items():
+        print(f"\n{name}: {1e3 * long:.1f} ms with {MANY} runs, {1e3 * short:.1f} ms with 10")
+    # A page of 50 lines takes longer to make than one of 10, however they are found.
+    assert all(figures[name][0] <= 5.0 * figures[name][1] for name in LOOKS), figures
+    assert all(figures[name][0] <= 0.5 for name in slow), "a search reads every line"
+    for store in (few, many):
+        store.close()
