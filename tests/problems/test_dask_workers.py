@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -24,20 +27,28 @@ distributed = pytest.importorskip("distributed")
 BOX = [(-1.0, 1.0)] * 2
 
 
-@pytest.fixture(scope="module")
-def client() -> Iterator[Any]:
-    # One death is enough to give up a task; ordinarily four are.
-    settings = {"distributed.scheduler.allowed-failures": 0, "distributed.worker.daemon": True}
+@contextmanager
+def cluster(patience: int = 3) -> Iterator[Any]:
+    """Two processes; a task is given up when more than ``patience`` (Dask's default is 3) have died of it."""
     with (
-        dask.config.set(settings),
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
+        dask.config.set({"distributed.scheduler.allowed-failures": patience}),
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two,
+        distributed.Client(two) as client,
     ):
         yield client
 
 
-def ready(client: Any) -> None:
-    client.wait_for_workers(2, timeout=60)
+@pytest.fixture(scope="module")
+def client() -> Iterator[Any]:
+    with cluster() as client:
+        yield client
+
+
+@pytest.fixture
+def mortal() -> Iterator[Any]:
+    """A cluster whose workers may be killed: nobody waits for their successors."""
+    with cluster() as client:
+        yield client
 
 
 def test_a_run_on_the_cluster_is_the_run_here(client: Any) -> None:
@@ -52,7 +63,6 @@ def test_a_run_on_the_cluster_is_the_run_here(client: Any) -> None:
         solver.estimator.batch_size = 5
         return Run(problem=problem, solver=solver, replicas=2, iterations=2, seed=2).run()
 
-    ready(client)
     mine, expected = result(client.get_executor()), result(None)
     for name in ("x", "fun", "calls", "multipliers"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name), err_msg=name)
@@ -63,7 +73,6 @@ def test_both_processes_work_and_equal_points_are_called_again(client: Any) -> N
         time.sleep(0.02)
         return float(time.perf_counter())
 
-    ready(client)
     problem = BlackBox(clock, lambda x: float(os.getpid()), bounds=BOX, workers=client.get_executor())
     value = problem.evaluate(np.zeros((10, 2)))
     assert np.unique(value.f).size == 10, "Dask takes tasks with equal arguments for one"
@@ -71,7 +80,6 @@ def test_both_processes_work_and_equal_points_are_called_again(client: Any) -> N
 
 
 def test_an_executable_tells_from_there_what_it_printed(client: Any) -> None:
-    ready(client)
     command = ["/bin/sh", "-c", "read a; test $ZOVIZ_CALL = 3 && exit 5; echo $a; echo $PPID >&2"]
     problem = Executable(command, bounds=BOX, m=0, workers=client.get_executor(), timeout=20.0)
     points = np.column_stack([np.linspace(-1, 1, 6), np.zeros(6)])
@@ -96,30 +104,48 @@ def deadly(folder: Path, times: int) -> Any:
     return objective
 
 
-def test_calls_of_a_killed_worker_are_made_elsewhere(client: Any, tmp_path: Path) -> None:
-    """With the scheduler's ordinary patience; the worker dies while it evaluates."""
-    ready(client)
-    client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 3))
+def test_calls_of_a_killed_worker_are_made_elsewhere(mortal: Any, tmp_path: Path) -> None:
     points = np.column_stack([np.linspace(-1, 0.6, 8), np.zeros(8)])
-    problem = BlackBox(deadly(tmp_path, 1), bounds=BOX, workers=client.get_executor())
+    problem = BlackBox(deadly(tmp_path, 1), bounds=BOX, workers=mortal.get_executor())
     np.testing.assert_array_equal(problem.evaluate(points).f, points[:, 0])
     assert problem.mishap == "" and len(list(tmp_path.iterdir())) == 1
 
 
-@pytest.mark.parametrize("on_error", ["fail", "raise"])
-def test_a_call_that_is_given_up_is_a_failure_with_a_sentence(client: Any, tmp_path: Path, on_error: str) -> None:
-    ready(client)
-    client.run_on_scheduler(lambda dask_scheduler: setattr(dask_scheduler, "allowed_failures", 0))
-    points = np.array([[0.9, 0.0]])
-    problem = BlackBox(deadly(tmp_path, 99), bounds=BOX, workers=client.get_executor(), on_error=on_error)
+def test_a_program_goes_with_its_worker_and_is_launched_elsewhere(mortal: Any, tmp_path: Path) -> None:
+    seen = tmp_path / "pids"
+    source = f"test -e {seen} && {{ echo 1; exit; }}; echo $$ $PPID > {seen}; trap '' TERM; sleep 600"
+
+    def kill() -> None:
+        while not (seen.exists() and seen.read_text().endswith("\n")):
+            time.sleep(0.01)
+        os.kill(int(seen.read_text().split()[1]), signal.SIGKILL)
+
+    threading.Thread(target=kill, daemon=True).start()
+    problem = Executable(["/bin/sh", "-c", source], bounds=BOX, m=0, workers=mortal.get_executor(), timeout=60.0)
+    np.testing.assert_array_equal(problem.evaluate(np.zeros((1, 2))).f, 1.0)
+    program = int(seen.read_text().split()[0])
+    deadline = time.monotonic() + 20.0
+    while time.monotonic() < deadline and running(program):
+        time.sleep(0.01)
+    assert not running(program)
+
+
+def running(pid: int) -> bool:
+    """Whether the process is there, and no zombie."""
+    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return done.stdout.strip()[:1] not in ("", "Z")
+
+
+def test_a_call_that_is_given_up_is_a_failure_with_a_sentence(tmp_path: Path) -> None:
     sentence = "Expected a value, got the end of the processes that were to find it: Attempted to run task .* on 1 "
-    if on_error == "raise":
-        with pytest.raises(OracleError, match=sentence):
-            problem.evaluate(points)
-    else:
-        assert np.isnan(problem.evaluate(points).f).all()
+    with cluster(patience=0) as client:  # each of the two calls takes one of the two workers with it
+        problem = BlackBox(deadly(tmp_path, 99), bounds=BOX, workers=client.get_executor(), on_error="fail")
+        assert np.isnan(problem.evaluate(np.array([[0.9, 0.0]])).f).all()
         with pytest.raises(OracleError, match=r"at x = \[0.9 0. \]: " + sentence):
             raise OracleError(problem.mishap)
+        problem.on_error = "raise"
+        with pytest.raises(OracleError, match=sentence):
+            problem.evaluate(np.array([[0.9, 0.0]]))
 
 
 def test_a_function_that_is_not_there_is_named(client: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -127,7 +153,6 @@ def test_a_function_that_is_not_there_is_named(client: Any, tmp_path: Path, monk
     monkeypatch.syspath_prepend(tmp_path)
     import only_the_parent_has_this as module
 
-    ready(client)
     problem = BlackBox(module.bowl, bounds=BOX, workers=client.get_executor(), on_error="fail")
     with pytest.raises(OracleError, match="Expected a black box that ClientExecutor can evaluate, got"):
         problem.evaluate(np.zeros((2, 2)))

@@ -75,7 +75,10 @@ def gone(pid: int) -> bool:
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)
-            if Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z":
+            if (
+                Path("/proc/self").exists()
+                and Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+            ):
                 return True
         except (ProcessLookupError, FileNotFoundError):
             return True
@@ -372,6 +375,22 @@ def test_values_are_told_as_they_come(tmp_path: Path) -> None:
     np.testing.assert_array_equal(value.f, POINTS[:, 0])
 
 
+def test_a_value_is_told_before_its_worker_begins_another_point(tmp_path: Path) -> None:
+    """So that what is kept by then is all but as many launches as there are workers."""
+    points = np.column_stack([np.arange(8.0), np.zeros(8)])
+    for workers in (None, 3):
+        folder = tmp_path / str(workers)
+        folder.mkdir()
+        behind: list[int] = []
+
+        def hear(i: int, value: Any, folder: Path = folder, behind: list[int] = behind) -> None:
+            time.sleep(0.05)
+            behind.append(len(list(folder.iterdir())) - len(behind))
+
+        shell(f"read a; touch {folder}/$a; echo $a", workers=workers).collect(points, hear)
+        assert len(behind) == 8 and max(behind) == (workers or 1)
+
+
 # --- nothing is left running ----------------------------------------------------------------------------------------
 
 
@@ -417,7 +436,7 @@ from zoviz.solvers import ZOCEG
 if __name__ == "__main__":
     how, seen = sys.argv[1:]
     workers = {{"alone": None, "exit": 2, "threads": 2}}[how]
-    source = "trap '' TERM HUP INT; sleep 600 & echo $$ $! > " + seen + "; wait; wait"
+    source = "trap '' TERM HUP INT; kill 0; sleep 600 & echo $$ $! > " + seen + "; wait; wait"
     problem = Executable(["/bin/sh", "-c", source], bounds=[(-1, 1)] * 2, m=0, workers=workers)
     run = Run(problem=problem, solver=ZOCEG(), replicas=1, iterations=2)
     if how != "exit":
