@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
 
-from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, UsageError, say
+from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, say
 from zoviz.registry import modules
 from zoviz.types import Untrusted, ZovizError
 
@@ -93,12 +93,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:  # the reader of a pipe has gone, e.g. head: what is left must not fail at the exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
-    except Untrusted as error:
-        say(f"zoviz {args.command}: {error} On the command line: --trust {shlex.quote(error.name)}")
-        return MISUSED
-    except (UsageError, ValueError) as error:
-        say(f"zoviz {args.command}: {error}")
-        return MISUSED
-    except (ZovizError, OSError) as error:
-        say(f"zoviz {args.command}: {error}")
-        return FAILED
+    except (ValueError, ZovizError, OSError) as error:
+        hint = f" On the command line: --trust {shlex.quote(error.name)}" if isinstance(error, Untrusted) else ""
+        say(f"zoviz {args.command}: {error}{hint}")
+        return MISUSED if isinstance(error, (ValueError, Untrusted)) else FAILED

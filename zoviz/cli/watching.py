@@ -92,7 +92,7 @@ def _mean(column: np.ndarray) -> float | None:
     return float(last.mean()) if last.size else None
 
 
-def report(run: Run, as_json: bool, interrupted: bool, kept: str) -> int:
+def report(run: Run, as_json: bool, interrupted: bool, kept: str | None) -> int:
     """Print the outcome; the exit code."""
     if run.state is None:
         if as_json:

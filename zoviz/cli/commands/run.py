@@ -39,7 +39,7 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         run = Run(problem=problem, solver=solver, store=store, **settings(args, problem))
         watch = Watch(run, args.quiet)
         watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))
-        return report(run, args.json, watch.interrupted, "" if store is None else store.database.name)
+        return report(run, args.json, watch.interrupted, None if store is None else store.database.name)
 
 
 def _tag(store: Store, run: str, tags: list[str]) -> None:
