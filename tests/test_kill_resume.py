@@ -32,8 +32,8 @@ def killed(*arguments: str) -> str:
 
 @pytest.mark.parametrize("arguments", ["--solver ZOCEG --workers 2", "--solver COBYLA --replicas 1"])
 def test_a_few_kills(arguments: str) -> None:
-    said = killed("--kills", "3", "--calls", "60", "--longest", "0.6", *arguments.split())
-    assert "3 kills" in said and "agree to the bit" in said
+    said = killed("--kills", "2", "--calls", "40", "--longest", "0.4", *arguments.split())
+    assert "2 kills" in said and "agree to the bit" in said
 
 
 @pytest.mark.slow

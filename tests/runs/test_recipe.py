@@ -13,6 +13,7 @@ import pytest
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
 from zoviz.registry import discover, required
 from zoviz.runs import recipe
+from zoviz.runs.likeness import check_same
 from zoviz.runs.recipe import describe, rebuild
 from zoviz.solvers import ZOCEG, Solver
 from zoviz.types import ZovizError
@@ -121,6 +122,7 @@ def test_an_executor_is_left_out() -> None:
         ("objective", "posix:system"),
         ("objective", "zoviz.problems.blackbox:np.load"),
         ("objective", "zoviz.problems.serving:serve"),
+        ("objective", "zoviz.problems.executable:Executable"),
         ("objective", "zoviz.problems.blackbox:BlackBox.evaluate.__globals__"),
         ("objective", "tests:nothing"),
     ],
@@ -155,11 +157,11 @@ def test_parameters_that_are_not_there_any_more_are_said() -> None:
 
 def test_a_stand_in_must_be_what_was_stored() -> None:
     stored = describe(BlackBox(lambda x: float(x @ x), bounds=[(-1.0, 1.0)]))
-    recipe.check_same(stored, describe(BlackBox(sphere, bounds=[(-1.0, 1.0)])), "problem")
+    check_same(stored, describe(BlackBox(sphere, bounds=[(-1.0, 1.0)])), "problem")
     with pytest.raises(ZovizError, match="Expected problem.bounds"):
-        recipe.check_same(stored, describe(BlackBox(sphere, bounds=[(-1.0, 2.0)])), "problem")
+        check_same(stored, describe(BlackBox(sphere, bounds=[(-1.0, 2.0)])), "problem")
     with pytest.raises(ZovizError, match="Expected problem"):
-        recipe.check_same(stored, describe(LoadTracking()), "problem")
+        check_same(stored, describe(LoadTracking()), "problem")
 
 
 def test_a_program_is_launched_only_where_it_is_trusted() -> None:

@@ -19,8 +19,8 @@ from zoviz.runs.trace import Trace
 from zoviz.runs.worker import Worker
 from zoviz.streams import Mark
 
-_ELSEWHERE = ("_problem", "_streams", "domain")
-"""What an oracle holds and does not own."""
+_ELSEWHERE = ("_problem", "_streams", "_limit", "domain")
+"""What an oracle holds and does not own, or is told anew."""
 
 _IN_UNITS = ("units", "tolerance")
 
@@ -86,6 +86,11 @@ def _contents(worker: Worker) -> dict[str, Any]:
         "notes": worker.notes,
         "memory": worker.problem.memory,
     }
+
+
+def points(data: bytes | None) -> int:
+    """Evaluations that were made before a capture: entries of the log with lower ordinals are not asked for again."""
+    return 0 if data is None else int(unpack(data)["oracle"]["calls"].sum())
 
 
 def restore(

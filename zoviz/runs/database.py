@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -53,8 +53,9 @@ class Database:
     """An engine that writes in short transactions, each begun as a writer, and tells its troubles in sentences.
 
     SQLite is opened in WAL mode with ``synchronous=FULL``: readers never wait, writers take turns, and what was
-    committed survives a loss of power; a run commits once a second from a thread of its own, so that the solver does
-    not wait for the disk. A WAL needs a disk of this machine, not a network's: a team shares a PostgreSQL server.
+    committed survives a loss of power, an evaluation under ``checkpoint="every call"`` before the next begins; else a
+    run commits once a second from a thread of its own, so that the solver does not wait for the disk. A WAL needs a
+    disk of this machine, not a network's: a team shares a PostgreSQL server.
 
     Parameters
     ----------
@@ -211,6 +212,3 @@ def _sentence(error: SQLAlchemyError, name: str) -> str:
             got = got.format(patience=PATIENCE)
             return f"Expected {expected} for the store {name}, got {got} ({short}): {advice}."
     return f"Expected the store {name} to answer, got: {short}."
-
-
-Migration = Callable[[Connection], None]

@@ -116,6 +116,7 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
     The objective is the mean over the replicas, the violation the largest, the best value the least.
     """
     status, message = outcome or (worker.status, " ".join(worker.notes))
+    message = message.replace("\0", "")  # which PostgreSQL does not take
     values = {"status": status, "message": message, "updated": time.time(), "seconds": worker.seconds}
     values |= {"iterations": worker.iteration, "calls": 0 if worker.oracle is None else worker.oracle.spent}
     now = worker.trace.snapshot()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import math
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
@@ -18,7 +19,7 @@ from zoviz.solvers.base import Solver
 from zoviz.types import Untrusted, ZovizError
 
 _ROOMS = (("zoviz.problems", Problem), ("zoviz.solvers", Solver), ("zoviz.estimators", GradientEstimator))
-_TAGS = ("class", "function", "program", "unnamed", "omitted", "array", "tuple", "float", "dict")
+TAGS = ("class", "function", "program", "unnamed", "omitted", "array", "tuple", "float", "dict")
 """Keys that mark a description; a plain dict is wrapped, so that none of its own keys is taken for one."""
 
 
@@ -95,28 +96,6 @@ def _parts(description: Any) -> Iterator[dict[str, Any]]:
         yield from _parts(item)
 
 
-def check_same(stored: Any, given: Any, place: str) -> None:
-    """Check that an object that is ``given`` in the place of a stored one is described as that was.
-
-    What could not be named may be anything; executors do not count.
-
-    Raises
-    ------
-    ZovizError
-        With the first difference.
-    """
-    if any({"unnamed", "omitted"} & _mapping(one).keys() for one in (stored, given)):
-        return
-    if isinstance(stored, dict) and isinstance(given, dict) and stored.keys() == given.keys():
-        for name, value in stored.items():
-            check_same(value, given[name], place if name in _TAGS or name == "values" else f"{place}.{name}")
-    elif isinstance(stored, list) and isinstance(given, list) and len(stored) == len(given):
-        for i, (one, other) in enumerate(zip(stored, given, strict=True)):
-            check_same(one, other, f"{place}[{i}]")
-    elif stored != given:
-        raise ZovizError(f"Expected {place} as it was stored, {stored!r:.80}, got {given!r:.80}.")
-
-
 def rebuild(description: Any, *, trusted: Iterable[str] = ()) -> Any:
     """The object that ``describe`` described.
 
@@ -153,9 +132,9 @@ class _Builder:
             return [self.build(item) for item in one]
         if not isinstance(one, dict):
             return one
-        tag = next((tag for tag in _TAGS if tag in one), None)
+        tag = next((tag for tag in TAGS if tag in one), None)
         if tag is None:
-            raise ZovizError(f"Expected a description with one of {', '.join(_TAGS)}, got {sorted(one)}.")
+            raise ZovizError(f"Expected a description with one of {', '.join(TAGS)}, got {sorted(one)}.")
         return getattr(self, f"_{tag}")(one)
 
     def _class(self, one: dict[str, Any]) -> Any:
@@ -182,10 +161,12 @@ class _Builder:
 
     def _function(self, one: dict[str, Any]) -> Any:
         path = one["function"]
-        if path.startswith("zoviz.problems."):  # examples of a problem's own module, reached without an import
-            for cls in discover("zoviz.problems", Problem).values():
-                if cls.__module__ == path.partition(":")[0]:
-                    return self._defined(path)
+        classes = discover("zoviz.problems", Problem).values()
+        modules = {cls.__module__ for cls in classes if cls.__module__.startswith("zoviz.problems.")}
+        if path.partition(":")[0] in modules:  # an example of a problem's own module, which is loaded
+            found = self._defined(path)
+            if inspect.isfunction(found):
+                return found
         return self._import(path)
 
     def _program(self, one: dict[str, Any]) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from zoviz.runs.checkpoint import points
 from zoviz.runs.evaluations import Entry
 from zoviz.runs.kept import Kept
 from zoviz.runs.packing import unpack
@@ -24,7 +25,7 @@ def read(connection: Connection, stored: Stored) -> Kept:
     run = stored.id
     query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == "checkpoint")
     checkpoint = connection.execute(query).scalar()
-    spent = 0 if checkpoint is None else stored.points
+    spent = points(checkpoint)
     rows = connection.execute(select(EVALUATIONS.c.data).where(EVALUATIONS.c.run == run))
     found = ((ordinal, Entry(*entry)) for row in rows for ordinal, *entry in unpack(row.data))
     entries = {ordinal: entry for ordinal, entry in found if ordinal + len(entry.x) > spent}

@@ -14,11 +14,12 @@ from zoviz.problems.base import Problem
 from zoviz.runs import listing, recipe
 from zoviz.runs.course import assemble
 from zoviz.runs.journal import Change, Journal
+from zoviz.runs.likeness import check_same
 from zoviz.runs.limits import Limits
 from zoviz.runs.listing import Record
 from zoviz.runs.packing import unpack
 from zoviz.runs.readout import Progress
-from zoviz.runs.recipe import check_same, describe, rebuild
+from zoviz.runs.recipe import describe, rebuild
 from zoviz.runs.result import Result
 from zoviz.runs.tables import JOURNAL, RECIPES, SEGMENTS, SNAPSHOTS
 from zoviz.runs.targets import Target, build
@@ -149,11 +150,6 @@ class Stored:
     def spent_calls(self) -> bool:
         """Whether the call budget ended the run, in mid-step."""
         return bool(self._outcome and self._outcome["spent_calls"])
-
-    @property
-    def points(self) -> int:
-        """Evaluations before the last snapshot, of all replicas."""
-        return int(self._outcome["calls"].sum()) if self._outcome else 0
 
     @property
     def memory(self) -> dict[str, Any]:

@@ -1,21 +1,21 @@
-"""What is steered is on disk before an evaluation that it led to: else the run could not be resumed."""
+"""With checkpoint="every call": nothing that was paid is paid again, and what was steered is not forgotten."""
 
 from __future__ import annotations
 
 import os
 import signal
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox
 from zoviz.runs.store import Store
-from zoviz.solvers import ZOCEG
+from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.types import Array
-
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="a part of a run is a fork")
 
 
 class Mortal:
@@ -45,6 +45,7 @@ def steered(run: Run) -> None:
     run.run(look)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="a part of a run is a fork")
 @pytest.mark.parametrize("more", [1, 7])
 def test_steering_a_moment_before_the_end_is_not_lost(tmp_path: Path, more: int) -> None:
     def make(last: int, **settings: object) -> Run:
@@ -71,3 +72,44 @@ def test_steering_a_moment_before_the_end_is_not_lost(tmp_path: Path, more: int)
     assert [change[3:] for change in run.journal] == [change[3:] for change in whole.journal]
     np.testing.assert_array_equal(run.result.x, whole.result.x)
     np.testing.assert_array_equal(run.result.calls, whole.result.calls)
+
+
+class Licensed:
+    """A black box that counts its calls and fails from one of them on, until it is mended."""
+
+    def __init__(self, last: int) -> None:
+        self.calls, self.last = 0, last
+
+    def __call__(self, x: Array) -> float:
+        self.calls += 1
+        if self.calls > self.last:
+            raise RuntimeError("no licence")
+        return float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2)
+
+
+@pytest.mark.parametrize("end", ["an error", "its budget"])
+def test_what_was_paid_after_the_last_checkpoint_is_not_paid_again(tmp_path: Path, end: str) -> None:
+    box = Licensed(200 if end == "an error" else 10**9)
+    problem = BlackBox(box, h_at, bounds=[(-4, 4)] * 2, m=2)
+    solver = ZOSPLM(estimator=Sphere(batch_size=60))
+    with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as store:
+        run = Run(problem=problem, solver=solver, replicas=1, store=store, checkpoint="every call")
+        run.calls = 400 if end == "an error" else 200
+
+        def look() -> None:
+            if run.progress.iteration == 2:  # a checkpoint now, not when a second has gone by
+                run._worker.recorder.hold()
+                run._worker.recorder._flush()
+
+        with pytest.raises(RuntimeError, match="no licence") if end == "an error" else nullcontext():
+            run.run(look)
+        paid, box.last = min(box.calls, box.last), 10**9
+        assert store.load(run.id).status == ("failed" if end == "an error" else "finished")
+        box.calls = 0
+        again = store.resume(run.id, problem=problem, calls=400)
+        again.run()
+        assert 0 < box.calls == again.result.calls.sum() - paid
+    whole = Run(problem=BlackBox(Mortal(10**9), h_at, bounds=[(-4, 4)] * 2, m=2), solver=solver, replicas=1, calls=400)
+    whole.run()
+    np.testing.assert_array_equal(again.result.x, whole.result.x)
+    np.testing.assert_array_equal(again.result.calls, whole.result.calls)
