@@ -15,6 +15,7 @@ import pytest
 
 from zoviz.cli.command import FAILED, FINE, INFEASIBLE, MISUSED
 from zoviz.cli.main import commands, main
+from zoviz.runs import database
 from zoviz.runs.store import Store
 
 SMALL = ["LoadTracking", "ZOCEG", "n=5", "curtailment=40", "--iterations", "20", "--replicas", "2", "--quiet"]
@@ -332,6 +333,20 @@ def test_a_store_that_cannot_be_opened(zoviz: Callable[..., Told], folder: Path)
         assert told.code == FAILED and told.err.startswith("zoviz runs: Expected"), (url, told)
 
 
+def test_a_store_that_fails_in_mid_run_is_told(zoviz: Callable[..., Told], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert zoviz("runs").code == FINE
+    begin = database._on_begin
+
+    def without_room(connection: Any) -> None:
+        begin(connection)
+        connection.exec_driver_sql("PRAGMA max_page_count = 1")  # as on a full disk
+
+    monkeypatch.setattr(database, "_on_begin", without_room)
+    told = zoviz("run", *SMALL, "--tag", "lost")
+    assert told.code == FINE and "best feasible" in told.out
+    assert "Storing failed: Expected room on the disk" in told.out and "Not tagged" in told.err
+
+
 def test_help_teaches(zoviz: Callable[..., Told]) -> None:
     whole = zoviz("--help").out
     for command in commands():
@@ -344,6 +359,9 @@ def test_help_teaches(zoviz: Callable[..., Told]) -> None:
 def test_nothing_draws_that_need_not(folder: Path, root: Path) -> None:
     source = f"""
 import sys
+import zoviz
+assert "sqlalchemy" not in sys.modules and {{"Store", "Study"}} <= set(zoviz.__all__)
+from zoviz import Store, Study
 from zoviz.cli.main import main
 for words in (["--help"], ["runs"], ["run", *{SMALL!r}]):
     try:
@@ -351,7 +369,6 @@ for words in (["--help"], ["runs"], ["run", *{SMALL!r}]):
     except SystemExit:
         pass
 print("loaded", *sorted({{"panel", "holoviews", "bokeh", "distributed"}} & sys.modules.keys()))
-import zoviz
 """
     environment = {"PYTHONPATH": str(root), "PATH": "", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
