@@ -342,9 +342,9 @@ def test_a_store_that_fails_in_mid_run_is_told(zoviz: Callable[..., Told], monke
         connection.exec_driver_sql("PRAGMA max_page_count = 1")  # as on a full disk
 
     monkeypatch.setattr(database, "_on_begin", without_room)
-    told = zoviz("run", *SMALL, "--tag", "lost")
-    assert told.code == FINE and "best feasible" in told.out
-    assert "Storing failed: Expected room on the disk" in told.out and "Not tagged" in told.err
+    told = zoviz("run", *SMALL, "--json")
+    assert told.code == FAILED and told.json["status"] == "finished" and told.json["iterations"] == 20
+    assert "Storing failed: Expected room on the disk" in told.err
 
 
 def test_help_teaches(zoviz: Callable[..., Told]) -> None:

@@ -120,7 +120,9 @@ def report(run: Run, as_json: bool, interrupted: bool, kept: str | None) -> int:
         print(f"{int(result.calls.max()):,} calls x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
         if kept:
             print(f"run {run.id[:8]} in {kept}")
-    if run.error is not None:
+    if run.trouble:
+        say(run.trouble)
+    if run.error is not None or run.trouble:
         return FAILED
     if interrupted:
         return INTERRUPTED
