@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -180,6 +182,18 @@ def test_two_processes_do_the_same(store: Store, tmp_path: Path) -> None:
         assert rows[0] == rows[1]
 
 
+def test_a_store_is_the_same_file_in_another_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path)
+    with Store("sqlite:///here.db") as here:
+        load_tracking(store=here).run(progress=False)
+        parcel = pickle.dumps(here)
+        monkeypatch.chdir("other")
+        with pickle.loads(parcel) as there:
+            assert there.count() == 2
+    assert not (tmp_path / "other" / "here.db").exists()
+
+
 @pytest.fixture
 def mortal(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     """A module whose function kills its process once."""
@@ -209,8 +223,6 @@ def test_a_killed_process_s_cells_are_done_by_others(store: Store, mortal: Any, 
 def dask_sweep(store: Store, runs: int, iterations: int, kill_at: int, folder: Path) -> dict[str, Any]:
     """A sweep on a cluster of two processes, of which one is killed when so many runs are done."""
     distributed = pytest.importorskip("distributed")
-    import threading
-
     values = grid({"primal_step": np.geomspace(1e-5, 1e-3, runs).tolist()})
     problem = LoadTracking(n=5, curtailment=40.0)
     study = Study("sweep", problem, ZOCEG(), values=values, replicas=1, iterations=iterations, store=store)
@@ -221,19 +233,27 @@ def dask_sweep(store: Store, runs: int, iterations: int, kill_at: int, folder: P
         distributed.Client(two) as client,
     ):
         pids = list(client.run(os.getpid).values())
+        killed, ended = threading.Event(), threading.Event()
 
         def kill() -> None:
-            while store.count(status="finished") < kill_at or pids[0] not in {one.pid for one in store.runs()}:
-                time.sleep(0.05)
-            os.kill(pids[0], signal.SIGKILL)
+            """When so many are done, one of them by the victim, which is at another."""
+            while not ended.is_set():
+                known = [(one.status, one.pid == pids[0]) for one in store.runs()]
+                done = sum(status == "finished" for status, _ in known)
+                if done >= kill_at and {("finished", True), ("running", True)} <= set(known):
+                    os.kill(pids[0], signal.SIGKILL)
+                    killed.set()
+                    return
+                time.sleep(0.02)
 
         killer = threading.Thread(target=kill)
         killer.start()
         started = time.monotonic()
         study.run(executor=client.get_executor(), progress=False)
         seconds = time.monotonic() - started
-        killer.join(5)
-    assert not killer.is_alive(), "nobody was killed"
+        ended.set()
+        killer.join()
+    assert killed.is_set(), "nobody was killed"
     return {"study": study, "pids": pids, "seconds": seconds}
 
 
@@ -248,13 +268,13 @@ def check_sweep(told: dict[str, Any], store: Store, runs: int) -> None:
 
 
 def test_a_sweep_on_dask_outlives_a_killed_worker(store: Store, tmp_path: Path) -> None:
-    check_sweep(dask_sweep(store, 10, 40, 2, tmp_path), store, 10)
+    check_sweep(dask_sweep(store, 10, 1000, 2, tmp_path), store, 10)
 
 
 @pytest.mark.slow
 def test_200_runs_on_dask_outlive_a_killed_worker(store: Store, tmp_path: Path) -> None:
     """Must show 5."""
-    told = dask_sweep(store, 200, 100, 60, tmp_path)
+    told = dask_sweep(store, 200, 1000, 60, tmp_path)
     check_sweep(told, store, 200)
     by = {pid: sum(one.pid == pid for one in store.runs()) for pid in {one.pid for one in store.runs()}}
     print(f"200 runs in {told['seconds']:.0f} s, by process {by}, killed {told['pids'][0]}")
