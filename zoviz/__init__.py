@@ -11,18 +11,19 @@ from zoviz.minimize import minimize
 from zoviz.runs.ask_tell import AskTell
 from zoviz.runs.run import Run
 
-__version__ = "0.1.0"
-
 if TYPE_CHECKING:
     from zoviz.runs.store import Store
+    from zoviz.runs.study import Study
 
-__all__ = ["AskTell", "Run", "Store", "estimators", "minimize", "problems", "solvers"]
+__version__ = "0.1.0"
+
+__all__ = ["AskTell", "Run", "Store", "Study", "estimators", "minimize", "problems", "solvers"]
 
 
 def __getattr__(name: str) -> Any:
-    # A store is imported when it is asked for: SQLAlchemy takes as long as all else together.
-    if name == "Store":
-        from zoviz.runs.store import Store
+    """What needs SQLAlchemy is imported when it is asked for: that takes longer than the rest of zoviz."""
+    if name in ("Store", "Study"):
+        from importlib import import_module
 
-        return Store
+        return getattr(import_module(f"zoviz.runs.{name.lower()}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -154,6 +154,14 @@ class MissingExtra(ZovizError, ValueError):
     """An optional package is not installed; the sentence has the command that installs it."""
 
 
+class Untrusted(ZovizError):
+    """A stored run names what nobody has said may be imported or launched; ``name`` is what to trust."""
+
+    def __init__(self, sentence: str, name: str) -> None:
+        super().__init__(sentence)
+        self.name = name
+
+
 class OracleError(ZovizError):
     """The black box returned something of the wrong shape, or raised."""
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from zoviz.cli.command import Command, UsageError
-from zoviz.cli.making import json_option, open_store, store_option
+from zoviz.cli.making import open_store
+from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.cli.values import read, split
 from zoviz.cli.watching import Watch, report
 from zoviz.runs.assigning import owner
@@ -35,21 +36,18 @@ class Again(Command):
             parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
             for name in ("calls", "iterations"):
                 parser.add_argument(f"--{name}", type=int, metavar="N", help="budget of the new run (as before)")
-        parser.add_argument(
-            "--trust", action="append", default=[], metavar="MODULE", help="of yours, that the run's functions are from"
-        )
+        trust_option(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
         """Make the run and follow it."""
-        args.trust = [f"{module}:" for module in args.trust]
         store = open_store(args)
         run = self._fork(store, args) if self.name == "fork" else getattr(store, self.name)(args.id)
         watch = Watch(run, args.quiet)
         watch.follow()
-        return report(run, args.json, watch.interrupted, repr(store)[7:-1])
+        return report(run, args.json, watch.interrupted, store.database.name)
 
     def _fork(self, store: Store, args: argparse.Namespace) -> Run:
         plain, pairs = split(args.words)

@@ -9,7 +9,7 @@ from typing import Any
 import param
 
 from zoviz.cli.command import FINE, Command, show, table
-from zoviz.cli.making import json_option
+from zoviz.cli.options import json_option
 from zoviz.registry import discover, named, required
 from zoviz.solvers.base import Solver
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import os
+import shlex
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
 
-from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, UsageError, say
+from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, say
 from zoviz.registry import modules
-from zoviz.types import ZovizError
+from zoviz.types import Untrusted, ZovizError
 
 _ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) subject to h(x) <= 0, from values alone.
 
@@ -80,16 +83,17 @@ def main(argv: Sequence[str] | None = None) -> int:
         whole.print_help()
         return FINE
     try:
-        return args.chosen.run(args)
+        with ExitStack() as args.closing:
+            code = args.chosen.run(args)
+        sys.stdout.flush()
+        return code
     except KeyboardInterrupt:
         say("zoviz: interrupted.")
         return INTERRUPTED
-    except BrokenPipeError:  # the reader of a pipe has gone, e.g. head
-        sys.stderr.close()
+    except BrokenPipeError:  # the reader of a pipe has gone, e.g. head: what is left must not fail at the exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FINE
-    except (UsageError, ValueError) as error:
-        say(f"zoviz {args.command}: {error}")
-        return MISUSED
-    except (ZovizError, OSError) as error:
-        say(f"zoviz {args.command}: {error}")
-        return FAILED
+    except (ValueError, ZovizError, OSError) as error:
+        hint = f" On the command line: --trust {shlex.quote(error.name)}" if isinstance(error, Untrusted) else ""
+        say(f"zoviz {args.command}: {error}{hint}")
+        return MISUSED if isinstance(error, (ValueError, Untrusted)) else FAILED

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import shlex
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -14,59 +15,11 @@ from zoviz.cli.command import UsageError
 from zoviz.cli.values import assign, split
 from zoviz.problems.base import Problem
 from zoviz.problems.executable import Executable
+from zoviz.problems.program import words
 from zoviz.runs.methods import choose, named
-from zoviz.runs.run import Run
+from zoviz.runs.recording import EVERY_CALL
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
-
-DEFAULT_STORE = "sqlite:///zoviz.db"
-
-
-def store_option(parser: argparse.ArgumentParser) -> None:
-    """``--store``."""
-    parser.add_argument(
-        "--store",
-        metavar="URL",
-        default=os.environ.get("ZOVIZ_STORE", DEFAULT_STORE),
-        help="where runs are kept: %(default)s",
-    )
-
-
-def json_option(parser: argparse.ArgumentParser) -> None:
-    """``--json``."""
-    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
-
-
-def run_options(parser: argparse.ArgumentParser) -> None:
-    """Options that make a run, shared by the commands that make some."""
-    parser.add_argument("words", nargs="*", metavar="PROBLEM SOLVER NAME=VALUE", help="see the examples")
-    budget = parser.add_argument_group("budgets (the first that is spent ends the run; default: 1000 (n + 1) calls)")
-    budget.add_argument("--calls", type=int, metavar="N", help="oracle calls of each replica")
-    budget.add_argument("--iterations", type=int, metavar="N")
-    budget.add_argument("--seconds", type=float, metavar="S", help="of computing")
-    budget.add_argument(
-        "--target", action="append", default=[], metavar="NAME=VALUE", help="first hit to record: gap=1e-2"
-    )
-    budget.add_argument("--stop-at-targets", action="store_true", help="end when every replica has hit every target")
-    parser.add_argument("--replicas", type=int, metavar="R", help="independent runs in lock-step (8; 1 for a program)")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--label", default="", help="name for people")
-    parser.add_argument("--tag", action="append", default=[], help="may be given more than once")
-    exe = parser.add_argument_group("your own program as the problem")
-    exe.add_argument(
-        "--exe", metavar="COMMAND", help='such as "./sim {input} {output}"; without these, stdin and stdout'
-    )
-    exe.add_argument("--bounds", metavar="LOW:HIGH,...", help="of the variables; LOW:HIGH*5 is five times the same")
-    exe.add_argument("--x0", metavar="X,...", help="start; default: the middle of the bounds")
-    exe.add_argument("--constraints", type=int, metavar="M", help="numbers after f in the output (0)")
-    exe.add_argument("--format", choices=("text", "json", "nomad"), default="text")
-    exe.add_argument("--output-types", metavar="TYPES", help='in NOMAD\'s names, such as "OBJ PB PB"')
-    exe.add_argument("--timeout", type=float, metavar="S", help="seconds that one launch may take")
-    exe.add_argument("--retries", type=int, default=0, help="launches after one that failed")
-    exe.add_argument("--folder", help="working folder of all launches (a fresh one for each)")
-    exe.add_argument("--log-folder", help="where what the program prints is kept")
-    exe.add_argument("--workers", type=int, metavar="N", help="launches (or calls of your own function) at once")
-    exe.add_argument("--dask", metavar="ADDRESS", help="have them done by a Dask cluster: tcp://host:8786")
 
 
 def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:
@@ -78,21 +31,35 @@ def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = Non
         raise UsageError(
             f"Expected a problem, a solver and name=value, got {' '.join(plain) or 'nothing'}: see zoviz problems."
         )
-    problem = executable(args) if args.exe else find_problem(plain[0])
-    if getattr(args, "dask", None):
-        problem.workers = dask(args.dask)
-    elif args.workers is not None and not args.exe:
-        if "workers" not in problem.param:
-            raise UsageError(
-                f"Expected a problem of your own for --workers, got {type(problem).__name__}: leave it out."
-            )
-        problem.workers = args.workers
+    workers = _workers(args)
+    problem = executable(args, workers) if args.exe else find_problem(plain[0])
+    if workers is not None and not args.exe:
+        problem = _employing(problem, workers)
     solver = named(plain[1]) if len(plain) == 2 else None
     calls = args.calls or 1000 * (problem.domain.n + 1)
     solver = solver or choose(problem, calls)[0]
     for name, text in given if pairs is None else pairs:
         assign(problem, solver, name, text)
     return problem, solver
+
+
+def _workers(args: argparse.Namespace) -> Any:
+    """Who evaluates: a number, the executor of a cluster, or None."""
+    if args.dask is None:
+        return args.workers
+    if args.workers is not None:
+        raise UsageError("Expected --workers or --dask, got both.")
+    return dask(args.dask)
+
+
+def _employing(problem: Problem, workers: Any) -> Problem:
+    """The same problem, evaluated by these workers."""
+    if "workers" not in problem.param:
+        raise UsageError(
+            f"Expected a problem of your own for --workers or --dask, got {type(problem).__name__}: leave it out."
+        )
+    values = {name: value for name, value in problem.param.values().items() if name != "name"}
+    return type(problem)(**values | {"workers": workers})
 
 
 def find_problem(name: str) -> Problem:
@@ -104,10 +71,15 @@ def find_problem(name: str) -> Problem:
         For no such module or object, or one that is not a problem.
     """
     if ":" not in name:
-        return registry.named("zoviz.problems", Problem, name, "problem")()
+        cls = registry.named("zoviz.problems", Problem, name, "problem")
+        if registry.required(cls):
+            raise UsageError(
+                f"Expected a problem that is complete, got {cls.__name__}, which needs {registry.required(cls)[0]}: "
+                "put one into a module and say module:object, or give a program with --exe."
+            )
+        return cls()
     module, _, path = name.partition(":")
-    if os.getcwd() not in sys.path:
-        sys.path.insert(0, os.getcwd())  # a console script has its own folder there instead
+    _look_here()
     try:
         found = getattr(importlib.import_module(module), path)
     except (ImportError, AttributeError) as error:
@@ -118,7 +90,13 @@ def find_problem(name: str) -> Problem:
     return found
 
 
-def executable(args: argparse.Namespace) -> Executable:
+def _look_here() -> None:
+    """Find modules in the working folder: a console script has its own folder on the path instead."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+
+
+def executable(args: argparse.Namespace, workers: Any) -> Executable:
     """The user's program."""
     if not args.bounds and not args.x0:
         raise UsageError("Expected --bounds or --x0 with --exe, got neither: say how many variables there are.")
@@ -129,7 +107,7 @@ def executable(args: argparse.Namespace) -> Executable:
         m=None if args.output_types else args.constraints or 0,
         format=args.format,
         output_types=args.output_types,
-        workers=args.workers,
+        workers=workers,
         timeout=args.timeout,
         retries=args.retries,
         folder=args.folder,
@@ -182,34 +160,43 @@ def settings(args: argparse.Namespace, problem: Problem) -> dict[str, Any]:
         "label": args.label,
         "targets": targets(args.target),
         "stop_at_targets": args.stop_at_targets,
+        "checkpoint": _checkpoint(args.checkpoint or (EVERY_CALL if own else "1")),
     }
 
 
-def targets(words: Sequence[str]) -> dict[str, list[float]]:
+def _checkpoint(text: str) -> float | str:
+    if text == EVERY_CALL:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f'Expected seconds or "{EVERY_CALL}" for --checkpoint, got {text!r}.') from None
+
+
+def targets(pairs: Sequence[str]) -> dict[str, list[float]]:
     """First hits to record, from ``gap=1e-2``."""
-    plain, pairs = split(words)
+    plain, known = split(pairs)
     found: dict[str, list[float]] = {}
     try:
-        for name, value in pairs:
+        for name, value in known:
             found.setdefault(name, []).append(float(value))
     except ValueError:
-        plain = list(words)
+        plain = list(pairs)
     if plain:
         raise UsageError(f"Expected --target NAME=VALUE such as gap=1e-2, got {' '.join(plain)!r}.")
     return found
 
 
 def trusted(args: argparse.Namespace) -> tuple[str, ...]:
-    """Modules that the command line itself names: what a stored run may be rebuilt from."""
-    words = [*getattr(args, "words", []), *getattr(args, "trust", [])]
-    return tuple(word.partition(":")[0] for word in words if ":" in word and "=" not in word)
+    """What the command line itself names: modules, and programs, that a stored run may be rebuilt from."""
+    own = [word.partition(":")[0] for word in getattr(args, "words", []) if ":" in word and "=" not in word]
+    given = getattr(args, "trust", [])
+    if given:
+        _look_here()
+    programs = [shlex.join(words(name, form)) for name in given for form in ("text", "nomad")]
+    return (*own, *given, *programs)
 
 
 def open_store(args: argparse.Namespace) -> Store:
-    """The store that the command line names."""
-    return Store(args.store, trusted=trusted(args))
-
-
-def run_of(problem: Problem, solver: Solver, store: Store | None, **options: Any) -> Run:
-    """A run, kept in the store."""
-    return Run(problem=problem, solver=solver, **({} if store is None else {"store": store}), **options)
+    """The store that the command line names; it is closed when the command ends."""
+    return args.closing.enter_context(Store(args.store, trusted=trusted(args)))

@@ -95,7 +95,7 @@ def _truth(word: str) -> bool:
 
 def _whole(text: str) -> int:
     value = float(text)
-    if value != int(value):
+    if not value.is_integer():
         raise ValueError
     return int(value)
 

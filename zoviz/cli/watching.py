@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
@@ -33,11 +34,19 @@ class Watch:
     def __init__(self, run: Run, quiet: bool) -> None:
         self._run, self._quiet, self._hits = run, quiet, 0
 
-    def follow(self) -> None:
-        """Start the run and wait for its end."""
+    def follow(self, begun: Callable[[], object] | None = None) -> None:
+        """Start the run and wait for its end.
+
+        Parameters
+        ----------
+        begun : callable, optional
+            Called once when the run has begun.
+        """
         before = {sign: signal.signal(sign, self._interrupt) for sign in (signal.SIGINT, signal.SIGTERM)}
         try:
             self._run.start()
+            if begun is not None:
+                begun()
             with self._bar() as bar:
                 while self._run.active:
                     time.sleep(_EVERY)
@@ -83,18 +92,23 @@ def _mean(column: np.ndarray) -> float | None:
     return float(last.mean()) if last.size else None
 
 
-def report(run: Run, as_json: bool, interrupted: bool, kept: str) -> int:
+def report(run: Run, as_json: bool, interrupted: bool, kept: str | None) -> int:
     """Print the outcome; the exit code."""
-    if run.error is not None and run.state is None:
-        say(f"{run.error}")
-        return FAILED
+    if run.state is None:
+        if as_json:
+            show({"id": run.id, "status": run.status, "message": run.message})
+        say(run.message)
+        return INTERRUPTED if interrupted else FAILED
+    if run.error is not None:
+        say(run.message)
     result = run.result
     feasible = bool(np.isfinite(result.best_value).any())
     best = int(np.nanargmin(result.best_value)) if feasible else None
     if as_json:
         show(_document(run, best))
     else:
-        print(result.message)
+        if run.error is None:
+            print(result.message)
         print(f"objective  {_spread(result.fun)}")
         print(f"violation  {_spread(result.maxcv)}")
         if best is not None:
@@ -106,7 +120,9 @@ def report(run: Run, as_json: bool, interrupted: bool, kept: str) -> int:
         print(f"{int(result.calls.max()):,} calls x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
         if kept:
             print(f"run {run.id[:8]} in {kept}")
-    if run.error is not None:
+    if run.trouble:
+        say(run.trouble)
+    if run.error is not None or run.trouble:
         return FAILED
     if interrupted:
         return INTERRUPTED

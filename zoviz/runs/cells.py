@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from zoviz.problems.base import Problem
 from zoviz.runs.assigning import owner
+from zoviz.runs.database import AtWork
 from zoviz.runs.recipe import describe, names, rebuild, unnamed
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
@@ -54,9 +55,15 @@ class Parcel(NamedTuple):
     settings: dict[str, Any]
 
 
-def identify(study: str, problem: Problem, solver: Solver, settings: Mapping[str, Any]) -> str:
-    """32 hexadecimal digits that follow from all that decides the outcome."""
-    whole = [study, describe(problem), describe(solver), describe(dict(settings))]
+def identify(study: str, place: tuple[str, str], problem: Problem, solver: Solver, settings: Mapping[str, Any]) -> str:
+    """32 hexadecimal digits that follow from all that decides the outcome.
+
+    Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
+    """
+    decisive = {name: value for name, value in settings.items() if name not in ("label", "checkpoint")}
+    whole = [study, describe(problem), describe(solver), describe(decisive)]
+    if unnamed(whole):
+        whole.append(list(place))
     digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()
     return uuid.UUID(bytes=digest[:16]).hex
 
@@ -99,6 +106,8 @@ def perform(store: Store, parcel: Parcel) -> str:
             run = store.resume(parcel.id, problem=parcel.problem, solver=parcel.solver)
         try:
             run.run()
+        except AtWork:
+            continue
         except Exception:
             if run.error is None:  # it never began; else it is in the store, and the study's table tells
                 raise

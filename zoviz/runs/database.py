@@ -41,6 +41,14 @@ class StoreError(ZovizError):
     """The store cannot be read or written; the sentence says why."""
 
 
+class UnknownName(StoreError, ValueError):
+    """A store is asked for what it does not have: a run, a status, a column."""
+
+
+class AtWork(StoreError):
+    """A run that is to go on is at work in another process."""
+
+
 class Database:
     """An engine that writes in short transactions, each begun as a writer, and tells its troubles in sentences.
 

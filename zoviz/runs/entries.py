@@ -10,7 +10,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from zoviz.runs import ledgers
 from zoviz.runs.course import Place, news
-from zoviz.runs.database import StoreError
+from zoviz.runs.database import AtWork, StoreError
 from zoviz.runs.evaluations import Entry
 from zoviz.runs.packing import pack
 from zoviz.runs.tables import EVALUATIONS, JOURNAL, RECIPES, RUNS, SEGMENTS, SNAPSHOTS, sealed
@@ -31,12 +31,12 @@ def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]]) ->
 
     Raises
     ------
-    StoreError
-        Where it is at work.
+    AtWork
+        Where it is.
     """
     row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one()._mapping
     if row["status"] in ACTIVE and ledgers.alive(row, time.time()):
-        raise StoreError(
+        raise AtWork(
             f"Expected a run that is not at work, got {run[:8]}, {row['status']} in process {row['pid']} on "
             f"{row['host']}: stop it there first."
         )

@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.runs.database import UnknownName
 from zoviz.runs.stored import Stored
-from zoviz.types import MissingExtra, ZovizError
+from zoviz.types import MissingExtra
 
 _INSTALL = "pip install 'zoviz[export]'"
 
@@ -29,7 +30,7 @@ def export(run: Stored, path: str | os.PathLike[str]) -> None:
 
     Raises
     ------
-    ZovizError
+    UnknownName
         For another suffix.
     MissingExtra
         Where the packages that write such files are not installed.
@@ -37,7 +38,7 @@ def export(run: Stored, path: str | os.PathLike[str]) -> None:
     path = Path(path)
     writers: dict[str, Callable[[Stored, Path], None]] = {".csv": _csv, ".parquet": _parquet, ".nc": _netcdf}
     if path.suffix not in writers:
-        raise ZovizError(f"Expected a name that ends in {', '.join(writers)}, got {path.name!r}.")
+        raise UnknownName(f"Expected a name that ends in {', '.join(writers)}, got {path.name!r}.")
     try:
         writers[path.suffix](run, path)
     except ImportError as error:

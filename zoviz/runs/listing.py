@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
-from zoviz.runs.database import StoreError
+from zoviz.runs.database import UnknownName
 from zoviz.runs.ledgers import alive, number
 from zoviz.runs.tables import RUNS
 from zoviz.runs.worker import ACTIVE
@@ -109,7 +109,7 @@ def find(connection: Connection, start: str, name: str) -> str:
 
     Raises
     ------
-    StoreError
+    UnknownName
         For none, or several.
     """
     # "g" follows every hexadecimal digit in any collation.
@@ -118,8 +118,8 @@ def find(connection: Connection, start: str, name: str) -> str:
     if start in found or len(found) == 1:
         return start if start in found else found[0]
     if not found:
-        raise StoreError(f"Expected the id of a run in {name}, got {start!r}: list them with runs().")
-    raise StoreError(f"Expected one run, got several whose id begins with {start!r}: give more of it.")
+        raise UnknownName(f"Expected the id of a run in {name}, got {start!r}: list them with runs().")
+    raise UnknownName(f"Expected one run, got several whose id begins with {start!r}: give more of it.")
 
 
 def _living(connection: Connection) -> list[str]:
@@ -156,7 +156,7 @@ def _where(query: Select, which: Filter, living: list[str]) -> Select:
     if which.status is None:
         return query
     if which.status not in STATUSES:
-        raise StoreError(f"Expected a status among {', '.join(STATUSES)}, got {which.status!r}.")
+        raise UnknownName(f"Expected a status among {', '.join(STATUSES)}, got {which.status!r}.")
     if which.status == "interrupted":
         return query.where(RUNS.c.status.in_(ACTIVE), RUNS.c.id.not_in(living))
     here = [RUNS.c.id.in_(living)] if which.status in ACTIVE else []
@@ -166,7 +166,7 @@ def _where(query: Select, which: Filter, living: list[str]) -> Select:
 def _order(sort: str) -> tuple[Any, ...]:
     name = sort.removeprefix("-")
     if name not in Record._fields:
-        raise StoreError(f"Expected to sort by one of {', '.join(Record._fields)}, or - and one, got {sort!r}.")
+        raise UnknownName(f"Expected to sort by one of {', '.join(Record._fields)}, or - and one, got {sort!r}.")
     column = RUNS.c[name]
     if sort.startswith("-"):
         return column.desc().nulls_last() if column.nullable else column.desc(), RUNS.c.id.desc()

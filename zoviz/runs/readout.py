@@ -46,8 +46,13 @@ class Readout(param.Parameterized):
         worker = self._worker
         if worker is None:
             return ""
-        trouble = [] if worker.recorder is None else [worker.recorder.trouble]
-        return worker.message or " ".join(filter(None, [*worker.notes, *trouble]))
+        return worker.message or " ".join(filter(None, [*worker.notes, self.trouble]))
+
+    @property
+    def trouble(self) -> str:
+        """What is amiss with the run's store, as a sentence; empty where all is well, or there is none."""
+        recorder = None if self._worker is None else self._worker.recorder
+        return "" if recorder is None else recorder.trouble
 
     @property
     def error(self) -> BaseException | None:

@@ -16,7 +16,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.registry import discover
 from zoviz.solvers.base import Solver
-from zoviz.types import ZovizError
+from zoviz.types import Untrusted, ZovizError
 
 _ROOMS = (("zoviz.problems", Problem), ("zoviz.solvers", Solver), ("zoviz.estimators", GradientEstimator))
 TAGS = ("class", "function", "program", "unnamed", "omitted", "array", "tuple", "float", "dict")
@@ -112,8 +112,10 @@ def rebuild(description: Any, *, trusted: Iterable[str] = ()) -> Any:
 
     Raises
     ------
+    Untrusted
+        For a name that is neither known nor trusted.
     ZovizError
-        For a name that is neither known nor trusted, and for what could not be named.
+        For what could not be named.
     """
     return _Builder(frozenset(trusted)).build(description)
 
@@ -168,18 +170,21 @@ class _Builder:
         return self._import(path)
 
     def _program(self, one: dict[str, Any]) -> tuple[str, ...]:
-        if one["program"] not in self._trusted:
-            raise ZovizError(
-                f"Expected a program that you trust, got {one['program']!r} from a stored run: nothing is launched "
-                "because a store says so. Name it yourself: trusted=[...], or pass problem=Executable(...)."
+        program = one["program"]
+        if program not in self._trusted:
+            sentence = (
+                f"Expected a program that you trust, got {program!r} from a stored run: nothing is launched because a "
+                "store says so. Name it yourself: trusted=[...], or pass problem=Executable(...)."
             )
-        return tuple(shlex.split(one["program"]))
+            raise Untrusted(sentence, program)
+        return tuple(shlex.split(program))
 
     def _import(self, path: str) -> Any:
         if path not in self._trusted and path.partition(":")[0] not in self._trusted:
-            raise ZovizError(
+            raise Untrusted(
                 f"Expected a class or function that zoviz knows, got {path!r}: nothing is imported because a stored "
-                f"run names it. If it is yours, import it yourself, or trust it by name: trusted=[{path!r}]."
+                f"run names it. If it is yours, import it yourself, or trust it by name: trusted=[{path!r}].",
+                path,
             )
         return self._defined(path)
 

@@ -63,8 +63,11 @@ class Store(Catalogue):
 
     @property
     def url(self) -> str:
-        """Where it is, for another process; with the password, if there is one."""
-        return self.database.url.render_as_string(hide_password=False)
+        """Where it is, for another process, whatever its folder is; with the password, if there is one."""
+        url = self.database.url
+        if self.database.sqlite:
+            url = url.set(database=os.path.abspath(url.database))
+        return url.render_as_string(hide_password=False)
 
     def close(self) -> None:
         """Close the idle connections; the store can be used again."""

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
-from multiprocessing import get_context
+from concurrent.futures import Executor
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from tqdm import tqdm
 from zoviz.problems.base import Problem
 from zoviz.runs import cells, tidy
 from zoviz.runs.cells import DONE, Cell, Parcel
+from zoviz.runs.hands import LOST, crew, gathered
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.types import ZovizError
@@ -98,7 +99,7 @@ class Study:
                 continue
             for seed in seeds:
                 settings = self._settings | {"seed": seed, "label": _label(s, chosen, seed, len(seeds))}
-                id = cells.identify(self.name, own, method, settings)
+                id = cells.identify(self.name, (p, s), own, method, settings)
                 if id not in self._parcels:
                     self._parcels[id] = Parcel(id, own, method, settings)
                     yield Cell(id, p, s, chosen, seed)
@@ -110,8 +111,9 @@ class Study:
         return [cell for cell in self.cells if status[cell.id] not in DONE]
 
     def statuses(self) -> dict[str, str | None]:
-        """The status of every cell's run by id; None for those that have not begun."""
-        known = {record.id: record.status for record in self.store.runs(study=self.name)}
+        """The status of every cell's run by id, also where it was deleted; None for those that have not begun."""
+        found = (one for deleted in (False, True) for one in self.store.runs(study=self.name, deleted=deleted))
+        known = {record.id: record.status for record in found}
         return {cell.id: known.get(cell.id) for cell in self.cells}
 
     def run(self, workers: int = 1, executor: Executor | None = None, progress: bool = True, retries: int = 3) -> Study:
@@ -132,44 +134,32 @@ class Study:
         Raises
         ------
         ZovizError
-            Where cells are still missing after that; the others are kept.
+            Where cells are still missing after that, e.g. since the store's disk is full; the others are kept.
         """
         with tqdm(total=len(self.cells), unit=" runs", disable=not progress) as bar:
             bar.update(len(self.cells) - len(self.missing))
-            if executor is None and workers == 1:
-                for cell in self.missing:
-                    cells.perform(self.store, self._parcels[cell.id])
-                    bar.update()
-                return self
-            for _ in range(retries + 1):
+            here = executor is None and workers == 1
+            for _ in range(1 if here else retries + 1):
                 if not (missing := self.missing):
-                    return self
-                lost = self._spread(missing, workers, executor, bar)
+                    break
+                lost = self._in_turn(missing, bar) if here else self._spread(missing, workers, executor, bar)
         if self.missing:
-            raise ZovizError(f"Expected every run to end, got {len(self.missing)} lost with their workers: {lost}.")
+            raise ZovizError(f"Expected every run to end, got {len(self.missing)} that did not: {lost}.")
         return self
+
+    def _in_turn(self, missing: list[Cell], bar: tqdm) -> str:
+        """Do cells here; why one would still be missing."""
+        for cell in missing:
+            cells.perform(self.store, self._parcels[cell.id])
+            bar.update()
+        return LOST
 
     def _spread(self, missing: list[Cell], workers: int, executor: Executor | None, bar: tqdm) -> str:
         """Hand out cells; why the last one was lost, if one was."""
         parcels = [cells.wrapped(self._parcels[cell.id]) for cell in missing]
-        own = None if executor is not None else ProcessPoolExecutor(workers, mp_context=get_context("spawn"))
-        lost = ""
-        try:
-            futures: list[Future[str]] = [
-                (executor or own).submit(cells.perform_elsewhere, self.store, parcel) for parcel in parcels
-            ]
-            for future in as_completed(futures):
-                error = future.exception()
-                if error is None:
-                    bar.update()
-                elif isinstance(error, (ZovizError, ValueError)):
-                    raise error
-                else:
-                    lost = f"{type(error).__name__}: {error}"
-        finally:
-            if own is not None:
-                own.shutdown(cancel_futures=True)
-        return lost
+        with crew(workers) if executor is None else nullcontext(executor) as hands:
+            futures = [hands.submit(cells.perform_elsewhere, self.store, parcel) for parcel in parcels]
+            return gathered(futures, bar)
 
     def table(self) -> list[dict[str, Any]]:
         """One row for each replica of each cell that has begun; see ``tidy.rows``."""

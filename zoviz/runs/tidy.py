@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -81,21 +81,24 @@ def dataset(table: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> Any:
         "seed": sorted({cell.seed for cell in cells}),
         "replica": list(range(1 + max((row["replica"] for row in table), default=0))),
     }
+    varied = list(dict.fromkeys(name for values in sets for name in values))
+    coords = axes | {name: ("set", [values.get(name) for values in sets]) for name in varied if name not in axes}
+    arrays = _arrays(table, {cell.id: cell for cell in cells}, sets, axes)
+    return xarray.Dataset({name: (tuple(axes), array) for name, array in arrays.items()}, coords=coords)
+
+
+def _arrays(
+    table: Sequence[dict[str, Any]], cells: Mapping[str, Cell], sets: list[dict[str, Any]], axes: dict[str, list[Any]]
+) -> dict[str, np.ndarray]:
+    """Every number of the table by name, an axis for each of ``axes``."""
     place = {str(values): i for i, values in enumerate(sets)}
-    by_id = {cell.id: cell for cell in cells}
     names = [name for name in (table[0] if table else {}) if name in MEASURES or name.startswith("calls to ")]
     arrays = {name: np.full([len(axis) for axis in axes.values()], np.nan) for name in names}
     for row in table:
-        cell = by_id[row["id"]]
-        at = (
-            axes["problem"].index(cell.problem),
-            axes["solver"].index(cell.solver),
-            place[str(cell.values)],
-            axes["seed"].index(cell.seed),
-            row["replica"],
-        )
+        cell = cells[row["id"]]
+        here = {"problem": cell.problem, "solver": cell.solver, "seed": cell.seed, "replica": row["replica"]}
+        here["set"] = place[str(cell.values)]
+        at = tuple(axis.index(here[name]) for name, axis in axes.items())
         for name, array in arrays.items():
             array[at] = row[name]
-    varied = list(dict.fromkeys(name for values in sets for name in values))
-    coords = axes | {name: ("set", [values.get(name) for values in sets]) for name in varied if name not in axes}
-    return xarray.Dataset({name: (tuple(axes), array) for name, array in arrays.items()}, coords=coords)
+    return arrays

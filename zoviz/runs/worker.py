@@ -236,8 +236,7 @@ class Worker:
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
         done = self.iteration, self.oracle.calls, self.seconds
-        waiting = [target.check(measured[target.metric], *done) for target in self.targets]
-        self.open = any(waiting)
+        self.open = any([target.check(measured[target.metric], *done) for target in self.targets])  # each is to be told
 
     def _keep_point(self) -> None:
         self.path.append({"iteration": self.iteration, **measure.points(self.solver, self.state, PATH_VARIABLES)})

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
-from zoviz.cli.making import json_option, open_store, store_option
+from zoviz.cli.making import open_store
+from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.runs.stored import Stored
 
 
@@ -27,15 +28,19 @@ class _Compare(Command):
         )
         parser.add_argument("--axis", choices=("calls", "iteration", "seconds"), default="calls")
         parser.add_argument("--band", choices=("std", "range", "quartiles", "none"), default="quartiles")
-        parser.add_argument("--trust", action="append", default=[], metavar="MODULE", help=argparse.SUPPRESS)
+        trust_option(parser)
         store_option(parser)
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
         """Compare."""
-        args.trust = [f"{module}:" for module in args.trust]
+        if args.save and Path(args.save).suffix != ".html":
+            raise UsageError(f"Expected a file with the suffix .html for --save, got {args.save!r}.")
         store = open_store(args)
         stored = [store.load(one) for one in args.ids]
+        empty = [one.id[:8] for one in stored if not len(one.trace)]
+        if empty:
+            raise UsageError(f"Expected runs with an iterate, got {empty[0]}, which has none yet.")
         shared = set.intersection(*(set(one.trace.snapshot().columns) for one in stored))
         column = args.column or ("gap" if "gap" in shared else "objective")
         if column not in shared:
@@ -73,8 +78,6 @@ def _line(stored: Stored, column: str) -> dict[str, Any]:
 
 def _draw(runs: dict[str, Stored], column: str, args: argparse.Namespace) -> None:
     """The figure, with all that it needs inside."""
-    if Path(args.save).suffix != ".html":
-        raise UsageError(f"Expected a file with the suffix .html for --save, got {args.save!r}.")
     import holoviews as hv
     from bokeh.resources import INLINE
 

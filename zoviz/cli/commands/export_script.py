@@ -6,7 +6,8 @@ import argparse
 from pathlib import Path
 
 from zoviz.cli.command import FINE, Command, say
-from zoviz.cli.making import open_store, store_option
+from zoviz.cli.making import open_store
+from zoviz.cli.options import store_option, trust_option
 from zoviz.runs.script import script
 
 
@@ -18,12 +19,11 @@ class _ExportScript(Command):
         """Declare options."""
         parser.add_argument("id", metavar="ID")
         parser.add_argument("file", nargs="?", metavar="FILE", help="default: the terminal")
-        parser.add_argument("--trust", action="append", default=[], metavar="MODULE", help=argparse.SUPPRESS)
+        trust_option(parser)
         store_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
         """Write it."""
-        args.trust = [f"{module}:" for module in args.trust]
         source = script(open_store(args).load(args.id))
         if args.file is None:
             print(source, end="")

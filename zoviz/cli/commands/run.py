@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 
-from zoviz.cli.command import Command
-from zoviz.cli.making import json_option, make, open_store, run_of, run_options, settings, store_option
+from zoviz.cli.command import Command, say
+from zoviz.cli.making import make, open_store, settings
+from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.watching import Watch, report
-from zoviz.runs.recording import EVERY_CALL
+from zoviz.runs.database import StoreError
+from zoviz.runs.run import Run
+from zoviz.runs.store import Store
 
 
 class _Run(Command):
@@ -25,11 +28,7 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         run_options(parser)
         store_option(parser)
         parser.add_argument("--no-store", action="store_true", help="keep nothing")
-        parser.add_argument(
-            "--checkpoint",
-            metavar="S",
-            help='seconds between two checkpoints (1), or "every call": the default for a program of yours',
-        )
+        parser.add_argument("--tag", action="append", default=[], help="may be given more than once")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         json_option(parser)
 
@@ -37,14 +36,17 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         """Solve."""
         problem, solver = make(args)
         store = None if args.no_store else open_store(args)
-        checkpoint = args.checkpoint or (EVERY_CALL if args.exe else "1")
-        kept = {} if store is None else {"checkpoint": EVERY_CALL if checkpoint == EVERY_CALL else float(checkpoint)}
-        run = run_of(problem, solver, store, **settings(args, problem), **kept)
+        run = Run(problem=problem, solver=solver, store=store, **settings(args, problem))
         watch = Watch(run, args.quiet)
-        watch.follow()
-        if store is not None and args.tag:
-            store.annotate(run.id, tags=args.tag)
-        return report(run, args.json, watch.interrupted, "" if store is None else repr(store)[7:-1])
+        watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))
+        return report(run, args.json, watch.interrupted, None if store is None else store.database.name)
+
+
+def _tag(store: Store, run: str, tags: list[str]) -> None:
+    try:
+        store.annotate(run, tags=tags)
+    except StoreError as error:  # the run itself goes on, as with all else that it cannot store
+        say(f"Not tagged: {error}")
 
 
 COMMAND = _Run()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import json
 import time
 from typing import Any
 
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
-from zoviz.cli.making import json_option, open_store, store_option
+from zoviz.cli.making import open_store
+from zoviz.cli.options import json_option, store_option
 from zoviz.runs.store import Store
 
 ACTIONS = ("list", "show", "note", "delete", "restore", "export", "check")
@@ -33,7 +35,7 @@ class _Runs(Command):
             parser.add_argument(f"--{name}", help="list those only" if name == "status" else argparse.SUPPRESS)
         parser.add_argument("--tag", action="append", help="list those only; for note: the tags")
         parser.add_argument("--sort", default="-created", help='a column, after "-" from large to small (%(default)s)')
-        parser.add_argument("--limit", type=int, default=20, help="lines (%(default)s)")
+        parser.add_argument("--limit", type=_count, default=20, help="lines (%(default)s)")
         parser.add_argument("--deleted", action="store_true", help="list the deleted ones")
         parser.add_argument("--label", help="for note")
         parser.add_argument("--notes", help="for note")
@@ -84,19 +86,13 @@ class _Runs(Command):
 
     def _show(self, store: Store, args: argparse.Namespace) -> int:
         stored = store.load(args.ids[0])
-        record = stored.record._asdict()
-        steering = [change._asdict() for change in stored.journal]
-        parameters = {"problem": stored.recipe["problem"], "solver": stored.recipe["solver"]}
-        whole: dict[str, Any] = (
-            record
-            | parameters
-            | {
-                "settings": stored.settings,
-                "resolved": stored.resolved,
-                "versions": stored.versions,
-                "steering": steering,
-            }
-        )
+        whole: dict[str, Any] = stored.record._asdict() | {
+            "parameters": {kind: json.loads(stored.recipe[kind]) for kind in ("problem", "solver")},
+            "settings": stored.settings,
+            "resolved": stored.resolved,
+            "versions": stored.versions,
+            "steering": [change._asdict() for change in stored.journal],
+        }
         if args.json:
             show(whole)
         else:
@@ -130,5 +126,14 @@ class _Runs(Command):
             print("\n".join(wrong) or "All is well.")
         return 1 if wrong else FINE
 
+
+def _count(text: str) -> int:
+    """A number of lines; its name is what argparse calls it."""
+    if int(text) < 0:
+        raise ValueError
+    return int(text)
+
+
+_count.__name__ = "number of lines"
 
 COMMAND = _Runs()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 
 from zoviz.cli.command import FINE, Command, UsageError
-from zoviz.cli.making import find_problem, open_store, store_option
+from zoviz.cli.making import find_problem, open_store
+from zoviz.cli.options import store_option
 
 
 class _Serve(Command):

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
-from zoviz.cli.making import dask, json_option, make, open_store, run_options, settings, store_option
+from zoviz.cli.making import dask, make, open_store, settings
+from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.values import read, split
 from zoviz.problems.base import Problem
 from zoviz.runs.assigning import owner

@@ -1,0 +1,68 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+DEFAULT_STORE = "sqlite:///zoviz.db"
+
+
+def store_option(parser: argparse.ArgumentParser) -> None:
+    """``--store``."""
+    default = os.environ.get("ZOVIZ_STORE", DEFAULT_STORE)  # not shown: it may hold a password
+    parser.add_argument(
+        "--store", metavar="URL", default=default, help=f"where runs are kept ($ZOVIZ_STORE, else {DEFAULT_STORE})"
+    )
+
+
+def trust_option(parser: argparse.ArgumentParser) -> None:
+    """``--trust``."""
+    parser.add_argument(
+        "--trust",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a module of yours, or a program, that the stored run may use: none is imported or launched otherwise",
+    )
+
+
+def json_option(parser: argparse.ArgumentParser) -> None:
+    """``--json``."""
+    parser.add_argument("--json", action="store_true", help="print JSON instead of text")
+
+
+def run_options(parser: argparse.ArgumentParser) -> None:
+    """Options that make a run, shared by the commands that make some."""
+    parser.add_argument("words", nargs="*", metavar="PROBLEM SOLVER NAME=VALUE", help="see the examples")
+    budget = parser.add_argument_group("budgets (the first that is spent ends the run; default: 1000 (n + 1) calls)")
+    budget.add_argument("--calls", type=int, metavar="N", help="oracle calls of each replica")
+    budget.add_argument("--iterations", type=int, metavar="N")
+    budget.add_argument("--seconds", type=float, metavar="S", help="of computing")
+    budget.add_argument(
+        "--target", action="append", default=[], metavar="NAME=VALUE", help="first hit to record: gap=1e-2"
+    )
+    budget.add_argument("--stop-at-targets", action="store_true", help="end when every replica has hit every target")
+    parser.add_argument("--replicas", type=int, metavar="R", help="independent runs in lock-step (8; 1 for a program)")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--label", default="", help="name for people")
+    parser.add_argument(
+        "--checkpoint",
+        metavar="S",
+        help='seconds between two checkpoints (1), or "every call": the default for a program of yours',
+    )
+    exe = parser.add_argument_group("your own program as the problem")
+    exe.add_argument(
+        "--exe", metavar="COMMAND", help='such as "./sim {input} {output}"; without these, stdin and stdout'
+    )
+    exe.add_argument("--bounds", metavar="LOW:HIGH,...", help="of the variables; LOW:HIGH*5 is five times the same")
+    exe.add_argument("--x0", metavar="X,...", help="start; default: the middle of the bounds")
+    exe.add_argument("--constraints", type=int, metavar="M", help="numbers after f in the output (0)")
+    exe.add_argument("--format", choices=("text", "json", "nomad"), default="text")
+    exe.add_argument("--output-types", metavar="TYPES", help='in NOMAD\'s names, such as "OBJ PB PB"')
+    exe.add_argument("--timeout", type=float, metavar="S", help="seconds that one launch may take")
+    exe.add_argument("--retries", type=int, default=0, help="launches after one that failed")
+    exe.add_argument("--folder", help="working folder of all launches (a fresh one for each)")
+    exe.add_argument("--log-folder", help="where what the program prints is kept")
+    exe.add_argument("--workers", type=int, metavar="N", help="launches (or calls of your own function) at once")
+    exe.add_argument("--dask", metavar="ADDRESS", help="have them done by a Dask cluster: tcp://host:8786")
