@@ -71,6 +71,13 @@ class Tally(Protocol):
     def row(self) -> dict[str, Array]:
         """Columns of shape (R,)."""
 
+    @property
+    def memory(self) -> dict[str, Any]:
+        """The sums, for a run that goes on later."""
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Put back what ``memory`` was."""
+
 
 @dataclass(frozen=True)
 class Optimum:

@@ -48,6 +48,16 @@ class LocalRegret:
             if hasattr(before, known):
                 self._errors[name] = np.sqrt(np.square(getattr(before, known) - exact).sum(axis=-1))
 
+    @property
+    def memory(self) -> dict[str, Any]:
+        """Rounds, sum, the last slope and errors."""
+        return {"rounds": self._rounds, "regret": self._regret, "slope": self._slope, "errors": dict(self._errors)}
+
+    def recall(self, memory: dict[str, Any]) -> None:
+        """Go on from these."""
+        self._rounds, self._regret, self._slope = memory["rounds"], memory["regret"], memory["slope"]
+        self._errors = dict(memory["errors"])
+
     def row(self) -> dict[str, Array]:
         """``regret``, ``average_regret`` over the rounds; of the last round ``hypergradient`` (projected) and errors.
 

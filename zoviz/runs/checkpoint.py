@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from zoviz.oracle import Oracle
-from zoviz.runs import measure
 from zoviz.runs.evaluations import Answered
 from zoviz.runs.journal import Change
 from zoviz.runs.packing import pack, unpack
@@ -85,6 +84,7 @@ def _contents(worker: Worker) -> dict[str, Any]:
         "script": len(worker.script),
         "notes": worker.notes,
         "memory": worker.problem.memory,
+        "tally": None if worker.tally is None else worker.tally.memory,
     }
 
 
@@ -146,6 +146,8 @@ def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
         worker.solver.set(name, value)
     worker.iteration, worker.seconds = kept["iteration"], kept["seconds"]
     worker.state, worker.info, worker.resolved = kept["state"], kept["info"], kept["resolved"]
+    if worker.tally is not None:
+        worker.tally.recall(kept["tally"])
     for target, hits in zip(worker.targets, kept["hits"], strict=True):
         target.iteration, target.calls, target.seconds = hits
     worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
@@ -168,4 +170,4 @@ def _until(rows: Trace, iteration: int) -> Trace:
 def _measure_again(worker: Worker) -> None:
     """Have the problem recall the gradients that it knew here: computed elsewhere they may differ by round-off."""
     if worker.trace.wants(worker.iteration) or worker.open:
-        measure.metrics(worker.seen, worker.solver, worker.state)
+        worker.measured()

@@ -25,7 +25,7 @@ def metrics(problem: Problem, solver: Solver, state: Any, sample: Any = None) ->
 def points(solver: Solver, state: Any, most: int) -> dict[str, Array]:
     """What a path keeps of the first replica: the reported iterate, and a follower's, of at most ``most`` variables."""
     found = {"x": solver.output(state), "inner": getattr(state, "inner", None)}
-    return {name: place[0] for name, place in found.items() if place is not None and place.shape[1] <= most}
+    return {name: place[0] for name, place in found.items() if isinstance(place, np.ndarray) and place.shape[1] <= most}
 
 
 def row(

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.types import ZovizError
+from zoviz.types import Sample, ZovizError
 
 _MAGIC, _DIGEST = b"zoviz pack 1\n", 16
 _KINDS = "biuf"
@@ -84,6 +84,8 @@ class _Packer:
         if isinstance(value, tuple):
             parts = [self.spell(item) for item in value]
             return {"named": _address(type(value)), "parts": parts} if hasattr(value, "_fields") else {"tuple": parts}
+        if isinstance(value, Sample):
+            return {"sample": self.spell(vars(value))}
         raise ZovizError(
             f"Expected arrays of numbers, numbers, text, None, or tuples, lists and dicts of them, got "
             f"{type(value).__name__}: a solver's state must be made of these, or say checkpointable = False."
@@ -121,6 +123,8 @@ class _Reader:
             return self._array(spelt["scalar"])[()]
         if "dict" in spelt:
             return {self.read(key): self.read(item) for key, item in spelt["dict"]}
+        if "sample" in spelt:
+            return Sample(**self.read(spelt["sample"]))
         if "tuple" in spelt:
             return tuple(self.read(item) for item in spelt["tuple"])
         return _class_at(spelt["named"])(*(self.read(item) for item in spelt["parts"]))

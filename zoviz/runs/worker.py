@@ -142,7 +142,7 @@ class Worker:
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
-        measured = self._measured()
+        measured = self.measured()
         unknown = [target.metric for target in self.targets if target.metric not in measured]
         if unknown:
             raise ValueError(
@@ -219,7 +219,7 @@ class Worker:
             self._keep_point()
         due = self.trace.wants(self.iteration)
         if due or self.open:
-            measured = self._measured()
+            measured = self.measured()
             if self.open:
                 self._check_targets(measured)
             if due:
@@ -229,7 +229,7 @@ class Worker:
         if self.observer is not None:
             self.observer()
 
-    def _measured(self) -> dict[str, Any]:
+    def measured(self) -> dict[str, Any]:
         """Measures of the present state, and sums over all steps so far."""
         measured = measure.metrics(self.seen, self.solver, self.state, self.oracle.sample)
         return measured if self.tally is None else measured | self.tally.row()
@@ -244,6 +244,6 @@ class Worker:
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
-            measured = measured or self._measured()
+            measured = measured or self.measured()
             row = measure.row(self.seen, self.solver, self.state, self.info, self.oracle, measured)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}
