@@ -264,7 +264,7 @@ def logged(make: Callable[[], Run], log: Log) -> Run:
     return run
 
 
-@pytest.mark.parametrize("solver", SOLVERS)
+@pytest.mark.parametrize("solver", sorted(GENERAL))
 @pytest.mark.parametrize("vectorised", [False, True])
 def test_what_the_log_has_is_not_paid_again(solver: str, vectorised: bool) -> None:
     count = [0]
