@@ -19,11 +19,25 @@ from the others.
 from __future__ import annotations
 
 import argparse
+import multiprocessing
 import time
-from typing import NamedTuple
+from collections.abc import Iterable
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 
 import numpy as np
 
+from zoviz.papers.load_tracking_rows import (
+    AT_THE_END,
+    COLUMNS,
+    FEASIBLE,
+    LEVELS,
+    ON_THE_WAY,
+    Outcome,
+    line,
+    share,
+    verdicts,
+)
 from zoviz.problems import LoadTracking
 from zoviz.registry import discover
 from zoviz.runs.run import Run
@@ -31,13 +45,12 @@ from zoviz.solvers import Solver
 from zoviz.solvers.peers.base import Peer
 from zoviz.types import Array
 
-LEVELS = (0.05, 0.01)
-FEASIBLE = 1.0
-"""Violation in kW up to which a point counts."""
 NOISE_SHARE, NOISE_KILOWATTS = 1e-3, 1.0
 """Standard deviations of the noise: of f as a share of f*, and of h."""
-SLOW = ("COBYLA", "COBYQA", "NOMAD")
-"""Peers that need 10 ms or more for a call of one replica."""
+SLOW = ("CMAES", "COBYLA", "NOMAD", "COBYQA")
+"""Peers that think for 1 ms or more about a call of one replica, the fastest first: what comes last in a table."""
+SECONDS = 1800.0
+"""Computing time that a method gets in a table, all its replicas together."""
 
 
 class Judged(LoadTracking):
@@ -61,42 +74,28 @@ def instance(seed: int, n: int, noisy: bool) -> Judged:
     return Judged(n=n, seed=seed, noise="independent", noise_scale=scale, noise_constraint_scale=NOISE_KILOWATTS)
 
 
-class Outcome(NamedTuple):
-    """One method's figures, every array of shape (R,).
+def solve(
+    method: type[Solver],
+    problem: Judged,
+    replicas: int,
+    calls: int,
+    seconds: float | None = None,
+    until_hit: bool = False,
+) -> Outcome:
+    """One method with default parameters; seed 0, so that all methods share their starts.
 
-    Attributes
-    ----------
-    hits : tuple of Array
-        Calls until each level was met, infinite where it never was.
-    error, violation, loss : Array
-        Of the reported point at the end; the loss is (f - f* + lambda* violation) / f*.
-    best : Array
-        Error of the best feasible point that was queried, infinite where there is none.
-    calls : Array
-    message : str
-        How the run ended.
-    seconds : float
+    ``until_hit``: end once every replica has met both levels.
     """
-
-    hits: tuple[Array, ...]
-    error: Array
-    violation: Array
-    loss: Array
-    best: Array
-    calls: Array
-    message: str
-    seconds: float
-
-    @property
-    def joint(self) -> Array:
-        """The error of the reported point, infinite where it violates by more than 1 kW."""
-        return np.where(self.violation <= FEASIBLE, self.error, np.inf)
-
-
-def solve(method: type[Solver], problem: Judged, replicas: int, calls: int, seconds: float | None = None) -> Outcome:
-    """One method with default parameters; seed 0, so that all methods share their starts."""
     targets = {f"joint {level:g}": 1.0 for level in LEVELS}
-    run = Run(problem=problem, solver=method(), replicas=replicas, calls=calls, seconds=seconds, targets=targets)
+    run = Run(
+        problem=problem,
+        solver=method(),
+        replicas=replicas,
+        calls=calls,
+        seconds=seconds,
+        targets=targets,
+        stop_at_targets=until_hit,
+    )
     started = time.perf_counter()
     result = run.run()
     optimum, price = problem.known_optimum.value, problem.known_optimum.multipliers[0]
@@ -112,94 +111,46 @@ def solve(method: type[Solver], problem: Judged, replicas: int, calls: int, seco
     )
 
 
-def count(hits: Array) -> str:
-    """Median of first hits and how many replicas have one."""
-    middle, there = np.median(hits), int(np.isfinite(hits).sum())
-    return f"{f'{middle:.0f}' if np.isfinite(middle) else '-':>6} ({there}/{hits.size})"
-
-
-def share(values: Array) -> str:
-    """Median in percent; a dash where it is infinite."""
-    middle = np.median(values)
-    return f"{100.0 * middle:.3g} %" if np.isfinite(middle) else "-"
-
-
-COLUMNS = {
-    "calls to 5 %": 14,
-    "calls to 1 %": 14,
-    "error": 9,
-    "violation": 10,
-    "within 1 kW": 11,
-    "error within": 12,
-    "loss": 9,
-    "best queried": 12,
-    "calls": 6,
-}
-"""Heads and widths."""
-
-
-def line(name: str, found: Outcome) -> str:
-    """One row of the table."""
-    inside = int((found.violation <= FEASIBLE).sum())
-    cells = (
-        *(count(hits) for hits in found.hits),
-        share(found.error),
-        f"{np.median(found.violation):.2f} kW",
-        f"{inside}/{found.error.size}",
-        share(found.joint),
-        share(found.loss),
-        share(found.best),
-        f"{np.median(found.calls):.0f}",
-    )
-    return f"{name:>13} " + " ".join(f"{cell:>{width}}" for cell, width in zip(cells, COLUMNS.values(), strict=True))
-
-
 def table(
-    methods: dict[str, type[Solver]], problem: Judged, replicas: tuple[int, int], calls: int, seconds: float | None
+    methods: dict[str, type[Solver]],
+    problem: Judged,
+    replicas: tuple[int, int],
+    calls: int,
+    seconds: float | None,
+    jobs: int = 1,
 ) -> dict[str, Outcome]:
-    """Run and print the methods one after the other; ``replicas`` are those of fast and of slow ones."""
+    """Run and print the methods; ``replicas`` are those of fast and of slow ones, ``jobs`` processes work at once.
+
+    Without noise a slow one ends where all its replicas have met both levels.
+    """
     print(f"{'method':>13} " + " ".join(f"{head:>{width}}" for head, width in COLUMNS.items()))
-    outcomes = {}
-    for name, method in methods.items():
-        reason = method().accepts(problem)
+    refused = {name: method().accepts(problem) for name, method in methods.items()}
+    for name, reason in refused.items():
         if reason is not None:
             print(f"{name:>13} left out: {reason}", flush=True)
-            continue
-        found = outcomes[name] = solve(method, problem, replicas[name in SLOW], calls, seconds)
-        early = "" if np.median(found.calls) > 0.9 * calls else f"  {found.message}"
-        print(f"{line(name, found)}  {found.seconds:.0f} s{early}", flush=True)
+    names = [name for name, reason in refused.items() if reason is None]
+    quiet = problem.noise == "deterministic"
+    work = {name: (methods[name], replicas[name in SLOW], quiet and name in SLOW) for name in names}
+    one = partial(_solve, problem, calls, seconds)
+    if jobs == 1:
+        return _printed(names, map(one, work.values()), calls)
+    with ProcessPoolExecutor(jobs, multiprocessing.get_context("spawn")) as pool:
+        return _printed(names, pool.map(one, work.values()), calls)
+
+
+def _solve(problem: Judged, calls: int, seconds: float | None, work: tuple[type[Solver], int, bool]) -> Outcome:
+    method, replicas, until_hit = work
+    return solve(method, problem, replicas, calls, seconds, until_hit)
+
+
+def _printed(names: list[str], found: Iterable[Outcome], calls: int) -> dict[str, Outcome]:
+    """Print every row when it comes."""
+    outcomes = {}
+    for name, outcome in zip(names, found, strict=True):
+        outcomes[name] = outcome
+        early = "" if np.median(outcome.calls) > 0.9 * calls else f"  {outcome.message}"
+        print(f"{line(name, outcome)}  {outcome.seconds:.0f} s{early}", flush=True)
     return outcomes
-
-
-def compare(mine: Array, its: Array) -> str:
-    """Medians of two methods, and in how many of their common replicas the first is smaller and larger."""
-    common = min(mine.size, its.size)
-    a, b = mine[:common], its[:common]
-    return f"{share(mine)} against {share(its)}, smaller in {(a < b).sum()} and larger in {(a > b).sum()} of {common}"
-
-
-MEASURES = {"joint": "error within 1 kW", "loss": "loss", "best": "best feasible point queried"}
-
-
-def verdicts(outcomes: dict[str, Outcome], peers: set[str]) -> dict[str, list[str]]:
-    """Print, for every measure, our best default beside every peer; returns the peers that it does not beat.
-
-    A peer is beaten where our median is the smaller one.
-    """
-    ours, lost = [name for name in outcomes if name not in peers], {}
-    for measure, words in MEASURES.items():
-        values = {name: getattr(found, measure) for name, found in outcomes.items()}
-        if not ours:
-            continue
-        best = min(ours, key=lambda name: np.median(values[name]))
-        print(f"{words}: our best default is {best} with {share(values[best])}")
-        lost[measure] = []
-        for name in outcomes:
-            if name in peers:
-                beaten = bool(np.median(values[best]) < np.median(values[name]))
-                lost[measure] += [] if beaten else [name]
-                print(f"  {name:>11} {'beaten' if beaten else 'NOT beaten'}: {compare(values[best], values[name])}")
-    return lost
 
 
 def main() -> None:
@@ -213,16 +164,22 @@ def main() -> None:
     parser.add_argument("--calls", type=int, default=20_000, help="budget of oracle calls per replica")
     parser.add_argument("--replicas", type=int, default=20)
     parser.add_argument("--slow-replicas", type=int, default=20, help=f"replicas of {', '.join(SLOW)}")
-    parser.add_argument("--seconds", type=float, help="computing time per method; what it cuts short says so")
+    words = f"computing time of a method, all replicas together, default {SECONDS:g}; what it cuts short says so"
+    parser.add_argument("--seconds", type=float, default=SECONDS, help=words)
+    parser.add_argument("--jobs", type=int, default=1, help="methods to run at once, each in a process of its own")
     options = parser.parse_args()
-    methods = {name: everything[name] for name in options.methods}
-    methods = dict(sorted(methods.items(), key=lambda item: issubclass(item[1], Peer)))
+    late = {name: 2 + i for i, name in enumerate(SLOW)}
+    order = sorted(options.methods, key=lambda name: late.get(name, issubclass(everything[name], Peer)))
+    methods = {name: everything[name] for name in order}
     peers = {name for name, method in methods.items() if issubclass(method, Peer)}
     for case in options.case:
-        problem = instance(options.instance, options.n, case == "noisy")
-        print(f"\n{case}: f* = {problem.known_optimum.value:.6g}, instance {options.instance}")
+        noisy = case == "noisy"
+        problem = instance(options.instance, options.n, noisy)
+        noise = f", noise of {share(NOISE_SHARE)} of f* and {NOISE_KILOWATTS:g} kW" if noisy else ""
+        print(f"\n{case}{noise}: f* = {problem.known_optimum.value:.6g}, instance {options.instance}")
         replicas = options.replicas, options.slow_replicas
-        verdicts(table(methods, problem, replicas, options.calls, options.seconds), peers)
+        found = table(methods, problem, replicas, options.calls, options.seconds, options.jobs)
+        verdicts(found, peers, ON_THE_WAY | AT_THE_END if noisy else ON_THE_WAY)
 
 
 if __name__ == "__main__":

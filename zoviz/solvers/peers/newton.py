@@ -36,11 +36,11 @@ class Differenced(Peer):
         return n + 1
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """h = 8^(1/4) sqrt(eps_f / L), within [1e-9, 0.1] of the box's width w.
+        """h = 8^(1/4) sqrt(eps_f / L), within [1e-9, 0.5] of the box's width w.
 
         eps_f is the noise's standard deviation, at least round-off of values of the size G w; L is the larger curvature
         of f and h, G the larger slope. Under the contract "common" a sweep shares its noise, so that round-off alone
-        counts.
+        counts. From any point of the box, half of its width fits in on one side.
 
         References
         ----------
@@ -49,7 +49,7 @@ class Differenced(Peer):
         width = width_of(problem)
         size = 1.0 + max(constants.slope, constants.constraint_slope) * width
         step = difference_step(constants, max(constants.noise, float(np.finfo(float).eps) * size))
-        return {"difference": min(max(step, 1e-9 * width), 0.1 * width)} | self.precision(
+        return {"difference": min(max(step, 1e-9 * width), 0.5 * width)} | self.precision(
             noise_of(problem, constants), step
         )
 

@@ -25,22 +25,19 @@ class Local(Peer):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """rho_0 = a tenth of the box's width, rho_1 = 1e-6 of it, or the radius r* that noise leaves to be told.
+        """rho_0 = a tenth of the box's width w, at least 2 r*; rho_1 = 1e-6 w, at least r*.
 
         r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h, and sigma the noise between two steps: also
-        under the contract "common". The width is the median of the finite ones.
+        under the contract "common". The width is the median of the finite ones; rho_0 is at most half of it, and rho_1
+        half of rho_0, so that there is something to shrink.
 
         References
         ----------
         Comparators 7.1; More and Wild (2012) for r*, by way of comparators 7.0, rule 5.
         """
-        width = width_of(problem)
-        return {
-            "initial_radius": 0.1 * width,
-            "final_radius": min(
-                max(1e-6 * width, difference_step(constants, noise_of(problem, constants))), 0.1 * width
-            ),
-        }
+        width, least = width_of(problem), difference_step(constants, noise_of(problem, constants))
+        initial = min(max(0.1 * width, 2.0 * least), 0.5 * width)
+        return {"initial_radius": initial, "final_radius": min(max(1e-6 * width, least), 0.5 * initial)}
 
 
 def width_of(problem: Problem) -> float:
