@@ -70,3 +70,15 @@ def test_the_verdict_on_calls_names_who_is_faster(capsys: pytest.CaptureFixture[
     assert "calls to 5 %: our best default is ours with 400" in printed
     assert "fast NOT beaten: 400 against 40, smaller in 0 and larger in 3 of 3, on average by 360 +- 52" in printed
     assert "never beaten: 400 against -, smaller in 2 and larger in 1 of 3" in printed
+
+
+def test_what_methods_see_of_the_problem_changes_no_figure_of_it() -> None:
+    told, untold, scaled = (table.instance(1, 4, True, shown) for shown in table.SHOWN)
+    assert told.constants is not None and untold.constants is None and scaled.constants is None
+    assert scaled.scaled and not untold.scaled
+    point = told.known_optimum.point
+    for problem in (untold, scaled):
+        np.testing.assert_array_equal(problem.evaluate(point).h, told.evaluate(point).h)
+        np.testing.assert_array_equal(problem.noise_scales, told.noise_scales)
+        found = table.solve(ZOCEG, problem, 2, 150)
+        assert (found.calls <= 150).all() and np.isfinite(found.loss).all() and (found.loss > -1e-9).all()

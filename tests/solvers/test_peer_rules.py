@@ -91,3 +91,19 @@ def test_nomad_at_many_variables_gets_on() -> None:
     result = run.run()
     outside = run.trace.snapshot().columns["violation"]
     assert (result.calls == 400).all() and (result.maxcv < 0.7 * outside[0]).all()
+
+
+@SCIPY
+def test_trust_constr_solves_what_it_cannot_when_it_is_kept_in_the_box() -> None:
+    """On this instance a step that leaves a narrow side of the box is cut, again and again."""
+    problem, outside = instance(1, 100, False), {}
+    for kept in (False, True):
+        run = Run(problem=problem, solver=TrustConstr(keep_feasible=kept), replicas=2, calls=1500)
+        outside[kept] = run.run().maxcv
+    assert (outside[False] < 1.0).all() and (outside[True] > 10.0).all(), outside
+
+
+def test_the_radius_of_trust_constr_knows_the_units() -> None:
+    values, width, best = suggested(TrustConstr, 23.4)
+    assert values["initial_radius"] == pytest.approx(np.clip(2.0 * best, 0.1 * width, 0.5 * width))
+    assert suggested(TrustConstr, 0.0)[0]["initial_radius"] == pytest.approx(0.1 * width)

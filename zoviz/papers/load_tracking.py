@@ -65,13 +65,28 @@ class Judged(LoadTracking):
         return measured | {f"joint {level:g}": np.maximum(error / level, violation / FEASIBLE) for level in LEVELS}
 
 
-def instance(seed: int, n: int, noisy: bool) -> Judged:
+class Untold(Judged):
+    """The same, which keeps its curvatures and slopes to itself, as a user's black box does: they are measured."""
+
+    __abstract = True
+
+    @property
+    def constants(self) -> None:
+        """Unknown."""
+        return None
+
+
+SHOWN: dict[str, type[Judged]] = {"told": Judged, "untold": Untold, "scaled": Untold}
+"""How methods see the problem: with its constants; without; and also in units of its box and its first values."""
+
+
+def instance(seed: int, n: int, noisy: bool, shown: str = "told") -> Judged:
     """The problem, noisy or not."""
-    problem = Judged(n=n, seed=seed)
-    if not noisy:
-        return problem
-    scale = NOISE_SHARE * abs(problem.known_optimum.value)
-    return Judged(n=n, seed=seed, noise="independent", noise_scale=scale, noise_constraint_scale=NOISE_KILOWATTS)
+    problem = SHOWN[shown](n=n, seed=seed, scaled=shown == "scaled")
+    if noisy:
+        problem.noise, problem.noise_constraint_scale = "independent", NOISE_KILOWATTS
+        problem.noise_scale = NOISE_SHARE * abs(problem.known_optimum.value)
+    return problem
 
 
 def solve(
@@ -159,6 +174,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", nargs="+", default=list(everything), choices=list(everything), metavar="CLASS")
     parser.add_argument("--case", nargs="+", default=["noiseless", "noisy"], choices=["noiseless", "noisy"])
+    parser.add_argument("--shown", default="told", choices=list(SHOWN), help="what methods see of the problem")
     parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
     parser.add_argument("--n", type=int, default=100, help="users")
     parser.add_argument("--calls", type=int, default=20_000, help="budget of oracle calls per replica")
@@ -174,9 +190,9 @@ def main() -> None:
     peers = {name for name, method in methods.items() if issubclass(method, Peer)}
     for case in options.case:
         noisy = case == "noisy"
-        problem = instance(options.instance, options.n, noisy)
+        problem = instance(options.instance, options.n, noisy, options.shown)
         noise = f", noise of {share(NOISE_SHARE)} of f* and {NOISE_KILOWATTS:g} kW" if noisy else ""
-        print(f"\n{case}{noise}: f* = {problem.known_optimum.value:.6g}, instance {options.instance}")
+        print(f"\n{case}{noise}, {options.shown}: f* = {problem.known_optimum.value:.6g}, instance {options.instance}")
         replicas = options.replicas, options.slow_replicas
         found = table(methods, problem, replicas, options.calls, options.seconds, options.jobs)
         verdicts(found, peers, ON_THE_WAY | AT_THE_END if noisy else ON_THE_WAY)
