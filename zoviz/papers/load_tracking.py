@@ -18,9 +18,10 @@ kW (2a between 1 and 3) and far apart in units of the box (2a u^2).
 
 With 20 replicas of instance 0 and 20,000 calls: under noise, told, ZOBCEG has the least loss, 0.165 %, against 0.298 %
 of CMA-ES, the best peer (smaller by 0.145 % +- 0.037 % on average), and ends within 1 kW in 18 replicas against 1; by
-the best point queried both are even, 0.242 % and 0.243 %. Scaled, CMA-ES is far ahead of ours: 0.342 % against 3.73 %
-of ZOGDA. Without noise peers win: to 1 %, SLSQP takes 355 calls, trust-constr 1111, and ours 3233 (ZOCEG); scaled,
-COBYQA takes 217 calls, where ours take 5637 (ZO-SPLM).
+the best point queried both are even, 0.242 % and 0.243 %. Untold, ours and CMA-ES are even in loss (medians 0.286 %
+of ZOCEG and 0.316 %, mean difference 0.041 % +- 0.045 %), and ZOBCEG still ends within 1 kW in all 20 against 2.
+Scaled, CMA-ES is far ahead in 15 of 20: 0.342 % against 3.73 % of ZOGDA. Without noise peers win: to 1 %, COBYLA takes
+230 calls, SLSQP 355, trust-constr 1111, and ours 3233 (ZOCEG); scaled, COBYQA takes 217, and ours 5637 (ZO-SPLM).
 
     python -m zoviz.papers.load_tracking --jobs 2                 # both tables, half an hour at most for a method
     python -m zoviz.papers.load_tracking --methods ZOBCEG CMAES   # some of the methods, minutes
