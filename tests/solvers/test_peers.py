@@ -31,7 +31,7 @@ FIXED: dict[type[Peer], dict[str, Any]] = {
     COBYLA: {"initial_radius": 0.8, "final_radius": 1e-6},
     COBYQA: {"initial_radius": 0.8, "final_radius": 1e-6},
     SLSQP: {"difference": 1e-7, "tolerance": 1e-10},
-    TrustConstr: {"difference": 1e-7, "tolerance": 1e-8},
+    TrustConstr: {"difference": 1e-7, "tolerance": 1e-8, "initial_radius": 1.0, "keep_feasible": True},
     CMAES: {"initial_width": 0.2, "population_factor": 1.0},
     NOMAD: {"initial_radius": 0.8, "models": False},  # its models take most of its time
 }

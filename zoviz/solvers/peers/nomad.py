@@ -19,6 +19,9 @@ from zoviz.solvers.peers.course import Ask, Ended, Task
 from zoviz.solvers.peers.rules import width_of
 from zoviz.types import Array, Constants, ZovizError
 
+_MANY = 50
+"""Variables from which NOMAD itself searches without models; it would still order its points by them."""
+
 _SEEDS = 10_000
 """NOMAD takes time proportional to its seed, again and again: half a minute of it at 2e9."""
 
@@ -34,9 +37,14 @@ class NOMAD(Peer):
     hears only values and ends with the run. Its cache gives one realisation per point, so that under noise no point is
     paid twice (comparators 7.3). A value that is not finite is a failed evaluation to it.
 
+    From 50 variables on, NOMAD switches its search by quadratic models off by itself, but goes on to order its points
+    and to complete its directions by such models, at minutes for a call with 100 variables. There it works without any:
+    EVAL_QUEUE_SORT DIR_LAST_SUCCESS, DIRECTION_TYPE ORTHO 2N.
+
     References
     ----------
-    Audet, Le Digabel, Rochon Montplaisir, Tribes (2022), Algorithm 1027; PyNomadBBO. Comparators 7.3.
+    Audet, Le Digabel, Rochon Montplaisir, Tribes (2022), Algorithm 1027; PyNomadBBO. Comparators 7.3. NOMAD's own help
+    on QUAD_MODEL_SEARCH, "disabled for more than 50 variables"; its src/Param/RunParameters.cpp, ``bigDim = 50``.
     """
 
     title = "NOMAD (PyNomad)"
@@ -50,7 +58,7 @@ class NOMAD(Peer):
     )
 
     models = param.Boolean(
-        default=True, label="Quadratic models", doc="NOMAD's default: fewer calls, more thought for each."
+        default=True, label="Quadratic models", doc="Fewer calls, more thought for each; with fewer than 50 variables."
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
@@ -94,8 +102,11 @@ class NOMAD(Peer):
             f"SEED {task.seed % _SEEDS}",
             "DISPLAY_DEGREE 0",
         ]
-        if not self.models:
+        many = len(task.start) >= _MANY
+        if many or not self.models:
             lines += ["QUAD_MODEL_SEARCH no", "EVAL_QUEUE_SORT DIR_LAST_SUCCESS"]
+        if many:
+            lines += ["DIRECTION_TYPE ORTHO 2N"]
         return {"start": task.start.tolist(), "parameters": lines}
 
 

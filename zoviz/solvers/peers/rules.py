@@ -25,22 +25,26 @@ class Local(Peer):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """rho_0 = a tenth of the box's width, rho_1 = 1e-6 of it, or the radius r* that noise leaves to be told.
+        """The first and the last of ``radii``."""
+        first, last = radii(problem, constants)
+        return {"initial_radius": first, "final_radius": last}
 
-        r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h, and sigma the noise between two steps: also
-        under the contract "common". The width is the median of the finite ones.
 
-        References
-        ----------
-        Comparators 7.1; More and Wild (2012) for r*, by way of comparators 7.0, rule 5.
-        """
-        width = width_of(problem)
-        return {
-            "initial_radius": 0.1 * width,
-            "final_radius": min(
-                max(1e-6 * width, difference_step(constants, noise_of(problem, constants))), 0.1 * width
-            ),
-        }
+def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
+    """First and last radius: a tenth of the box's width w, at least 2 r*; and 1e-6 w, at least r*.
+
+    r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h, and sigma the noise between two steps: also
+    under the contract "common". The width is the median of the finite ones; the first radius is at most 0.4 of it,
+    so that a step from the middle of the box stays inside, and the last half of the first, so that there is something
+    to shrink.
+
+    References
+    ----------
+    Comparators 7.1; More and Wild (2012) for r*, by way of comparators 7.0, rule 5.
+    """
+    width, least = width_of(problem), difference_step(constants, noise_of(problem, constants))
+    first = min(max(0.1 * width, 2.0 * least), 0.4 * width)
+    return first, min(max(1e-6 * width, least), 0.5 * first)
 
 
 def width_of(problem: Problem) -> float:
