@@ -37,7 +37,7 @@ class Quadratic(Problem):
         self.deviations, self.level = np.array(deviations or (0.0, 0.0, 0.0)), level
         self.domain = Box(-np.ones(n), np.ones(n))
 
-    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = ()) -> Array:
+    def draw(self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: object = 1) -> Array:
         return self.deviations * streams.normal("own", *shape, 3)
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:

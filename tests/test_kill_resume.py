@@ -30,9 +30,11 @@ def killed(*arguments: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("arguments", ["--solver ZOCEG --workers 2", "--solver COBYLA --replicas 1"])
-def test_a_few_kills(arguments: str) -> None:
-    said = killed("--kills", "2", "--calls", "40", "--longest", "0.4", *arguments.split())
+@pytest.mark.parametrize(
+    "arguments, calls", [("--solver ZOCEG --workers 2", "150"), ("--solver COBYLA --replicas 1", "40")]
+)
+def test_a_few_kills(arguments: str, calls: str) -> None:
+    said = killed("--kills", "2", "--calls", calls, "--longest", "0.4", *arguments.split())
     assert "2 kills" in said and "agree to the bit" in said
 
 

@@ -70,31 +70,22 @@ def serve(
 
     Parameters
     ----------
-    problem : Problem, optional
-        Offered first.
-    store : Store, optional
+    problem, store : optional
     port : int
         0: one that is free.
     address : str
         To listen on; by default nobody else can reach it.
     origins : sequence of str
         ``host:port`` under which browsers may know the pages, besides the address.
-    basic_auth : str, optional
-        A password, or a JSON file of user: password.
-    cookie_secret : str, optional
-        For ``basic_auth``; made anew where it is not given, which ends the sessions of an earlier start.
+    basic_auth, cookie_secret : str, optional
+        A password, or a JSON file of user: password; the secret is made anew at each start where it is not given.
     show : bool
-        Open a browser.
     """
     from zoviz.views.dashboard import Dashboard
 
     prepare()
-    port = port or _free_port()
-    auth = (
-        {}
-        if basic_auth is None
-        else {"basic_auth": basic_auth, "cookie_secret": cookie_secret or secrets.token_hex(32)}
-    )
+    port, secret = port or _free_port(), cookie_secret or secrets.token_hex(32)
+    auth = {} if basic_auth is None else {"basic_auth": basic_auth, "cookie_secret": secret}
     logging.getLogger("zoviz").warning("The dashboard is at http://%s:%d/", address, port)
     pn.serve(
         {"/": lambda: Dashboard(problem=None if problem is None else problem.clone(), store=store).page()},
