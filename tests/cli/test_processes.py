@@ -36,14 +36,7 @@ def begin(tmp_path: Path, root: Path) -> Iterator[Callable[..., subprocess.Popen
     def start(*words: str) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
         process = subprocess.Popen(
-            [sys.executable, "-m", "zoviz", *words],
-            cwd=tmp_path,
-            env=environment,
-            stdout=pipe,
-            stderr=pipe,
-            text=True,
-            # A shell that starts the tests in the background has them, and all they start, ignore SIGINT.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            [sys.executable, "-m", "zoviz", *words], cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True
         )
         begun.append(process)
         return process

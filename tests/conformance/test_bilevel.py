@@ -15,7 +15,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.registry import discover
+from zoviz.registry import discover, required
 from zoviz.runs.run import Run
 from zoviz.sets import Ball, Box
 from zoviz.solvers import Solver
@@ -27,6 +27,7 @@ FORM = "online bilevel"
 EVERY_SOLVER = {n: cls for n, cls in discover("zoviz.solvers", Solver).items() if cls.__module__.startswith("zoviz.")}
 EVERY_PROBLEM = {n: cls for n, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
 SOLVERS = {name: cls for name, cls in EVERY_SOLVER.items() if FORM in cls.forms}
+EVERY_PROBLEM = {name: cls for name, cls in EVERY_PROBLEM.items() if not required(cls)}
 PROBLEMS = {name: cls for name, cls in EVERY_PROBLEM.items() if cls.form == FORM}
 # Cheap ones in closed form; the pairs with others are slow tests.
 CORE = {"QuadraticBilevel": {"n": 4, "d": 5}, "ToyBilevel": {"variant": "rapid"}}
