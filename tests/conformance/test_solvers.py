@@ -44,6 +44,8 @@ PARTS = {"ZOiALM": 12}
 NOISE = ("deterministic", "common", "independent")
 # Every solver is tried on these problems, and every problem with these solvers; the other pairs are slow tests.
 CORE_PROBLEMS, CORE_SOLVERS = ("NonconvexQCQP", "LoadTracking", "BlackBox"), ("ZOSPLM", "ZOCEG")
+# One general solver is enough for what has methods of its own (tests/conformance/test_linear.py).
+SPECIAL_PROBLEMS = ("DistributedConsensus", "FairClassification", "NetworkSlicing")
 
 
 def accepted(solver: str, problem: str) -> bool:
@@ -58,7 +60,7 @@ def accepted(solver: str, problem: str) -> bool:
 
 def marks(solver: str, problem: str, long: bool = False) -> list[pytest.MarkDecorator]:
     """Slow, for what need not be tried every time."""
-    core = problem in CORE_PROBLEMS or solver in CORE_SOLVERS
+    core = problem in CORE_PROBLEMS or solver in (CORE_SOLVERS[:1] if problem in SPECIAL_PROBLEMS else CORE_SOLVERS)
     return [pytest.mark.slow] if not core or (long and PROBLEMS[problem].costly) else []
 
 

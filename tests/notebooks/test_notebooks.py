@@ -36,7 +36,12 @@ def texts(cell: Any) -> str:
     return "".join(shown)
 
 
-@EACH
+def long(path: Path) -> list[pytest.MarkDecorator]:
+    """The papers' notebooks take half a minute and more each."""
+    return [pytest.mark.slow] if path.parent != FOLDER else []
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=path.stem, marks=long(path)) for path in NOTEBOOKS])
 def test_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZOVIZ_SMOKE", "1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(FOLDER.parent), os.environ.get("PYTHONPATH")])))

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -394,6 +394,16 @@ def test_a_value_is_told_before_its_worker_begins_another_point(tmp_path: Path) 
 # --- nothing is left running ----------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def heeded() -> Iterator[None]:
+    """Python's own answer to Ctrl-C: NOMAD's library, where a test has called it in this process, leaves another."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    if before is not None:
+        signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heeded")
 @pytest.mark.parametrize("workers", [None, 2])
 def test_ctrl_c_ends_the_launches(workers: int | None, tmp_path: Path) -> None:
     seen = tmp_path / "pids"
