@@ -71,10 +71,8 @@ def serve(
     Parameters
     ----------
     problem, store : optional
-    port : int
-        0: one that is free.
-    address : str
-        To listen on; by default nobody else can reach it.
+    port, address : int, str
+        To listen on; port 0 is one that is free. By default no other machine can reach it.
     origins : sequence of str
         ``host:port`` under which browsers may know the pages, besides the address.
     basic_auth, cookie_secret : str, optional
