@@ -15,7 +15,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import IO
 
-_GUARD = "trap '' HUP INT QUIT TERM; read -r line; kill -KILL 0"
+_GUARD = "trap '' HUP INT QUIT TERM; echo; read -r line; kill -KILL 0"
+"""It says when it is deaf to what a program may send to its own group; nothing starts before."""
 
 
 class Ended(Exception):
@@ -33,12 +34,15 @@ class Group:
             self._guard = subprocess.Popen(
                 ["/bin/sh", "-c", _GUARD],
                 stdin=subprocess.PIPE,
-                stdout=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 process_group=0,
                 cwd="/",
                 env={},
             )
+            assert self._guard.stdout is not None
+            with self._guard.stdout as said:
+                said.readline()
 
     def __enter__(self) -> Group:
         return self
