@@ -20,7 +20,7 @@ from zoviz.views.colours import shade, solver_colour
 from zoviz.views.frames import BANDS
 from zoviz.views.marks import MARKS, NO_MARKS
 from zoviz.views.stream import Stream, all_series
-from zoviz.views.style import GRID
+from zoviz.views.style import GRID, amend
 
 
 class Shown:
@@ -162,9 +162,11 @@ class Board(pn.viewable.Viewer):
     def _place(self) -> None:
         """Keep plots off the page on which no run that has taken a step draws anything."""
         begun = [one.key for one in self.shown.values() if one.visible and len(one.run.trace) > 1]
-        for view, cell in zip(self.views, self._cells, strict=True):
-            if cell.visible != view.needed(begun):
-                cell.visible = not cell.visible
+        for view, cell, pane in zip(self.views, self._cells, self._panes, strict=True):
+            needed = view.needed(begun)
+            if needed and pane.object is not view.figure:
+                pane.object = view.figure
+            amend(cell, visible=needed)
 
     def _arrange(self) -> None:
         """Which runs are on the plots, under which names; the shared horizontal range follows them."""
@@ -213,7 +215,8 @@ class Board(pn.viewable.Viewer):
             shown.columns = frozenset()
         self._dress_all()
         for view, pane in zip(self.views, self._panes, strict=True):
-            pane.object = view.figure
+            # A special plot comes when it is needed: a page with all of them would take twice as long to open.
+            pane.object = None if view.special else view.figure
         self._marked = {}
         self._mark()
         self._place()

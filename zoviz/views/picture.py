@@ -89,17 +89,15 @@ class PictureCard(pn.viewable.Viewer):
 
     Notes
     -----
-    All pictures are on the page from the beginning, hidden: the data of a figure that comes later may arrive before it.
+    A picture is made and drawn before it first comes to the page, and is hidden afterwards where another is shown: the
+    page opens sooner without those that nobody needs.
     """
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        kinds = discover("zoviz.views.pictures", Picture).values()
-        self._pictures = {kind: kind() for kind in kinds}
-        style = {"sizing_mode": "stretch_width", "margin": 0}
-        panes = [pn.pane.Bokeh(picture.figure, **style) for picture in self._pictures.values()]
-        # Each in a column of its own: a figure shows itself whatever its pane says.
-        self._column = pn.Column(*[pn.Column(pane, visible=False, **style) for pane in panes], visible=False, **style)
+        self._kinds = list(discover("zoviz.views.pictures", Picture).values())
+        self._pictures: dict[type[Picture], Picture] = {}
+        self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self._run: Run | None = None
         self._problem: Problem | None = None
         self._shown: type[Picture] | None = None
@@ -120,6 +118,9 @@ class PictureCard(pn.viewable.Viewer):
         self._looks += 1
         if self.picture is None or run is None or (run.active and self._looks % EVERY):
             return None
+        return self._draw(run)
+
+    def _draw(self, run: Run) -> None:
         columns, followed = run.path.snapshot().columns, self.picture.follows
         if followed not in columns or not len(columns[followed]) or columns["iteration"][-1] == self._drawn:
             return None
@@ -132,9 +133,15 @@ class PictureCard(pn.viewable.Viewer):
         if run is None or run.initial is None:
             return self._show(None)
         self._problem = run.initial[0].clone()
-        return self._show(next((kind for kind in self._pictures if kind.draws(self._problem)), None))
+        return self._show(next((kind for kind in self._kinds if kind.draws(self._problem)), None))
 
     def _show(self, kind: type[Picture] | None) -> None:
+        if kind is not None and kind not in self._pictures:
+            self._pictures[kind], self._shown = kind(), kind
+            self._draw(self._run)
+            style = {"sizing_mode": "stretch_width", "margin": 0}
+            # In a column of its own: a figure shows itself whatever its pane says.
+            self._column.append(pn.Column(pn.pane.Bokeh(self._pictures[kind].figure, **style), **style))
         for pane, other in zip(self._column, self._pictures, strict=True):
             amend(pane, visible=other is kind)
         self._shown = kind
