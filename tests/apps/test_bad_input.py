@@ -68,7 +68,9 @@ def open_app(serve: Callable[..., Server], open_lab: Callable[..., Lab], tmp_pat
     return open_one
 
 
-@pytest.mark.parametrize("text", ["abc", "1e300", "0"])
+@pytest.mark.parametrize(
+    "text", ["1e300", pytest.param("abc", marks=pytest.mark.slow), pytest.param("0", marks=pytest.mark.slow)]
+)
 def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab, text: str) -> None:
     lab.settle(Seconds="none")
     lab.tab("Solver")
