@@ -38,6 +38,21 @@ return [box.x + found.frame.x_scale.compute(marks.data.x[i]),
 KEYS = ["gap", "gap.low", "gap.high"]
 
 
+def overlaps(lab: Lab) -> list[tuple[int, int]]:
+    """Pairs of figures that cover parts of each other."""
+    boxes = lab.page.locator(".bk-Figure").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
+    )
+    seen = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
+    assert len(seen) >= 5
+    return [
+        (i, j)
+        for j, b in enumerate(seen)
+        for i, a in enumerate(seen[:j])
+        if min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 1
+    ]
+
+
 def finite(values: list[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
 
@@ -46,6 +61,7 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     assert lab.status() == "ready" and [lab.enabled(b) for b in ("Start", "Pause", "Stop")] == [True, False, False]
     lab.settle(Seconds="auto")
     lab.start()
+    assert overlaps(lab) == []
     first = lab.data("source-run1", "x"), lab.data("source-run1", "gap")
     lab.until(lambda: max(lab.data("source-run1", "x")) > 1.2 * max(first[0]), "the lines grow")
     x, gap = lab.data("source-run1", "x"), lab.data("source-run1", "gap")

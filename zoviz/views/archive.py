@@ -13,7 +13,7 @@ import param
 
 from zoviz.runs.listing import STATUSES, Record
 from zoviz.runs.store import Store
-from zoviz.views.style import amend, note
+from zoviz.views.style import amend, note, quiet
 
 PAGE = 25
 """Runs on a page of the list."""
@@ -38,7 +38,7 @@ _WIDTHS = {
     "objective": 92,
     "violation": 78,
 }
-_STYLE = ".tabulator {font-size: 13px} .tabulator .tabulator-row .tabulator-cell {padding: 4px 6px; height: auto}"
+_STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {padding: 4px 6px !important}"
 
 
 class Archive(pn.viewable.Viewer):
@@ -118,7 +118,7 @@ class Archive(pn.viewable.Viewer):
             return self._say(f"The store cannot be read: {error}")
         self.table.param.update(value=_frame(self.records), selection=[])
         shown = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
-        self._where.object = note(shown).object
+        self._where.object = quiet(shown)
         amend(self._back, disabled=self.page == 0)
         amend(self._on, disabled=first + PAGE >= total)
 

@@ -12,7 +12,7 @@ from zoviz.problems.base import Problem
 from zoviz.registry import discover, required
 from zoviz.solvers.base import Solver
 from zoviz.views.forms import ProblemForm, SolverForm
-from zoviz.views.style import amend, note
+from zoviz.views.style import amend, note, quiet
 
 
 def _name(solver: Solver) -> str:
@@ -46,7 +46,8 @@ class Choice(pn.viewable.Viewer):
         if own_solver is not None:
             self.solvers[_name(own_solver)] = own_solver
         self.doubt = ""
-        self._refused = note("", visible=True, margin=(0, 10))
+        # Three lines at most: where extras are missing there are a dozen reasons, and the forms stand below.
+        self._refused = note("", visible=True, margin=(0, 10), styles={"max-height": "60px", "overflow-y": "auto"})
         self.problem_slot = pn.Column(sizing_mode="stretch_width", margin=0)
         self.solver_slot = pn.Column(sizing_mode="stretch_width", margin=0)
         self.param.problem_name.objects = list(self.problems)
@@ -109,7 +110,7 @@ class Choice(pn.viewable.Viewer):
         accepted = [title for title, reason in refused.items() if not reason] or list(self.solvers)
         form = self.problems[problem].form
         close = [reason for title, reason in refused.items() if reason and form in self.solvers[title].forms]
-        self._refused.object = "<br>".join(f"Not offered: {reason}" for reason in close)
+        self._refused.object = quiet("<br>".join(f"Not offered: {reason}" for reason in close))
         favourite = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
         self.param.solver_name.objects = accepted
         self.param.update(problem_name=problem, solver_name=wanted if wanted in accepted else favourite)

@@ -14,7 +14,7 @@ THEME: dict[str, Any] = {
 
 # Panel's scroll button would take the first cell once the figures are replaced.
 GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
-  grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}
+  max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}
 .scroll-button {display: none}"""
 
 # Label left, control right, helper text below: half the height of a floating label.
@@ -53,6 +53,11 @@ def section(title: str) -> pn.pane.HTML:
     return pn.pane.HTML(f"<div style='{_SECTION}'>{title}</div>", margin=(10, 10, 2, 10))
 
 
+def quiet(sentence: str) -> str:
+    """The HTML of a quiet sentence."""
+    return f"<div style='{_NOTE}'>{sentence}</div>"
+
+
 def note(sentence: str, **options: Any) -> pn.pane.HTML:
     """A quiet sentence."""
-    return pn.pane.HTML(f"<div style='{_NOTE}'>{sentence}</div>", **{"margin": (2, 10), **options})
+    return pn.pane.HTML(quiet(sentence), **{"margin": (2, 10), **options})
