@@ -247,9 +247,9 @@ class Server:
         """What the server wrote so far."""
         return self.log.read_text(encoding="utf-8", errors="replace")
 
-    def errors(self) -> str:
-        """The whole text where it holds an error, else nothing."""
-        text = PAGE_LEFT.sub("", self.text())
+    def errors(self, since: int = 0) -> str:
+        """The text from this character on where it holds an error, else nothing."""
+        text = PAGE_LEFT.sub("", self.text()[since:])
         return text if "ERROR" in text or "Traceback" in text else ""
 
     def wait(self, timeout: float = 60) -> None:
@@ -361,9 +361,12 @@ def open_lab(open_page: Callable[..., Page]) -> Callable[..., Lab]:
 
 
 @pytest.fixture
-def lab(page: Page, server: Server) -> Lab:
+def lab(page: Page, server: Server) -> Iterator[Lab]:
     """A page with the dashboard."""
-    return Lab(page).visit(server.url)
+    lab = Lab(page).visit(server.url)
+    yield lab
+    if not page.is_closed() and lab.enabled("Stop"):  # its session, and so its run, would outlive the page for a while
+        lab.press("Stop")
 
 
 @pytest.fixture
@@ -383,10 +386,21 @@ def serve(pages: Pages, tmp_path: Path) -> Iterator[Callable[..., Server]]:
         assert not server.errors(), f"The server wrote:\n{server.errors()}"
 
 
+@pytest.fixture(scope="session")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """One server for all tests that need nothing of their own."""
+    server = start(DASHBOARD, tmp_path_factory.mktemp("shared") / "server.log", ())
+    yield server
+    server.stop()
+
+
 @pytest.fixture
-def server(serve: Callable[..., Server], request: pytest.FixtureRequest) -> Server:
-    """The dashboard's server; extra arguments by ``parametrize("server", [["--flag", "1"]], indirect=True)``."""
-    return serve(*getattr(request, "param", ()))
+def server(shared: Server, pages: Pages) -> Iterator[Server]:
+    """The dashboard's server, which other tests have used before."""
+    before = len(shared.text())
+    yield shared
+    pages.close()  # first, lest the pages report the lost connection
+    assert not shared.errors(before), f"The server wrote:\n{shared.errors(before)}"
 
 
 @pytest.fixture

@@ -107,8 +107,17 @@ def assert_same(run: Run, whole: Run) -> None:
     ]
 
 
-@pytest.mark.parametrize("kind", PROBLEMS)
-@pytest.mark.parametrize("solver", OWN)
+PAIRS = [(solver, kind) for kind in PROBLEMS for solver in OWN]
+"""Every solver with one kind of problem or two, and every kind with two solvers at least; all others are slow."""
+
+
+@pytest.mark.parametrize(
+    "solver, kind",
+    [
+        pytest.param(*pair, marks=() if {*pair} & {"ZOSPLM", "ZOCEG", "common", *SPECIAL} else pytest.mark.slow)
+        for pair in PAIRS
+    ],
+)
 def test_it_goes_on_bit_for_bit_from_any_step(solver: str, kind: str) -> None:
     if SOLVERS[solver]().accepts(PROBLEMS[kind]()) is not None or (solver in GENERAL and kind in SPECIAL):
         pytest.skip("not accepted, or a problem for special methods")
