@@ -36,7 +36,7 @@ class LinearlyConstrained(Problem):
     rows: int
     """p, the number of rows of A."""
 
-    noise = param.Selector(default="common")
+    noise: param.Selector[str] = param.Selector(default="common")
     noise_scale = param.Number(default=0.0)
     measure_envelope = param.Boolean(
         default=False,
@@ -47,12 +47,14 @@ class LinearlyConstrained(Problem):
         None, label="Envelope weight μ", doc="Weight of the envelope Psi that is measured; None: max(2, 4 L_f)."
     )
 
+    _rows: tuple[Array, Array, Array] | None = None
+
     def _forget(self, *events: param.parameterized.Event) -> None:
         super()._forget(*events)
-        self._rows: tuple[Array, Array, Array] | None = None
+        self._rows = None
 
     @property
-    def m(self) -> int:  # type: ignore[override]
+    def m(self) -> int:
         """Constraints h as a black box shows them."""
         return 2 * self.rows if self.equations else self.rows
 
@@ -82,7 +84,7 @@ class LinearlyConstrained(Problem):
 
     def _dense(self) -> tuple[Array, Array, Array]:
         """A, b and the gradients of h (m, n), made once."""
-        if getattr(self, "_rows", None) is None:
+        if self._rows is None:
             a = self.adjoint(np.eye(self.rows))
             self._rows = a, -self.residual(np.zeros(self.domain.n)), self.two_sided(a.T).T
         return self._rows
