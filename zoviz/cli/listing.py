@@ -29,9 +29,9 @@ class Catalogue(Command):
     """
 
     def __init__(self, name: str, kind: str, package: str, base: type[Any], line: str) -> None:
-        self.name, self.order, self.help = name, 5, line  # type: ignore[misc]
+        self.name, self.order, self.help = name, 5, line
         self._kind, self._package, self._base = kind, package, base
-        self.examples = f"  zoviz {name}\n  zoviz {name} {'ZOSPLM' if kind == 'solver' else 'LoadTracking'}"  # type: ignore[misc]
+        self.examples = f"  zoviz {name}\n  zoviz {name} {'ZOSPLM' if kind == 'solver' else 'LoadTracking'}"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare options."""

@@ -101,7 +101,7 @@ class DistributedConsensus(LinearlyConstrained):
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of the data and the p_ij.")
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
+    def rows(self) -> int:
         """N (N - 1) / 2 pairs, d rows each."""
         return self.nodes * (self.nodes - 1) // 2 * self.features
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import param
@@ -28,13 +28,12 @@ class LinearlyConstrained(Problem):
     __abstract = True
 
     stochastic: ClassVar[bool] = True
-    equations: ClassVar[bool] = True
-    """Whether the rows are equations; inequalities A x <= b otherwise."""
-    sampled_rows: ClassVar[bool] = False
-    """Whether A and b are seen through samples only: E[A_zeta x - b_zeta]."""
 
-    rows: int
-    """p, the number of rows of A."""
+    if TYPE_CHECKING:
+
+        @property
+        def rows(self) -> int:
+            """p, the number of rows of A."""
 
     noise: param.Selector[str] = param.Selector(default="common")
     noise_scale = param.Number(default=0.0)
@@ -52,6 +51,16 @@ class LinearlyConstrained(Problem):
     def _forget(self, *events: param.parameterized.Event) -> None:
         super()._forget(*events)
         self._rows = None
+
+    @property
+    def equations(self) -> bool:
+        """Whether the rows are equations; inequalities A x <= b otherwise."""
+        return True
+
+    @property
+    def sampled_rows(self) -> bool:
+        """Whether A and b are seen through samples only: E[A_zeta x - b_zeta]."""
+        return False
 
     @property
     def m(self) -> int:

@@ -106,7 +106,7 @@ class StochasticQP(LinearlyConstrained):
     )
 
     @property
-    def equations(self) -> bool:  # type: ignore[override]
+    def equations(self) -> bool:
         """Whether the rows are equations."""
         return self.constraints == "equations"
 
