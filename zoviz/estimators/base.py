@@ -138,7 +138,8 @@ class DirectionalEstimator(GradientEstimator):
         if not self.central:
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
-        total, square, good = np.zeros((replicas, n)), np.zeros(replicas), k
+        total, square = np.zeros((replicas, n)), np.zeros(replicas)
+        good: Any = k
         for count in chunks(k, replicas * n * x.itemsize):
             u = streams.normal("directions", count, n)
             squares = np.einsum("rkn,rkn->rk", u, u)
