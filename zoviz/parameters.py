@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any
+from typing import Any, TypeVar
 
 import param
+
+T = TypeVar("T")
 
 
 class Scale(param.Number):
@@ -47,7 +49,7 @@ class Scale(param.Number):
     def _validate_value(self, val: Any, allow_None: bool) -> None:  # noqa: N803
         if val is None and allow_None:
             return
-        low, high = self.bounds
+        low, high = self.bounds or (0.0, math.inf)
         good = isinstance(val, Real) and not isinstance(val, bool) and math.isfinite(val)
         if not good or not low <= val <= high:
             automatic = ", or None for the solver's own rule" if allow_None else ""
@@ -84,3 +86,22 @@ class Interval(param.Parameter):
             return
         words = "".join(f" or {word!r}" for word in self.words)
         raise ValueError(f"Expected {self.name} a positive number of seconds{words}, got {val!r}.")
+
+
+class Part(param.ClassSelector[T]):
+    """An object of ``class_`` that its owner works with: the owner's constructor sees to it that there is one.
+
+    Other than Param's own selector of objects it cannot be set to None, and a type checker knows that it is there.
+
+    Raises
+    ------
+    ValueError
+        For anything that is not an object of the class: the sentence says what was expected and got.
+    """
+
+    def __init__(self, class_: type[T], *, label: str | None = None, doc: str | None = None) -> None:
+        super().__init__(class_=class_, allow_None=param.parameters.NoNone, label=label, doc=doc)
+
+    def _validate_class_(self, val: Any, class_: Any, is_instance: bool) -> None:
+        if self.owner is not None and not isinstance(val, class_):
+            raise ValueError(f"Expected {self.name} an object of {class_.__name__}, got {val!r}.")

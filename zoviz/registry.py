@@ -97,7 +97,7 @@ def required(cls: type) -> list[str]:
     return [one.name for one in given if one.default is one.empty and one.kind not in kinds]
 
 
-def export(package: str, namespace: dict[str, Any], *bases: type) -> list[str]:
+def export(package: str, namespace: dict[str, Any], *bases: type[Any]) -> list[str]:
     """Put the package's own public classes into its namespace and return their names, for ``__all__``."""
     names = []
     for base in bases:

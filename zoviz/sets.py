@@ -80,7 +80,7 @@ class Box(Set):
 
     def contains(self, x: Array, tolerance: float) -> np.ndarray:
         """Whether each coordinate lies between its bounds up to ``tolerance``."""
-        return ((x >= self.lower - tolerance) & (x <= self.upper + tolerance)).all(axis=-1)
+        return np.logical_and.reduce((x >= self.lower - tolerance) & (x <= self.upper + tolerance), axis=-1)
 
     def sample(self, unit: Array) -> Array:
         lower = np.where(np.isfinite(self.lower), self.lower, np.where(np.isfinite(self.upper), self.upper - 2.0, -1.0))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -56,7 +57,7 @@ class _Stream:
         self._fills = fills
         self._buffer = np.empty((len(fills), 0))
         self._position = 0
-        self._before: list[dict[str, Any]] | None = None
+        self._before: list[Mapping[str, Any]] | None = None
         self._states: np.ndarray | None = None
 
     def take(self, count: int) -> Array:
@@ -74,7 +75,7 @@ class _Stream:
         self._buffer, self._position = (out[:, left:], count - left) if ahead else (out[:, :0], 0)
         return out[:, :count]
 
-    def _now(self) -> list[dict[str, Any]]:
+    def _now(self) -> list[Mapping[str, Any]]:
         return [fill.generator.bit_generator.state for fill in self._fills]
 
     def _draw(self, out: Array) -> None:
@@ -99,7 +100,7 @@ class _Stream:
         self._position = mark.position
 
 
-def _packed(state: dict[str, Any]) -> list[int]:
+def _packed(state: Mapping[str, Any]) -> list[int]:
     """A PCG64 generator's state as six numbers of 64 bits."""
     own, low = state["state"], (1 << 64) - 1
     halves = [own["state"] >> 64, own["state"] & low, own["inc"] >> 64, own["inc"] & low]

@@ -119,9 +119,9 @@ def coordinates(domain: Set, starts: Array, m: int) -> Units:
     """
     box, one = as_box(domain), np.ones(m)
     if box is None:
-        width = float(np.sqrt(np.square(starts).mean()))
-        width = width if np.isfinite(width) and width > 0 else 1.0
-        return Units(domain, Similar(domain, width), np.zeros(domain.n), np.full(domain.n, width), 0.0, 1.0, one)
+        size = float(np.sqrt(np.square(starts).mean()))
+        size = size if np.isfinite(size) and size > 0 else 1.0
+        return Units(domain, Similar(domain, size), np.zeros(domain.n), np.full(domain.n, size), 0.0, 1.0, one)
     low, high = np.abs(box.lower) < ENDLESS, np.abs(box.upper) < ENDLESS
     offset = np.where(low, box.lower, np.where(high, box.upper, 0.0))
     sizes = np.sqrt(np.square(starts - offset).mean(axis=0))

@@ -47,7 +47,7 @@ def test_a_plot_without_lines_is_not_on_the_page(bilevel: dict[str, Run]) -> Non
     constrained.run()
     assert on_page(board) == USUAL | {"Regret", "Tracking"}
     for one in (first, second):
-        board.show(one.key, False)
+        board.reveal(one.key, False)
     assert on_page(board) == USUAL
     board.take_off(waiting.key)
     assert on_page(board) == USUAL, "runs that are hidden do not count"

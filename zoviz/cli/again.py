@@ -26,7 +26,7 @@ class Again(Command):
     """
 
     def __init__(self, name: str, line: str, examples: str) -> None:
-        self.name, self.order, self.help, self.examples = name, 30, line, examples  # type: ignore[misc]
+        self.name, self.order, self.help, self.examples = name, 30, line, examples
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare options."""

@@ -8,7 +8,7 @@ import math
 import sys
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -26,12 +26,12 @@ class Command(ABC):
     A module in ``zoviz.cli.commands`` holds one instance, ``COMMAND``.
     """
 
-    name: ClassVar[str]
-    order: ClassVar[int] = 50
+    name: str
+    order: int = 50
     """Place in the help."""
-    help: ClassVar[str]
+    help: str
     """One line."""
-    examples: ClassVar[str] = ""
+    examples: str = ""
     """Shown below the options."""
 
     @abstractmethod

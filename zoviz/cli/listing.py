@@ -28,10 +28,10 @@ class Catalogue(Command):
         The command's help.
     """
 
-    def __init__(self, name: str, kind: str, package: str, base: type, line: str) -> None:
-        self.name, self.order, self.help = name, 5, line  # type: ignore[misc]
+    def __init__(self, name: str, kind: str, package: str, base: type[Any], line: str) -> None:
+        self.name, self.order, self.help = name, 5, line
         self._kind, self._package, self._base = kind, package, base
-        self.examples = f"  zoviz {name}\n  zoviz {name} {'ZOSPLM' if kind == 'solver' else 'LoadTracking'}"  # type: ignore[misc]
+        self.examples = f"  zoviz {name}\n  zoviz {name} {'ZOSPLM' if kind == 'solver' else 'LoadTracking'}"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare options."""
@@ -50,7 +50,7 @@ class Catalogue(Command):
             table(("NAME", "", "SUMMARY"), [(name, title, summary) for name, title, summary in lines])
         return FINE
 
-    def _tell(self, cls: type, as_json: bool) -> int:
+    def _tell(self, cls: Any, as_json: bool) -> int:
         """All parameters of one, with defaults and what they are for."""
         rows = [
             (f"{prefix}{name}", _spelled(one.default if holder is None else getattr(holder, name)), one.doc or "")
@@ -76,7 +76,7 @@ def _parts(cls: type[Any]) -> dict[str, param.Parameterized | None]:
     if required(cls):
         return {"": None}
     made = cls()
-    return made.parts() if isinstance(made, Solver) else {"": made}
+    return {**made.parts()} if isinstance(made, Solver) else {"": made}
 
 
 def _spelled(value: Any) -> str:

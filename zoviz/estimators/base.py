@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import param
@@ -47,7 +47,7 @@ class GradientEstimator(param.Parameterized):
         doc="Directions averaged in one estimate.",
     )
 
-    def clone(self) -> GradientEstimator:
+    def clone(self) -> Self:
         """A twin with the same parameters and no watcher in common."""
         return type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
 
@@ -134,10 +134,12 @@ class DirectionalEstimator(GradientEstimator):
         """Estimate the gradient of ``phi``; see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
         k, r = self.batch_size, self.smoothing_radius if radius is None else radius
-        if base is None and not self.central:
-            base = oracle(x)
-        origin = None if self.central else phi(base)[:, None]
-        total, square, good = np.zeros((replicas, n)), np.zeros(replicas), k
+        origin = None
+        if not self.central:
+            base = oracle(x) if base is None else base
+            origin = phi(base)[:, None]
+        total, square = np.zeros((replicas, n)), np.zeros(replicas)
+        good: Any = k
         for count in chunks(k, replicas * n * x.itemsize):
             u = streams.normal("directions", count, n)
             squares = np.einsum("rkn,rkn->rk", u, u)

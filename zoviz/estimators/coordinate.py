@@ -36,7 +36,7 @@ class Coordinate(GradientEstimator):
 
     unit_batch = "sweeps"
 
-    differences = param.Selector(
+    differences: param.Selector[str] = param.Selector(
         default="as the noise asks",
         objects=["as the noise asks", "forward", "central"],
         label="Differences",

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from zoviz.oracle.core import Oracle
 from zoviz.types import Array, Evaluation
 
@@ -22,7 +24,8 @@ class Composed:
 
     def __init__(self, oracle: Oracle | Composed, evaluate: Callable[[Array], Evaluation]) -> None:
         self._evaluate = evaluate
-        self.contract, self.fail = oracle.contract, oracle.fail
+        self.contract: str = oracle.contract
+        self.fail: Callable[[np.ndarray | np.bool], None] = oracle.fail
 
     def __call__(self, points: Array) -> Evaluation:
         """Values at the points, shape (R, ..., d)."""

@@ -69,7 +69,8 @@ class Oracle:
         self._scales = problem.noise_scales
         self._exact = not problem.stochastic
         self._noisy = problem.noise != "deterministic" and bool(self._scales.any())
-        self._iteration, self._sample, self._shared_noise = -1, None, None
+        self._iteration, self._sample = -1, None
+        self._shared_noise: Any = None
         self._size: int | tuple[int, ...] = 1
         self._spent = 0
         self.domain: Set = problem.domain
@@ -196,7 +197,7 @@ class Oracle:
         self.failed[:] = False
         self.any_failed = False
 
-    def fail(self, mask: np.ndarray) -> None:
+    def fail(self, mask: np.ndarray | np.bool) -> None:
         """Report replicas that cannot go on, e.g. because every direction of a batch failed.
 
         They are not evaluated any more from here on: what a step still derives from NaN is not shown to the black box.

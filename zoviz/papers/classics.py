@@ -39,12 +39,13 @@ import numpy as np
 from zoviz.minimize import minimize
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBeam
 from zoviz.problems.base import Problem
+from zoviz.problems.design import DesignProblem
 from zoviz.problems.s2mpj import Entry
 from zoviz.runs.methods import choose
 from zoviz.streams import Streams
 from zoviz.types import Array
 
-DESIGNS: dict[str, type[Problem]] = {cls.__name__: cls for cls in (PressureVessel, WeldedBeam, Spring, SpeedReducer)}
+DESIGNS: dict[str, type[DesignProblem]] = {c.__name__: c for c in (PressureVessel, WeldedBeam, Spring, SpeedReducer)}
 COLLECTION = {
     "bounds": ("LOGROS", "PALMER3", "PALMER5A", "SINEALI", "CYCLOOCTLS"),
     "linear": ("LSQFIT", "HS37", "EXPFITA", "AVGASB", "YAO"),
@@ -106,7 +107,7 @@ def _kind(entry: Entry) -> str:
     return {"u": "", "b": "bounds", "l": "linear", "n": "nonlinear"}[entry.kind]
 
 
-def posed(name: str) -> tuple[Problem, Array]:
+def posed(name: str) -> tuple[DesignProblem | Suite, Array]:
     """A problem and its start (n,): its own, moved into the bounds; for the classics one draw with seed 0."""
     problem = DESIGNS[name]() if name in DESIGNS else Suite(problem_name=name)
     return problem, problem.domain.project(problem.initial(Streams(0, 1)))[0]
@@ -150,7 +151,7 @@ def best_known(name: str, starts: int = 8) -> Known:
     return Known(min(lowest, stated) if confirmed else lowest, stated)
 
 
-def _searches(problem: Problem, x0: Array, starts: int) -> Iterator[Array]:
+def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterator[Array]:
     """Where SLSQP ends from x0 and from random points at distances of 0.1 to 100, and trust-constr from x0."""
     from scipy.optimize import minimize as search
 

@@ -133,7 +133,7 @@ def compare(mine: Array, its: Array, show: Callable[[Array], str] = share) -> st
     if common < 2 or not np.isfinite(a).all() or not np.isfinite(b).all():
         return said
     error = float(np.std(a - b, ddof=1) / np.sqrt(common))
-    return f"{said}, on average by {show(np.mean(a - b))} +- {show(np.array(error))}"
+    return f"{said}, on average by {show(np.array(np.mean(a - b)))} +- {show(np.array(error))}"
 
 
 def verdicts(
@@ -143,7 +143,8 @@ def verdicts(
 
     A peer is beaten where our median is the smaller one.
     """
-    ours, lost = [name for name in outcomes if name not in peers], {}
+    ours = [name for name in outcomes if name not in peers]
+    lost: dict[str, list[str]] = {}
     for measure, (words, of, show) in measures.items():
         values = {name: of(found) for name, found in outcomes.items()}
         if not ours:

@@ -62,7 +62,9 @@ def report_slices(seeds: int, replicas: int, iterations: int) -> None:
 def report_consensus(replicas: int, iterations: int) -> None:
     """A line for each quarter of the run."""
     run = consensus(replicas=replicas, iterations=iterations)
-    best = run.problem.known_optimum.value
+    optimum = run.problem.known_optimum
+    assert optimum is not None
+    best = optimum.value
     print(f"\ndistributed optimisation, 50 nodes, p = 0.1, Alg. 2, {replicas} replicas; centralised f* = {best:.6f}")
     print("iteration  consensus error (largest)  |f - f*| / f*  the mean's")
     columns = run.trace.snapshot().columns

@@ -11,6 +11,7 @@ from zoviz.problems.extras import require
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margins import LOSSES
 from zoviz.runs.run import Run
+from zoviz.sets import Box
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
 from zoviz.streams import Streams
 from zoviz.types import Array
@@ -25,6 +26,7 @@ def long_steps(problem: LinearlyConstrained, weight: float | None = None) -> dic
 
     For inequalities ||A||^2 is that of (A, -I). ``weight`` is another mu, where f is convex any positive one will do.
     """
+    assert problem.constants is not None
     curvature, square = problem.constants.curvature, problem.operator_norm**2 + (not problem.equations)
     weight = 1.05 * curvature if weight is None else weight
     return {
@@ -41,6 +43,7 @@ def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
     require("scipy", "peers")
     optimize: Any = require("scipy.optimize", "peers")
     matrix, sign, box = problem.matrix()[0], 1.0 if problem.equations else -1.0, problem.domain
+    assert isinstance(box, Box)
     found = optimize.minimize(
         lambda x: float(problem.evaluate(x).f),
         start,

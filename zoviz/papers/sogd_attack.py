@@ -75,7 +75,7 @@ def solver(method: str, rates: Rates) -> Solver:
     return known[name](outer_batch=BATCH, inner_batch=BATCH, **steps, **unused, **settings)
 
 
-def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: dict[str, int]) -> Outcome:
+def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: dict[str, Any]) -> Outcome:
     """One method with its rates, up to its limits (rounds: ``iterations``, or ``calls``)."""
     run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, **limits)
     run.run()

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,7 +195,7 @@ def product_spread(radius: float, shared: bool, replicas: int = 200, directions:
         found = estimator.estimate(objective, y, view, streams).gradient
     else:
         ends = [
-            estimator.estimate(objective, y, rounds.view(lambda points, s=sign: inner(points, s)), streams).gradient
+            estimator.estimate(objective, y, rounds.view(partial(inner, sign=sign)), streams).gradient
             for sign in (1.0, -1.0)
         ]
         found = (ends[0] - ends[1]) / (2.0 * radius)

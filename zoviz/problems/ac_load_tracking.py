@@ -68,7 +68,7 @@ class ACLoadTracking(Problem):
     costly = True
 
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of a, b and drawn loads.")
-    loads = param.Selector(
+    loads: param.Selector[str] = param.Selector(
         default="case",
         objects=["case", "drawn"],
         label="Initial loads u",

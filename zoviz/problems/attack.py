@@ -71,7 +71,7 @@ class BlackBoxAttack(OnlineBilevel):
     title = "Black-box attack on a classifier"
     order = 42
 
-    dataset = param.Selector(
+    dataset: param.Selector[str] = param.Selector(
         default="digits",
         objects=DATASETS,
         label="Images",
@@ -118,7 +118,7 @@ class BlackBoxAttack(OnlineBilevel):
         return Box(np.zeros(self.n), np.full(self.n, self.largest_weight))
 
     @property
-    def inner_domain(self) -> Box:  # type: ignore[override]
+    def inner_domain(self) -> Box:
         """Y = [-5, 5]^d."""
         return Box(np.full(self.n, -HALF), np.full(self.n, HALF))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import param
@@ -48,8 +48,15 @@ class Problem(Noisy):
         "your units.",
     )
 
-    domain: Set
-    m: int
+    if TYPE_CHECKING:  # to be read only: a property, a parameter or an attribute of a subclass
+
+        @property
+        def n(self) -> int:
+            """Number of variables."""
+
+        @property
+        def domain(self) -> Set:
+            """The simple set X."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -73,7 +80,7 @@ class Problem(Noisy):
         """Everything that ``evaluate`` needs, computed from the parameters."""
         return ()
 
-    def clone(self) -> Problem:
+    def clone(self) -> Self:
         """A twin with the same parameters and no watcher in common."""
         twin = type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
         twin._data = self._data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -68,7 +68,7 @@ class OnlineBilevel(Problem):
     online: ClassVar[bool] = True
     m = 0
 
-    noise = param.Selector(
+    noise: param.Selector[str] = param.Selector(
         default="common",
         objects=["deterministic", "common", "independent"],
         label="Noise contract",
@@ -89,8 +89,11 @@ class OnlineBilevel(Problem):
         doc="Step of the projection that the local regret measures.",
     )
 
-    inner_domain: Set
-    """Y, the follower's variables."""
+    if TYPE_CHECKING:
+
+        @property
+        def inner_domain(self) -> Set:
+            """Y, the follower's variables."""
 
     @property
     def magnitudes(self) -> Magnitudes | None:
@@ -156,6 +159,12 @@ class OnlineBilevel(Problem):
         raise NotImplementedError(f"{type(self).__name__} does not define evaluate(x, xi): it has no closed form.")
 
     def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
-        """``objective``: f_t at the iterate and the follower's present decision, without sampling noise."""
-        inner = state.inner if hasattr(state, "inner") else self.solution(x, sample)[0]
+        """``objective``: f_t at the iterate and the follower's present decision, without sampling noise.
+
+        Of a state without one y* is taken, and nothing is known where that is not.
+        """
+        known = (state.inner,) if hasattr(state, "inner") else self.solution(x, sample)
+        if known is None:
+            return {"objective": np.full(len(x), np.nan)}
+        inner = known[0]
         return {"objective": self.outer(x, inner, self.exact(sample))}

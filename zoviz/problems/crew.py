@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import pickle
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from queue import SimpleQueue
 from typing import Any
 from uuid import uuid4
@@ -37,7 +37,7 @@ class Crew:
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._workers, self._timeout, self._threads)
 
-    def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+    def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
         """Index and outcome of each point, as they come; to be closed where they are not read to the end."""
         if hasattr(self._workers, "submit"):
             return _by_executor(self._workers, call, points)
@@ -69,7 +69,9 @@ class Crew:
             self._processes = None
 
 
-def _by_executor(executor: Any, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+def _by_executor(
+    executor: Any, call: Callable[[Any], Any], points: Sequence[Any]
+) -> Generator[tuple[int, Any], None, None]:
     """Outcomes as they come, from anything with ``submit``; what is not needed any more is cancelled.
 
     Raises
@@ -129,7 +131,9 @@ def _result(future: Any) -> Any:
         return Failure(OracleError(f"Expected a value, got the end of the processes that were to find it: {story}."))
 
 
-def _by_threads(count: int, call: Callable[[Any], Any], points: Sequence[Any]) -> Iterator[tuple[int, Any]]:
+def _by_threads(
+    count: int, call: Callable[[Any], Any], points: Sequence[Any]
+) -> Generator[tuple[int, Any], None, None]:
     """Outcomes as they come, from so many threads of this batch; a thread goes on once its outcome has been read.
 
     A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
@@ -161,7 +165,7 @@ def _by_threads(count: int, call: Callable[[Any], Any], points: Sequence[Any]) -
 
 def _by_map(
     mapper: Callable[..., Iterable[Any]], call: Callable[[Any], Any], points: Sequence[Any]
-) -> Iterator[tuple[int, Any]]:
+) -> Generator[tuple[int, Any], None, None]:
     """Outcomes in order, from anything that is called as ``map`` is.
 
     Raises

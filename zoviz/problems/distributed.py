@@ -85,7 +85,9 @@ class DistributedConsensus(LinearlyConstrained):
     difference = param.Number(
         default=0.5, bounds=(0, 100), softbounds=(0, 2), label="Difference of nodes", doc="Size of c_i - c."
     )
-    loss = param.Selector(default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins.")
+    loss: param.Selector[str] = param.Selector(
+        default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins."
+    )
     shift = Scale(
         3.0, bounds=(1e-3, 1e3), softbounds=(0.1, 10.0), label="Loss shift μ", doc="Of the logistic difference."
     )
@@ -99,7 +101,7 @@ class DistributedConsensus(LinearlyConstrained):
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of the data and the p_ij.")
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
+    def rows(self) -> int:
         """N (N - 1) / 2 pairs, d rows each."""
         return self.nodes * (self.nodes - 1) // 2 * self.features
 

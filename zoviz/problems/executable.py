@@ -6,10 +6,10 @@ import os
 import re
 import threading
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
 from contextlib import closing
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import param
 from numpy.typing import ArrayLike
@@ -83,7 +83,7 @@ class Executable(Simulation):
     programs = ("command",)
 
     command = param.Parameter(constant=True, precedence=-1, label="Command", doc="The program and its arguments.")
-    format = param.Selector(
+    format: param.Selector[str] = param.Selector(
         default="text", objects=["text", "json", "nomad"], constant=True, precedence=-1, label="Format", doc="Of files."
     )
     output_types = param.Parameter(
@@ -125,7 +125,7 @@ class Executable(Simulation):
         # A thread is enough to wait for a program, and the launch itself ends what takes too long.
         return Crew(self.workers, None, threads=True)
 
-    def clone(self) -> Executable:
+    def clone(self) -> Self:
         """A twin around the same program, whose launches are shown here too."""
         twin = super().clone()
         twin._launches = self._launches
@@ -145,7 +145,7 @@ class Executable(Simulation):
         self._program.end()
         super().release()
 
-    def _outcomes(self, points: Sequence[Array]) -> Iterator[tuple[int, Evaluation | Failure]]:
+    def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
         tasks = [(self._launches.next(), point) for point in points]
         left = len(tasks)
         try:

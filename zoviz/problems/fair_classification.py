@@ -53,13 +53,15 @@ class FairClassification(LinearlyConstrained):
     order = 10
     equations = False
 
-    source = param.Selector(
+    source: param.Selector[str] = param.Selector(
         default=SOURCES[0],
         objects=list(SOURCES),
         label="Data",
         doc="Breast cancer comes with scikit-learn; adult and german credit are fetched from OpenML.",
     )
-    loss = param.Selector(default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins.")
+    loss: param.Selector[str] = param.Selector(
+        default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins."
+    )
     shift = Scale(
         3.0, bounds=(1e-3, 1e3), softbounds=(0.1, 10.0), label="Loss shift μ", doc="Of the logistic difference."
     )

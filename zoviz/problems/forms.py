@@ -47,7 +47,7 @@ class Between:
         self._function, self._name = function, name
         self._lower, self._upper = np.asarray(lower, dtype=float), np.asarray(upper, dtype=float)
         try:
-            fits = (self._lower <= self._upper).all()
+            fits = bool((self._lower <= self._upper).all())
         except ValueError:
             fits = False
         if not fits:

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from typing import IO
+from typing import IO, Any
 
 _GUARD = "trap '' HUP INT QUIT TERM; echo; read -r line; kill -KILL 0"
 """It says when it is deaf to what a program may send to its own group; nothing starts before."""
@@ -85,7 +85,7 @@ class Group:
         OSError
             Where it cannot be started.
         """
-        options = {} if self._guard is None else {"process_group": self._guard.pid}
+        options: dict[str, Any] = {} if self._guard is None else {"process_group": self._guard.pid}
         with self._lock:
             if self.ended:
                 raise Ended

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -62,7 +62,7 @@ class Recorded(BlackBox):
         super().__init__(*arguments, **params)
         self.ledger = Ledger(1e-6) if ledger is None else ledger
 
-    def clone(self) -> Recorded:
+    def clone(self) -> Self:
         """A twin that writes into the same ledger."""
         twin = super().clone()
         twin.ledger, twin._crew = self.ledger, self._crew

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import param
@@ -28,15 +28,14 @@ class LinearlyConstrained(Problem):
     __abstract = True
 
     stochastic: ClassVar[bool] = True
-    equations: ClassVar[bool] = True
-    """Whether the rows are equations; inequalities A x <= b otherwise."""
-    sampled_rows: ClassVar[bool] = False
-    """Whether A and b are seen through samples only: E[A_zeta x - b_zeta]."""
 
-    rows: int
-    """p, the number of rows of A."""
+    if TYPE_CHECKING:
 
-    noise = param.Selector(default="common")
+        @property
+        def rows(self) -> int:
+            """p, the number of rows of A."""
+
+    noise: param.Selector[str] = param.Selector(default="common")
     noise_scale = param.Number(default=0.0)
     measure_envelope = param.Boolean(
         default=False,
@@ -47,12 +46,24 @@ class LinearlyConstrained(Problem):
         None, label="Envelope weight μ", doc="Weight of the envelope Psi that is measured; None: max(2, 4 L_f)."
     )
 
+    _rows: tuple[Array, Array, Array] | None = None
+
     def _forget(self, *events: param.parameterized.Event) -> None:
         super()._forget(*events)
-        self._rows: tuple[Array, Array, Array] | None = None
+        self._rows = None
 
     @property
-    def m(self) -> int:  # type: ignore[override]
+    def equations(self) -> bool:
+        """Whether the rows are equations; inequalities A x <= b otherwise."""
+        return True
+
+    @property
+    def sampled_rows(self) -> bool:
+        """Whether A and b are seen through samples only: E[A_zeta x - b_zeta]."""
+        return False
+
+    @property
+    def m(self) -> int:
         """Constraints h as a black box shows them."""
         return 2 * self.rows if self.equations else self.rows
 
@@ -82,7 +93,7 @@ class LinearlyConstrained(Problem):
 
     def _dense(self) -> tuple[Array, Array, Array]:
         """A, b and the gradients of h (m, n), made once."""
-        if getattr(self, "_rows", None) is None:
+        if self._rows is None:
             a = self.adjoint(np.eye(self.rows))
             self._rows = a, -self.residual(np.zeros(self.domain.n)), self.two_sided(a.T).T
         return self._rows

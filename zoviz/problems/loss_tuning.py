@@ -74,7 +74,7 @@ class LossTuning(OnlineBilevel):
     order = 43
     costly = True
 
-    dataset = param.Selector(
+    dataset: param.Selector[str] = param.Selector(
         default="digits",
         objects=DATASETS,
         label="Images",
@@ -122,7 +122,7 @@ class LossTuning(OnlineBilevel):
         return Box(np.repeat([-5.0, 0.1], CLASSES), np.full(2 * CLASSES, 5.0))
 
     @property
-    def inner_domain(self) -> Box:  # type: ignore[override]
+    def inner_domain(self) -> Box:
         """All networks."""
         return Box.free(self.data.network.d)
 

@@ -116,12 +116,12 @@ class NetworkSlicing(LinearlyConstrained):
         )
 
     @property
-    def sampled_rows(self) -> bool:  # type: ignore[override]
+    def sampled_rows(self) -> bool:
         """Whether the demands vary."""
         return self.demand_spread > 0.0
 
     @property
-    def rows(self) -> int:  # type: ignore[override]
+    def rows(self) -> int:
         """Rows of all five kinds."""
         return self.data.system.count
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import param
 
@@ -14,14 +16,14 @@ class Noisy(param.Parameterized):
 
     __abstract = True
 
-    noise = param.Selector(
+    noise: param.Selector[str] = param.Selector(
         default="deterministic",
         objects=["deterministic", "common", "independent"],
         label="Noise contract",
         doc="deterministic: exact values. common: all points of one iteration share their noise. independent: every "
         "oracle call draws its own.",
     )
-    noise_distribution = param.Selector(
+    noise_distribution: param.Selector[str] = param.Selector(
         default="normal", objects=["normal", "student_t"], label="Noise law", doc="Law of the additive noise."
     )
     noise_scale = param.Number(
@@ -38,7 +40,11 @@ class Noisy(param.Parameterized):
         default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."
     )
 
-    m: int
+    if TYPE_CHECKING:  # to be read only: a property, a parameter or an attribute of a subclass
+
+        @property
+        def m(self) -> int:
+            """Number of constraints h."""
 
     @property
     def noise_scales(self) -> Array:

@@ -21,7 +21,7 @@ import time
 import warnings
 import weakref
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from multiprocessing.connection import Connection, wait
 from typing import Any
 
@@ -70,7 +70,7 @@ class Processes:
         """What the call returned at each point, in order; raises as ``answers`` does."""
         return [answer for _, answer in sorted(self.answers(points), key=lambda pair: pair[0])]
 
-    def answers(self, points: Sequence[Array]) -> Iterator[tuple[int, Any]]:
+    def answers(self, points: Sequence[Array]) -> Generator[tuple[int, Any], None, None]:
         """Index of each point and what the call returned there, as they come.
 
         Raises
@@ -129,7 +129,7 @@ class Processes:
             if member.task is not None:
                 member.end()
                 self._members.remove(member)
-            if task != _GREETING:
+            if task is not None and task != _GREETING:
                 answers.append((task, answer))
 
 
@@ -137,7 +137,7 @@ class _Member:
     """One process and what it is doing: a task, the greeting after its start, or (None) nothing."""
 
     def __init__(self, method: str, cargo: Any, siblings: list[Connection]) -> None:
-        context = multiprocessing.get_context(method)
+        context: Any = multiprocessing.get_context(method)
         self.connection, theirs = context.Pipe()
         forked = [*siblings, self.connection] if method == "fork" else []
         self.process = context.Process(target=serve, args=(theirs, cargo, forked), daemon=True, name="zoviz-blackbox")
@@ -175,6 +175,7 @@ class _Member:
     def _late(self, points: Sequence[Array]) -> Failure:
         if self.task == _GREETING:
             raise OracleError(f"Expected a process that starts within {START_SECONDS:g} s, got none.")
+        assert self.task is not None
         where = at(points[self.task])
         return Failure(TimeoutError(f"Expected a value within {self._seconds:g} s, got none at {where}."), True)
 
@@ -186,6 +187,7 @@ class _Member:
                 f"Expected a process that imports the functions, got one that ended with exit code {code}: in a "
                 'script, put the call under if __name__ == "__main__":.'
             )
+        assert self.task is not None
         where = at(points[self.task])
         return Failure(OracleError(f"Expected a value, got a process that ended with exit code {code} at {where}."))
 

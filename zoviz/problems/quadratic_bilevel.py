@@ -61,7 +61,7 @@ class QuadraticBilevel(OnlineBilevel):
     conditioning = param.Number(
         default=4.0, bounds=(1, 1e6), softbounds=(1, 100), label="Conditioning κ", doc="L_g / μ_g of the follower."
     )
-    drift = param.Selector(
+    drift: param.Selector[str] = param.Selector(
         default="slow",
         objects=["none", "slow", "rapid"],
         label="Drift",
@@ -95,7 +95,7 @@ class QuadraticBilevel(OnlineBilevel):
         hessian = _rotated(rng, np.linspace(1.0, self.conditioning, d))
         bowl = _rotated(rng, np.linspace(0.5, 1.0, n))
         coupling = rng.standard_normal((d, n)) / np.sqrt(n + d)
-        inverse = np.linalg.inv(hessian)
+        inverse = np.asarray(np.linalg.inv(hessian), dtype=float)
         outer = bowl + coupling.T @ inverse @ inverse @ coupling
         reach = np.linalg.norm(coupling, 2) * self.half_width * np.sqrt(n) + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)
         convexity = float(min(1.0, self.conditioning))

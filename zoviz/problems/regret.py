@@ -33,20 +33,23 @@ class LocalRegret:
     def __init__(self, problem: OnlineBilevel, replicas: int) -> None:
         self._problem, self._rounds = problem, 0
         self._regret = np.zeros(replicas)
-        self._slope, self._errors = np.full(replicas, np.nan), {}
+        self._slope = np.full(replicas, np.nan)
+        self._errors: dict[str, Array] = {}
 
     def add(self, before: Any, after: Any, sample: Any) -> None:
         """Take in a round: the state that was played, and the sample that was revealed."""
         problem, x = self._problem, before.x
-        y, v = problem.solution(x, sample)
+        known = problem.solution(x, sample)
+        assert known is not None  # else the problem has no tally
+        y, v = known
         alpha = problem.regret_step
         moved = problem.domain.project(x - alpha * problem.hypergradient(x, y, v, sample))
         self._rounds += 1
         self._slope = np.sqrt(np.square((x - moved) / alpha).sum(axis=-1))
         self._regret = self._regret + np.square(self._slope)
-        for name, known, exact in (("inner_error", "inner", y), ("system_error", "v", v)):
-            if hasattr(before, known):
-                self._errors[name] = np.sqrt(np.square(getattr(before, known) - exact).sum(axis=-1))
+        for name, part, exact in (("inner_error", "inner", y), ("system_error", "v", v)):
+            if hasattr(before, part):
+                self._errors[name] = np.sqrt(np.square(getattr(before, part) - exact).sum(axis=-1))
 
     @property
     def memory(self) -> dict[str, Any]:

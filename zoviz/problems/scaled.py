@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -25,6 +25,9 @@ class Scaled(Problem):
 
     __abstract = True
 
+    domain: Set
+    m: int
+
     def __init__(self, problem: Problem, units: Units) -> None:
         super().__init__(
             noise=problem.noise,
@@ -35,18 +38,19 @@ class Scaled(Problem):
             scaled=problem.scaled,
         )
         self._problem, self._units = problem, units
-        self.domain: Set = units.domain
+        self.domain = units.domain
         self.m = problem.m
-        self.title, self.analytic, self.stochastic = problem.title, problem.analytic, problem.stochastic
+        # Its own, before the class's.
+        vars(self).update(title=problem.title, analytic=problem.analytic, stochastic=problem.stochastic)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
         return getattr(self._problem, name)
 
-    def clone(self) -> Scaled:
+    def clone(self) -> Self:
         """A twin around a twin."""
-        return Scaled(self._problem.clone(), self._units)
+        return type(self)(self._problem.clone(), self._units)
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
         """Values at solver's points, in the solver's units."""

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import param
@@ -13,6 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.crew import Crew
 from zoviz.problems.evaluation import Failure, at
 from zoviz.problems.forms import box
+from zoviz.sets import Box
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation, Optimum, OracleError
 
@@ -57,7 +58,7 @@ class Simulation(Problem):
         label="Timeout in s",
         doc="Longest time of one call; a longer one is ended and counts as failed.",
     )
-    on_error = param.Selector(
+    on_error: param.Selector[str] = param.Selector(
         default="raise",
         objects=["raise", "fail"],
         precedence=-1,
@@ -67,6 +68,8 @@ class Simulation(Problem):
     noise_scale = param.Number(
         default=0.0, bounds=(0, 1e9), label="Added noise scale σ", doc="Artificial noise on top of the function's own."
     )
+
+    domain: Box
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -80,7 +83,7 @@ class Simulation(Problem):
         """Those who evaluate."""
         return Crew(self.workers, self.timeout)
 
-    def clone(self) -> Simulation:
+    def clone(self) -> Self:
         """A twin around the same functions or program."""
         twin = super().clone()
         twin._m = self._m
@@ -163,7 +166,7 @@ class Simulation(Problem):
         """What gives the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
         raise NotImplementedError(f"{type(self).__name__} must define call(m).")
 
-    def _outcomes(self, points: Sequence[Array]) -> Iterator[tuple[int, Evaluation | Failure]]:
+    def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
         return self._crew.outcomes(self.call(self.m), points)
 
     def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:

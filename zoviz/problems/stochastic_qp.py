@@ -73,12 +73,10 @@ class StochasticQP(LinearlyConstrained):
 
     n = param.Integer(default=20, bounds=(3, 10**6), softbounds=(3, 200), label="Variables n", doc="Dimension of x.")
     rows = param.Integer(default=3, bounds=(1, 10_000), softbounds=(1, 20), label="Rows p", doc="Rows of A, below n/2.")
-    constraints = param.Selector(
+    constraints: param.Selector[str] = param.Selector(
         default="equations", objects=["equations", "inequalities"], label="Rows are", doc="A x = b, or A x <= b."
     )
-    sampled_rows = param.Boolean(  # type: ignore[assignment]
-        default=False, label="Sampled rows", doc="A and b are seen through samples only."
-    )
+    sampled_rows = param.Boolean(default=False, label="Sampled rows", doc="A and b are seen through samples only.")
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of Q, A and the solution.")
     curvature = param.Number(
         default=2.0, bounds=(1e-3, 1e6), label="Largest curvature", doc="Largest eigenvalue of Q on the null space."
@@ -108,7 +106,7 @@ class StochasticQP(LinearlyConstrained):
     )
 
     @property
-    def equations(self) -> bool:  # type: ignore[override]
+    def equations(self) -> bool:
         """Whether the rows are equations."""
         return self.constraints == "equations"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Self
 
 import numpy as np
 import param
@@ -106,7 +107,7 @@ class Suite(Problem):
         """Load the problem's file and make an instance of it."""
         return s2mpj.load(self.problem_name, self.size)
 
-    def clone(self) -> Suite:
+    def clone(self) -> Self:
         """A twin with an instance of its own: the collection's functions write to theirs."""
         twin = type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
         twin._data = copy.deepcopy(self._data)

@@ -44,7 +44,7 @@ class ToyBilevel(OnlineBilevel):
     order = 21
     n = 1
 
-    variant = param.Selector(
+    variant: param.Selector[str] = param.Selector(
         default="smooth", objects=["smooth", "rapid"], label="Variant", doc="smooth: w_t = b_t. rapid: w_t = 10 b_t."
     )
     sampling_noise = param.Number(

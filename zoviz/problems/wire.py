@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +17,8 @@ IGNORED = ("CNT_EVAL", "EXTRA_O", "NOTHING", "-", "BBO_UNDEFINED", "STAT_AVG", "
 """NOMAD's names of outputs."""
 
 
-class Outputs(NamedTuple):
+@dataclass(frozen=True)
+class Outputs:
     """What a program's outputs mean.
 
     Attributes

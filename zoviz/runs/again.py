@@ -25,7 +25,9 @@ class Repeatable(Protocol):
         Whether it ended in mid-step, when its calls were spent.
     """
 
-    initial: tuple[Problem, Solver] | None
+    @property
+    def initial(self) -> tuple[Problem, Solver] | None:
+        """Problem and solver at the start."""
 
     @property
     def settings(self) -> Mapping[str, Any]:
@@ -58,15 +60,17 @@ def forked(
     """
     if source.initial is None:
         raise ZovizError("Expected a run that has started, got none: there is nothing to repeat.")
-    problem, solver = (twin.clone() for twin in source.initial)
+    problem, solver = source.initial[0].clone(), source.initial[1].clone()
     for name, value in (changes or {}).items():
         if name not in solver.live:
             live = f"one of {', '.join(solver.live)}" if solver.live else "nothing"
             raise ValueError(f"Expected {live} to change, got {name!r}.")
         solver.clone().set(name, value)  # refuses a bad value now, not in mid-run
     at = source.progress.iteration if at is None else at
+    if at < 0 or not float(at).is_integer():
+        raise ValueError(f"Expected at a whole number of iterations, 0 or more, got {at!r}.")
     script = list(source.journal.until(at))
-    script += [Change(at, 0, 0.0, name, None, value) for name, value in (changes or {}).items()]
+    script += [Change(int(at), 0, 0.0, name, None, value) for name, value in (changes or {}).items()]
     return {**source.settings, **settings, "problem": problem, "solver": solver, "script": tuple(script)}
 
 

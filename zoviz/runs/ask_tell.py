@@ -169,9 +169,10 @@ class AskTell:
 
     @property
     def _question(self) -> Question:
-        if self.done:
+        question = self._worker.told.question
+        if question is None:
             raise ZovizError(f"Expected a question that is open, got none: {self._worker.message} See result.")
-        return self._worker.told.question
+        return question
 
     def _proceed(self) -> None:
         self._worker.work()

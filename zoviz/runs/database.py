@@ -72,7 +72,7 @@ class Database:
 
     def __init__(self, url: str) -> None:
         self.url = _address(url)
-        self.name = self.url.database if self.sqlite else self.url.render_as_string(hide_password=True)
+        self.name = str(self.url.database) if self.sqlite else self.url.render_as_string(hide_password=True)
         self.engine = _engine(self.url)
         self._process = os.getpid()
         self._open()

@@ -54,6 +54,7 @@ class Told(Answered):
 
     def tell(self, value: Evaluation) -> None:
         """Answer the question."""
+        assert self.question is not None
         x = self.question.x
         points = x.reshape(-1, x.shape[-1])
         self.log.append(self._told, Entry(points, value.f.ravel(), value.h.reshape(len(points), -1)))

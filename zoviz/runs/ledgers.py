@@ -48,6 +48,7 @@ def text(value: Any) -> str:
 
 def first(run: Run) -> dict[str, dict[str, Any]]:
     """Columns of a run that begins, by table."""
+    assert run.initial is not None  # it begins
     problem, solver = run.initial
     now = time.time()
     runs = {
@@ -118,7 +119,7 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
     status, message = outcome or (worker.status, " ".join(worker.notes))
     message = message.replace("\0", "")  # which PostgreSQL does not take
     values = {"status": status, "message": message, "updated": time.time(), "seconds": worker.seconds}
-    values |= {"iterations": worker.iteration, "calls": 0 if worker.oracle is None else worker.oracle.spent}
+    values |= {"iterations": worker.iteration, "calls": worker.oracle.spent if hasattr(worker, "oracle") else 0}
     now = worker.trace.snapshot()
     for column, name, over in _FIGURES:
         row = now.columns[name][-1] if now.rows and name in now.columns else np.empty(0)

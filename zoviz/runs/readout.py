@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import param
 
+from zoviz.oracle import Oracle
 from zoviz.runs.journal import Journal
 from zoviz.runs.result import Result, summarise
 from zoviz.runs.targets import Target
@@ -29,6 +30,10 @@ class Readout(param.Parameterized):
     """The readable side of a run; ``Run`` adds what starts and steers it."""
 
     _worker: Worker | None = None
+
+    @property
+    def _oracle(self) -> Oracle | None:
+        return getattr(self._worker, "oracle", None)
 
     @property
     def status(self) -> str:
@@ -87,23 +92,21 @@ class Readout(param.Parameterized):
     @property
     def units(self) -> Units | None:
         """How the solver's points, values and multipliers translate into the user's; None where they are the same."""
-        worker = self._worker
-        return None if worker is None or worker.oracle is None else worker.oracle.units
+        return None if self._oracle is None else self._oracle.units
 
     @property
     def progress(self) -> Progress:
         """Counters, readable at any time."""
-        worker = self._worker
-        if worker is None or worker.oracle is None:
+        worker, oracle = self._worker, self._oracle
+        if worker is None or oracle is None:
             return Progress(0, 0, 0.0, float("nan"))
-        done = worker.iteration, worker.oracle.spent, worker.seconds
+        done = worker.iteration, oracle.spent, worker.seconds
         return Progress(*done, worker.limits.fraction(*done))
 
     @property
     def frozen(self) -> int:
         """Replicas that a non-finite value stopped."""
-        worker = self._worker
-        return 0 if worker is None or worker.oracle is None else int((~worker.oracle.active).sum())
+        return 0 if self._oracle is None else int((~self._oracle.active).sum())
 
     @property
     def result(self) -> Result:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import threading
 import uuid
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import param
 
-from zoviz.parameters import Interval
+from zoviz.parameters import Interval, Part
 from zoviz.problems.base import Problem
 from zoviz.runs import again, recording
 from zoviz.runs import targets as _targets
@@ -23,6 +23,9 @@ from zoviz.runs.worker import Worker
 from zoviz.solvers.base import Solver
 from zoviz.streams import Streams
 from zoviz.types import ZovizError
+
+if TYPE_CHECKING:
+    from zoviz.runs.stored import Stored
 
 
 class Run(Readout):
@@ -61,8 +64,8 @@ class Run(Readout):
     'finished'
     """
 
-    problem = param.ClassSelector(class_=Problem, label="Problem", doc="What is minimised.")
-    solver = param.ClassSelector(class_=Solver, label="Solver", doc="The method.")
+    problem = Part(Problem, label="Problem", doc="What is minimised.")
+    solver = Part(Solver, label="Solver", doc="The method.")
     replicas = param.Integer(
         default=8, bounds=(1, 100_000), softbounds=(1, 64), label="Replicas", doc="Independent runs in lock-step."
     )
@@ -115,10 +118,10 @@ class Run(Readout):
         steps : int, optional
             Take so many steps, then pause.
         """
-        self._prepare()
+        worker = self._prepare()
         if steps is not None:
             self._command("step", steps)
-        self._thread = threading.Thread(target=self._worker.work, name="zoviz-run", daemon=True)
+        self._thread = threading.Thread(target=worker.work, name="zoviz-run", daemon=True)
         self._thread.start()
         return self
 
@@ -140,9 +143,9 @@ class Run(Readout):
         ends_by_itself = self.stop_at_targets and self.targets
         if self.iterations is None and self.calls is None and self.seconds is None and not ends_by_itself:
             raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
-        self._prepare()
-        self._worker.observer = observer
-        self._worker.work()
+        worker = self._prepare()
+        worker.observer = observer
+        worker.work()
         return self.wait()
 
     def pause(self) -> None:
@@ -204,7 +207,7 @@ class Run(Readout):
         return Run(**again.forked(self, at, changes, {"parent": self.id} | settings))
 
     @classmethod
-    def replay(cls, run: Run) -> Run:
+    def replay(cls, run: Run | Stored) -> Run:
         """A new run that repeats ``run`` bit for bit, its steering included, and ends where it ended."""
         return cls(**again.replayed(run) | {"parent": run.id})
 
@@ -219,7 +222,7 @@ class Run(Readout):
         """Whether the call budget ended the run, in mid-step."""
         return self._worker is not None and self._worker.spent_calls
 
-    def _prepare(self) -> None:
+    def _prepare(self) -> Worker:
         if self._worker is not None:
             raise ZovizError(f"Expected a run that has not started, got one that is {self.status}: make a new Run.")
         reason = self.solver.accepts(self.problem)
@@ -239,6 +242,7 @@ class Run(Readout):
         self._worker.status = "running"
         recording.begin(self, self._worker)
         self._steering = Steering(self.solver, (self.problem, self), self._worker)
+        return self._worker
 
     def _command(self, name: str, steps: int = 1) -> None:
         if self._worker is not None and self.active:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import param
@@ -11,6 +11,9 @@ import param
 from zoviz.registry import required
 from zoviz.runs.run import Run
 from zoviz.types import ZovizError
+
+if TYPE_CHECKING:
+    from zoviz.runs.stored import Stored
 
 _MISSING = "put_your_function_here"
 
@@ -76,7 +79,7 @@ class _Speller:
         return name
 
 
-def script(run: Run) -> str:
+def script(run: Run | Stored) -> str:
     """Source of a script that repeats ``run``: same numbers on the same machine and library versions.
 
     A black box whose functions live in a notebook or a closure cannot be imported: the script then has a placeholder

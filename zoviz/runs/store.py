@@ -66,7 +66,7 @@ class Store(Catalogue):
         """Where it is, for another process, whatever its folder is; with the password, if there is one."""
         url = self.database.url
         if self.database.sqlite:
-            url = url.set(database=os.path.abspath(url.database))
+            url = url.set(database=os.path.abspath(str(url.database)))
         return url.render_as_string(hide_password=False)
 
     def close(self) -> None:

@@ -16,7 +16,6 @@ from zoviz.runs.course import assemble
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.likeness import check_same
 from zoviz.runs.limits import Limits
-from zoviz.runs.listing import Record
 from zoviz.runs.packing import unpack
 from zoviz.runs.readout import Progress
 from zoviz.runs.recipe import describe, rebuild
@@ -50,7 +49,9 @@ class Stored:
     error = None
 
     def __init__(self, connection: Connection, run: str, trusted: tuple[str, ...] = ()) -> None:
-        self.record: Record = listing.one(connection, run)
+        record = listing.one(connection, run)
+        assert record is not None  # whoever asks has found it
+        self.record = record
         self._trusted = trusted
         self.recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
         self.versions: dict[str, str] = json.loads(self.recipe["versions"])
@@ -208,7 +209,10 @@ class Stored:
 def _changes(connection: Connection, run: str) -> list[Change]:
     query = select(*(JOURNAL.c[name] for name in Change._fields)).where(JOURNAL.c.run == run).order_by(JOURNAL.c.number)
     rows = connection.execute(query).all()
-    return [Change(*row[:4], rebuild(json.loads(row.old)), rebuild(json.loads(row.new))) for row in rows]
+    return [
+        Change(row[0], row[1], row[2], row[3], rebuild(json.loads(row.old)), rebuild(json.loads(row.new)))
+        for row in rows
+    ]
 
 
 def _course(connection: Connection, run: str, kind: str, capacity: int) -> Trace:

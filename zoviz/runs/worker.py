@@ -51,6 +51,9 @@ class Worker:
         Changes to make by themselves at their iterations: a replay's or a fork's.
     """
 
+    oracle: Oracle  # made when the run begins, and not there before
+    error: BaseException | None = None
+
     def __init__(
         self,
         problem: Problem,
@@ -65,7 +68,7 @@ class Worker:
         self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
         self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
         self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
-        self.status, self.message, self.error = "ready", "", None
+        self.status, self.message = "ready", ""
         self.notes: list[str] = []
         self._outcome = ("failed", "The worker ended for no known reason.")
         self.resolved: dict[str, Any] = {}
@@ -74,7 +77,6 @@ class Worker:
         self.info: Any = None
         self.polished: Any = None
         self.script, self.open, self.spent_calls = list(script), bool(targets), False
-        self.oracle: Oracle | None = None
         self.tally = problem.tally(streams.replicas)
         self.seen = problem  # as the solver sees it: in its units
         self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
@@ -131,7 +133,7 @@ class Worker:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
             if self.problem.scaled:
                 self.seen = present(self.problem, self.oracle, x0, self.streams)
-                x0 = self.oracle.units.inverse(x0)
+            x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
             resolve(self, x0)
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
@@ -161,8 +163,7 @@ class Worker:
             return self._end("stopped", f"Stopped after {self.iteration} iterations.")
         while self.script and self.script[0].iteration <= self.iteration:
             self._apply(self.script[0].name, self.script.pop(0).new)
-        spent = self.limits.spent(self.iteration, self.seconds)
-        if spent is not None:
+        if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:
             return self._end("finished", spent)
         if not self.oracle.all_active and not self.oracle.active.any():
             raise OracleError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import param
@@ -69,7 +69,7 @@ class Solver(param.Parameterized):
         """The solver's own reason why it cannot run on a problem of its form, as a sentence; to be overridden."""
         return None
 
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+    def suggest(self, problem: Problem, constants: Any) -> dict[str, Any]:
         """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
         return {}
 
@@ -115,7 +115,7 @@ class Solver(param.Parameterized):
         """The iterate that is measured and reported, (R, n)."""
         return state.x
 
-    def clone(self) -> Solver:
+    def clone(self) -> Self:
         """A twin with the same parameters, nested parts included, and no watcher in common."""
         values = {k: v for k, v in self.param.values().items() if k != "name"}
         return type(self)(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import param
@@ -16,13 +16,15 @@ from zoviz.solvers.magnitudes import measured_magnitudes
 from zoviz.streams import Streams
 from zoviz.types import Array
 
+T = TypeVar("T")
 
-class Triple(NamedTuple):
+
+class Triple(NamedTuple, Generic[T]):
     """Something for each of x (R, n), the follower's y (R, d) and the system's v (R, d): a point, or directions."""
 
-    x: Array
-    inner: Array
-    v: Array
+    x: T
+    inner: T
+    v: T
 
 
 class Shared:

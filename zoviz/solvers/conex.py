@@ -9,7 +9,7 @@ import param
 
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.jacobian import jacobian
@@ -83,19 +83,19 @@ class SZOConEX(Solver):
     extrapolation = param.Number(
         default=1.0, bounds=(0, 10), softbounds=(0, 2), label="Extrapolation θ", doc="0: none; 1: the paper's."
     )
-    schedule = param.Selector(
+    schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
         label="Step schedule",
         doc="constant (CS), or diminishing (DS): both steps / sqrt(k + 1).",
     )
-    directions = param.Selector(
+    directions: param.Selector[str] = param.Selector(
         default="shared",
         objects=["shared", "separate"],
         label="Directions",
         doc="shared: one set for f and every h. separate: a set for each function, as published: noisier and dearer.",
     )
-    value = param.Selector(
+    value: param.Selector[str] = param.Selector(
         default="perturbed",
         objects=["perturbed", "base"],
         label="Constraint values",
@@ -104,13 +104,13 @@ class SZOConEX(Solver):
     dual_cap = Scale(
         1e9, softbounds=(1e-1, 1e9), label="Dual cap", doc="Dual variables stay in [0, cap]; 1e9 is as good as none."
     )
-    report = param.Selector(
+    report: param.Selector[str] = param.Selector(
         default="last",
         objects=["last", "average"],
         label="Reported iterate",
         doc="The last iterate, or the average that the theory speaks about.",
     )
-    estimator = param.ClassSelector(class_=GradientEstimator, label="Estimator", doc="Gradient estimator.")
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Gaussian(smoothing_radius=None, batch_size=20))

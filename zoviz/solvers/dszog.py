@@ -9,7 +9,7 @@ import param
 
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.sets import Simplex
 from zoviz.solvers.base import Info, Solver
@@ -115,9 +115,7 @@ class DSZOG(Solver):
     square_decay = param.Number(
         default=0.99, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₂", doc="Memory of the squares."
     )
-    estimator = param.ClassSelector(
-        class_=GradientEstimator, label="Estimator", doc="Gradient estimator of the penalised objective."
-    )
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the penalised objective.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=20))

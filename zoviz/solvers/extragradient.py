@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
 
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import diminishing, noisy_radius, radius_at
@@ -65,7 +65,7 @@ class ExtraGradient(Solver):
 
     __abstract = True
 
-    live = (
+    live: ClassVar[tuple[str, ...]] = (
         "primal_step",
         "dual_step",
         "schedule",
@@ -78,7 +78,7 @@ class ExtraGradient(Solver):
 
     primal_step = Scale(None, softbounds=(1e-6, 10.0), label="Primal step η", doc="Step of x along the field.")
     dual_step = Scale(None, softbounds=(1e-6, 10.0), label="Dual step η_y", doc="Step of the dual variables.")
-    schedule = param.Selector(
+    schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
         label="Step schedule",
@@ -91,14 +91,14 @@ class ExtraGradient(Solver):
         default=1.1, bounds=(0, 4), label="Radius power b", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
     )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")
-    report = param.Selector(
+    report: param.Selector[str] = param.Selector(
         default="auto",
         objects=["auto", "last", "average", "recent"],
         label="Reported iterate",
         doc="last: the last iterate. average: that of the half-step points, which the theory speaks about. recent: an "
         "average of the later iterates. auto: recent under independent noise, else last.",
     )
-    estimator = param.ClassSelector(class_=GradientEstimator, label="Estimator", doc="Gradient estimator.")
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
 
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import FirstOrder, Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.solvers.base import Info, Solver
@@ -101,11 +101,16 @@ class LinearMethod(Solver):
     __abstract = True
 
     families = (Sphere, CentralSphere, Gaussian, Coordinate)
-    live = ("primal_step", "batch_size", "estimator.batch_size", "estimator.smoothing_radius")
+    live: ClassVar[tuple[str, ...]] = (
+        "primal_step",
+        "batch_size",
+        "estimator.batch_size",
+        "estimator.smoothing_radius",
+    )
     takes_samples = True
     """Whether rows that are only sampled will do."""
 
-    gradients = param.Selector(
+    gradients: param.Selector[str] = param.Selector(
         default="stochastic",
         objects=["stochastic", "zeroth-order"],
         label="Gradients of f",
@@ -122,9 +127,7 @@ class LinearMethod(Solver):
         default=1, bounds=(1, 10**6), softbounds=(1, 100), label="Mini-batch", doc="Samples of one iteration."
     )
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step τ", doc="Step of x along the gradient.")
-    estimator = param.ClassSelector(
-        class_=GradientEstimator, label="Estimator", doc="Gradient estimator of f, for zeroth-order gradients."
-    )
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of f, for zeroth-order gradients.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))
@@ -170,7 +173,7 @@ class PenalisedMethod(LinearMethod):
 
     __abstract = True
 
-    live = (*LinearMethod.live, "penalty")
+    live: ClassVar[tuple[str, ...]] = (*LinearMethod.live, "penalty")
 
     penalty = Scale(
         None, bounds=(0.0, 1e9), softbounds=(1e-3, 1e3), label="Penalty ρ", doc="Weight of ||Ax - b||² / 2."

@@ -66,7 +66,7 @@ class OAGD(BilevelSolver):
         default=5, bounds=(1, 1000), softbounds=(1, 20), label="Window w", doc="Rounds averaged over."
     )
     decay = param.Number(default=0.9, bounds=(0.0, 1.0), label="Decay γ", doc="Weight of a round over that after it.")
-    system = param.Selector(
+    system: param.Selector[str] = param.Selector(
         default="neumann",
         objects=["neumann", "cg"],
         label="System solver",

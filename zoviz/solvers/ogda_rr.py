@@ -9,7 +9,7 @@ import param
 
 from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.extragradient import Field
@@ -73,7 +73,7 @@ class OGDARR(Solver):
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step η", doc="Step of x along the field.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η_y", doc="Step of the dual variables.")
-    schedule = param.Selector(
+    schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
         label="Schedule",
@@ -83,22 +83,22 @@ class OGDARR(Solver):
         default=0.76, bounds=(0, 1), label="Step power", doc="Power of the diminishing steps: 3/4 + χ in the theory."
     )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
-    points = param.Selector(
+    points: param.Selector[int] = param.Selector(
         default=2, objects=[2, 1], label="Points per direction", doc="2: difference to the base. 1: the value alone."
     )
-    dual = param.Selector(
+    dual: param.Selector[str] = param.Selector(
         default="estimated",
         objects=["estimated", "exact"],
         label="Dual part of the field",
         doc="estimated: joint direction in (x, y), as published. exact: h(x), which is already paid for.",
     )
-    report = param.Selector(
+    report: param.Selector[str] = param.Selector(
         default="last",
         objects=["last", "average"],
         label="Reported iterate",
         doc="The last iterate, or the average weighted by the steps that the theory speaks about.",
     )
-    estimator = param.ClassSelector(class_=GradientEstimator, label="Estimator", doc="Gradient estimator.")
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))

@@ -83,7 +83,7 @@ class ProximalPoint(Solver):
     warm_duals = param.Boolean(
         default=True, label="Keep dual variables", doc="Begin a stage with the duals of the one before, else with 0."
     )
-    report = param.Selector(
+    report: param.Selector[str] = param.Selector(
         default="last",
         objects=["last", "random"],
         label="Reported iterate",

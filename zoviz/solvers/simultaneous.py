@@ -9,7 +9,6 @@ import param
 
 from zoviz.oracle import Oracle, Rounds
 from zoviz.parameters import Scale
-from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel_parts import BilevelSolver, Shared, Triple, in_ball, recursive
@@ -34,7 +33,7 @@ class Simultaneous(BilevelSolver):
 
     __abstract = True
 
-    live = (
+    live: ClassVar[tuple[str, ...]] = (
         "inner_step",
         "system_step",
         "outer_step",
@@ -64,7 +63,7 @@ class Simultaneous(BilevelSolver):
         )
         for name, symbol, variable in (("Inner", "γ", "y"), ("System", "λ", "v"), ("Outer", "η", "x"))
     )
-    schedule = param.Selector(
+    schedule: param.Selector[str] = param.Selector(
         default="practice",
         objects=["practice", "theory"],
         label="Schedule",
@@ -86,7 +85,7 @@ class Simultaneous(BilevelSolver):
         """What theory multiplies (c + t)^(-1/3) with."""
         return 1.0
 
-    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+    def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
         """The common rule; c so that theory's first step is the constant one; factors so that weights start at 0.9."""
         chosen = super().suggest(problem, constants)
         alpha = self.outer_step or chosen["outer_step"]
@@ -110,7 +109,7 @@ class Simultaneous(BilevelSolver):
         """Directions to step along, and what to remember: the plain ones here."""
         return directions, memory
 
-    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array]:
+    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array | None]:
         """(D^x, D^y, D^v) at a point, and the variance of D^x, (R,)."""
         raise NotImplementedError(f"{type(self).__name__} must define raw(rounds, at, streams).")
 
@@ -137,12 +136,12 @@ class Simultaneous(BilevelSolver):
         """Smoothing radius of D^x; NaN without one."""
         return float("nan")
 
-    def steps(self, t: int, at: Triple) -> Triple:
+    def steps(self, t: int, at: Triple) -> Triple[float]:
         """(alpha_t, beta_t, delta_t): constant, or in theory's ratios to alpha_t."""
         ratio = 1.0 if self.schedule == "practice" else self._theory(t, at) / self.outer_step
         return Triple(ratio * self.outer_step, ratio * self.inner_step, ratio * self.system_step)
 
-    def weights(self, t: int, at: Triple) -> Triple:
+    def weights(self, t: int, at: Triple) -> Triple[float]:
         """(eta_t, gamma_t, lambda_t); 1 in the first round, which has no direction before it."""
         if t == 1:
             return Triple(1.0, 1.0, 1.0)

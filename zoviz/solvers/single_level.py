@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
 
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Composed, Oracle, Rounds
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.base import Info
@@ -39,16 +39,22 @@ class SingleLevel(RoundSolver):
 
     first_order = False
     families = (Sphere, CentralSphere, Gaussian, Coordinate)
-    live = ("inner_step", "schedule", "inner_batch", "estimator.batch_size", "estimator.smoothing_radius")
+    live: ClassVar[tuple[str, ...]] = (
+        "inner_step",
+        "schedule",
+        "inner_batch",
+        "estimator.batch_size",
+        "estimator.smoothing_radius",
+    )
 
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y.")
-    schedule = param.Selector(
+    schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
         label="Step schedule",
         doc="constant, or diminishing: step / sqrt(t + 1).",
     )
-    estimator = param.ClassSelector(class_=GradientEstimator, label="Estimator", doc="Of the gradient of g in y.")
+    estimator = Part(GradientEstimator, label="Estimator", doc="Of the gradient of g in y.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Sphere(smoothing_radius=RADIUS, batch_size=10))

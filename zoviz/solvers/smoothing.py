@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -40,7 +40,13 @@ class SmoothedMethod(PenalisedMethod):
 
     __abstract = True
 
-    live = (*PenalisedMethod.live, "dual_step", "proximal_weight", "proximal_step", "polish_batch")
+    live: ClassVar[tuple[str, ...]] = (
+        *PenalisedMethod.live,
+        "dual_step",
+        "proximal_weight",
+        "proximal_step",
+        "polish_batch",
+    )
 
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η", doc="Step of the multipliers along Ax - b.")
     proximal_weight = Scale(None, softbounds=(1e-2, 1e2), label="Proximal weight μ", doc="Must exceed L_f.")

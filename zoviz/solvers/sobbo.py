@@ -38,7 +38,7 @@ class SOBBO(SOBOW):
     source = "Bohne et al. 2024"
     live = (*SOBOW.live, "square_decay", "floor")
 
-    geometry = param.Selector(
+    geometry: param.Selector[str] = param.Selector(
         default="adaptive", objects=["adaptive", "euclidean"], label="Geometry", doc="Of the leader's proximal step."
     )
     square_decay = param.Number(default=0.999, bounds=(0, 0.999999), label="Square decay", doc="Of the mean square u.")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -50,7 +50,15 @@ class SOBOW(BilevelSolver):
 
     title = "SOBOW"
     source = "Lin et al. 2024"
-    live = ("inner_step", "outer_step", "window", "decay", "system_iterations", "outer_batch", "inner_batch")
+    live: ClassVar[tuple[str, ...]] = (
+        "inner_step",
+        "outer_step",
+        "window",
+        "decay",
+        "system_iterations",
+        "outer_batch",
+        "inner_batch",
+    )
 
     window = param.Integer(
         default=5, bounds=(1, 1000), softbounds=(1, 20), label="Window w", doc="Rounds averaged over."

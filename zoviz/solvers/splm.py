@@ -9,7 +9,7 @@ import param
 
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import Lagrangian, noisy_radius, with_proximal
@@ -68,9 +68,7 @@ class ZOSPLM(Solver):
         None, softbounds=(1e-3, 1e2), label="Proximal weight p", doc="Must exceed the weak-convexity modulus of f."
     )
     dual_cap = Scale(100.0, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
-    estimator = param.ClassSelector(
-        class_=GradientEstimator, label="Estimator", doc="Gradient estimator of the Lagrangian."
-    )
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the Lagrangian.")
     estimate_proximal = param.Boolean(
         default=False, label="Estimate the proximal term", doc="The paper's literal (3): noisier, never better."
     )

@@ -54,7 +54,9 @@ class ZOAdam(SingleLevel):
     live = (*SingleLevel.live, "first_decay", "second_decay", "epsilon")
 
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")
-    variant = param.Selector(default="Adam", objects=["Adam", "AdaMM"], label="Variant", doc="Which of both methods.")
+    variant: param.Selector[str] = param.Selector(
+        default="Adam", objects=["Adam", "AdaMM"], label="Variant", doc="Which of both methods."
+    )
     first_decay = param.Number(
         default=0.9, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₁", doc="Of the mean gradient."
     )

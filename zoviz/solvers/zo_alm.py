@@ -9,7 +9,7 @@ import param
 
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import AugmentedLagrangian, Lagrangian, noisy_radius
@@ -75,7 +75,7 @@ class ZOALM(Solver):
     )
     penalty = Scale(None, softbounds=(1e-4, 1e3), label="Penalty β", doc="Weight of the squared violation.")
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
-    weights = param.Selector(
+    weights: param.Selector[str] = param.Selector(
         default="frozen",
         objects=["frozen", "direct"],
         label="Multipliers in the estimate",
@@ -86,9 +86,7 @@ class ZOALM(Solver):
         label="Let the penalty grow",
         doc="Double β and halve c where 100 iterations did not lower the violation by a tenth.",
     )
-    estimator = param.ClassSelector(
-        class_=GradientEstimator, label="Estimator", doc="Gradient estimator of the augmented Lagrangian."
-    )
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the augmented Lagrangian.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=50))

@@ -9,7 +9,7 @@ import param
 
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import AugmentedLagrangian
@@ -99,12 +99,12 @@ class ZOiALM(Solver):
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     proximal_share = Scale(0.1, bounds=(1e-6, 1), label="Proximal share ρ/L", doc="Weight of the proximal term over L.")
     inner_accuracy = Scale(1e-2, bounds=(1e-12, 0.5), label="Inner accuracy tol", doc="For the number of inner steps.")
-    points = param.Selector(default=1, objects=[1, 2, 3], label="Pairs of probes p", doc="Pairs in one difference.")
+    points: param.Selector[int] = param.Selector(objects=[1, 2, 3], label="Pairs of probes p", doc="In one difference.")
     backtrack = param.Boolean(default=True, label="Find L by doubling", doc="Else, L follows from the three constants.")
     smoothness = Scale(None, label="Curvature L₀", doc="Lipschitz constant of the objective's gradient.")
     constraint_smoothness = Scale(None, label="Curvature L_h", doc="Lipschitz constant of the constraints' gradients.")
     constraint_slope = Scale(None, label="Slope B", doc="Bound on the constraints' gradients and residuals.")
-    estimator = param.ClassSelector(class_=Coordinate, label="Estimator", doc="Differences, and those of the tests.")
+    estimator = Part(Coordinate, label="Estimator", doc="Differences, and those of the tests.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Coordinate(smoothing_radius=None, differences="central"))

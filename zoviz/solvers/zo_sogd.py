@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
-import param
 
 from zoviz.estimators import CentralSphere, GradientEstimator
 from zoviz.oracle import Rounds
-from zoviz.parameters import Scale
-from zoviz.problems.base import Problem
+from zoviz.parameters import Part, Scale
 from zoviz.solvers.bilevel_parts import Shared, Triple, spread_out
 from zoviz.solvers.parts import objective
 from zoviz.solvers.simultaneous import Simultaneous
@@ -51,7 +49,7 @@ class ZOSOGD(Simultaneous):
     families = (CentralSphere,)
     first_order = False
     weight_power = 1.0
-    live = (
+    live: ClassVar[tuple[str, ...]] = (
         *Simultaneous.live,
         "product_radius",
         "estimator.batch_size",
@@ -66,22 +64,20 @@ class ZOSOGD(Simultaneous):
         label="Product radius ρ_v",
         doc="Step along v of Hessian- and Jacobian-vector products.",
     )
-    estimator = param.ClassSelector(
-        class_=GradientEstimator, label="Estimator in y", doc="For D^y and D^v; radius ρ_r."
-    )
-    outer_estimator = param.ClassSelector(class_=GradientEstimator, label="Estimator in x", doc="For D^x; radius ρ_s.")
+    estimator = Part(GradientEstimator, label="Estimator in y", doc="For D^y and D^v; radius ρ_r.")
+    outer_estimator = Part(GradientEstimator, label="Estimator in x", doc="For D^x; radius ρ_s.")
 
     def __init__(self, **params: Any) -> None:
         for name in ("estimator", "outer_estimator"):
             params.setdefault(name, CentralSphere(smoothing_radius=5e-3, batch_size=10))
         super().__init__(**params)
 
-    def variances(self, problem: Problem) -> tuple[float, float]:
+    def variances(self, problem: Any) -> tuple[float, float]:
         """(n - 1) / k' and (d - 1) / k."""
-        return tuple(
-            float(one.predicted_variance(np.ones(1), size, 0.0, 1.0)[0])
-            for one, size in ((self.outer_estimator, problem.domain.n), (self.estimator, problem.inner_domain.n))
-        )
+        n, d, unit = problem.domain.n, problem.inner_domain.n, np.ones(1)
+        in_x = self.outer_estimator.predicted_variance(unit, n, 0.0, 1.0)
+        in_y = self.estimator.predicted_variance(unit, d, 0.0, 1.0)
+        return float(in_x[0]), float(in_y[0])
 
     def scale(self, n: int, d: int) -> float:
         """(n + d)^(-3/4)."""
@@ -92,10 +88,11 @@ class ZOSOGD(Simultaneous):
         """rho_s."""
         return self.outer_estimator.smoothing_radius
 
-    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array]:
+    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array | None]:
         """Three estimates: of g in y, and of f plus the slope of g along v in y and in x."""
         x, y, v = at
         rho = self.product_radius
+        numbers: Any = streams  # random directions ask for nothing but normal ones
 
         def tilted(places: Array, inner: Array) -> Array:
             offset = rho * spread_out(v, inner)
@@ -105,7 +102,7 @@ class ZOSOGD(Simultaneous):
         follower = rounds.view(lambda points: rounds.inner(spread_out(x, points), points))
         system = rounds.view(lambda points: tilted(spread_out(x, points), points))
         leader = rounds.view(lambda points: tilted(points, spread_out(y, points)))
-        of_y = self.estimator.estimate(objective, y, follower, streams)
-        of_v = self.estimator.estimate(objective, y, system, streams)
-        of_x = self.outer_estimator.estimate(objective, x, leader, streams)
+        of_y = self.estimator.estimate(objective, y, follower, numbers)
+        of_v = self.estimator.estimate(objective, y, system, numbers)
+        of_x = self.outer_estimator.estimate(objective, x, leader, numbers)
         return Triple(of_x.gradient, of_y.gradient, of_v.gradient), of_x.variance

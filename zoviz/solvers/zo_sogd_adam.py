@@ -8,7 +8,6 @@ import numpy as np
 import param
 
 from zoviz.parameters import Scale
-from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.bilevel_parts import Triple
 from zoviz.solvers.zo_sogd import ZOSOGD
@@ -49,7 +48,7 @@ class ZOSOGDAdam(ZOSOGD):
     )
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
-    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+    def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
         """Steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
         chosen = super().suggest(problem, constants)
         steps = {"inner_step": 0.02, "system_step": 0.02, "outer_step": 0.02}

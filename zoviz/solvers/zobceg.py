@@ -9,6 +9,7 @@ import param
 
 from zoviz.estimators import Block
 from zoviz.oracle import Oracle
+from zoviz.parameters import Part
 from zoviz.problems.base import Problem
 from zoviz.solvers.extragradient import ExtraGradient, Field
 from zoviz.solvers.parts import Lagrangian
@@ -47,7 +48,7 @@ class ZOBCEG(ExtraGradient):
         doc="Dual variables moved in one half step; empty: all of them.",
     )
 
-    estimator = param.ClassSelector(class_=Block, label="Estimator", doc="Differences on a random block.")
+    estimator = Part(Block, label="Estimator", doc="Differences on a random block.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Block(smoothing_radius=None, block_size=5, scaled=False))

@@ -41,7 +41,7 @@ class ZOEG(ExtraGradient):
     source = "zoeg, Alg. 1"
     families = (Sphere, Gaussian, CentralSphere)
 
-    dual = param.Selector(
+    dual: param.Selector[str] = param.Selector(
         default="estimated",
         objects=["estimated", "exact"],
         label="Dual part of the field",

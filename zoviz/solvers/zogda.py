@@ -9,7 +9,7 @@ import param
 
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Composed, Oracle
-from zoviz.parameters import Scale
+from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import Lagrangian, diminishing, noisy_radius, objective
@@ -62,7 +62,7 @@ class ZOGDA(Solver):
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step α", doc="Step of the dual variables along h.")
-    schedule = param.Selector(
+    schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
         label="Step schedule",
@@ -76,15 +76,13 @@ class ZOGDA(Solver):
         doc="Weight of -λ/2 ||y||², which makes the dual problem strongly concave and biases the solution.",
     )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
-    dual = param.Selector(
+    dual: param.Selector[str] = param.Selector(
         default="exact",
         objects=["exact", "estimated"],
         label="Dual gradient",
         doc="exact: h(x), which is already paid for. estimated: by the estimator, as for a black box in y.",
     )
-    estimator = param.ClassSelector(
-        class_=GradientEstimator, label="Estimator", doc="Gradient estimator of the Lagrangian."
-    )
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the Lagrangian.")
 
     def __init__(self, **params: Any) -> None:
         params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))

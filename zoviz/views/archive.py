@@ -54,8 +54,12 @@ class Archive(pn.viewable.Viewer):
     """
 
     text = param.String(default="", label="Search", doc="In labels, notes, tags, problems, solvers, messages and ids.")
-    status = param.Selector(default="any", objects=["any", *STATUSES], label="Status", doc="Runs of this status.")
-    order = param.Selector(default="newest first", objects=list(ORDERS), label="Order", doc="Which come first.")
+    status: param.Selector[str] = param.Selector(
+        default="any", objects=["any", *STATUSES], label="Status", doc="Runs of this status."
+    )
+    order: param.Selector[str] = param.Selector(
+        default="newest first", objects=list(ORDERS), label="Order", doc="Which come first."
+    )
     page = param.Integer(default=0, bounds=(0, None), label="Page", doc="Page of the list.")
 
     def __init__(
@@ -109,7 +113,7 @@ class Archive(pn.viewable.Viewer):
 
     def read(self) -> None:
         """Read the page again."""
-        which = {"text": self.text or None, "status": None if self.status == "any" else self.status}
+        which: dict[str, Any] = {"text": self.text or None, "status": None if self.status == "any" else self.status}
         try:
             total = self._store.count(**which)
             first = self.page * PAGE
@@ -136,7 +140,7 @@ class Archive(pn.viewable.Viewer):
         if event.column not in _EDITED or not 0 <= event.row < len(self.records):
             return
         text = str(event.value or "")
-        value = tuple(text.replace(",", " ").split()) if event.column == "tags" else text
+        value: Any = tuple(text.replace(",", " ").split()) if event.column == "tags" else text
         try:
             self._store.annotate(self.records[event.row].id, **{event.column: value})
         except Exception as error:

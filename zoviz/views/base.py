@@ -12,10 +12,7 @@ from bokeh.models import (
     CustomJS,
     CustomJSTickFormatter,
     DataRange1d,
-    GlyphRenderer,
     HoverTool,
-    Legend,
-    LegendItem,
     LinearScale,
     LogTicker,
     LogTickFormatter,
@@ -24,6 +21,8 @@ from bokeh.models import (
     VArea,
 )
 from bokeh.models import Line as LineGlyph
+from bokeh.models.annotations import Legend, LegendItem
+from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from zoviz.types import Array
@@ -83,6 +82,9 @@ class PlotView(param.Parameterized):
     special: ClassVar[bool] = False
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
 
+    figure: Any
+    """Bokeh's; its types say less than what its properties take."""
+
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """The lines that a trace with these columns has on this plot; empty: nothing to draw."""
         raise NotImplementedError(f"{type(self).__name__} must define series(columns).")
@@ -94,7 +96,7 @@ class PlotView(param.Parameterized):
     def build(self, scales: Scales, x_range: DataRange1d, marks: Mapping[str, ColumnDataSource]) -> None:
         """Make an empty figure for these scales; the range and the marks' sources are shared by all plots."""
         log_y = scales.log_y and self.can_log
-        self.figure = fig = figure(
+        fig: Any = figure(
             title=self.title,
             height=self.height,
             sizing_mode="stretch_width",
@@ -113,8 +115,8 @@ class PlotView(param.Parameterized):
             background_fill_alpha=0,
             name=f"plot-{type(self).__name__}",
         )
-        fig.toolbar.autohide, fig.toolbar.logo = True, None
-        fig.xgrid.grid_line_color = None
+        self.figure = fig
+        fig.toolbar.autohide, fig.toolbar.logo, fig.xgrid.grid_line_color = True, None, None
         if not scales.log_x:
             fig.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
             fig.xaxis.ticker.desired_num_ticks = 5
@@ -133,13 +135,14 @@ class PlotView(param.Parameterized):
         self.arrange({})
 
     def _add_legend(self) -> None:
+        options: dict[str, Any] = {"padding": 0}  # Bokeh's types want a property here
         self._legend = Legend(
             orientation="horizontal",
             click_policy="hide",
             location="left",
-            padding=0,
             inactive_fill_color="#808080",
             inactive_fill_alpha=0.4,
+            **options,
         )
         pin(self._legend, label_text_font_size="12px", spacing=10, label_standoff=4, glyph_width=20, margin=2)
         self.figure.add_layout(self._legend, "above")
@@ -152,7 +155,7 @@ class PlotView(param.Parameterized):
     def _add_marks(self, marks: Mapping[str, ColumnDataSource]) -> None:
         """Vertical lines with a handle at the top of the frame; they never stretch the data's ranges."""
         fig = self.figure
-        fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(0, 1)}, {"frame": LinearScale()}
+        fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
         for kind, source in marks.items():
             _, colour, marker, dash, size = MARKS[kind]
             fig.vspan("x", source=source, line_color=colour, line_dash=dash, line_width=1)

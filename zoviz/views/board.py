@@ -14,6 +14,7 @@ from bokeh.models import ColumnDataSource, DataRange1d
 
 from zoviz.registry import discover
 from zoviz.runs.run import Run
+from zoviz.runs.stored import Stored
 from zoviz.types import Array
 from zoviz.views.base import Look, PlotView, Scales
 from zoviz.views.colours import shade, solver_colour
@@ -26,7 +27,7 @@ from zoviz.views.style import GRID, amend
 class Shown:
     """A run on the board."""
 
-    def __init__(self, run: Run, key: str, name: str, colour: str) -> None:
+    def __init__(self, run: Run | Stored, key: str, name: str, colour: str) -> None:
         self.run, self.key, self.name, self.colour = run, key, name, colour
         self.stream = Stream(key)
         self.visible = True
@@ -48,7 +49,7 @@ class Board(pn.viewable.Viewer):
     document, and a figure that is changed then is lost to the page.
     """
 
-    axis = param.Selector(
+    axis: param.Selector[str] = param.Selector(
         default="calls",
         objects={"oracle calls": "calls", "iterations": "iteration", "seconds": "seconds"},
         label="Against",
@@ -56,7 +57,9 @@ class Board(pn.viewable.Viewer):
     )
     log_x = param.Boolean(default=False, label="Log x", doc="Logarithmic horizontal axis.")
     log_y = param.Boolean(default=True, label="Log y", doc="Logarithmic vertical axes, drawing magnitudes.")
-    band = param.Selector(default="std", objects=BANDS, label="Band", doc="Band over the replicas.")
+    band: param.Selector[str] = param.Selector(
+        default="std", objects=BANDS, label="Band", doc="Band over the replicas."
+    )
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -80,11 +83,11 @@ class Board(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._grid
 
-    def beside(self, view: pn.viewable.Viewable) -> None:
+    def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer) -> None:
         """Place something of the page's in the cell after the last plot."""
         self._grid.append(view)
 
-    def put(self, run: Run, name: str | None = None) -> Shown:
+    def put(self, run: Run | Stored, name: str | None = None) -> Shown:
         """Put a run on the plots."""
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
@@ -107,7 +110,7 @@ class Board(pn.viewable.Viewer):
         self.shown[key].name = name
         self._outdate()
 
-    def show(self, key: str, visible: bool) -> None:
+    def reveal(self, key: str, visible: bool) -> None:
         """Draw a run, or hide it without forgetting it."""
         self.shown[key].visible = visible
         self._outdate()

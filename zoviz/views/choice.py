@@ -30,8 +30,12 @@ class Choice(pn.viewable.Viewer):
         Replaces the registry's instance of its class, and is chosen.
     """
 
-    problem_name = param.Selector(default=None, objects=[None], label="Problem", doc="What is minimised.")
-    solver_name = param.Selector(default=None, objects=[None], label="Solver", doc="Those that accept the problem.")
+    problem_name: param.Selector[str] = param.Selector(
+        default=None, objects=[None], label="Problem", doc="What is minimised."
+    )
+    solver_name: param.Selector[str] = param.Selector(
+        default=None, objects=[None], label="Solver", doc="Those that accept the problem."
+    )
 
     def __init__(self, own_problem: Problem | None = None, own_solver: Solver | None = None, **params: Any) -> None:
         super().__init__(**params)

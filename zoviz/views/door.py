@@ -63,6 +63,7 @@ class LibraryDoor:
             return self.close()
         if self.library is None:
             board = self._dashboard
+            assert board.store is not None  # without one the button is hidden
             self.library = Library(board.store, self._overlay, board.begin, self._join, board.say)
             self.place_holder.append(self.library)
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -17,7 +18,8 @@ AXES = {"calls": "oracle calls per replica", "iteration": "iterations", "seconds
 BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
 
 
-class Series(NamedTuple):
+@dataclass(frozen=True)
+class Series:
     """One line of a plot.
 
     Attributes

@@ -131,7 +131,8 @@ class Library(pn.viewable.Viewer):
                     f"Expected a run of this server, got one of {record.host} (process {record.pid}): watch it only."
                 )
             return
-        run = self._store.fork(record.id, self.at.value) if how == "fork" else getattr(self._store, how)(record.id)
+        at: Any = self.at.value  # any number: ``fork`` says what it expects
+        run = self._store.fork(record.id, at) if how == "fork" else getattr(self._store, how)(record.id)
         self._begin(run)
         self.archive.read()
 

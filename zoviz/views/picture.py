@@ -48,7 +48,7 @@ class Picture(param.Parameterized):
         """The figure, still without data: all that comes later is data, for problems and iterates."""
         raise NotImplementedError(f"{type(self).__name__} must define build().")
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """Move to the newest iterate; with the document's lock.
 
         Parameters
@@ -60,9 +60,9 @@ class Picture(param.Parameterized):
         """
         raise NotImplementedError(f"{type(self).__name__} must define update(path).")
 
-    def frame(self, x_label: str, y_label: str, **options: Any) -> figure:
-        """An empty figure in the page's style."""
-        made = figure(
+    def frame(self, x_label: str, y_label: str, **options: Any) -> Any:
+        """An empty figure in the page's style; Bokeh's types say less than what its properties take."""
+        made: Any = figure(
             title=self.title,
             height=self.height,
             sizing_mode="stretch_width",
@@ -120,12 +120,15 @@ class PictureCard(pn.viewable.Viewer):
             return None
         return self._draw(run)
 
-    def _draw(self, run: Run) -> None:
-        columns, followed = run.path.snapshot().columns, self.picture.follows
+    def _draw(self, run: Run | None) -> None:
+        picture = self.picture
+        if run is None or picture is None:
+            return
+        columns, followed = run.path.snapshot().columns, picture.follows
         if followed not in columns or not len(columns[followed]) or columns["iteration"][-1] == self._drawn:
-            return None
+            return
         self._drawn = float(columns["iteration"][-1])
-        return self.picture.update(self._problem, columns[followed])
+        picture.update(self._problem, columns[followed])
 
     def _change(self, run: Run | None) -> None:
         """Another run: the picture that fits its problem, or none."""

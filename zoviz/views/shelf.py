@@ -70,14 +70,15 @@ class Shelf(pn.viewable.Viewer):
             if key not in self._rows:
                 self._rows[key] = self._row(shown)
         self._rows = {key: row for key, row in self._rows.items() if key in self._board.shown}
-        self._column.objects = [*self._rows.values()] or [self._hint]
+        rows: list[pn.viewable.Viewable] = [*self._rows.values()]
+        self._column.objects = rows or [self._hint]
 
     def _row(self, shown: Shown) -> pn.FlexBox:
         key = shown.key
         swatch = pn.pane.HTML(_SWATCH.format(shown.colour), margin=(2, 4, 2, 10))
         visible = pmui.Switch(value=True, label="", width=46, margin=(6, 0))
         name = pmui.TextInput(value=shown.name, label="", size="small", width=150, margin=(2, 4))
-        visible.param.watch(lambda event: self._board.show(key, event.new), "value")
+        visible.param.watch(lambda event: self._board.reveal(key, event.new), "value")
         name.param.watch(lambda event: self._board.rename(key, event.new or shown.name), "value")
         remove = pmui.IconButton(icon="delete", size="small", margin=(4, 2), on_click=lambda _: self._remove(key))
         remove.description = "Remove from the plots"

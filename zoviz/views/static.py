@@ -11,13 +11,14 @@ from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 
 from zoviz.registry import discover
 from zoviz.runs.run import Run
+from zoviz.runs.stored import Stored
 from zoviz.types import Array
 from zoviz.views.base import PlotView
 from zoviz.views.colours import REFERENCE, shade, solver_colour
 from zoviz.views.frames import AXES, BANDS, Series, frame
 from zoviz.views.marks import MARKS
 
-Runs = Run | Sequence[Run] | Mapping[str, Run]
+Runs = Run | Stored | Sequence[Run | Stored] | Mapping[str, Run | Stored]
 """One run, several, or several by name."""
 
 
@@ -28,7 +29,7 @@ def convergence(
 
     Parameters
     ----------
-    runs : Run, sequence of Run or mapping of str to Run
+    runs : Run or Stored, sequence of them or mapping of str to them
         Runs that have begun, on one problem.
     column : str
         Column of the trace, e.g. ``gap``, ``best_gap``, ``violation``, ``stationarity``.
@@ -65,13 +66,13 @@ def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log
     return _overlay(named, lines, view.title, label, axis, band, log_y and view.can_log)
 
 
-def _named(runs: Runs) -> dict[str, Run]:
+def _named(runs: Runs) -> dict[str, Run | Stored]:
     """The runs by names that differ."""
     if isinstance(runs, Mapping):
         named = dict(runs)
     else:
         named = {}
-        for run in [runs] if isinstance(runs, Run) else runs:
+        for run in [runs] if isinstance(runs, (Run, Stored)) else runs:
             title = run.label or type(run.solver).title or type(run.solver).__name__
             named[title if title not in named else f"{title} #{len(named) + 1}"] = run
     waiting = [name for name, run in named.items() if not len(run.trace)]
@@ -88,13 +89,20 @@ def _components(column: str, values: Array) -> list[Series]:
 
 
 def _overlay(
-    named: dict[str, Run], lines: dict[str, list[Series]], title: str, label: str, axis: str, band: str, log_y: bool
+    named: dict[str, Run | Stored],
+    lines: dict[str, list[Series]],
+    title: str,
+    label: str,
+    axis: str,
+    band: str,
+    log_y: bool,
 ) -> hv.Overlay:
     if axis not in AXES or band not in BANDS.values():
         raise ValueError(
             f"Expected an axis of {sorted(AXES)} and a band of {sorted(BANDS.values())}, got {axis!r} and {band!r}."
         )
-    areas, curves, marks, seen = [], [], [], []
+    areas, curves, marks = [], [], []
+    seen: list[type] = []
     for name, run in named.items():
         colour = shade(solver_colour(run.solver), seen.count(type(run.solver)))
         seen.append(type(run.solver))
@@ -132,7 +140,7 @@ def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: 
     )
 
 
-def _marks(run: Run, axis: str, x: Array, y: Array) -> list[hv.Element]:
+def _marks(run: Run | Stored, axis: str, x: Array, y: Array) -> list[hv.Element]:
     """A dot on the line for each of the dashboard's marks; pointing at it tells what happened."""
     out: list[hv.Element] = []
     for kind in MARKS.values():

@@ -9,7 +9,8 @@ from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
-from bokeh.models import ColumnDataSource, CustomJS, Div
+from bokeh.models import ColumnDataSource, CustomJS
+from bokeh.models.widgets import Div
 
 from zoviz.runs.run import Run
 from zoviz.views.style import amend

@@ -146,8 +146,9 @@ class Peer(Solver):
         counts *= able
         wanted = np.arange(max(self.width(oracle.n), counts.max())) < counts[:, None]
         x = np.repeat(state.x[:, None], wanted.shape[1], axis=1)
-        free = _free(oracle.domain)
-        asked = np.repeat(oracle.domain.lower[None], counts.sum(), axis=0)
+        box = _box(oracle)
+        free = _free(box)
+        asked = np.repeat(box.lower[None], counts.sum(), axis=0)
         asked[:, free] = np.concatenate([courses[r].wanted for r in np.flatnonzero(counts)])
         x[wanted] = asked
         value = oracle(x, wanted)
@@ -172,7 +173,7 @@ class Peer(Solver):
         if self._at is history and all(course.here for course in self._courses):
             return self._courses
         self.close()
-        domain, play = oracle.domain, self.clone().play  # a twin's: the stacks must not keep this solver alive
+        domain, play = _box(oracle), self.clone().play  # a twin's: the stacks must not keep this solver alive
         free = _free(domain)
         lower, upper = domain.lower[free], domain.upper[free]
         for start, seed in zip(history.start, history.seeds, strict=True):
@@ -183,6 +184,12 @@ class Peer(Solver):
         history.replay(self._courses)
         self._at = history
         return self._courses
+
+
+def _box(oracle: Oracle) -> Box:
+    """The domain, which ``objection`` has found to be a box; as the solver sees it, it is one too."""
+    assert isinstance(oracle.domain, Box)
+    return oracle.domain
 
 
 def _free(domain: Box) -> np.ndarray:

@@ -102,7 +102,8 @@ class Course:
 
         self.wanted: Array | None = None
         self.dual = np.full(task.m, np.nan)
-        self.message, self.error = "", None
+        self.message = ""
+        self.error: Exception | None = None
         self._thinking = False
         self._thread = _root()
         self._held = greenlet.greenlet(play)

@@ -8,6 +8,7 @@ import numpy as np
 
 from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
+from zoviz.sets import Box
 from zoviz.solvers.peers.base import Peer
 from zoviz.types import Constants
 
@@ -49,6 +50,7 @@ def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
 
 def width_of(problem: Problem) -> float:
     """Median finite width of the box, 2 where there is none."""
+    assert isinstance(problem.domain, Box)
     widths = problem.domain.upper - problem.domain.lower
     widths = widths[np.isfinite(widths) & (widths > 0)]
     return float(np.median(widths)) if widths.size else 2.0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from bokeh.models import ColumnDataSource, LinearColorMapper
 from bokeh.plotting import figure
@@ -47,7 +49,7 @@ class Attack(Picture):
 
     def build(self) -> figure:
         """Three rows of tiles, the middle one a single tile, with a class beside each."""
-        tiles = {"x": [], "y": [], "image": []}
+        tiles: dict[str, Any] = {"x": [], "y": [], "image": []}
         self._images, self._change = ColumnDataSource(dict(tiles)), ColumnDataSource(dict(tiles))
         self._words = ColumnDataSource({"x": [], "y": [], "text": [], "colour": []})
         fig = self.frame("", "", x_range=(-0.9, 1.25 * SHOWN), y_range=(-0.35, 3.75), match_aspect=True)
@@ -62,7 +64,7 @@ class Attack(Picture):
         pin(labels.glyph, text_font_size="13px")
         return fig
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """The newest perturbation."""
         data, y = problem.data, path[-1]
         test, side = data.test, data.side

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from bokeh.models import ColorBar, ColumnDataSource, HoverTool, LogColorMapper, LogTicker, LogTickFormatter
+from bokeh.models import ColumnDataSource, HoverTool, LogColorMapper, LogTicker, LogTickFormatter
+from bokeh.models.annotations import ColorBar
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
@@ -61,7 +64,7 @@ class Consensus(Picture):
         fig.add_layout(bar, "right")
         return fig
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """Disagreement at the newest iterate."""
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         x, y = np.sin(angle), np.cos(angle)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
@@ -51,12 +53,13 @@ class Fairness(Picture):
         pin(legend, label_text_font_size="12px", margin=2, padding=2)
         return fig
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """The path up to the newest iterate."""
         chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST)).round().astype(int))
         measured = problem.fairness(path[chosen])
         covariance, accuracy = measured["covariance"], 100.0 * measured["accuracy"]
-        optimum, known = problem.known_optimum, {"covariance": [], "accuracy": []}
+        optimum = problem.known_optimum
+        known: dict[str, Any] = {"covariance": [], "accuracy": []}
         if optimum is not None:
             best = problem.fairness(optimum.point[None])
             known = {"covariance": best["covariance"], "accuracy": 100.0 * best["accuracy"]}

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from bokeh.models import ColorBar, ColumnDataSource, HoverTool, LinearColorMapper
+from bokeh.models import ColumnDataSource, HoverTool, LinearColorMapper
+from bokeh.models.annotations import ColorBar
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
@@ -73,7 +76,7 @@ class FeederMap(Picture):
         fig.add_layout(bar, "right")
         return fig
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """Voltages and loads at the newest iterate."""
         feeder, x = problem.feeder, path[-1]
         if not len(self._buses.data["x"]):

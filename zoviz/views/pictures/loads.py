@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
@@ -44,7 +46,7 @@ class Loads(Picture):
         pin(legend, label_text_font_size="12px")
         return fig
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """The newest loads."""
         data = problem.data
         order = np.argsort(data.upper)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
-from bokeh.models import ColorBar, ColumnDataSource, FixedTicker, LinearColorMapper
+from bokeh.models import ColumnDataSource, FixedTicker, LinearColorMapper
+from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
 from zoviz.problems.base import Problem
@@ -75,7 +78,7 @@ class QuadraticSlice(Picture):
         fig.add_layout(bar, "right")
         return fig
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """The plane of the newest iterate."""
         optimum = problem.known_optimum
         along, across = plane(optimum.point, path[0], path[-1])

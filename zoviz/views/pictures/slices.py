@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
@@ -73,7 +75,7 @@ class Slices(Picture):
         fig.x_range.range_padding, fig.y_range.range_padding = 0.25, 0.45
         return fig
 
-    def update(self, problem: Problem, path: Array) -> None:
+    def update(self, problem: Any, path: Array) -> None:
         """Rates and shares at the newest iterate."""
         network, plan = problem.data.network, problem.parts(path[-1])
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
@@ -84,7 +86,7 @@ class Slices(Picture):
             self._links.data = {"xs": xs, "ys": ys}
         most = float(network.demand.max())
         flow, link = np.nonzero(plan.totals > LEAST * most)
-        bulge = 0.06 + 0.035 * flow
+        bulge: Array = 0.06 + 0.035 * flow.astype(float)
         xs, ys = arcs(start[link], end[link], bulge)
         rate = plan.totals[flow, link]
         self._flows.data = {
