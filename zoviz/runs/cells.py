@@ -101,7 +101,8 @@ def perform(store: Store, parcel: Parcel) -> str:
     while True:
         record = store.record(parcel.id)
         status = None if record is None else record.status
-        if status in DONE and not (status == "failed" and record.updated == parcel.failed):
+        again = record is not None and status == "failed" and record.updated == parcel.failed
+        if status in DONE and not again:
             return str(status)
         if status is None:
             run = Run(problem=parcel.problem, solver=parcel.solver, store=store, **parcel.settings)

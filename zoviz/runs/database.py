@@ -150,7 +150,8 @@ class Database:
 
     def _may_be_read(self) -> bool:
         """Whether reading makes no file where there is none; in no folder it fails, with its own sentence."""
-        return not self.sqlite or os.path.exists(self.name) or not os.path.isdir(os.path.dirname(self.name) or ".")
+        path = os.path.abspath(str(self.name))
+        return not self.sqlite or os.path.exists(path) or not os.path.isdir(os.path.dirname(path))
 
     def version(self) -> int | None:
         """Version of the tables; None where there are none."""
