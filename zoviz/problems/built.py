@@ -14,7 +14,7 @@ class Built(Problem):
     __abstract = True
 
     @property
-    def domain(self) -> Box:  # type: ignore[override]
+    def domain(self) -> Box:
         """The box X of the instance."""
         return self.data.domain
 
