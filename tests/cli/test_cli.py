@@ -308,7 +308,8 @@ BAD = {
 
 
 @pytest.mark.parametrize(("words", "named"), BAD.values(), ids=BAD)
-def test_bad_arguments_get_a_sentence(words: list[str], named: str, zoviz: Callable[..., Told]) -> None:
+def test_bad_arguments_get_a_sentence(words: list[str], named: str, zoviz: Callable[..., Told], folder: Path) -> None:
+    store(folder).close()  # what only reads makes none, and would say so
     told = zoviz(*words)
     assert told.code == (FAILED if "nonsense=1" in words else MISUSED)
     assert named in told.err and "Traceback" not in told.err
@@ -333,7 +334,10 @@ def test_a_store_that_cannot_be_opened(zoviz: Callable[..., Told], folder: Path)
         assert told.code == FAILED and told.err.startswith("zoviz runs: Expected"), (url, told)
 
 
-def test_a_store_that_fails_in_mid_run_is_told(zoviz: Callable[..., Told], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_fails_in_mid_run_is_told(
+    zoviz: Callable[..., Told], monkeypatch: pytest.MonkeyPatch, folder: Path
+) -> None:
+    store(folder).close()
     assert zoviz("runs").code == FINE
     begin = database._on_begin
 

@@ -197,6 +197,6 @@ def trusted(args: argparse.Namespace) -> tuple[str, ...]:
     return (*own, *given, *programs)
 
 
-def open_store(args: argparse.Namespace) -> Store:
-    """The store that the command line names; it is closed when the command ends."""
-    return args.closing.enter_context(Store(args.store, trusted=trusted(args)))
+def open_store(args: argparse.Namespace, create: bool = False) -> Store:
+    """The store that the command line names, made where there is none if asked to; closed when the command ends."""
+    return args.closing.enter_context(Store(args.store, trusted=trusted(args), create=create))

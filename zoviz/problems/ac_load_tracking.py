@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.problems.base import Problem
+from zoviz.problems.built import Built
 from zoviz.problems.case141 import case141
 from zoviz.problems.feeder import Feeder, PowerFlow
 from zoviz.sets import Box
@@ -24,7 +24,7 @@ class _Data(NamedTuple):
     kept: dict[str, Any]
 
 
-class ACLoadTracking(Problem):
+class ACLoadTracking(Built):
     r"""Users of a distribution feeder adjust their loads at least cost until the power at its head tracks a target.
 
     .. math:: \min_{0 \le x \le u} 20\,(p_c(x) - D)^2 + 20 \sum_{j} \big(\max\{v_j(x) - \bar v, 0\}^2 +
@@ -109,11 +109,6 @@ class ACLoadTracking(Problem):
     def n(self) -> int:
         """Two variables for each bus with a load."""
         return self.domain.n
-
-    @property
-    def domain(self) -> Box:
-        """[0, u]."""
-        return self.data.domain
 
     @property
     def feeder(self) -> Feeder:

@@ -100,7 +100,7 @@ class Problem(Noisy):
         return {}
 
     def recall(self, memory: Mapping[str, Any]) -> None:
-        """Take over another instance's ``memory``, or a part of it."""
+        """Take over another instance's ``memory``, or a part of it; ``asked``: points that a run has asked for."""
 
     @property
     def pointwise(self) -> bool:

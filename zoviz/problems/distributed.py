@@ -8,6 +8,7 @@ import numpy as np
 import param
 
 from zoviz.parameters import Scale
+from zoviz.problems.built import Built, StartsAround
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margins import LOSSES, MarginLoss, expit, logistic_optimum, margin_loss
 from zoviz.problems.random_graph import RandomGraph
@@ -28,7 +29,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class DistributedConsensus(LinearlyConstrained):
+class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
     r"""Least mean of the nodes' losses, where nodes that talk to each other must agree.
 
     .. math:: \min_{x_1, \dots, x_N \in X_0} \frac1N \sum_i f_i(x_i) \quad\text{s.t.}\quad
@@ -147,25 +148,6 @@ class DistributedConsensus(LinearlyConstrained):
         value = float(np.logaddexp(0.0, -own).mean() + 0.5 * self.ridge * (centre @ centre))
         both = np.concatenate([np.maximum(multipliers, 0.0), np.maximum(-multipliers, 0.0)])
         return Optimum(value, np.tile(centre, count), both, "centralised problem, Newton's method")
-
-    @property
-    def domain(self) -> Box:
-        """The box X_0 at every node."""
-        return self.data.domain
-
-    @property
-    def constants(self) -> Constants:
-        """From the nodes' second moments, the loss's own bounds and the p_ij."""
-        return self.data.constants
-
-    @property
-    def known_optimum(self) -> Optimum | None:
-        """The centralised solution, for the logistic loss."""
-        return self.data.optimum
-
-    def initial(self, streams: Streams) -> Array:
-        """Uniform in [-start_radius, start_radius]^(N d), projected on X."""
-        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.domain.n) - 1.0))
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1

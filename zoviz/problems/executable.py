@@ -6,7 +6,7 @@ import os
 import re
 import threading
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Self
@@ -131,6 +131,11 @@ class Executable(Simulation):
         twin._launches = self._launches
         return twin
 
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take over what is not known here yet; the next call's number follows all that a run has ``asked`` for."""
+        super().recall(memory)
+        self._launches.go_on(memory.get("asked", 0))
+
     @property
     def printed(self) -> tuple[Printed, ...]:
         """What the last 20 launches printed, this problem's and those of its clones, e.g. in a run."""
@@ -167,7 +172,7 @@ class _Launches:
 
     def __init__(self, log_folder: str | None) -> None:
         self.printed: deque[Printed] = deque(maxlen=KEPT)
-        self._log_folder, self._last = log_folder, -1
+        self._log_folder, self._last, self._asked = log_folder, -1, 0
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -180,5 +185,10 @@ class _Launches:
                 folder = Path(self._log_folder) if self._log_folder else None
                 names = [path.name for path in folder.iterdir()] if folder and folder.is_dir() else []
                 self._last = max((int(m[0]) for m in map(re.compile(r"\d+").match, names) if m), default=0)
-            self._last += 1
+            self._last = max(self._last, self._asked) + 1
             return self._last
+
+    def go_on(self, asked: int) -> None:
+        """Number what comes after so many calls."""
+        with self._lock:
+            self._asked = max(self._asked, asked)

@@ -8,6 +8,7 @@ import numpy as np
 import param
 
 from zoviz.parameters import Scale
+from zoviz.problems.built import Built, StartsAround
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margins import LOSSES, MarginLoss, logistic_optimum, margin_loss
 from zoviz.problems.tabular import SOURCES, Table, table
@@ -26,7 +27,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class FairClassification(LinearlyConstrained):
+class FairClassification(Built, StartsAround, LinearlyConstrained):
     r"""Least mean loss of a linear classifier under a bound on its covariance with a sensitive attribute.
 
     .. math:: \min_{\theta \in X} \frac1N \sum_i V(y_i \theta^\top x_i) + \tfrac{\text{ridge}}{2} \|\theta\|^2
@@ -115,25 +116,6 @@ class FairClassification(LinearlyConstrained):
         value = float(np.logaddexp(0.0, -signed @ theta).mean() + 0.5 * self.ridge * (theta @ theta))
         source = "Newton's method on the face of the covariance bound that is active"
         return Optimum(value, theta, np.maximum([multiplier, -multiplier], 0.0), source)
-
-    @property
-    def domain(self) -> Box:
-        """The box X."""
-        return self.data.domain
-
-    @property
-    def constants(self) -> Constants:
-        """From the largest eigenvalue of the features' second moments and the loss's own bounds."""
-        return self.data.constants
-
-    @property
-    def known_optimum(self) -> Optimum | None:
-        """Of the logistic loss."""
-        return self.data.optimum
-
-    def initial(self, streams: Streams) -> Array:
-        """Uniform in [-start_radius, start_radius]^n, projected on X."""
-        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.domain.n) - 1.0))
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1

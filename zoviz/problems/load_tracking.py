@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from zoviz.problems.base import Problem
+from zoviz.problems.built import Built
 from zoviz.sets import Box
 from zoviz.types import Array, Constants, Evaluation, Optimum
 
@@ -23,7 +23,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class LoadTracking(Problem):
+class LoadTracking(Built):
     r"""Users curtail their loads at least cost until the total load tracks a target.
 
     .. math:: \min_{0 \le x \le u} \sum_i a_i x_i^2 + b_i x_i \quad\text{s.t.}\quad
@@ -79,21 +79,6 @@ class LoadTracking(Problem):
             weak_convexity=0.0,
         )
         return _Data(a, b, upper, weight, demand, constants, optimum, Box(np.zeros(n), upper))
-
-    @property
-    def domain(self) -> Box:
-        """[0, u]."""
-        return self.data.domain
-
-    @property
-    def constants(self) -> Constants:
-        """Largest 2a, the norm of 1 + gamma, gradient bound over the box."""
-        return self.data.constants
-
-    @property
-    def known_optimum(self) -> Optimum:
-        """The closed form."""
-        return self.data.optimum
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Cost and p_c(x) - D."""

@@ -8,6 +8,7 @@ import numpy as np
 import param
 
 from zoviz.parameters import Scale
+from zoviz.problems.built import Built
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.slicing_network import Network, generate
 from zoviz.problems.slicing_rows import Plan, SlicingRows
@@ -26,7 +27,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class NetworkSlicing(LinearlyConstrained):
+class NetworkSlicing(Built, LinearlyConstrained):
     r"""Cheapest routes of K flows through chains of functions, each function of a flow at one of P nodes.
 
     .. math:: \min \sum_{k,(i,j)} w_{ij} r_{ij}(k) + \sigma \sum_{k,f} \big(\|x_f(k) + \epsilon\|_p^p - c_\epsilon\big)
@@ -124,16 +125,6 @@ class NetworkSlicing(LinearlyConstrained):
     def rows(self) -> int:
         """Rows of all five kinds."""
         return self.data.system.count
-
-    @property
-    def domain(self) -> Box:
-        """The box X."""
-        return self.data.domain
-
-    @property
-    def constants(self) -> Constants:
-        """Of the regulariser at x = 0, and of the rows under mean demands."""
-        return self.data.constants
 
     def initial(self, streams: Streams) -> Array:
         """Uniform in [0, start_radius]^n, projected on X."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import param
 
-from zoviz.problems.quadratic import QuadraticProblem, Quadratics, bounds_on, dual_optimum
-from zoviz.sets import Box
+from zoviz.problems.quadratic import QuadraticProblem, Quadratics
 
 
 class NonconvexQCQP(QuadraticProblem):
@@ -49,12 +48,6 @@ class NonconvexQCQP(QuadraticProblem):
         q = factor.T @ factor
         q -= (np.linalg.eigvalsh(q)[0] + 0.1) * np.eye(n)
         matrices = q, factor_a.T @ factor_a
-        return Quadratics(
-            np.concatenate(matrices, axis=1),
-            np.stack(vectors),
-            np.array([0.0, -1.0]),
-            # The rule of steps reads 0.1 itself, not its rounded eigenvalue.
-            bounds_on(matrices, vectors, self.half_width, self.start_radius)._replace(weak_convexity=0.1),
-            dual_optimum(matrices, vectors, (0.0, -1.0), self.half_width),
-            Box(np.full(n, -self.half_width), np.full(n, self.half_width)),
-        )
+        made = self.instance(matrices, vectors, (0.0, -1.0))
+        # The rule of steps reads 0.1 itself, not its rounded eigenvalue.
+        return made._replace(constants=made.constants._replace(weak_convexity=0.1))

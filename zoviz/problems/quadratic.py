@@ -7,9 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.problems.base import Problem
+from zoviz.problems.built import Built, StartsAround
 from zoviz.sets import Box
-from zoviz.streams import Streams
 from zoviz.types import Array, Constants, Evaluation, Optimum
 
 
@@ -35,33 +34,27 @@ class Quadratics(NamedTuple):
     domain: Box
 
 
-class QuadraticProblem(Problem):
-    """A quadratic objective under one quadratic constraint and a box; ``build`` returns ``Quadratics``."""
+class QuadraticProblem(Built, StartsAround):
+    """A quadratic objective under one quadratic constraint and a cube; ``build`` returns an ``instance``."""
 
     __abstract = True
 
     n: int
-    start_radius: float
+    half_width: float
     m = 1
 
-    @property
-    def domain(self) -> Box:
-        """The box X."""
-        return self.data.domain
-
-    @property
-    def constants(self) -> Constants:
-        """Largest eigenvalues of both matrices, gradient bounds over the box."""
-        return self.data.constants
-
-    @property
-    def known_optimum(self) -> Optimum | None:
-        """Certified by the S-lemma dual where that solution lies in the box, else None."""
-        return self.data.optimum
-
-    def initial(self, streams: Streams) -> Array:
-        """Uniform in [-start_radius, start_radius]^n, projected on X."""
-        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.n) - 1.0))
+    def instance(
+        self, matrices: tuple[Array, Array], vectors: tuple[Array, Array], offsets: tuple[float, float]
+    ) -> Quadratics:
+        """Q, d and e of both functions with their constants, and the optimum where the dual certifies it."""
+        return Quadratics(
+            np.concatenate(matrices, axis=1),
+            np.stack(vectors),
+            np.array(offsets),
+            bounds_on(matrices, vectors, self.half_width, self.start_radius),
+            dual_optimum(matrices, vectors, offsets, self.half_width),
+            Box(np.full(self.n, -self.half_width), np.full(self.n, self.half_width)),
+        )
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Both quadratics from one matrix product for a whole batch."""

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import param
 
-from zoviz.problems.quadratic import QuadraticProblem, Quadratics, bounds_on, dual_optimum
-from zoviz.sets import Box
+from zoviz.problems.quadratic import QuadraticProblem, Quadratics
 from zoviz.types import Array
 
 
@@ -57,14 +56,7 @@ class ConexQCQP(QuadraticProblem):
         matrices = 2.0 * self._matrix(rng), 2.0 * self._matrix(rng)
         vectors = rng.standard_normal(n), rng.standard_normal(n)
         offsets = float(rng.standard_normal()), -abs(float(rng.standard_normal())) - 1.0
-        return Quadratics(
-            np.concatenate(matrices, axis=1),
-            np.stack(vectors),
-            np.array(offsets),
-            bounds_on(matrices, vectors, self.half_width, self.start_radius),
-            dual_optimum(matrices, vectors, offsets, self.half_width),
-            Box(np.full(n, -self.half_width), np.full(n, self.half_width)),
-        )
+        return self.instance(matrices, vectors, offsets)
 
     def _matrix(self, rng: np.random.Generator) -> Array:
         factor = rng.standard_normal((2 * self.n, self.n))

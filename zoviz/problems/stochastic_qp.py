@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from zoviz.problems.built import Built
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.sets import Box
 from zoviz.streams import Streams
@@ -46,7 +47,7 @@ class Instance(NamedTuple):
     domain: Box
 
 
-class StochasticQP(LinearlyConstrained):
+class StochasticQP(Built, LinearlyConstrained):
     r"""Indefinite quadratic objective, seen through noisy gradients, with linear rows and a box.
 
     .. math:: \min_{l \le x \le u} f(x) = \tfrac12 x^\top Q x + q^\top x \;\text{ s.t. } Ax = b \;(\text{or } \le b),
@@ -109,11 +110,6 @@ class StochasticQP(LinearlyConstrained):
     def equations(self) -> bool:
         """Whether the rows are equations."""
         return self.constraints == "equations"
-
-    @property
-    def domain(self) -> Box:
-        """The box X."""
-        return self.data.domain
 
     @property
     def stationary(self) -> Stationary:

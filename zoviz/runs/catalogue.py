@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable
+from typing import Any
 
 from sqlalchemy import Connection, delete, update
 
@@ -60,21 +61,16 @@ class Catalogue:
         with self.database.reading() as connection:
             return listing.runs(connection, which, sort, limit, offset)
 
-    def count(
-        self,
-        *,
-        status: str | None = None,
-        problem: str | None = None,
-        solver: str | None = None,
-        tag: str | None = None,
-        text: str | None = None,
-        study: str | None = None,
-        parent: str | None = None,
-        deleted: bool = False,
-    ) -> int:
-        """How many runs ``runs`` would list."""
+    def count(self, **which: Any) -> int:
+        """How many runs ``runs`` would list.
+
+        Parameters
+        ----------
+        which
+            Fields of ``Filter``, as for ``runs``.
+        """
         with self.database.reading() as connection:
-            return listing.count(connection, Filter(status, problem, solver, tag, text, study, parent, deleted))
+            return listing.count(connection, Filter(**which))
 
     def record(self, id: str) -> Record | None:
         """The line of the run with this id, a whole one; None where there is no such run."""

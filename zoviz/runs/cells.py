@@ -19,7 +19,7 @@ from zoviz.solvers.base import Solver
 from zoviz.types import ZovizError
 
 DONE = ("finished", "failed")
-"""Statuses of a cell with which nothing is left to do."""
+"""Statuses of a cell with which nothing is left to do, unless what failed is to be run again."""
 
 _EVERY = 0.5
 """Seconds between two looks at a cell that another process is at work on."""
@@ -47,12 +47,16 @@ class Cell(NamedTuple):
 
 
 class Parcel(NamedTuple):
-    """What it takes to do a cell: objects, or the recipes of both for another process."""
+    """What it takes to do a cell: objects, or the recipes of both for another process.
+
+    ``failed`` is when a run that has failed, and is to be run again, was last heard of; one that failed later is done.
+    """
 
     id: str
     problem: Any
     solver: Any
     settings: dict[str, Any]
+    failed: float | None = None
 
 
 def identify(study: str, place: tuple[str, str], problem: Problem, solver: Solver, settings: Mapping[str, Any]) -> str:
@@ -84,7 +88,10 @@ def fitted(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> tuple
 
 
 def perform(store: Store, parcel: Parcel) -> str:
-    """Do a cell, go on with it where it was interrupted, or wait for the process that is at work on it.
+    """Do a cell, go on with it where it ended early, or wait for the process that is at work on it.
+
+    A run that was interrupted or stopped goes on from its last checkpoint, and so does one that failed where the parcel
+    says that it is to be run again.
 
     Returns
     -------
@@ -94,7 +101,8 @@ def perform(store: Store, parcel: Parcel) -> str:
     while True:
         record = store.record(parcel.id)
         status = None if record is None else record.status
-        if status in DONE:
+        again = record is not None and status == "failed" and record.updated == parcel.failed
+        if status in DONE and not again:
             return str(status)
         if status is None:
             run = Run(problem=parcel.problem, solver=parcel.solver, store=store, **parcel.settings)

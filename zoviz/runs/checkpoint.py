@@ -50,7 +50,7 @@ def capture(worker: Worker) -> bytes | None:
     bytes or None
         Of a size that depends on R, n and m alone. None where there is nothing to go on from: before the first
         iterate, in the midst of a step that did not end (by an error, or because the budget of calls did not cover
-        it), and for a solver that is not ``checkpointable``.
+        it), where every replica is frozen, and for a solver that is not ``checkpointable``.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def capture(worker: Worker) -> bytes | None:
         For a state that is made of other things than arrays, numbers, text, and tuples, lists and dicts of them.
     """
     amiss = worker.state is None or worker.error is not None or worker.spent_calls
-    if amiss or not worker.solver.checkpointable:
+    if amiss or not worker.solver.checkpointable or worker.oracle is None or not worker.oracle.active.any():
         return None
     return pack(_contents(worker))
 

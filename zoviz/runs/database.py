@@ -45,6 +45,10 @@ class UnknownName(StoreError, ValueError):
     """A store is asked for what it does not have: a run, a status, a column."""
 
 
+class NoStore(StoreError, ValueError):
+    """There is no store at the URL, and none is to be made."""
+
+
 class AtWork(StoreError):
     """A run that is to go on is at work in another process."""
 
@@ -61,21 +65,25 @@ class Database:
     ----------
     url : str
         ``sqlite:///file.db`` or ``postgresql://user@host/name``.
+    create : bool
+        Whether a store is to be made where there is none.
 
     Raises
     ------
     StoreError
         For a URL that is neither, a file that is no store, a newer version's, or a database that does not answer.
+    NoStore
+        Where there is none, and none is to be made.
     MissingExtra
         For PostgreSQL without its driver.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, create: bool = True) -> None:
         self.url = _address(url)
         self.name = str(self.url.database) if self.sqlite else self.url.render_as_string(hide_password=True)
         self.engine = _engine(self.url)
         self._process = os.getpid()
-        self._open()
+        self._open(create)
 
     @property
     def sqlite(self) -> bool:
@@ -115,11 +123,14 @@ class Database:
         except SQLAlchemyError as error:
             raise StoreError(_sentence(error, self.name)) from error
 
-    def _open(self) -> None:
+    def _open(self, create: bool) -> None:
         """Make the tables, or bring older ones to this version; processes that open at once take turns."""
-        found = self.version()
+        found = self.version() if create or self._may_be_read() else None
         if found == VERSION:
             return
+        if found is None and not create:
+            url = self.url.render_as_string(hide_password=True)
+            raise NoStore(f"Expected a store at {url}, got none: name the one that you mean, or store a run first.")
         if found is not None and found > VERSION:
             raise StoreError(
                 f"Expected a store of version {VERSION} at most, got version {found} in {self.name}: it was written by "
@@ -136,6 +147,11 @@ class Database:
                 MIGRATIONS[number](connection)
             if found != VERSION:
                 connection.execute(insert(VERSIONS).values(version=VERSION, since=time.time()))
+
+    def _may_be_read(self) -> bool:
+        """Whether reading makes no file where there is none; in no folder it fails, with its own sentence."""
+        path = os.path.abspath(str(self.name))
+        return not self.sqlite or os.path.exists(path) or not os.path.isdir(os.path.dirname(path))
 
     def version(self) -> int | None:
         """Version of the tables; None where there are none."""

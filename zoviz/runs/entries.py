@@ -26,8 +26,10 @@ class Progress(NamedTuple):
     resolved: bool = False
 
 
-def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]]) -> None:
+def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], asked: int) -> None:
     """Take over a run that is not at work; of several processes that try, one succeeds.
+
+    Evaluations from the ordinal ``asked`` on are going to be made again.
 
     Raises
     ------
@@ -45,6 +47,7 @@ def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]]) ->
     connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
     settings = first["recipes"]["settings"]
     connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(settings=settings))
+    connection.execute(delete(EVALUATIONS).where(EVALUATIONS.c.run == run, EVALUATIONS.c.ordinal >= asked))
 
 
 def enter(connection: Connection, run: str, first: dict[str, dict[str, Any]], again: bool) -> None:

@@ -22,6 +22,11 @@ class Entry(NamedTuple):
     h: Array
     note: str = ""
 
+    @property
+    def whole(self) -> bool:
+        """Whether all values are finite."""
+        return bool(np.isfinite(self.f).all() and np.isfinite(self.h).all())
+
 
 class Log:
     """Finished evaluations of one run by ordinal: the number of points that the run had asked for before.
@@ -142,8 +147,8 @@ class Logged(Answered):
         return self._enter(first, points, f.reshape(len(points)), h.reshape(len(points), self._problem.m))
 
     def _enter(self, ordinal: int, points: Array, f: Array, h: Array) -> Entry:
-        whole = np.isfinite(f).all() and np.isfinite(h).all()
         # A copy: the solver may go on with its array before the log is written.
-        entry = Entry(points.copy(), f, h, "" if whole else self._problem.mishap)
+        entry = Entry(points.copy(), f, h)
+        entry = entry if entry.whole else entry._replace(note=self._problem.mishap)
         self.log.append(ordinal, entry)
         return entry

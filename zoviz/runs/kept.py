@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from zoviz.runs.evaluations import Entry
 from zoviz.runs.journal import Journal
@@ -21,9 +21,9 @@ class Kept(NamedTuple):
     journal : Journal
         All steering, that after the checkpoint too.
     entries : mapping of int to Entry
-        Evaluations after the checkpoint, by ordinal.
-    memory : mapping
-        What evaluating left behind beside values.
+        Evaluations after the checkpoint, by ordinal; of a run that failed, up to the last that has a value.
+    asked : int
+        Points that the run has asked for so far: all ordinals are lower.
     """
 
     checkpoint: bytes | None
@@ -31,4 +31,4 @@ class Kept(NamedTuple):
     path: Trace
     journal: Journal
     entries: Mapping[int, Entry]
-    memory: Mapping[str, Any]
+    asked: int

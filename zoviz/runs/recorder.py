@@ -64,26 +64,27 @@ class Recorder:
         self._thread: threading.Thread | None = None
         self._untaken = self.trouble = ""
 
-    def begin(self, first: dict[str, dict[str, Any]], again: bool) -> None:
+    def begin(self, first: dict[str, dict[str, Any]], asked: int | None) -> None:
         """Enter the run, and go on recording from a thread of its own.
 
         Parameters
         ----------
         first : dict
             Columns of the run's rows in ``runs`` and ``recipes``.
-        again : bool
-            Whether the run is in the store and goes on; its course is then written anew from what the worker has.
+        asked : int or None
+            Evaluations that are kept of a run that is in the store and goes on; its course is then written anew from
+            what the worker has.
 
         Raises
         ------
         StoreError
             Where the run is to go on, and is at work elsewhere.
         """
-        self._first, self._again = first, again
+        self._first, self._again = first, asked is not None
         self._progress = Progress(changes=len(self._worker.journal))
-        if again:
+        if asked is not None:
             with self._database.writing() as connection:
-                entries.claim(connection, self._run, first)
+                entries.claim(connection, self._run, first, asked)
         self._flush()
         self._thread = threading.Thread(target=self._go_on, name="zoviz-recorder", daemon=True)
         self._thread.start()

@@ -46,5 +46,6 @@ def begin(run: Run, worker: Worker) -> None:
         worker.asked = Logged(worker.problem, Log(None if kept is None else kept.entries, recorder.keep))
     if kept is not None:
         restore(worker, kept.checkpoint, kept.trace, kept.path, kept.journal)
+        worker.problem.recall({"asked": kept.asked})
     worker.recorder = recorder
-    recorder.begin(ledgers.first(run), kept is not None)
+    recorder.begin(ledgers.first(run), None if kept is None else kept.asked)

@@ -21,15 +21,23 @@ _FREE = ("checkpoint", "iterations", "calls", "seconds", "stop_at_targets")
 
 
 def read(connection: Connection, stored: Stored) -> Kept:
-    """What is kept of a stored run, read in the transaction in which it was loaded."""
+    """What is kept of a stored run, read in the transaction in which it was loaded.
+
+    The failed evaluations on which a run itself failed are left out, so that they are asked for again.
+    """
     run = stored.id
     query = select(SNAPSHOTS.c.data).where(SNAPSHOTS.c.run == run, SNAPSHOTS.c.kind == "checkpoint")
     checkpoint = connection.execute(query).scalar()
     spent = points(checkpoint)
-    rows = connection.execute(select(EVALUATIONS.c.data).where(EVALUATIONS.c.run == run))
-    found = ((ordinal, Entry(*entry)) for row in rows for ordinal, *entry in unpack(row.data))
+    # In order: what a run asked for again, after it had failed, stands behind what it replaces.
+    query = select(EVALUATIONS.c.data).where(EVALUATIONS.c.run == run).order_by(EVALUATIONS.c.ordinal)
+    found = ((ordinal, Entry(*entry)) for row in connection.execute(query) for ordinal, *entry in unpack(row.data))
     entries = {ordinal: entry for ordinal, entry in found if ordinal + len(entry.x) > spent}
-    return Kept(checkpoint, stored.trace, stored.path, stored.journal, entries, stored.memory)
+    if stored.status == "failed":
+        last = max((ordinal for ordinal, entry in entries.items() if entry.whole), default=-1)
+        entries = {ordinal: entry for ordinal, entry in entries.items() if ordinal <= last}
+    asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
+    return Kept(checkpoint, stored.trace, stored.path, stored.journal, entries, asked)
 
 
 def resumed(source: Stored, kept: Kept, settings: Mapping[str, Any]) -> Run:

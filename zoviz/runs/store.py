@@ -29,11 +29,14 @@ class Store(Catalogue):
     trusted : iterable of str
         Names ``module:object`` (or ``module``, for all that it defines) of your own functions and classes that stored
         runs may be rebuilt from. Nothing else is imported because a row of the store names it.
+    create : bool
+        Whether a store is to be made where there is none.
 
     Raises
     ------
     StoreError
-        Where there is no store to be opened: the sentence says why.
+        Where there is no store to be opened: the sentence says why. It is a ``NoStore``, and a ``ValueError``, where
+        there is none and ``create`` is False.
 
     Examples
     --------
@@ -45,9 +48,9 @@ class Store(Catalogue):
     >>> run.run(); store.load(run.id).result.fun                                      # doctest: +SKIP
     """
 
-    def __init__(self, url: str = "sqlite:///zoviz.db", *, trusted: Iterable[str] = ()) -> None:
+    def __init__(self, url: str = "sqlite:///zoviz.db", *, trusted: Iterable[str] = (), create: bool = True) -> None:
         self.trusted = tuple(trusted)
-        super().__init__(Database(url))
+        super().__init__(Database(url, create))
 
     def __repr__(self) -> str:
         return f"<store {self.database.name}>"
@@ -98,6 +101,8 @@ class Store(Catalogue):
         **settings: Any,
     ) -> Run:
         """The stored run itself: started, it goes on from its last checkpoint, and ends as if it had never stopped.
+
+        One that failed asks again for what it failed on.
 
         Parameters
         ----------

@@ -24,8 +24,9 @@ class Study:
     """Every combination of problems, solvers, parameter sets and seeds, each a stored run of R replicas.
 
     The replicas of a cell advance in lock-step. Only what is missing is run: a cell's id follows from all that decides
-    its outcome, so that a study that was interrupted, or that grew, goes on where it is; a cell that was interrupted
-    goes on from its last checkpoint.
+    its outcome, so that a study that was interrupted, or that grew, goes on where it is. A cell that was interrupted
+    or stopped goes on from its last checkpoint, and so does one that failed, once in every ``run``, unless that is told
+    to leave it.
 
     Parameters
     ----------
@@ -106,7 +107,7 @@ class Study:
 
     @property
     def missing(self) -> list[Cell]:
-        """Cells that are not done."""
+        """Cells that have not ended: neither finished nor failed."""
         status = self.statuses()
         return [cell for cell in self.cells if status[cell.id] not in DONE]
 
@@ -116,8 +117,15 @@ class Study:
         known = {record.id: record.status for record in found}
         return {cell.id: known.get(cell.id) for cell in self.cells}
 
-    def run(self, workers: int = 1, executor: Executor | None = None, progress: bool = True, retries: int = 3) -> Study:
-        """Do what is missing.
+    def run(
+        self,
+        workers: int = 1,
+        executor: Executor | None = None,
+        progress: bool = True,
+        retries: int = 3,
+        keep_failed: bool = False,
+    ) -> Study:
+        """Do what is missing, and again what failed before.
 
         Parameters
         ----------
@@ -130,33 +138,50 @@ class Study:
             Show a bar.
         retries : int
             How often cells are handed out again whose worker died.
+        keep_failed : bool
+            Leave the cells alone that failed before; else each of them goes on from its last checkpoint, once.
 
         Raises
         ------
         ZovizError
             Where cells are still missing after that, e.g. since the store's disk is full; the others are kept.
         """
+        before = {} if keep_failed else self._failures()
         with tqdm(total=len(self.cells), unit=" runs", disable=not progress) as bar:
-            bar.update(len(self.cells) - len(self.missing))
+            bar.update(len(self.cells) - len(self._due(before)))
             here = executor is None and workers == 1
             for _ in range(1 if here else retries + 1):
-                if not (missing := self.missing):
+                if not (due := self._due(before)):
                     break
-                lost = self._in_turn(missing, bar) if here else self._spread(missing, workers, executor, bar)
-        if self.missing:
-            raise ZovizError(f"Expected every run to end, got {len(self.missing)} that did not: {lost}.")
+                lost = self._in_turn(due, bar) if here else self._spread(due, workers, executor, bar)
+        if due := self._due(before):
+            raise ZovizError(f"Expected every run to end, got {len(due)} that did not: {lost}.")
         return self
 
-    def _in_turn(self, missing: list[Cell], bar: tqdm) -> str:
+    def _failures(self) -> dict[str, float]:
+        """When those that failed, and are not deleted, were last heard of, by id."""
+        return {record.id: record.updated for record in self.store.runs(study=self.name, status="failed")}
+
+    def _due(self, before: Mapping[str, float]) -> list[Parcel]:
+        """What is missing, and what had failed ``before`` and was not run since."""
+        status, now = self.statuses(), self._failures()
+        again = {id: when for id, when in before.items() if now.get(id) == when}
+        return [
+            parcel._replace(failed=again.get(id))
+            for id, parcel in self._parcels.items()
+            if status[id] not in DONE or id in again
+        ]
+
+    def _in_turn(self, due: list[Parcel], bar: tqdm) -> str:
         """Do cells here; why one would still be missing."""
-        for cell in missing:
-            cells.perform(self.store, self._parcels[cell.id])
+        for parcel in due:
+            cells.perform(self.store, parcel)
             bar.update()
         return LOST
 
-    def _spread(self, missing: list[Cell], workers: int, executor: Executor | None, bar: tqdm) -> str:
+    def _spread(self, due: list[Parcel], workers: int, executor: Executor | None, bar: tqdm) -> str:
         """Hand out cells; why the last one was lost, if one was."""
-        parcels = [cells.wrapped(self._parcels[cell.id]) for cell in missing]
+        parcels = [cells.wrapped(parcel) for parcel in due]
         with crew(workers) if executor is None else nullcontext(executor) as hands:
             futures = [hands.submit(cells.perform_elsewhere, self.store, parcel) for parcel in parcels]
             return gathered(futures, bar)

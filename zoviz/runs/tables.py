@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from typing import Any
 
 from sqlalchemy import (
     BigInteger,
@@ -25,105 +26,91 @@ METADATA = MetaData()
 
 VERSIONS = Table("zoviz_schema", METADATA, Column("version", Integer, primary_key=True), Column("since", Double))
 
+
+def _filled(name: str, kind: Any, **options: Any) -> Column:
+    """A column that is never empty."""
+    return Column(name, kind, nullable=False, **options)
+
+
+def _of_runs(name: str, *columns: Column) -> Table:
+    """A table of which every row belongs to a run."""
+    run = Column("run", String(32), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    return Table(name, METADATA, run, *columns)
+
+
+def _key(name: str, kind: Any) -> Column:
+    """A column that tells the rows of a run apart."""
+    return Column(name, kind, primary_key=True)
+
+
+def _blob() -> tuple[Column, Column]:
+    """The columns that ``sealed`` fills."""
+    return _filled("data", LargeBinary), _filled("checksum", String(32))
+
+
 RUNS = Table(
     "runs",
     METADATA,
     Column("id", String(32), primary_key=True),
-    Column("label", Text, nullable=False, default=""),
-    Column("problem", String(200), nullable=False),
-    Column("solver", String(200), nullable=False),
-    Column("status", String(16), nullable=False),
-    Column("created", Double, nullable=False),
-    Column("updated", Double, nullable=False),
-    Column("host", String(255), nullable=False),
-    Column("pid", Integer, nullable=False),
-    Column("process_started", Double, nullable=False),
-    Column("iterations", BigInteger, nullable=False, default=0),
-    Column("calls", BigInteger, nullable=False, default=0),
-    Column("seconds", Double, nullable=False, default=0.0),
+    _filled("label", Text, default=""),
+    _filled("problem", String(200)),
+    _filled("solver", String(200)),
+    _filled("status", String(16)),
+    _filled("created", Double),
+    _filled("updated", Double),
+    _filled("host", String(255)),
+    _filled("pid", Integer),
+    _filled("process_started", Double),
+    _filled("iterations", BigInteger, default=0),
+    _filled("calls", BigInteger, default=0),
+    _filled("seconds", Double, default=0.0),
     Column("objective", Double),
     Column("violation", Double),
     Column("best_value", Double),
-    Column("seed", BigInteger, nullable=False),
-    Column("replicas", Integer, nullable=False),
-    Column("notes", Text, nullable=False, default=""),
-    Column("tags", Text, nullable=False, default=""),
-    Column("study", String(200), nullable=False, default=""),
-    Column("message", Text, nullable=False, default=""),
-    Column("parent", String(32), nullable=False, default=""),
+    _filled("seed", BigInteger),
+    _filled("replicas", Integer),
+    _filled("notes", Text, default=""),
+    _filled("tags", Text, default=""),
+    _filled("study", String(200), default=""),
+    _filled("message", Text, default=""),
+    _filled("parent", String(32), default=""),
     Column("deleted", Double),
     # By what is listed first: those that are not deleted, the latest of them.
     Index("runs_created", "deleted", "created", "id"),
-    Index("runs_status", "status", "created"),
-    Index("runs_problem", "problem", "created"),
-    Index("runs_solver", "solver", "created"),
-    Index("runs_study", "study", "created"),
+    *(Index(f"runs_{name}", name, "created") for name in ("status", "problem", "solver", "study")),
 )
 
-
-def _run() -> Column:
-    return Column("run", String(32), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
-
-
-RECIPES = Table(
-    "recipes",
-    METADATA,
-    _run(),
-    Column("problem", Text, nullable=False),
-    Column("solver", Text, nullable=False),
-    Column("settings", Text, nullable=False),
-    Column("script", Text, nullable=False),
-    Column("versions", Text, nullable=False),
-    Column("resolved", Text, nullable=False),
+RECIPES = _of_runs(
+    "recipes", *(_filled(name, Text) for name in ("problem", "solver", "settings", "script", "versions", "resolved"))
 )
 """What a run is made of, as JSON; ``script`` holds the changes that it was told to make by itself."""
 
-JOURNAL = Table(
+JOURNAL = _of_runs(
     "journal",
-    METADATA,
-    _run(),
-    Column("number", Integer, primary_key=True),
-    Column("iteration", BigInteger, nullable=False),
-    Column("calls", BigInteger, nullable=False),
-    Column("seconds", Double, nullable=False),
-    Column("name", String(200), nullable=False),
-    Column("old", Text, nullable=False),
-    Column("new", Text, nullable=False),
+    _key("number", Integer),
+    _filled("iteration", BigInteger),
+    _filled("calls", BigInteger),
+    _filled("seconds", Double),
+    _filled("name", String(200)),
+    _filled("old", Text),
+    _filled("new", Text),
 )
 
-SEGMENTS = Table(
+SEGMENTS = _of_runs(
     "segments",
-    METADATA,
-    _run(),
-    Column("kind", String(8), primary_key=True),
-    Column("number", Integer, primary_key=True),
-    Column("rows", Integer, nullable=False),
-    Column("stride", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),
-    Column("checksum", String(32), nullable=False),
+    _key("kind", String(8)),
+    _key("number", Integer),
+    _filled("rows", Integer),
+    _filled("stride", BigInteger),
+    *_blob(),
 )
 """Rows of the trace and of the path in the order of writing; rows that thinning has dropped since are told by the
 last segment's stride."""
 
-SNAPSHOTS = Table(
-    "snapshots",
-    METADATA,
-    _run(),
-    Column("kind", String(16), primary_key=True),
-    Column("iteration", BigInteger, nullable=False),
-    Column("data", LargeBinary, nullable=False),
-    Column("checksum", String(32), nullable=False),
-)
+SNAPSHOTS = _of_runs("snapshots", _key("kind", String(16)), _filled("iteration", BigInteger), *_blob())
 """The last of each kind: "outcome" is what a reader is shown, "checkpoint" what resuming needs."""
 
-EVALUATIONS = Table(
-    "evaluations",
-    METADATA,
-    _run(),
-    Column("ordinal", BigInteger, primary_key=True),
-    Column("data", LargeBinary, nullable=False),
-    Column("checksum", String(32), nullable=False),
-)
+EVALUATIONS = _of_runs("evaluations", _key("ordinal", BigInteger), *_blob())
 
 PARTS = (RECIPES, JOURNAL, SEGMENTS, SNAPSHOTS, EVALUATIONS)
 """Tables of which every row belongs to a run."""

@@ -35,7 +35,7 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
     def run(self, args: argparse.Namespace) -> int:
         """Solve."""
         problem, solver = make(args)
-        store = None if args.no_store else open_store(args)
+        store = None if args.no_store else open_store(args, create=True)
         run = Run(problem=problem, solver=solver, store=store, **settings(args, problem))
         watch = Watch(run, args.quiet)
         watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))

@@ -44,13 +44,12 @@ class _Runs(Command):
 
     def run(self, args: argparse.Namespace) -> int:
         """Do what is asked."""
-        store = open_store(args)
         least = {"list": 0, "check": 0, "note": 1, "show": 1, "export": 2, "delete": 1, "restore": 1}[args.action]
         most = {"list": 0, "check": 0, "note": 1, "show": 1, "export": 2}.get(args.action, 10**6)
         if not least <= len(args.ids) <= most:
             wanted = {0: "no id", 1: "the id of a run", 2: "the id of a run and a file"}[least]
             raise UsageError(f"Expected {wanted} after {args.action}, got {' '.join(args.ids) or 'nothing'}.")
-        return getattr(self, f"_{args.action}")(store, args)
+        return getattr(self, f"_{args.action}")(open_store(args), args)
 
     def _list(self, store: Store, args: argparse.Namespace) -> int:
         which = {name: getattr(args, name) for name in ("status", "problem", "solver", "study", "text", "deleted")}

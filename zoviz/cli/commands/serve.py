@@ -44,7 +44,7 @@ The server listens on this machine only, unless --address says otherwise; then i
         problem = find_problem(args.problem) if args.problem else None
         serve(
             problem,
-            None if args.no_store else open_store(args),
+            None if args.no_store else open_store(args, create=True),
             port=args.port,
             address=args.address,
             origins=args.allow_origin,

@@ -20,12 +20,13 @@ from zoviz.solvers.base import Solver
 
 
 class _Sweep(Command):
-    name, order, help = "sweep", 33, "run a grid or random draws of parameters; only what is missing is run"
+    name, order, help = "sweep", 33, "run a grid or random draws of parameters; only what is missing, or failed, is run"
     examples = """  zoviz sweep LoadTracking ZOBCEG estimator.block_size=1,5,20 --calls 20000
   zoviz sweep NonconvexQCQP ZOSPLM n=20 primal_step=log:1e-3:1e-1:5 dual_step=log:1e-2:1:5 --workers 2
   zoviz sweep LoadTracking ZOEG primal_step=log:1e-4:1e-1 --random 50 --name steps
 name=a,b,c are values; log:low:high:5 and lin:low:high:5 are five between, with --random log:low:high and lin:low:high.
-The same command again does what is missing: what was interrupted goes on, what is done is not done again."""
+The same command again does what is missing: what was interrupted or stopped goes on, and so does what failed, unless
+--keep-failed is given; what has finished is not done again."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare options."""
@@ -33,12 +34,13 @@ The same command again does what is missing: what was interrupted goes on, what 
         parser.add_argument("--name", help="of the study (default: problem and solver)")
         parser.add_argument("--random", type=int, metavar="N", help="random draws instead of a grid")
         parser.add_argument("--sweep-seed", type=int, default=0, help="of the draws")
+        parser.add_argument("--keep-failed", action="store_true", help="leave what failed before as it is")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Run what is missing and print the table."""
+        """Run what is missing or failed before, and print the table."""
         executor = dask(args.dask) if args.dask else None
         workers, args.dask, args.workers = args.workers or 1, None, None
         pairs = split(args.words)[1]
@@ -52,10 +54,10 @@ The same command again does what is missing: what was interrupted goes on, what 
             solver,
             values=_sets(problem, solver, many, args),
             seeds=(seed,),
-            store=open_store(args),
+            store=open_store(args, create=True),
             **given,
         )
-        study.run(workers=workers, executor=executor, progress=not args.quiet)
+        study.run(workers=workers, executor=executor, progress=not args.quiet, keep_failed=args.keep_failed)
         return _tell(study, args.json)
 
 
@@ -120,7 +122,13 @@ def _tell(study: Study, as_json: bool) -> int:
         for reason in study.refused:
             say(f"Left out: {reason}")
         say(f"Study {json.dumps(study.name)}: zoviz runs list --study {json.dumps(study.name)}")
-    return FAILED if any(line["status"] == "failed" for line in lines) else FINE
+    failed = [line["id"] for line in lines if line["status"] == "failed"]
+    if failed:
+        say(
+            f"{len(failed)} of {len(lines)} runs failed (zoviz runs show {failed[0]} says why of the first): the same "
+            "command again goes on with them, and leaves them with --keep-failed."
+        )
+    return FAILED if failed else FINE
 
 
 def _spell(value: Any) -> str:
