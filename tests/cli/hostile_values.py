@@ -42,7 +42,7 @@ def texts(canary: Path) -> list[str]:
         f"`touch {canary}`",
         f"; touch {canary} #",
         f'!!python/object/apply:os.system ["touch {canary}"]',
-        "{{ cycler.__init__.__globals__.os.popen('touch %s').read() }}" % canary,
+        f"{{{{ cycler.__init__.__globals__.os.popen('touch {canary}').read() }}}}",
         "${__import__('os')}",
         "{0.__class__.__init__.__globals__}",
         "/etc/passwd",

@@ -9,9 +9,8 @@ import asyncio
 import contextlib
 import importlib.util
 import json
-import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
