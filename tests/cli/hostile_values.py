@@ -119,10 +119,11 @@ def requests(canary: Path) -> Iterator[str]:
         ):
             yield f"/{root}{way}etc/passwd"
     named = quote(f"__import__('os').system('touch {canary}')")
-    for name in ("problem", "store", "exe", "args", "trust", "module", "file", "theme", "bokeh-session-id", "next"):
-        for value in ("os:system", "foreign_module:Thing", "/etc/passwd", f"sqlite:///{canary}", named, ""):
-            yield f"/?{name}={value}"
-            yield f"/autoload.js?bokeh-autoload-element=x&{name}={value}"
+    names = ("problem", "store", "exe", "args", "trust", "module", "file", "theme", "bokeh-session-id", "next")
+    for value in ("os:system", "/etc/passwd", f"sqlite:///{canary}", named):
+        query = "&".join(f"{name}={value}" for name in names)  # one page each: a page costs more than all the rest
+        yield f"/?{query}"
+        yield f"/autoload.js?bokeh-autoload-element=x&{query}"
     for path in ("rest", "metadata", "admin", "liveness", "login", "logout", "panel_dist", "shutdown", "ws", "apps"):
         yield f"/{path}"
         yield f"/{path}/foreign_module"
