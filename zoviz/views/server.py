@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
+from bokeh.core.property.visual import Image
 from panel.io.server import ComponentResourceHandler
 from tornado.web import HTTPError
 
@@ -33,6 +34,7 @@ def prepare() -> None:
 
 
 _of_any = ComponentResourceHandler.parse_url_path
+_image_of_any = Image.transform
 
 
 def _of_loaded(handler: ComponentResourceHandler, path: str) -> str:
@@ -43,10 +45,16 @@ def _of_loaded(handler: ComponentResourceHandler, path: str) -> str:
     return _of_any(handler, path)
 
 
+def _image_of_no_file(kind: Image, value: Any) -> str:
+    """Bokeh's own reading of a tool's icon, but that text names no file: a browser may send it."""
+    return value if isinstance(value, str) else _image_of_any(kind, value)
+
+
 def _settle() -> None:
     """What every process that serves pages needs, whoever starts the server."""
     sys.setswitchinterval(5e-4)
     ComponentResourceHandler.parse_url_path = _of_loaded
+    Image.transform = _image_of_no_file
 
 
 def _show(error: BaseException) -> None:
