@@ -146,7 +146,8 @@ class _Builder:
                 f"Expected parameters of {cls.__name__}, got {missing[0]!r}: it was stored by another version of zoviz "
                 "or of your code."
             )
-        return cls(**{name: self.build(held) for name, held in values.items()})
+        programs = getattr(cls, "programs", ())
+        return cls(**{name: (self._program if name in programs else self.build)(held) for name, held in values.items()})
 
     def _find_class(self, path: str) -> Any:
         if self._known is None:
@@ -169,8 +170,9 @@ class _Builder:
                 return found
         return self._import(path)
 
-    def _program(self, one: dict[str, Any]) -> tuple[str, ...]:
-        program = one["program"]
+    def _program(self, one: Any) -> tuple[str, ...]:
+        """What a problem launches: whatever a row has in its place must be trusted, marked as a program or not."""
+        program = str(_mapping(one).get("program", one))
         if program not in self._trusted:
             sentence = (
                 f"Expected a program that you trust, got {program!r} from a stored run: nothing is launched because a "

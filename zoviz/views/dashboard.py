@@ -163,6 +163,8 @@ class Dashboard(Pilot):
             theme_config=THEME,
             busy_indicator=None,
         )
+        # A browser sets any property: of a logo that is a path, Panel would read the file and send it.
+        page.param["logo"].class_ = type(None)
         # Else each click in any session has every open page searched for models, to say twice that it is busy.
         with edit_readonly(page):
             page.busy = False

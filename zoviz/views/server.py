@@ -12,6 +12,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
+from bokeh.core.property.visual import Image
+from panel.io.server import ComponentResourceHandler
+from tornado.web import HTTPError
 
 from zoviz.problems.base import Problem
 from zoviz.runs.store import Store
@@ -21,11 +24,37 @@ from zoviz.types import ZovizError
 def prepare() -> None:
     """Load the extension, show errors where the user is looking, and give the pages their share of the processor.
 
+    From then on no address that a browser asks for has a module imported.
+
     A solver's thread gives way every half millisecond instead of every five: a page's update waits for it at each of
     its messages.
     """
-    sys.setswitchinterval(5e-4)
+    _settle()
     pn.extension("tabulator", notifications=True, exception_handler=_show)
+
+
+_of_any = ComponentResourceHandler.parse_url_path
+_image_of_any = Image.transform
+
+
+def _of_loaded(handler: ComponentResourceHandler, path: str) -> str:
+    """Panel's own way to a component's file, which imports whatever module an address names: for loaded ones only."""
+    module, _, rest = path.partition("/")
+    if rest.partition("/")[0] not in getattr(sys.modules.get(module), "__dict__", {}):
+        raise HTTPError(404, "Component not found")
+    return _of_any(handler, path)
+
+
+def _image_of_no_file(kind: Image, value: Any) -> str:
+    """Bokeh's own reading of a tool's icon, but that text names no file: a browser may send it."""
+    return value if isinstance(value, str) else _image_of_any(kind, value)
+
+
+def _settle() -> None:
+    """What every process that serves pages needs, whoever starts the server."""
+    sys.setswitchinterval(5e-4)
+    ComponentResourceHandler.parse_url_path = _of_loaded
+    Image.transform = _image_of_no_file
 
 
 def _show(error: BaseException) -> None:
@@ -121,7 +150,7 @@ def embed(make: Callable[[], Any], height: int = 900) -> Any:
     """
     from IPython.display import IFrame
 
-    sys.setswitchinterval(5e-4)
+    _settle()
     pn.config.notifications, pn.config.exception_handler = True, _show
     port = _free_port()
     options = {"port": port, "address": "127.0.0.1", "show": False, "threaded": True, "verbose": False}

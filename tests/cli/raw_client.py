@@ -1,0 +1,202 @@
+"""A browser without a browser: Bokeh's protocol over a websocket, with whatever one likes in it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+from urllib.parse import urlencode
+
+from tornado.httpclient import AsyncHTTPClient, HTTPRequest, HTTPResponse
+from tornado.websocket import WebSocketClientConnection, websocket_connect
+
+TOKEN = re.compile(r'"token"\s*:\s*"([^"]+)"')
+WINDOW = 64
+"""Messages that may be on their way at once."""
+
+
+async def get(port: int, path: str, cookie: str = "", **options: Any) -> HTTPResponse:
+    """The answer to a request, whatever its status."""
+    request = HTTPRequest(
+        f"http://127.0.0.1:{port}{path}", headers={"Cookie": cookie} if cookie else {}, request_timeout=60, **options
+    )
+    return await AsyncHTTPClient(force_instance=True).fetch(request, raise_error=False)
+
+
+class Part(NamedTuple):
+    """A model of a document: its id, its type, the attributes that are not at their defaults."""
+
+    id: str
+    kind: str
+    attributes: Mapping[str, Any]
+
+
+def parts(tree: Any) -> Iterator[Part]:
+    """Every model in the JSON of a document."""
+    if isinstance(tree, dict):
+        if tree.get("type") == "object" and "id" in tree:
+            yield Part(tree["id"], tree["name"], tree.get("attributes", {}))
+        for value in tree.values():
+            yield from parts(value)
+    elif isinstance(tree, list):
+        for value in tree:
+            yield from parts(value)
+
+
+class Wire:
+    """One page's connection.
+
+    Attributes
+    ----------
+    refused : list of str
+        What the server said to messages that it did not take.
+    heard : list of str
+        All else that it sent.
+    closed : bool
+    """
+
+    def __init__(self, link: WebSocketClientConnection) -> None:
+        self._link, self._numbers = link, itertools.count()
+        self._waiting: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._window = asyncio.Semaphore(WINDOW)
+        self.refused: list[str] = []
+        self.heard: list[str] = []
+        self.closed = False
+        self._greeted: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._reader = asyncio.create_task(self._read())
+
+    @classmethod
+    async def open(cls, port: int, path: str = "/", cookie: str = "", origin: str = "") -> Wire:
+        """Load the page and connect as its script would."""
+        page = await get(port, path, cookie)
+        found = TOKEN.search(page.body.decode())
+        assert found, f"No page at {path}: {page.code}"
+        return await cls.connect(port, found[1], cookie, origin)
+
+    @classmethod
+    async def connect(cls, port: int, token: str, cookie: str = "", origin: str = "") -> Wire:
+        """Connect with a token."""
+        headers = {"Origin": origin or f"http://127.0.0.1:{port}"} | ({"Cookie": cookie} if cookie else {})
+        request = HTTPRequest(f"ws://127.0.0.1:{port}/ws", headers=headers, request_timeout=60)
+        wire = cls(await websocket_connect(request, subprotocols=["bokeh", token]))
+        await asyncio.wait_for(wire._greeted, 60)
+        return wire
+
+    async def close(self) -> None:
+        """Leave the page."""
+        self._link.close()
+        self._reader.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._reader
+
+    async def _read(self) -> None:
+        while True:
+            frames = [await self._link.read_message() for _ in range(3)]
+            if None in frames:
+                break
+            header, content = json.loads(frames[0]), json.loads(frames[2])
+            for _ in range(2 * header.get("num_buffers", 0)):
+                await self._link.read_message()
+            if header["msgtype"] == "ACK":
+                self._greeted.set_result(None)
+            if header["msgtype"] == "ERROR":
+                self.refused.append(content["text"])
+            elif "reqid" not in header:
+                self.heard.append(frames[2])
+            answered = self._waiting.pop(header.get("reqid", ""), None)
+            if answered is not None and not answered.done():
+                answered.set_result({"type": header["msgtype"], **content})
+        self.closed = True
+        for future in self._waiting.values():
+            future.set_result({"type": "CLOSED"})
+        if not self._greeted.done():
+            self._greeted.set_exception(ConnectionError("The server closed the connection."))
+
+    async def ask(self, kind: str, content: Mapping[str, Any]) -> dict[str, Any]:
+        """The answer to a message."""
+        return await asyncio.wait_for(await self.post(kind, content), 120)
+
+    async def post(self, kind: str, content: Mapping[str, Any]) -> asyncio.Future[dict[str, Any]]:
+        """Send a message; its answer comes in the future."""
+        future: asyncio.Future[dict[str, Any]] = asyncio.get_running_loop().create_future()
+        if self.closed:
+            future.set_result({"type": "CLOSED"})
+            return future
+        await asyncio.wait_for(self._window.acquire(), 120)
+        future.add_done_callback(lambda _: self._window.release())
+        number = f"m{next(self._numbers)}"
+        self._waiting[number] = future
+        for frame in ({"msgid": number, "msgtype": kind}, {}, content):
+            self._link.write_message(json.dumps(frame))
+        return future
+
+    def write(self, frame: str | bytes) -> None:
+        """Send a bare frame."""
+        self._link.write_message(frame, binary=isinstance(frame, bytes))
+
+    async def document(self) -> dict[str, Any]:
+        """The whole document as JSON."""
+        return (await self.ask("PULL-DOC-REQ", {}))["doc"]
+
+    async def patch(self, *events: Mapping[str, Any]) -> asyncio.Future[dict[str, Any]]:
+        """Send changes."""
+        return await self.post("PATCH-DOC", {"events": list(events)})
+
+
+def changed(id: str, name: str, value: Any) -> dict[str, Any]:
+    """A property of a model is to have another value."""
+    return {"kind": "ModelChanged", "model": {"id": id}, "attr": name, "new": value}
+
+
+def event(id: str, name: str, **values: Any) -> dict[str, Any]:
+    """Something happened to a model."""
+    entries = [["model", {"id": id}], *([key, value] for key, value in values.items())]
+    told = {"type": "event", "name": name, "values": {"type": "map", "entries": entries}}
+    return {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": told}
+
+
+def mapped(values: Mapping[str, Any]) -> dict[str, Any]:
+    """A dict as Bokeh writes it."""
+    return {"type": "map", "entries": [[key, value] for key, value in values.items()]}
+
+
+def labelled(document: Any) -> dict[str, tuple[str, str]]:
+    """Ids of each widget and of its data, by the widget's label."""
+    found = {}
+    for part in parts(document["roots"]):
+        data = part.attributes.get("data")
+        if isinstance(data, dict) and "attributes" in data and "label" in data["attributes"]:
+            found.setdefault(data["attributes"]["label"], (part.id, data["id"]))
+    return found
+
+
+async def press(wire: Any, id: str) -> None:
+    click = event(id, "dom_event", node="click", data=mapped({"type": "click"}))
+    assert (await asyncio.wait_for(await wire.patch(click), 120))["type"] == "OK"
+
+
+async def send(wire: Any, events: list[Any]) -> None:
+    """Send changes together; where one of them is refused, each by itself."""
+    answers = [(chunk, await wire.patch(*chunk)) for chunk in (events[i : i + 40] for i in range(0, len(events), 40))]
+    again = []
+    for chunk, answer in answers:
+        if (await asyncio.wait_for(answer, 120))["type"] != "OK" and len(chunk) > 1:
+            again += [await wire.patch(one) for one in chunk]
+    for answer in again:
+        await asyncio.wait_for(answer, 120)
+
+
+async def log_in(port: int, password: str) -> str:
+    """The cookies that the form of the login page gives."""
+    form = (await get(port, "/login")).headers.get_list("Set-Cookie")
+    cookies = [cookie.partition(";")[0] for cookie in form]
+    told = {"username": "user", "password": password}
+    told |= {name: value for name, _, value in (cookie.partition("=") for cookie in cookies) if name == "_xsrf"}
+    body = urlencode(told)
+    answer = await get(port, "/login", "; ".join(cookies), method="POST", body=body, follow_redirects=False)
+    given = [cookie.partition(";")[0] for cookie in answer.headers.get_list("Set-Cookie")]
+    return "; ".join([*cookies, *given])
