@@ -39,8 +39,8 @@ class NOMAD(Peer):
 
     From 50 variables on, NOMAD switches its search by quadratic models off by itself, but goes on to order its points
     and to complete its directions by such models, at minutes for a call with 100 variables. There it works without any:
-    EVAL_QUEUE_SORT DIR_LAST_SUCCESS, DIRECTION_TYPE ORTHO 2N. Its Nelder-Mead search, of whose simplex the rank is found
-    anew for every vertex, is off there too: it took 15 times as long as all the rest.
+    EVAL_QUEUE_SORT DIR_LAST_SUCCESS, DIRECTION_TYPE ORTHO 2N. Its Nelder-Mead search, which finds the rank of its
+    simplex anew for every vertex, is off there too: it took 15 times as long as all the rest.
 
     References
     ----------
