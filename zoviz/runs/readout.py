@@ -12,7 +12,7 @@ from zoviz.runs.result import Result, summarise
 from zoviz.runs.targets import Target
 from zoviz.runs.trace import Trace
 from zoviz.runs.worker import ACTIVE, Worker
-from zoviz.types import ZovizError
+from zoviz.types import Printed, ZovizError
 from zoviz.units import Units
 
 
@@ -63,6 +63,11 @@ class Readout(param.Parameterized):
     def trace(self) -> Trace:
         """Columns of the run's course so far."""
         return Trace() if self._worker is None else self._worker.trace
+
+    @property
+    def printed(self) -> tuple[Printed, ...]:
+        """What the last evaluations of this run printed, oldest first; empty for most problems."""
+        return () if self._worker is None else self._worker.problem.printed
 
     @property
     def path(self) -> Trace:

@@ -185,6 +185,11 @@ class Run(Readout):
         if self._steering is not None:
             self._steering.release()
 
+    def follow(self) -> None:
+        """Have the public solver show what a script has changed, or the run before it was resumed."""
+        if self._steering is not None:
+            self._steering.follow()
+
     def change(self, name: str, value: Any) -> None:
         """Steer: set a live parameter of the public solver, dotted names allowed."""
         self.solver.set(name, value)

@@ -157,10 +157,11 @@ class Worker:
         self._keep_point()
 
     def _may_go_on(self) -> bool:
-        if self.inbox.waiting and not self._attend():
-            return self._end("stopped", f"Stopped after {self.iteration} iterations.")
+        # The script first: who pauses here sees what it has set, and may set something else.
         while self.script and self.script[0].iteration <= self.iteration:
             self._apply(self.script[0].name, self.script.pop(0).new)
+        if self.inbox.waiting and not self._attend():
+            return self._end("stopped", f"Stopped after {self.iteration} iterations.")
         spent = self.limits.spent(self.iteration, self.seconds)
         if spent is not None:
             return self._end("finished", spent)
