@@ -25,17 +25,17 @@ ORDERS = {
     "most calls": "-calls",
     "label": "label",
 }
-_WIDTHS: dict[str, int | str] = {
+_WIDTHS = {
     "run": 72,
-    "label": "11%",
-    "tags": "9%",
-    "notes": "12%",
+    "label": 112,
+    "tags": 84,
+    "notes": 130,
     "status": 80,
     "objective": 84,
     "violation": 74,
-    "solver": 92,
+    "solver": 90,
     "calls": 74,
-    "problem": 122,
+    "problem": 118,
     "begun": 88,
 }
 """Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
@@ -81,7 +81,7 @@ class Archive(pn.viewable.Viewer):
             text_align={name: "right" for name in ("calls", "objective", "violation")},
             stylesheets=[_STYLE],
             widths=_WIDTHS,
-            layout="fit_columns",
+            layout="fit_data_stretch",
             theme="simple",
             sortable=False,
             height=420,

@@ -14,7 +14,7 @@ from zoviz.runs.store import Store
 from zoviz.views.style import amend
 from zoviz.views.widgets import NumberField
 
-_BUDGET = "Of the fork; empty: as before, and as much again where that is spent at the place of the fork."
+_BUDGET = "Budget of the fork."
 
 
 class ForkForm(pn.viewable.Viewer):
@@ -36,9 +36,9 @@ class ForkForm(pn.viewable.Viewer):
         self._button = button
 
     def __panel__(self) -> pn.viewable.Viewable:
-        looks = {"at": ("the last", 232), "iterations": ("as before", 222), "calls": ("as before", 190)}
+        looks = {"at": ("the last", 234), "iterations": ("as before", 218), "calls": ("as before", 188)}
         fields = [
-            pn.Column(NumberField.from_param(self.param[name], blank=blank), width=width, margin=0)
+            pn.Column(NumberField.from_param(self.param[name], blank=blank, description=""), width=width, margin=0)
             for name, (blank, width) in looks.items()
         ]
         return pn.FlexBox(self._button, *fields, align_items="center")

@@ -24,7 +24,8 @@ from zoviz.views.forking import ForkForm
 from zoviz.views.style import amend, note
 
 _HINT = (
-    "Tick runs in the list. A double click on a plot picks the place at which to fork; a fork waits there for changes."
+    "Tick runs in the list. A double click on a plot picks the place at which to fork. A fork repeats the run up to "
+    "there and waits for changes. It has the run's budgets, as much again where they are spent there, and none of time."
 )
 
 
