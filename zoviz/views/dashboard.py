@@ -105,12 +105,7 @@ class Dashboard(Pilot):
         self.picture.update(self.run)
         self.printed.update(self.run, seen=not self.library.is_open)
         self._show()
-        self.status.update(self.run, self._error or self.choice.doubt or self._told)
-
-    @property
-    def _told(self) -> str:
-        """What a fork has to say, and the run beside it; nothing where the run alone has."""
-        return f"{self.advice} {self.run.message}" if self.advice else ""
+        self.status.update(self.run, self._error or self.choice.doubt or self.advice)
 
     def _show(self) -> None:
         """Enable what makes sense now, and show what the rule chose."""

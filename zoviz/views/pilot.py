@@ -115,7 +115,7 @@ class Pilot(pn.viewable.Viewer):
 
     def resume(self) -> None:
         """Let the run go on: a fork that was held while it repeats goes on to where it waits for changes."""
-        if self._ahead > 0:
+        if self.run is not None and self._ahead > 0:
             self.run.step(self._ahead)
         else:
             self._command("resume")
@@ -127,13 +127,14 @@ class Pilot(pn.viewable.Viewer):
 
     @property
     def advice(self) -> str:
-        """What a fork does, and what its person can do now."""
-        if self._ahead > 0 and self.run.active:
-            return f"Repeating the first {self._fork:,} iterations; the fork then waits for changes."
-        if self._ahead == 0 and self.run.status == "paused":
-            changes = "change parameters, then press" if self.run.solver.live else "press"
-            return f"Forked at iteration {self._fork:,}: {changes} Resume."
-        return ""
+        """What a fork does, what its person can do now, and what the run says; empty where there is no advice."""
+        run, ahead = self.run, self._ahead
+        if run is None or ahead < 0 or not run.active:
+            return ""
+        if ahead > 0:
+            return f"Repeating the first {self._fork:,} iterations; the fork then waits for changes. {run.message}"
+        changes = "change parameters, then press Resume." if self.choice.solver.live else "press Resume."
+        return f"Forked at iteration {self._fork:,}: {changes} {run.message}" if run.status == "paused" else ""
 
     def stop(self) -> None:
         """End the run; its lines stay."""
