@@ -47,10 +47,13 @@ def printed(lab: Any) -> Any:
 def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve("--args", "loud:problem").url, viewport={"width": 1100, "height": 700})
     title = lab.page.title()
+    lab.settle(Replicas="1")
+    lab.tab("Solver")
     lab.press("Start")
     lab.until(lambda: printed(lab).is_visible(), "what the program printed")
-    lab.until(lambda: NASTY in printed(lab).inner_text(), "its words, to the letter")
-    assert "exit status 0" in printed(lab).inner_text() and printed(lab).locator("script, img, b").count() == 0
+    lab.until(lambda: NASTY in printed(lab).locator("pre").all_inner_texts(), "its words, to the letter")
+    assert "exit status 0" in printed(lab).locator(".how").first.inner_text()
+    assert printed(lab).locator("div").count() and printed(lab).locator("script, img, b").count() == 0
     assert lab.page.title() == title, "nothing of it was run"
     lab.press("Stop")
     lab.end("stopped")
