@@ -153,6 +153,35 @@ class Constants(NamedTuple):
         return self.curvature + self.constraint_curvature * (max(least, self.multiplier) if self.measured else least)
 
 
+class Printed(NamedTuple):
+    """What one evaluation printed, or the end of it.
+
+    Attributes
+    ----------
+    call : int
+        Number of the call, from 1.
+    attempt : int
+        1, more for a retry.
+    status : str
+        How it ended, e.g. "exit status 0".
+    seconds : float
+        How long it took.
+    output, errors : str
+        From standard output and standard error.
+    """
+
+    call: int
+    attempt: int
+    status: str
+    seconds: float
+    output: str
+    errors: str
+
+    def __str__(self) -> str:
+        head = f"--- call {self.call}, attempt {self.attempt}: {self.status}"
+        return "\n".join([head, *(part.rstrip("\n") for part in (self.output, self.errors) if part.strip())])
+
+
 class ZovizError(Exception):
     """A sentence for the person at the screen: what was expected, what came, what to do."""
 

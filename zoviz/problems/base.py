@@ -11,7 +11,7 @@ import param
 from zoviz.problems.noise import Noisy
 from zoviz.sets import Set
 from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum, Tally
+from zoviz.types import Array, Constants, Evaluation, Optimum, Printed, Tally
 
 
 class Problem(Noisy):
@@ -93,6 +93,11 @@ class Problem(Noisy):
     def mishap(self) -> str:
         """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
         return ""
+
+    @property
+    def printed(self) -> tuple[Printed, ...]:
+        """What the last evaluations printed, oldest first; any thread may ask. Empty where nothing is ever printed."""
+        return ()
 
     @property
     def memory(self) -> dict[str, Any]:

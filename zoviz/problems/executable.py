@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 
 from zoviz.problems.crew import Crew, check_workers
 from zoviz.problems.evaluation import Failure
-from zoviz.problems.program import Printed, Program, words
+from zoviz.problems.program import Program, words
 from zoviz.problems.simulation import Simulation
 from zoviz.problems.wire import outputs
-from zoviz.types import Array, Evaluation
+from zoviz.types import Array, Evaluation, Printed
 
 KEPT = 20
 """Launches whose printing stays in memory."""
@@ -126,9 +126,9 @@ class Executable(Simulation):
         return Crew(self.workers, None, threads=True)
 
     def clone(self) -> Self:
-        """A twin around the same program, whose launches are shown here too."""
+        """A twin around the same program, whose launches are shown here too; those made here it does not show."""
         twin = super().clone()
-        twin._launches = self._launches
+        twin._launches = _Launches(self.log_folder, self._launches)
         return twin
 
     def recall(self, memory: Mapping[str, Any]) -> None:
@@ -139,7 +139,7 @@ class Executable(Simulation):
     @property
     def printed(self) -> tuple[Printed, ...]:
         """What the last 20 launches printed, this problem's and those of its clones, e.g. in a run."""
-        return tuple(self._launches.printed)
+        return self._launches.printed
 
     def call(self, m: int | None) -> Program:
         """The program, for pairs of a call's number and a point."""
@@ -160,7 +160,7 @@ class Executable(Simulation):
                     if isinstance(told, Failure):  # the workers died, not the program
                         yield i, told
                         continue
-                    self._launches.printed.extend(told.printed)
+                    self._launches.take(told.printed)
                     yield i, told.outcome
         finally:
             if left:
@@ -168,18 +168,36 @@ class Executable(Simulation):
 
 
 class _Launches:
-    """Numbers of the calls, and what the last launches printed: one for a problem and its clones."""
+    """Numbers of the calls, which a problem and its clones share, and what the last launches of each one printed.
 
-    def __init__(self, log_folder: str | None) -> None:
-        self.printed: deque[Printed] = deque(maxlen=KEPT)
-        self._log_folder, self._last, self._asked = log_folder, -1, 0
+    The thread of a run writes, a page's reads.
+    """
+
+    def __init__(self, log_folder: str | None, above: _Launches | None = None) -> None:
+        self._printed: deque[Printed] = deque(maxlen=KEPT)
+        self._log_folder, self._above, self._last, self._asked = log_folder, above, -1, 0
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._log_folder,)
 
+    @property
+    def printed(self) -> tuple[Printed, ...]:
+        """The last launches here and below, oldest first."""
+        with self._lock:
+            return tuple(self._printed)
+
+    def take(self, printed: Sequence[Printed]) -> None:
+        """Keep what a call's launches printed, here and above."""
+        with self._lock:
+            self._printed.extend(printed)
+        if self._above is not None:
+            self._above.take(printed)
+
     def next(self) -> int:
         """The next number: after the last one in the log folder, where an earlier run left it."""
+        if self._above is not None:
+            return self._above.next()
         with self._lock:
             if self._last < 0:
                 folder = Path(self._log_folder) if self._log_folder else None
@@ -190,5 +208,7 @@ class _Launches:
 
     def go_on(self, asked: int) -> None:
         """Number what comes after so many calls."""
+        if self._above is not None:
+            return self._above.go_on(asked)
         with self._lock:
             self._asked = max(self._asked, asked)

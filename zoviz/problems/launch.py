@@ -6,10 +6,10 @@ import os
 import re
 import signal
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 from zoviz.problems.wire import Outputs, read, written
-from zoviz.types import Array, Evaluation, OracleError
+from zoviz.types import Array, Evaluation, OracleError, Printed
 
 TAIL = 10_000
 """Bytes of what a launch printed that are kept in memory, of each of its two streams."""
@@ -19,32 +19,6 @@ _MOST = 1 << 24
 
 PLACE = re.compile(r"\{(input|output)(\.\w+)?\}")
 """Where the names of the files stand in a command."""
-
-
-class Printed(NamedTuple):
-    """What one launch printed: at most the last 10,000 bytes of each stream.
-
-    Attributes
-    ----------
-    call : int
-        Number of the call, from 1.
-    attempt : int
-        1, more for a retry.
-    status : str
-        How it ended, e.g. "exit status 0".
-    output, errors : str
-        From standard output and standard error.
-    """
-
-    call: int
-    attempt: int
-    status: str
-    output: str
-    errors: str
-
-    def __str__(self) -> str:
-        head = f"--- call {self.call}, attempt {self.attempt}: {self.status}"
-        return "\n".join([head, *(part.rstrip("\n") for part in (self.output, self.errors) if part.strip())])
 
 
 class Launch:
@@ -120,13 +94,13 @@ class Launch:
         lines = (_tail(self.stderr).strip() or _tail(self.stdout).strip()).splitlines()
         return f" (it printed {lines[-1].strip()[:200]!r})" if lines else ""
 
-    def printed(self, status: str) -> Printed:
-        """What it printed; empty files of the log are removed."""
+    def printed(self, status: str, seconds: float) -> Printed:
+        """What it printed, at most the last 10,000 bytes of each stream; empty files of the log are removed."""
         texts = [_tail(path) for path in (self.stdout, self.stderr)]
         for path, text in zip((self.stdout, self.stderr), texts, strict=True):
             if not text:
                 path.unlink(missing_ok=True)
-        return Printed(*self._task, status, *texts)
+        return Printed(*self._task, status, seconds, *texts)
 
 
 def _tail(path: Path) -> str:

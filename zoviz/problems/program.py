@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any, NamedTuple
 
 from zoviz.problems.evaluation import Failure
 from zoviz.problems.group import Ended, Group
-from zoviz.problems.launch import PLACE, Launch, Printed, signal_name
+from zoviz.problems.launch import PLACE, Launch, signal_name
 from zoviz.problems.wire import Outputs
-from zoviz.types import Array, Evaluation, OracleError
+from zoviz.types import Array, Evaluation, OracleError, Printed
 
 
 class Told(NamedTuple):
@@ -78,7 +79,7 @@ class Program:
 
     def _attempt(self, number: int, attempt: int, x: Array, printed: list[Printed]) -> Evaluation | Failure:
         with tempfile.TemporaryDirectory(prefix="zoviz-", ignore_cleanup_errors=True) as place:
-            status, launch = "not started", None
+            status, launch, begun = "not started", None, time.perf_counter()
             try:
                 task = (number, attempt)
                 launch = Launch(self.words, self.form, self.folder, self.log_folder, Path(place), task)
@@ -102,7 +103,7 @@ class Program:
                 return Failure(error, counted=True)
             finally:
                 if launch is not None:
-                    printed.append(launch.printed(status))
+                    printed.append(launch.printed(status, time.perf_counter() - begun))
 
     def _run(self, launch: Launch) -> int | None:
         """Exit status; None: it took too long."""

@@ -74,6 +74,20 @@ def forked(
     return {**source.settings, **settings, "problem": problem, "solver": solver, "script": tuple(script)}
 
 
+def onward(source: Repeatable, at: int) -> dict[str, Any]:
+    """Budgets with which a fork at ``at`` has a way to go: as before, and as much again where that is spent there.
+
+    None of time: what is repeated takes a time of its own.
+    """
+    budgets, done = source.settings, source.progress
+    iterations, calls = budgets["iterations"], budgets["calls"]
+    if iterations is not None and iterations <= at:
+        iterations += at
+    if calls is not None and at >= done.iteration and (source.spent_calls or done.calls >= calls):
+        calls += done.calls
+    return {"iterations": iterations, "calls": calls, "seconds": None}
+
+
 def replayed(source: Repeatable) -> dict[str, Any]:
     """Arguments of a ``Run`` that repeats ``source``, its steering included, and ends where it ended."""
     end = source.settings["iterations"] if source.spent_calls else source.progress.iteration

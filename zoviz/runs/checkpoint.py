@@ -129,8 +129,8 @@ def restore(
             worker.trace = worker.trace if trace is None else _until(trace, worker.iteration)
             worker.path = worker.path if path is None else _until(path, worker.iteration)
             _measure_again(worker)
-    # What was steered stands before what the script does at the same iteration, as it did then.
-    worker.script = list(merge(list(steering)[done:], worker.script, key=lambda change: change.iteration))
+    # What was steered stands after what the script does at the same iteration, as it did then.
+    worker.script = list(merge(worker.script, list(steering)[done:], key=lambda change: change.iteration))
 
 
 def _put_back(worker: Worker, kept: dict[str, Any]) -> None:

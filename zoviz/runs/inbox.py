@@ -21,6 +21,7 @@ class Inbox:
     def __init__(self) -> None:
         self._condition = threading.Condition()
         self._changes: deque[tuple[str, Any]] = deque()
+        self._applying = False
         self._steps = 0
         self.waiting = False
         self.paused = False
@@ -40,6 +41,12 @@ class Inbox:
             self.stopping = self.stopping or name == "stop"
             self._wake()
 
+    @property
+    def settled(self) -> bool:
+        """Whether every change that was posted has been made."""
+        with self._condition:
+            return not self._changes and not self._applying
+
     def _wake(self) -> None:
         self.waiting = True
         self._condition.notify_all()
@@ -49,12 +56,14 @@ class Inbox:
         with self._condition:
             changes = list(self._changes)
             self._changes.clear()
+            self._applying = bool(changes)
             self.waiting = self.paused or self.stopping
             return changes
 
     def may_step(self) -> bool:
         """Whether the worker may take a step now, not waiting; uses up one granted step while paused."""
         with self._condition:
+            self._applying = False
             if self.stopping:
                 return False
             if self.paused and self._steps:

@@ -13,7 +13,7 @@ from zoviz.runs.result import Result, summarise
 from zoviz.runs.targets import Target
 from zoviz.runs.trace import Trace
 from zoviz.runs.worker import ACTIVE, Worker
-from zoviz.types import ZovizError
+from zoviz.types import Printed, ZovizError
 from zoviz.units import Units
 
 
@@ -70,6 +70,11 @@ class Readout(param.Parameterized):
         return Trace() if self._worker is None else self._worker.trace
 
     @property
+    def printed(self) -> tuple[Printed, ...]:
+        """What the last evaluations of this run printed, oldest first; empty for most problems."""
+        return () if self._worker is None else self._worker.problem.printed
+
+    @property
     def path(self) -> Trace:
         """Iterates of the first replica: the columns ``iteration`` and ``x`` (rows, n), thinned like the trace."""
         return Trace() if self._worker is None else self._worker.path
@@ -121,3 +126,8 @@ class Readout(param.Parameterized):
     def state(self) -> Any:
         """The solver's state after the last step, in its units: a NamedTuple of arrays, not to be written to."""
         return None if self._worker is None else self._worker.state
+
+    @property
+    def spent_calls(self) -> bool:
+        """Whether the call budget ended the run, in mid-step."""
+        return self._worker is not None and self._worker.spent_calls

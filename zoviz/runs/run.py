@@ -188,6 +188,11 @@ class Run(Readout):
         if self._steering is not None:
             self._steering.release()
 
+    def follow(self) -> None:
+        """Have the public solver show what a script has changed, or the run before it was resumed."""
+        if self._steering is not None:
+            self._steering.follow()
+
     def change(self, name: str, value: Any) -> None:
         """Steer: set a live parameter of the public solver, dotted names allowed."""
         self.solver.set(name, value)
@@ -216,11 +221,6 @@ class Run(Readout):
         """Parameters but problem and solver, for who makes another run like this one."""
         own = ("name", "problem", "solver", "study")
         return {name: value for name, value in self.param.values().items() if name not in own}
-
-    @property
-    def spent_calls(self) -> bool:
-        """Whether the call budget ended the run, in mid-step."""
-        return self._worker is not None and self._worker.spent_calls
 
     def _prepare(self) -> Worker:
         if self._worker is not None:

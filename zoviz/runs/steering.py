@@ -27,6 +27,7 @@ class Steering:
         # Weak: the public solver outlives its runs and must not keep their traces alive.
         self._solver, self._worker = solver, weakref.ref(worker)
         self._watched: list[tuple[param.Parameterized, Any]] = []
+        self._followed, self._following = 0, False
         for prefix, target in [*solver.parts().items(), *[(f"{type(one).__name__}.", one) for one in fixed]]:
             names = [name for name in target.param if name not in ("name", "label")]
 
@@ -41,9 +42,26 @@ class Steering:
             target.param.unwatch(watcher)
         self._watched.clear()
 
+    def follow(self) -> None:
+        """Show on the public solver what the journal has got by other hands: a script's, or before a resumption."""
+        worker = self._worker()
+        # While something is on its way from here to the worker, the journal is behind the public solver.
+        if worker is None or len(worker.journal) == self._followed or not worker.inbox.settled:
+            return
+        changes = worker.journal[self._followed :]
+        self._followed += len(changes)
+        self._following = True
+        try:
+            for name, value in {change.name: change.new for change in changes}.items():
+                shown = self._solver.get(name)
+                if value != (worker.resolved.get(name) if shown is None else shown):
+                    self._solver.set(name, value)
+        finally:
+            self._following = False
+
     def _on_change(self, prefix: str, event: param.parameterized.Event) -> None:
         worker = self._worker()
-        if worker is None or worker.status not in ACTIVE:
+        if self._following or worker is None or worker.status not in ACTIVE:
             return
         name = f"{prefix}{event.name}"
         chosen = event.new is not None or name in worker.resolved

@@ -68,8 +68,7 @@ class Worker:
         self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
         self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
         self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
-        self.status, self.message = "ready", ""
-        self.notes: list[str] = []
+        self.status, self.message, self.notes = "ready", "", list[str]()
         self._outcome = ("failed", "The worker ended for no known reason.")
         self.resolved: dict[str, Any] = {}
         self.iteration, self.seconds = 0, 0.0
@@ -159,10 +158,11 @@ class Worker:
         self._keep_point()
 
     def _may_go_on(self) -> bool:
-        if self.inbox.waiting and not self._attend():
-            return self._end("stopped", f"Stopped after {self.iteration} iterations.")
+        # The script first: who pauses here sees what it has set, and may set something else.
         while self.script and self.script[0].iteration <= self.iteration:
             self._apply(self.script[0].name, self.script.pop(0).new)
+        if self.inbox.waiting and not self._attend():
+            return self._end("stopped", f"Stopped after {self.iteration} iterations.")
         if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:
             return self._end("finished", spent)
         if not self.oracle.all_active and not self.oracle.active.any():

@@ -25,19 +25,23 @@ ORDERS = {
     "most calls": "-calls",
     "label": "label",
 }
-_COLUMNS = ("run", "begun", "status", "problem", "solver", "calls", "objective", "violation", "label", "tags", "notes")
+_WIDTHS = {
+    "run": 72,
+    "label": 112,
+    "tags": 84,
+    "notes": 130,
+    "status": 80,
+    "objective": 84,
+    "violation": 74,
+    "solver": 90,
+    "calls": 74,
+    "problem": 118,
+    "begun": 88,
+}
+"""Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
+_COLUMNS = tuple(_WIDTHS)
 _EDITED = ("label", "tags", "notes")
 _EDITORS = {name: {"type": "input"} if name in _EDITED else None for name in _COLUMNS}
-_WIDTHS = {
-    "run": 78,
-    "begun": 120,
-    "status": 82,
-    "problem": 130,
-    "solver": 104,
-    "calls": 84,
-    "objective": 92,
-    "violation": 78,
-}
 _STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {padding: 4px 6px !important}"
 
 
@@ -81,7 +85,7 @@ class Archive(pn.viewable.Viewer):
             text_align={name: "right" for name in ("calls", "objective", "violation")},
             stylesheets=[_STYLE],
             widths=_WIDTHS,
-            layout="fit_columns",
+            layout="fit_data_stretch",
             theme="simple",
             sortable=False,
             height=420,
@@ -147,21 +151,27 @@ class Archive(pn.viewable.Viewer):
             self._say(f"The store does not take it: {error}")
 
 
+def _begun(created: float) -> str:
+    """When a run began, in few letters: the time of a day of this year, the date of an older one."""
+    then = time.localtime(created)
+    return time.strftime("%m-%d %H:%M" if then.tm_year == time.localtime().tm_year else "%Y-%m-%d", then)
+
+
 def _frame(records: list[Record]) -> pd.DataFrame:
     """What the list shows of some records."""
     rows = [
         (
             one.id[:8],
-            time.strftime("%Y-%m-%d %H:%M", time.localtime(one.created)),
-            one.status,
-            one.problem,
-            one.solver,
-            f"{one.calls:,}",
-            f"{one.objective:.6g}",
-            f"{one.violation:.2g}",
             one.label,
             " ".join(one.tags),
             one.notes,
+            one.status,
+            f"{one.objective:.6g}",
+            f"{one.violation:.2g}",
+            one.solver,
+            f"{one.calls:,}",
+            one.problem,
+            _begun(one.created),
         )
         for one in records
     ]

@@ -21,6 +21,7 @@ from zoviz.views.door import LibraryDoor, live_runs
 from zoviz.views.paint import keep_styles
 from zoviz.views.picture import PictureCard
 from zoviz.views.pilot import Pilot
+from zoviz.views.printing import PrintedCard
 from zoviz.views.settings import Settings, SettingsForm
 from zoviz.views.shelf import Shelf
 from zoviz.views.style import THEME, section
@@ -82,6 +83,8 @@ class Dashboard(Pilot):
         )
         self.picture = PictureCard()
         self.board.beside(self.picture)
+        self.printed = PrintedCard()
+        self.board.beside(self.printed)
         self.board.beside(runs)
         self.library = LibraryDoor(self)
         self.board.on_place = self.library.place
@@ -96,10 +99,13 @@ class Dashboard(Pilot):
 
     def _tick(self) -> None:
         """Look at the run and draw what is new."""
+        if self.run is not None:
+            self.run.follow()
         self.board.refresh()
         self.picture.update(self.run)
+        self.printed.update(self.run, seen=not self.library.is_open)
         self._show()
-        self.status.update(self.run, self._error or self.choice.doubt)
+        self.status.update(self.run, self._error or self.choice.doubt or self.advice)
 
     def _show(self) -> None:
         """Enable what makes sense now, and show what the rule chose."""

@@ -6,6 +6,7 @@ import html
 import io
 import json
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,13 @@ from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.runs.stored import Stored
 from zoviz.views.archive import Archive
+from zoviz.views.forking import ForkForm
 from zoviz.views.style import amend, note
-from zoviz.views.widgets import NumberField
 
-_HINT = "Tick runs in the list. A double click on a plot picks the place at which to fork."
+_HINT = (
+    "Tick runs in the list. A double click on a plot picks the place at which to fork. A fork repeats the run up to "
+    "there and waits for changes. It has the run's budgets, as much again where they are spent there, and none of time."
+)
 
 
 class Library(pn.viewable.Viewer):
@@ -34,7 +38,7 @@ class Library(pn.viewable.Viewer):
     overlay : callable
         Puts a ``Stored`` on the plots.
     begin : callable
-        Starts a ``Run`` (resumed, forked, replayed) and shows it.
+        Starts a ``Run`` (resumed, forked, replayed) and shows it; told an iteration, has it wait there.
     join : callable
         Takes up a run that is still at work in this process by its id; whether there is one.
     say : callable
@@ -45,7 +49,7 @@ class Library(pn.viewable.Viewer):
         self,
         store: Store,
         overlay: Callable[[Stored], None],
-        begin: Callable[[Run], None],
+        begin: Callable[[Run, int | None], None],
         join: Callable[[str], bool],
         say: Callable[[str], None],
         **params: Any,
@@ -53,7 +57,6 @@ class Library(pn.viewable.Viewer):
         super().__init__(**params)
         self._store, self._overlay, self._begin, self._join, self._say = store, overlay, begin, join, say
         self.archive = Archive(store, self._pick, say)
-        self.at = NumberField(label="Fork at iteration", blank="the last")
         self._picked: tuple[str, float] | None = None
         self._deleted: list[str] = []
         act = lambda label, what, **look: pmui.Button(  # noqa: E731
@@ -64,18 +67,20 @@ class Library(pn.viewable.Viewer):
             "open": act("Open", self._open),
             "resume": act("Resume run", lambda: self._again("resume")),
             "replay": act("Replay", lambda: self._again("replay")),
-            "fork": act("Fork", lambda: self._again("fork")),
+            "fork": act("Fork", self._fork),
             "delete": act("Delete", self._delete, color="error"),
             "undo": act("Undo delete", self._undo, disabled=True),
         }
+        self.fork = ForkForm(self.buttons["fork"])
         self._exports = [self._export(suffix) for suffix in ("csv", "parquet", "nc")]
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._pick([])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        place = pn.Column(self.at, width=250, margin=0)
-        actions = pn.FlexBox(*self.buttons.values(), place, *self._exports, align_items="center")
-        column = pn.Column(self.archive, actions, note(_HINT), self._detail, sizing_mode="stretch_width", margin=0)
+        buttons = [button for name, button in self.buttons.items() if name != "fork"]
+        actions = pn.FlexBox(*buttons, pn.Row(*self._exports, margin=0), align_items="center")
+        parts = (self.archive, actions, self.fork, note(_HINT), self._detail)
+        column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self.archive.read()
         return column
 
@@ -92,7 +97,7 @@ class Library(pn.viewable.Viewer):
         columns = stored.trace.snapshot().columns
         course = columns[axis] if columns[axis].ndim == 1 else np.nanmean(columns[axis], axis=1)
         before = np.flatnonzero(course <= value)
-        self.at.value = int(columns["iteration"][before[-1]]) if before.size else 0
+        self.fork.at = int(columns["iteration"][before[-1]]) if before.size else 0
 
     def _pick(self, chosen: list[Record]) -> None:
         """Enable what makes sense for these."""
@@ -110,7 +115,7 @@ class Library(pn.viewable.Viewer):
                 amend(button, disabled=not enabled[name])
         for download in self._exports:
             amend(download, disabled=one is None, filename=self._name(one, download.label))
-        amend(self.at, value=None)
+        self.fork.reset()
 
     def _try(self, what: Callable[[], None]) -> None:
         """Do it, or say why not."""
@@ -131,9 +136,11 @@ class Library(pn.viewable.Viewer):
                     f"Expected a run of this server, got one of {record.host} (process {record.pid}): watch it only."
                 )
             return
-        at: Any = self.at.value  # any number: ``fork`` says what it expects
-        run = self._store.fork(record.id, at) if how == "fork" else getattr(self._store, how)(record.id)
-        self._begin(run)
+        self._begin(getattr(self._store, how)(record.id), None)
+        self.archive.read()
+
+    def _fork(self) -> None:
+        self._begin(*self.fork.make(self._store, self.archive.chosen[0].id))
         self.archive.read()
 
     def _delete(self) -> None:
@@ -151,7 +158,10 @@ class Library(pn.viewable.Viewer):
     def _open(self) -> None:
         """Show all that is known of one run."""
         stored = self._store.load(self.archive.chosen[0].id)
+        record = stored.record
         parts = {
+            "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
+            "counts": f"{record.iterations:,} iterations, {record.calls:,} calls, {record.seconds:.3g} s",
             "message": stored.message,
             "problem": _spelled(json.loads(stored.recipe["problem"])),
             "solver": _spelled(json.loads(stored.recipe["solver"])),

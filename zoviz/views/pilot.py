@@ -44,6 +44,7 @@ class Pilot(pn.viewable.Viewer):
     library: LibraryDoor
     _key: str
     _error: str
+    _fork: int | None = None
 
     def _show(self) -> None:
         """Enable what makes sense now."""
@@ -64,11 +65,19 @@ class Pilot(pn.viewable.Viewer):
             return self.say(str(error))
         return self._follow(run)
 
-    def begin(self, run: Run) -> None:
-        """Start a run that was made elsewhere (resumed, forked, replayed), and steer it from here."""
+    def begin(self, run: Run, at: int | None = None) -> None:
+        """Start a run that was made elsewhere (resumed, forked, replayed), and steer it from here.
+
+        Parameters
+        ----------
+        run : Run
+        at : int, optional
+            Where a fork leaves the run that it repeats: it waits there, so that its parameters may be changed.
+        """
         if not self._busy():
-            run.start()
+            run.start(at)
             self.take_up(run)
+            self._fork = at
 
     def take_up(self, run: Run) -> None:
         """Show a run that is going on, with its parameters in the forms."""
@@ -86,7 +95,7 @@ class Pilot(pn.viewable.Viewer):
     def _follow(self, run: Run) -> None:
         if not self.keep and self._key:
             self.board.take_off(self._key)
-        self._error, self.run = "", run
+        self._error, self.run, self._fork = "", run, None
         live_runs()[run.id] = run
         self._key = self.board.put(run).key
         self.shelf.update()
@@ -105,8 +114,27 @@ class Pilot(pn.viewable.Viewer):
         self._command("pause")
 
     def resume(self) -> None:
-        """Let the run go on."""
-        self._command("resume")
+        """Let the run go on: a fork that was held while it repeats goes on to where it waits for changes."""
+        if self.run is not None and self._ahead > 0:
+            self.run.step(self._ahead)
+        else:
+            self._command("resume")
+
+    @property
+    def _ahead(self) -> int:
+        """Iterations until a fork waits for changes; negative after that."""
+        return -1 if self.run is None or self._fork is None else self._fork - self.run.progress.iteration
+
+    @property
+    def advice(self) -> str:
+        """What a fork does, what its person can do now, and what the run says; empty where there is no advice."""
+        run, ahead = self.run, self._ahead
+        if run is None or ahead < 0 or not run.active:
+            return ""
+        if ahead > 0:
+            return f"Repeating the first {self._fork:,} iterations; the fork then waits for changes. {run.message}"
+        changes = "change parameters, then press Resume." if self.choice.solver.live else "press Resume."
+        return f"Forked at iteration {self._fork:,}: {changes} {run.message}" if run.status == "paused" else ""
 
     def stop(self) -> None:
         """End the run; its lines stay."""

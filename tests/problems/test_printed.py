@@ -1,0 +1,68 @@
+"""What the launches of a program printed: whose they are, how long they took, and that a run tells its own."""
+
+from __future__ import annotations
+
+import inspect
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.problems import Executable
+from zoviz.problems.base import Problem
+from zoviz.registry import discover, required
+from zoviz.solvers import ZOCEG
+
+BOX = [(-1.0, 1.0)] * 2
+POINT = np.zeros((1, 2))
+
+
+def told(source: str, **params: object) -> Executable:
+    return Executable(["/bin/sh", "-c", source], bounds=BOX, m=0, **params)
+
+
+def test_a_clone_tells_its_own_launches_and_is_heard_above() -> None:
+    problem = told("echo $ZOVIZ_CALL")
+    first, second = problem.clone(), problem.clone()
+    below = first.clone()
+    for one in (first, second, below, second):
+        one.evaluate(POINT)
+    calls = {name: [one.call for one in problem.printed] for name, problem in vars_of(problem, first, second, below)}
+    assert calls == {"all": [1, 2, 3, 4], "first": [1, 3], "second": [2, 4], "below": [3]}
+
+
+def vars_of(*problems: Executable) -> list[tuple[str, Executable]]:
+    return list(zip(("all", "first", "second", "below"), problems, strict=True))
+
+
+def test_seconds_are_those_of_the_launch() -> None:
+    problem = told("read a; test $a = 0.0 && sleep 0.4; echo 1", timeout=20.0)
+    problem.evaluate(np.array([[0.0, 0.0], [1.0, 0.0]]))
+    slow, quick = problem.printed
+    assert 0.4 <= slow.seconds < 20.0 and 0.0 < quick.seconds
+    given_up = told("echo begun; sleep 60", timeout=0.5)
+    given_up.evaluate(POINT)
+    (one,) = given_up.printed
+    assert one.status == "given up" and one.seconds >= 0.5 and one.output == "begun\n"
+
+
+def test_a_run_tells_what_its_own_evaluations_printed() -> None:
+    problem = told("read a; read b; echo $a; echo call $ZOVIZ_CALL >&2")
+    runs = [Run(problem=problem, solver=ZOCEG(primal_step=1e-3), replicas=1, iterations=2) for _ in range(2)]
+    assert runs[0].printed == ()
+    for run in runs:
+        run.run()
+    first, second = ([one.call for one in run.printed] for run in runs)
+    assert first and second and first[-1] < second[0]
+    assert second[-1] == problem.printed[-1].call and len(problem.printed) <= 20
+    assert all(one.errors == f"call {one.call}\n" for run in runs for one in run.printed)
+
+
+@pytest.mark.parametrize(
+    "cls",
+    [cls for cls in discover("zoviz.problems", Problem).values() if not required(cls)],
+    ids=lambda cls: cls.__name__,
+)
+def test_other_problems_print_nothing(cls: type[Problem]) -> None:
+    assert inspect.getattr_static(cls, "printed") is inspect.getattr_static(Problem, "printed")
+    assert Problem.printed.fget(None) == ()

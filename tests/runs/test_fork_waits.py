@@ -1,0 +1,168 @@
+"""A fork that waits where it leaves its run: what it shows there, whose word counts, and how far it may go."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zoviz import Run, Store
+from zoviz.problems import NonconvexQCQP
+from zoviz.runs.again import onward
+from zoviz.runs.checkpoint import capture, restore
+from zoviz.runs.journal import Change
+from zoviz.runs.readout import Progress
+from zoviz.solvers import ZOSPLM
+
+
+def until(condition: Callable[[], Any], seconds: float = 30.0) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "waited in vain"
+        time.sleep(0.002)
+
+
+def made(*script: Change, **settings: Any) -> Run:
+    solver = ZOSPLM(primal_step=1e-3)
+    return Run(
+        problem=NonconvexQCQP(n=4), solver=solver, replicas=2, **{"iterations": 40, **settings}, script=tuple(script)
+    )
+
+
+def at(iteration: int, name: str, value: float) -> Change:
+    return Change(iteration, 0, 0.0, name, None, value)
+
+
+def waiting(run: Run, steps: int) -> Run:
+    run.start(steps)
+    until(lambda: run.status == "paused")
+    assert run.progress.iteration == steps
+    return run
+
+
+def steps(run: Run) -> list[tuple[int, str, Any]]:
+    return [(change.iteration, change.name, change.new) for change in run.journal]
+
+
+def test_who_changes_while_a_fork_waits_has_the_last_word() -> None:
+    """Also over what the run that is repeated changed at that very iteration."""
+    source = made(at(5, "primal_step", 2e-3), at(10, "primal_step", 3e-3))
+    source.run()
+    fork = waiting(source.fork(10), 10)
+    assert steps(fork) == [(5, "primal_step", 2e-3), (10, "primal_step", 3e-3)]
+    fork.solver.primal_step = 4e-3
+    fork.resume()
+    fork.wait(30)
+    assert steps(fork)[2:] == [(10, "primal_step", 4e-3)] and fork._worker.solver.primal_step == 4e-3
+    again = Run.replay(fork)
+    again.run()
+    np.testing.assert_array_equal(again.result.x, fork.result.x)
+    assert not np.array_equal(source.result.x, fork.result.x)
+
+
+def test_a_fork_that_waited_and_was_not_changed_is_the_run_itself() -> None:
+    source = made(at(5, "dual_step", 2e-3))
+    source.run()
+    for place in (0, 5, 23):
+        fork = waiting(source.fork(place), place)
+        fork.resume()
+        np.testing.assert_array_equal(fork.wait(30).x, source.result.x if place >= 5 else unsteered())
+
+
+def unsteered() -> Any:
+    return made().run().x
+
+
+def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> None:
+    script = (at(5, "primal_step", 2e-3), at(8, "dual_step", 1e-3))
+    run = made(*script, iterations=20)
+    run._prepare()
+    kept: list[Any] = []
+    worker = run._worker
+    worker.observer = lambda: kept.append(capture(worker)) if worker.iteration == 3 else None
+    run._command("step", 5)
+    thread = threading.Thread(target=worker.work)
+    thread.start()
+    until(lambda: run.status == "paused" and run.progress.iteration == 5)
+    run.solver.primal_step = 4e-3
+    run.resume()
+    thread.join(30)
+    other = made(*script, iterations=20)
+    other._prepare()
+    restore(other._worker, kept[0], steering=run.journal)
+    other._worker.work()
+    np.testing.assert_array_equal(other.result.x, run.result.x)
+    assert other._worker.solver.primal_step == 4e-3
+
+
+def test_the_public_solver_shows_what_the_script_has_set_and_posts_nothing() -> None:
+    run = waiting(made(at(2, "primal_step", 2e-3), at(4, "estimator.batch_size", 7), at(9, "dual_step", 0.5)), 6)
+    seen: list[Any] = []
+    run.solver.param.watch(lambda event: seen.append(event.new), "primal_step")
+    run.follow()
+    run.follow()
+    assert (run.solver.primal_step, run.solver.estimator.batch_size) == (2e-3, 7) and seen == [2e-3]
+    assert run.solver.dual_step is None, "not yet, and it is left to the rule"
+    run.solver.primal_step = 5e-3
+    run.follow()
+    assert run.solver.primal_step == 5e-3
+    run.step(4)
+    until(lambda: run.status == "paused" and run.progress.iteration == 10)
+    run.follow()
+    assert (run.solver.primal_step, run.solver.dual_step) == (5e-3, 0.5)
+    assert [name for _, name, _ in steps(run)] == ["primal_step", "estimator.batch_size", "primal_step", "dual_step"]
+    run.solver.dual_step = None
+    until(lambda: len(run.journal) == 5)
+    run.follow()
+    assert run.solver.dual_step is None, "what the rule chose is shown as chosen by the rule"
+    with pytest.raises(ValueError, match="structural"):
+        run.replicas = 5
+    run.stop()
+    run.wait(30)
+
+
+def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'kept.db'}")
+    run = waiting(made(store=store), 4)
+    run.solver.primal_step = 7e-3
+    run.resume()
+    run.step(3)
+    run.stop()
+    run.wait(30)
+    again = store.resume(run.id)
+    assert again.solver.primal_step == 1e-3
+    again.start(steps=1)
+    until(lambda: again.status in ("paused", "finished"))
+    again.follow()
+    assert again.solver.primal_step == 7e-3 and len(again.journal) == 1
+    again.stop()
+    again.wait(30)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "done", "place", "expected"),
+    [
+        ((40, None), (40, 400, False), 20, (40, None)),
+        ((40, None), (40, 400, False), 40, (80, None)),
+        ((40, None), (25, 250, False), 25, (40, None)),
+        ((None, 400), (39, 399, True), 20, (None, 400)),
+        ((None, 400), (39, 399, True), 39, (None, 799)),
+        ((None, 400), (39, 400, False), 39, (None, 800)),
+        ((50, 400), (39, 399, True), 39, (50, 799)),
+        ((None, None), (39, 399, False), 39, (None, None)),
+    ],
+)
+def test_a_fork_has_a_way_to_go(budgets: Any, done: Any, place: int, expected: Any) -> None:
+    iterations, calls, spent = done
+    source = SimpleNamespace(
+        settings={"iterations": budgets[0], "calls": budgets[1], "seconds": 3.0},
+        progress=Progress(iterations, calls, 1.0, 1.0),
+        spent_calls=spent,
+    )
+    assert onward(source, place) == {"iterations": expected[0], "calls": expected[1], "seconds": None}
