@@ -25,8 +25,8 @@ _CURVED = 0.01
 """A function whose second differences are smaller, beside its first ones, counts as linear."""
 _SHORTEST, _LONGEST = 0.5, 10.0
 """Lengths of an interval, in units of the middle one's, beyond which none is stretched or shrunk."""
-_ESTIMATES = 40
-"""Gradient estimates of the solver's that a look along every coordinate may cost at most."""
+_BUDGET = 10
+"""Budgets that cover so many looks along every coordinate pay for one."""
 
 
 def present(
@@ -82,14 +82,14 @@ def present_again(
 
 
 def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
-    """Whether to look along every coordinate: of a box, for differences along coordinates, in 40 estimates at most.
+    """Whether to look along every coordinate: of a box, for differences along coordinates, for a tenth of the budget.
 
-    The budget has no say, so that a run repeats another of a smaller one.
+    A fork of a larger budget may look where the run that it repeats did not: then it takes a course of its own.
     """
-    n = oracle.n
-    if not isinstance(estimator, Coordinate) or not isinstance(oracle.domain, Box) or n == 1:
+    if not isinstance(estimator, Coordinate) or not isinstance(oracle.domain, Box) or oracle.n == 1:
         return False
-    return 2 * n + _repeats(oracle) <= _ESTIMATES * estimator.calls(n)
+    look = 2 * oracle.n + _repeats(oracle)
+    return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * look)).all())
 
 
 def _repeats(oracle: Oracle) -> int:
@@ -136,8 +136,8 @@ def _evened(oracle: Oracle, x0: Array) -> Array | None:
     hidden = noise * (2.0 + 3.0 * np.sqrt(2.0 / seen.sum()))  # 2: the repeats' own error is common to all coordinates
     curved = square.mean(axis=0) > np.maximum(hidden, _CURVED**2 * slope)
     bends = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[seen])
-    bends = np.maximum(bends, bends.max() / _LONGEST**2)
-    middle, width = np.median(bends), units.width.copy()
+    # Where most coordinates are straight, these count as equal, and the others as far from them as may be.
+    middle, width = max(np.median(bends), bends.max() / _LONGEST**4), units.width.copy()
     if not middle > 0:
         return None
     width[seen] /= np.sqrt(np.minimum(np.maximum(bends / middle, _SHORTEST**2), _LONGEST**2))
