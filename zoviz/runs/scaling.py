@@ -20,7 +20,7 @@ where functions grow fast or are not defined everywhere."""
 _PROBES = 4
 _ROUND_OFF = 1e-12
 _FAR, _REPEATS = 0.5, 8
-"""Under independent noise: half of a second difference's span, all of the interval, and calls at its middle."""
+"""Half of a second difference's span, which is all of an interval, and calls at its middle."""
 _CURVED = 0.01
 """A function whose second differences are smaller, beside its first ones, counts as linear."""
 _SHORTEST, _LONGEST = 0.5, 10.0
@@ -82,25 +82,25 @@ def present_again(
 
 
 def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
-    """Whether to look along every coordinate: of a box, for differences along coordinates, for a tenth of the budget.
+    """Whether to look along every coordinate: of a box under independent noise, for differences along coordinates.
+
+    And for a tenth of the budget at most. Without noise a look from afar misleads where curvatures vary over X, as the
+    spring's do.
 
     A fork of a larger budget may look where the run that it repeats did not: then it takes a course of its own.
     """
-    if not isinstance(estimator, Coordinate) or not isinstance(oracle.domain, Box) or oracle.n == 1:
+    suits = isinstance(estimator, Coordinate) and isinstance(oracle.domain, Box) and oracle.n > 1
+    if not suits or oracle.contract != "independent":
         return False
-    look = 2 * oracle.n + _repeats(oracle)
+    look = 2 * oracle.n + _REPEATS
     return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * look)).all())
-
-
-def _repeats(oracle: Oracle) -> int:
-    return _REPEATS if oracle.contract == "independent" else 1
 
 
 def _evened(oracle: Oracle, x0: Array) -> Array | None:
     r"""Widths of a box's coordinates along which the functions bend alike; None where nothing is known of how they do.
 
     Second differences of every function F_j, f or h_j in the sizes of ``present``, along every coordinate, from c and
-    a quarter of the interval to both sides, give the curvatures of the coordinates and from these their widths,
+    half of the interval to both sides, give the curvatures of the coordinates and from these their widths,
 
     .. math:: L_i^2 = \sum_j \big([F_j(c + s_i e_i) - 2 F_j(c) + F_j(c - s_i e_i)] / s_i^2\big)^2, \qquad
               w_i \leftarrow w_i \sqrt{\bar L / L_i}
@@ -109,18 +109,17 @@ def _evened(oracle: Oracle, x0: Array) -> Array | None:
     coordinates: the same as steps of their own, 1 / L_i each, in the old ones (and radii of their own, as
     (sigma / L_i)^(1/2)), for every method that probes and moves coordinates. Intervals become 0.5 to 10 units long.
 
-    Under independent noise the differences span the whole interval, F_j(c) is the mean of 8 calls, and L_i counts no
-    function whose curvatures noise hides, and of the others at least 2 standard deviations of their noise. 2n + 1
-    calls per replica, 2n + 8 under that noise. One replica's figures serve all, as in ``present``.
+    F_j(c) is the mean of 8 calls, and L_i counts no function whose curvatures noise hides, and of the others at least 2
+    standard deviations of their noise. 2n + 8 calls per replica. One replica's figures serve all, as in ``present``.
 
     References
     ----------
     Nesterov (2012), Efficiency of coordinate descent methods on huge-scale optimization problems, §2, for steps
     1 / L_i; van der Sluis (1969) for equal diagonals; More and Wild (2012) for the radius. The limits are ours.
     """
-    units, box, repeats = oracle.units, oracle.domain, _repeats(oracle)
+    units, box, repeats = oracle.units, oracle.domain, _REPEATS
     assert units is not None and isinstance(box, Box)
-    reach = np.minimum(_REACH if repeats == 1 else _FAR, 0.5 * (box.upper - box.lower))
+    reach = np.minimum(_FAR, 0.5 * (box.upper - box.lower))
     centre = np.minimum(np.maximum(units.inverse(x0), box.lower + reach), box.upper - reach)
     values = _stacked(oracle(np.repeat(centre[:, None], repeats, axis=1)))
     one = int(np.argmax(np.isfinite(values).all(axis=(1, 2))))
@@ -130,7 +129,7 @@ def _evened(oracle: Oracle, x0: Array) -> Array | None:
     if not seen.any():
         return None
     size = np.abs(level) + np.append(np.abs(units.level / units.f), np.zeros(oracle.m))
-    spread = np.square(values[one] - level).sum(axis=0) / max(repeats - 1, 1)
+    spread = np.square(values[one] - level).sum(axis=0) / (repeats - 1)
     noise = spread * (2.0 + 4.0 / repeats) + np.square(_ROUND_OFF * size)
     square, slope = np.square(bend[seen]), np.square(ahead - behind)[seen].mean(axis=0)
     hidden = noise * (2.0 + 3.0 * np.sqrt(2.0 / seen.sum()))  # 2: the repeats' own error is common to all coordinates
