@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -99,6 +99,14 @@ class Units:
     def with_values(self, level: float, f: float, h: Array) -> Units:
         """The same coordinates with other magnitudes of the values."""
         return Units(self.outer, self.domain, self.offset, self.width, float(level), float(f), h)
+
+    def with_width(self, width: Array) -> Units:
+        """The same with other widths of the coordinates, shape (n,); all equal, where X is no box."""
+        outer = self.outer
+        if not isinstance(outer, Box):
+            return replace(self, domain=Similar(outer, width[0]), width=width)
+        inner = Box((outer.lower - self.offset) / width, (outer.upper - self.offset) / width)
+        return replace(self, domain=inner, width=width)
 
 
 def coordinates(domain: Set, starts: Array, m: int) -> Units:

@@ -76,7 +76,7 @@ def _contents(worker: Worker) -> dict[str, Any]:
         "info": worker.info,
         "streams": {key: tuple(mark) for key, mark in worker.streams.snapshot().items()},
         "oracle": counts,
-        "units": None if units is None else [units.level, units.f, units.h],
+        "units": None if units is None else [units.level, units.f, units.h, units.width],
         "resolved": worker.resolved,
         "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
         "hits": [[target.iteration, target.calls, target.seconds] for target in worker.targets],

@@ -131,7 +131,7 @@ class Worker:
         try:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
             if self.problem.scaled:
-                self.seen = present(self.problem, self.oracle, x0, self.streams)
+                self.seen = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
             resolve(self, x0)
             self.state = self.solver.init(x0, self.oracle, self.streams)

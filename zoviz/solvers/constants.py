@@ -159,7 +159,8 @@ class _Probes:
         values = self._evaluate(np.repeat(centre, repeats, axis=1))
         if self._first is None:
             self._first = int(np.argmax(np.isfinite(values[..., 0]).any(axis=1)))
-        offset, one = length[..., None] * d, self._first
+        offset, length = _kept_inside(self._oracle, length[..., None] * d, length)
+        one = self._first
         ahead, behind = self._evaluate(centre + offset)[one], self._evaluate(centre - offset)[one]
         level = self._learn_noise(values[one])
         return self._moments(ahead - level, behind - level, length[one][:, None], repeats)
@@ -236,6 +237,18 @@ def _moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
         return x0
     reach = np.minimum(reach, 0.5 * (domain.upper - domain.lower))
     return np.minimum(np.maximum(x0, domain.lower + reach), domain.upper - reach)
+
+
+def _kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Array]:
+    """Offsets (R, k, n) cut off where an interval of the box is shorter than twice that, and their lengths (R, k)."""
+    domain = oracle.domain
+    if not isinstance(domain, Box):
+        return offset, length
+    half = 0.5 * (domain.upper - domain.lower)
+    cut = np.minimum(np.maximum(offset, -half), half)
+    left = np.sqrt(np.square(cut).sum(axis=-1))
+    shorter = (cut != offset).any(axis=-1) & (left > 0)
+    return np.where(shorter[..., None], cut, offset), np.where(shorter, left, length)
 
 
 def _width(oracle: Oracle, x: Array) -> float:
