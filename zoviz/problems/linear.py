@@ -27,6 +27,7 @@ class LinearlyConstrained(Problem):
 
     __abstract = True
 
+    kinds: ClassVar[tuple[str, ...]] = ("linearly constrained",)
     stochastic: ClassVar[bool] = True
     equations: ClassVar[bool] = True
     """Whether the rows are equations; inequalities A x <= b otherwise."""

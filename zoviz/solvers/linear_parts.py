@@ -100,6 +100,7 @@ class LinearMethod(Solver):
 
     __abstract = True
 
+    forms = ("linearly constrained",)
     families = (Sphere, CentralSphere, Gaussian, Coordinate)
     live = ("primal_step", "batch_size", "estimator.batch_size", "estimator.smoothing_radius")
     takes_samples = True

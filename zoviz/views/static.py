@@ -13,8 +13,8 @@ from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.types import Array
 from zoviz.views.base import PlotView
-from zoviz.views.colours import REFERENCE, shade, solver_colour
-from zoviz.views.frames import AXES, BANDS, Series, frame
+from zoviz.views.colours import REFERENCE, free_colour
+from zoviz.views.frames import AXES, BANDS, Series, frame, signed
 from zoviz.views.marks import MARKS
 
 Runs = Run | Sequence[Run] | Mapping[str, Run]
@@ -46,7 +46,7 @@ def convergence(
             raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
     views = [cls() for cls in discover("zoviz.views.plots", PlotView).values()]
     view = next((view for view in views if column in [one.column for one in view.series(columns)]), None)
-    title, label = (column, column) if view is None else (view.title, view.y_label(columns) or column)
+    title, label = (column, column) if view is None else (view.heading(columns), view.y_label(columns) or column)
     lines = {name: _components(column, run.trace[column]) for name, run in named.items()}
     return _overlay(named, lines, title, label, axis, band, log_y)
 
@@ -61,8 +61,9 @@ def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log
     """
     named = _named(runs)
     lines = {name: view.series(run.trace.snapshot().columns) for name, run in named.items()}
-    label = view.y_label(next(iter(named.values())).trace.snapshot().columns) or view.title
-    return _overlay(named, lines, view.title, label, axis, band, log_y and view.can_log)
+    columns = next(iter(named.values())).trace.snapshot().columns
+    title, label = view.heading(columns), view.y_label(columns) or view.title
+    return _overlay(named, lines, title, label, axis, band, log_y and view.can_log)
 
 
 def _named(runs: Runs) -> dict[str, Run]:
@@ -94,10 +95,10 @@ def _overlay(
         raise ValueError(
             f"Expected an axis of {sorted(AXES)} and a band of {sorted(BANDS.values())}, got {axis!r} and {band!r}."
         )
-    areas, curves, marks, seen = [], [], [], []
+    areas, curves, marks, used = [], [], [], {}
     for name, run in named.items():
-        colour = shade(solver_colour(run.solver), seen.count(type(run.solver)))
-        seen.append(type(run.solver))
+        colour = free_colour(run.solver, used)
+        used[colour] = type(run.solver)
         drawn = frame(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
         for one in lines[name]:
             ink = REFERENCE if one.muted else colour
@@ -111,8 +112,7 @@ def _overlay(
         marks += _marks(run, axis, drawn["x"], drawn[lines[name][0].key]) if lines[name] else []
     problem = type(next(iter(named.values())).problem)
     heading = f"{title}: {problem.title or problem.__name__}"
-    text = label.strip("|") if label.startswith("|") and not log_y else label
-    return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], text, log_y)
+    return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], signed(label, log_y), log_y)
 
 
 def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: bool) -> hv.Overlay:
