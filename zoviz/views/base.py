@@ -221,11 +221,11 @@ class PlotView(param.Parameterized):
         if not runs and self.special and self._figure is None:
             return
         fig = self.figure
-        for look, lines in runs:
-            for one in lines:
-                one.line.glyph.line_width = look.width
+        for look, one in ((look, one) for look, lines in runs for one in lines):
+            one.line.glyph.line_width = look.width
         renderers = [renderer for _, lines in runs for one in lines for renderer in (one.band, one.line)]
-        fig.title.text = "; ".join(dict.fromkeys(self._titles[key] for key in looks if self._lines.get(key))) or self.title
+        titles = dict.fromkeys(self._titles[key] for key in looks if self._lines.get(key))
+        fig.title.text = "; ".join(titles) or self.title
         self.drawn = renderers or [self._placeholder]
         fig.renderers = [*self._fixed, *renderers]
         fig.y_range.renderers = self.drawn
