@@ -148,10 +148,10 @@ class Choice(pn.viewable.Viewer):
             text = quiet("<br>".join(f"Not offered: {reason}" for reason in own))
         else:
             text = folded(f"Not offered: {len(own)} solvers, for these reasons", *own)
-        counts = ", ".join(f"{len(titles)} for {form} ones" for form, titles in other.items())
+        count = sum(len(titles) for titles in other.values())
         lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
         amend(self._refused, object=text, visible=bool(own))
-        amend(self._others, object=folded(f"Solvers of other problems: {counts}", *lists), visible=bool(other))
+        amend(self._others, object=folded(f"{count} solvers are made for other problems", *lists), visible=bool(other))
 
     def _reason(self, solver: Solver, problem: str) -> str:
         try:
