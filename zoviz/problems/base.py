@@ -32,6 +32,8 @@ class Problem(Noisy):
     """Whether values are exact and free, so that measures may be taken at any point off the books."""
     form: ClassVar[str] = "constrained"
     """Kind of task, which a solver names in ``Solver.forms``: "constrained" is min f(x) s.t. h(x) <= 0, x in X."""
+    kinds: ClassVar[tuple[str, ...]] = ()
+    """Narrower kinds within its form that it is of, which a solver may name in ``Solver.forms`` instead of the form."""
     stochastic: ClassVar[bool] = False
     """Whether values under a sample xi differ from the objective, so that no best point can be read off them."""
     online: ClassVar[bool] = False
@@ -75,6 +77,15 @@ class Problem(Noisy):
         if self._data is None:
             self._data = self.build()
         return self._data
+
+    @property
+    def prepared(self) -> bool:
+        """Whether ``data`` are there already."""
+        return self._data is not None
+
+    def adopt(self, twin: Problem) -> None:
+        """Take over the data, if they are there, of a twin with the same parameters."""
+        self._data = twin._data
 
     def build(self) -> Any:
         """Everything that ``evaluate`` needs, computed from the parameters."""

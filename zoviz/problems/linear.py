@@ -27,6 +27,7 @@ class LinearlyConstrained(Problem):
 
     __abstract = True
 
+    kinds: ClassVar[tuple[str, ...]] = ("linearly constrained",)
     stochastic: ClassVar[bool] = True
 
     if TYPE_CHECKING:

@@ -45,7 +45,7 @@ class Solver(param.Parameterized):
     """Paper and algorithm."""
     live: ClassVar[tuple[str, ...]] = ()
     forms: ClassVar[tuple[str, ...]] = ("constrained",)
-    """Kinds of task that the method solves, as ``Problem.form`` names them."""
+    """Kinds of task that the method solves, as ``Problem.form`` or ``Problem.kinds`` names them."""
     checkpointable: ClassVar[bool] = True
     """Whether the state has all that the next step needs; a method that keeps more elsewhere is begun again from its
     start after an interruption, with the values that it was told."""
@@ -55,9 +55,13 @@ class Solver(param.Parameterized):
     estimator: Any = None
     """A ``GradientEstimator``; None for a method that estimates no gradient."""
 
+    def made_for(self, problem: Problem) -> bool:
+        """Whether the problem is of a kind that the method solves, whatever else it needs."""
+        return not {problem.form, *problem.kinds}.isdisjoint(self.forms)
+
     def accepts(self, problem: Problem) -> str | None:
         """None where the solver can run on the problem, else the reason why not, as a sentence."""
-        if problem.form not in self.forms:
+        if not self.made_for(problem):
             name = self.title or type(self).__name__
             return (
                 f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "

@@ -100,6 +100,7 @@ class LinearMethod(Solver):
 
     __abstract = True
 
+    forms = ("linearly constrained",)
     families = (Sphere, CentralSphere, Gaussian, Coordinate)
     live: ClassVar[tuple[str, ...]] = (
         "primal_step",

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import param
 from bokeh.core.has_props import HasProps
+from bokeh.events import DoubleTap
 from bokeh.models import (
-    ColumnDataSource,
     CustomJS,
-    CustomJSTickFormatter,
     DataRange1d,
     HoverTool,
     LinearScale,
-    LogTicker,
-    LogTickFormatter,
     Model,
     Range1d,
     VArea,
@@ -27,14 +25,23 @@ from bokeh.plotting import figure
 
 from zoviz.types import Array
 from zoviz.views.colours import REFERENCE
-from zoviz.views.frames import AXES, Series
-from zoviz.views.marks import MARKS
+from zoviz.views.frames import AXES, Series, signed
 from zoviz.views.stream import Stream
+
+if TYPE_CHECKING:
+    from zoviz.views.parts import Parts
 
 # 1.5M, 20k: Bokeh's numeral format writes a small m for million.
 SHORT = """const a = Math.abs(tick);
 return a >= 1e9 ? +(tick/1e9).toPrecision(4) + "G" : a >= 1e6 ? +(tick/1e6).toPrecision(4) + "M"
      : a >= 1e3 ? +(tick/1e3).toPrecision(4) + "k" : "" + +tick.toPrecision(4)"""
+
+# All at once: a figure is laid out anew after every change.
+_PUT_BACK = """
+    const lost = {};
+    for (const [name, value] of Object.entries(%s)) if (cb_obj[name] != value) lost[name] = value;
+    if (Object.keys(lost).length) cb_obj.setv(lost);
+"""
 
 
 class Look(NamedTuple):
@@ -61,13 +68,25 @@ class Scales(NamedTuple):
     log_y: bool
 
 
-def pin(model: HasProps, **values: Any) -> None:
-    """Set properties and keep them against the page's theme, which overwrites fonts and spacing in the browser."""
-    for name, value in values.items():
-        setattr(model, name, value)
-        code = f"if (cb_obj.{name} != value) cb_obj.{name} = value"
-        if isinstance(model, Model):
-            model.js_on_change(name, CustomJS(args={"value": value}, code=code))
+def keeper(values: Mapping[str, Any]) -> CustomJS:
+    """Puts properties of a model back in the browser."""
+    return CustomJS(code=_PUT_BACK % json.dumps(values))
+
+
+def pin(model: HasProps, kept: CustomJS | None = None, **values: Any) -> None:
+    """Set properties and keep them against the page's theme, which overwrites fonts and spacing in the browser.
+
+    Parameters
+    ----------
+    model : HasProps
+    kept : CustomJS, optional
+        The ``keeper`` of these values, where models share one.
+    """
+    model.update(**values)
+    if isinstance(model, Model):
+        kept = kept or keeper(values)
+        added: dict[str, Any] = {f"change:{name}": [kept] for name in values}
+        model.js_property_callbacks = {**model.js_property_callbacks, **added}
 
 
 class PlotView(param.Parameterized):
@@ -82,25 +101,41 @@ class PlotView(param.Parameterized):
     special: ClassVar[bool] = False
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
 
-    figure: Any
-    """Bokeh's; its types say less than what its properties take."""
-
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """The lines that a trace with these columns has on this plot; empty: nothing to draw."""
         raise NotImplementedError(f"{type(self).__name__} must define series(columns).")
+
+    def heading(self, columns: Mapping[str, Array]) -> str:
+        """What a trace with these columns shows on this plot; by default the title."""
+        return self.title
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """What the vertical axis shows, with its unit; part of the title."""
         return ""
 
-    def build(self, scales: Scales, x_range: DataRange1d, marks: Mapping[str, ColumnDataSource]) -> None:
-        """Make an empty figure for these scales; the range and the marks' sources are shared by all plots."""
+    def build(self, parts: Parts) -> None:
+        """Begin anew, with what all plots of a board share; the figure is made when it is first asked for."""
+        self._parts, self._figure = parts, None
+        self._lines: dict[str, list[Line]] = {}
+        self._titles: dict[str, str] = {}
+        self._listed: dict[str, list[GlyphRenderer]] = {}
+        self.drawn: list[GlyphRenderer] = []
+
+    @property
+    def figure(self) -> Any:
+        """Bokeh's figure, whose types say less than its properties take; ``arrange`` puts lines on it."""
+        if self._figure is None:
+            self._figure = self._make()
+        return self._figure
+
+    def _make(self) -> figure:
+        parts, scales = self._parts, self._parts.scales
         log_y = scales.log_y and self.can_log
         fig: Any = figure(
             title=self.title,
             height=self.height,
             sizing_mode="stretch_width",
-            x_range=x_range,
+            x_range=parts.x_range,
             y_range=DataRange1d(only_visible=True, range_padding=0.06, syncable=False),
             x_axis_type="log" if scales.log_x else "linear",
             y_axis_type="log" if log_y else "linear",
@@ -115,26 +150,27 @@ class PlotView(param.Parameterized):
             background_fill_alpha=0,
             name=f"plot-{type(self).__name__}",
         )
-        self.figure = fig
-        fig.toolbar.autohide, fig.toolbar.logo, fig.xgrid.grid_line_color = True, None, None
+        fig.toolbar.autohide, fig.toolbar.logo = True, None
+        x_axis, y_axis = fig.xaxis[0], fig.yaxis[0]
+        fig.xgrid[0].grid_line_color = None
         if not scales.log_x:
-            fig.xaxis.formatter = CustomJSTickFormatter(code=SHORT)
-            fig.xaxis.ticker.desired_num_ticks = 5
+            x_axis.formatter = parts.x_formatter
+            x_axis.ticker = fig.xgrid[0].ticker = parts.x_ticker
         if log_y:
-            fig.yaxis.ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
-            fig.yaxis.formatter = LogTickFormatter(min_exponent=1)
-        pin(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
-        pin(fig.xaxis[0], axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
-        pin(fig.yaxis[0], major_label_text_font_size="12px")
-        self._lines: dict[str, list[Line]] = {}
-        self._listed: dict[str, list[GlyphRenderer]] = {}
-        self._add_legend()
-        self._add_marks(marks)
-        self._add_placeholder()
-        self._fixed = list(fig.renderers)
-        self.arrange({})
+            y_axis.formatter = parts.log_formatter
+            y_axis.ticker = fig.ygrid[0].ticker = parts.log_ticker
+        parts.pin(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        parts.pin(x_axis, axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
+        parts.pin(y_axis, major_label_text_font_size="12px")
+        self._fit_out(fig)
+        fig.on_event(DoubleTap, parts.on_tap)
+        # What the theme and the layout change in the browser is of no use here: hundreds of messages at each opening.
+        for model in (fig, fig.title, fig.toolbar, x_axis, y_axis, self._legend, *fig.grid):
+            model.syncable = False
+        return fig
 
-    def _add_legend(self) -> None:
+    def _fit_out(self, fig: figure) -> None:
+        """The legend, the marks and the placeholder."""
         options: dict[str, Any] = {"padding": 0}  # Bokeh's types want a property here
         self._legend = Legend(
             orientation="horizontal",
@@ -144,23 +180,15 @@ class PlotView(param.Parameterized):
             inactive_fill_alpha=0.4,
             **options,
         )
-        pin(self._legend, label_text_font_size="12px", spacing=10, label_standoff=4, glyph_width=20, margin=2)
-        self.figure.add_layout(self._legend, "above")
-
-    def _add_placeholder(self) -> None:
-        """An invisible pair of points gives an empty plot its ranges."""
-        empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
-        self._placeholder = self.figure.scatter("x", "y", source=empty, alpha=0.0)
-
-    def _add_marks(self, marks: Mapping[str, ColumnDataSource]) -> None:
-        """Vertical lines with a handle at the top of the frame; they never stretch the data's ranges."""
-        fig = self.figure
+        style = {"label_text_font_size": "12px", "spacing": 10, "label_standoff": 4, "glyph_width": 20, "margin": 2}
+        self._parts.pin(self._legend, **style)
+        fig.add_layout(self._legend, "above")
+        # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
-        for kind, source in marks.items():
-            _, colour, marker, dash, size = MARKS[kind]
-            fig.vspan("x", source=source, line_color=colour, line_dash=dash, line_width=1)
-            head = fig.scatter("x", "y", source=source, y_range_name="frame", marker=marker, size=size, color=colour)
-            fig.add_tools(HoverTool(renderers=[head], tooltips="@text{safe}", visible=False))
+        heads = self._parts.mark_heads("frame")
+        fig.add_tools(HoverTool(renderers=heads, tooltips="@text{safe}", visible=False))
+        self._placeholder = self._parts.placeholder()
+        self._fixed = [*self._parts.mark_lines(), *heads, self._placeholder]
 
     def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array]) -> None:
         """Make a run's lines and bands, drawn from its stream; ``arrange`` puts them on the figure."""
@@ -169,12 +197,11 @@ class PlotView(param.Parameterized):
             colour = REFERENCE if one.muted else look.colour
             area = VArea(x="x", y1=f"{one.key}.low", y2=f"{one.key}.high", fill_color=colour, fill_alpha=0.18)
             path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=look.width, line_dash=one.dash)
-            band, line = (GlyphRenderer(data_source=source, glyph=glyph) for glyph in (area, path))
+            band, line = (self._parts.renderer(source, glyph) for glyph in (area, path))
             lines.append(Line(one, line, band))
         self._lines[key] = lines
-        if lines:
-            label = self.y_label(columns)
-            self.figure.title.text = f"{self.title}   {label}" if label else self.title
+        label = signed(self.y_label(columns), self._parts.scales.log_y)
+        self._titles[key] = f"{self.heading(columns)}   {label}".rstrip()
 
     def needed(self, keys: Collection[str]) -> bool:
         """Whether it belongs on the page with these runs, which have taken a step: it has lines of one of them."""
@@ -191,13 +218,17 @@ class PlotView(param.Parameterized):
         renderers.
         """
         runs = [(look, self._lines[key]) for key, look in looks.items() if self._lines.get(key)]
-        for look, lines in runs:
-            for one in lines:
-                one.line.glyph.line_width = look.width
+        if not runs and self.special and self._figure is None:
+            return
+        fig = self.figure
+        for look, one in ((look, one) for look, lines in runs for one in lines):
+            one.line.glyph.line_width = look.width
         renderers = [renderer for _, lines in runs for one in lines for renderer in (one.band, one.line)]
+        titles = dict.fromkeys(self._titles[key] for key in looks if self._lines.get(key))
+        fig.title.text = "; ".join(titles) or self.title
         self.drawn = renderers or [self._placeholder]
-        self.figure.renderers = [*self._fixed, *renderers]
-        self.figure.y_range.renderers = self.drawn
+        fig.renderers = [*self._fixed, *renderers]
+        fig.y_range.renderers = self.drawn
         entries = self._entries(runs)
         if entries != self._listed:
             self._listed = entries

@@ -10,16 +10,17 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.events import DoubleTap
-from bokeh.models import ColumnDataSource, DataRange1d
+from bokeh.models import ColumnDataSource
 
 from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
 from zoviz.types import Array
 from zoviz.views.base import Look, PlotView, Scales
-from zoviz.views.colours import shade, solver_colour
+from zoviz.views.colours import free_colour
 from zoviz.views.frames import BANDS
 from zoviz.views.marks import MARKS, NO_MARKS
+from zoviz.views.parts import Parts
 from zoviz.views.stream import Stream, all_series
 from zoviz.views.style import GRID, amend
 
@@ -91,9 +92,7 @@ class Board(pn.viewable.Viewer):
         """Put a run on the plots."""
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
-        used = {other.colour for other in self.shown.values()}
-        shades = [shade(solver_colour(run.solver), step) for step in range(5)]
-        colour = next((one for one in shades if one not in used), shades[0])
+        colour = free_colour(run.solver, {one.colour: type(one.run.solver) for one in self.shown.values()})
         shown = Shown(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
         self.shown[shown.key] = shown
         self._outdate()
@@ -179,7 +178,7 @@ class Board(pn.viewable.Viewer):
         }
         for view in self.views:
             view.arrange(looks)
-        self._x_range.renderers = [line for view in self.views for line in view.drawn]
+        self._parts.x_range.renderers = [line for view in self.views for line in view.drawn]
 
     def _dress(self, shown: Shown, columns: Mapping[str, Array]) -> None:
         """Give a run its lines on every plot."""
@@ -208,12 +207,9 @@ class Board(pn.viewable.Viewer):
 
     def _rebuild(self) -> None:
         """New figures, for scales that a figure cannot change."""
-        scales = Scales(self.axis, self.log_x, self.log_y)
-        # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
-        self._x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
+        self._parts = Parts(Scales(self.axis, self.log_x, self.log_y), self._marks, self._tap)
         for view in self.views:
-            view.build(scales, self._x_range, self._marks)
-            view.figure.on_event(DoubleTap, self._tap)
+            view.build(self._parts)
         for shown in self.shown.values():
             shown.columns = frozenset()
         self._dress_all()

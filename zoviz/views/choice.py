@@ -12,7 +12,12 @@ from zoviz.problems.base import Problem
 from zoviz.registry import discover, required
 from zoviz.solvers.base import Solver
 from zoviz.views.forms import ProblemForm, SolverForm
-from zoviz.views.style import amend, note, quiet
+from zoviz.views.preparation import Preparation
+from zoviz.views.slot import Slot
+from zoviz.views.style import amend, folded, note, quiet
+
+MOST_REASONS = 3
+"""Reasons why solvers are not offered that are listed at once; where extras are missing there are a dozen."""
 
 
 def _name(solver: Solver) -> str:
@@ -50,10 +55,10 @@ class Choice(pn.viewable.Viewer):
         if own_solver is not None:
             self.solvers[_name(own_solver)] = own_solver
         self.doubt = ""
-        # Three lines at most: where extras are missing there are a dozen reasons, and the forms stand below.
-        self._refused = note("", visible=True, margin=(0, 10), styles={"max-height": "60px", "overflow-y": "auto"})
-        self.problem_slot = pn.Column(sizing_mode="stretch_width", margin=0)
-        self.solver_slot = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._refused, self._others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
+        self.problem_slot, self.solver_slot = Slot(), Slot(shown=True)
+        self._preparation = Preparation()
+        self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
         style = {"sizing_mode": "stretch_width", "size": "small", "margin": (8, 10)}
         first = None if own_solver is None else _name(own_solver)
@@ -62,11 +67,11 @@ class Choice(pn.viewable.Viewer):
             pmui.Select.from_param(self.param.problem_name, **style),
             pmui.Select.from_param(self.param.solver_name, **style),
         ]
-        self.param.watch(lambda event: self._offer(event.new, self.solver_name), "problem_name")
+        self.param.watch(lambda _: self._prepare(), "problem_name")
         self.param.watch(lambda _: self._show_solver(), "solver_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(*self._selects, self._refused, sizing_mode="stretch_width", margin=0)
+        return pn.Column(*self._selects, self._refused, self._others, sizing_mode="stretch_width", margin=0)
 
     @property
     def problem(self) -> Problem:
@@ -98,6 +103,8 @@ class Choice(pn.viewable.Viewer):
         """Show what the rule chose (``resolved``), or would choose where that costs no call; ``doubt`` says why not."""
         self.doubt = ""
         if not resolved:
+            if not self._prepare():
+                return
             try:
                 constants = self.solver.known(self.problem)
                 if constants is None:
@@ -108,19 +115,47 @@ class Choice(pn.viewable.Viewer):
                 return
         self.solver_form.suggest(resolved)
 
+    def _prepare(self) -> bool:
+        """Whether the problem's data are there, and what fits it is offered; else ``doubt`` says what is waited for."""
+        ready, waiting = self._preparation.ready(self.problem), self._offered is not self.problem
+        if not ready:
+            self.doubt = f"Loading the data of {self.problem_name}."
+        elif waiting:
+            self._offer(self.problem_name, self.solver_name)
+        for slot in (self.problem_slot, self.solver_slot):
+            slot.wait(waiting and not ready)
+        return ready
+
     def _offer(self, problem: str, wanted: str | None) -> None:
-        """Offer the solvers that accept the problem, and say which others of its form do not and why."""
-        refused = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
-        accepted = [title for title, reason in refused.items() if not reason] or list(self.solvers)
-        form = self.problems[problem].form
-        close = [reason for title, reason in refused.items() if reason and form in self.solvers[title].forms]
-        self._refused.object = quiet("<br>".join(f"Not offered: {reason}" for reason in close))
+        """Offer the solvers that accept the problem, and say which do not and why."""
+        chosen, before = self.problems[problem], self.solver_form
+        reasons = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
+        accepted = [title for title, reason in reasons.items() if not reason] or list(self.solvers)
+        self._explain(chosen, {title: reason for title, reason in reasons.items() if reason})
         favourite = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
+        self._offered = chosen
         self.param.solver_name.objects = accepted
         self.param.update(problem_name=problem, solver_name=wanted if wanted in accepted else favourite)
         self.problem_form = ProblemForm(self.problem)
-        self.problem_slot.objects = [self.problem_form]
-        self._show_solver()
+        self.problem_slot.put(self.problem_form)
+        if self.solver_form is before:  # else the change of the name has shown it
+            self._show_solver()
+
+    def _explain(self, problem: Problem, reasons: dict[str, str]) -> None:
+        """Say why solvers are not offered; those made for another form of problem in one line."""
+        own = [reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)]
+        other: dict[str, list[str]] = {}
+        for title in reasons:
+            if not self.solvers[title].made_for(problem):
+                other.setdefault(" or ".join(self.solvers[title].forms), []).append(title)
+        if len(own) <= MOST_REASONS:
+            text = quiet("<br>".join(f"Not offered: {reason}" for reason in own))
+        else:
+            text = folded(f"Not offered: {len(own)} solvers, for these reasons", *own)
+        count = sum(len(titles) for titles in other.values())
+        lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
+        amend(self._refused, object=text, visible=bool(own))
+        amend(self._others, object=folded(f"{count} solvers are made for other problems", *lists), visible=bool(other))
 
     def _reason(self, solver: Solver, problem: str) -> str:
         try:
@@ -130,4 +165,4 @@ class Choice(pn.viewable.Viewer):
 
     def _show_solver(self) -> None:
         self.solver_form = SolverForm(self.solver)
-        self.solver_slot.objects = [self.solver_form]
+        self.solver_slot.put(self.solver_form)

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from zoviz.registry import discover
 from zoviz.solvers.base import Solver
 
-PALETTE = ("#0f86d0", "#d5691e", "#0a9e74", "#c26aa0", "#b48a00", "#7a6fd0", "#3aa6b9", "#b5533c")
-"""After Okabe and Ito (2008), told apart with the common kinds of colour blindness; without yellow and black."""
+PALETTE = (
+    *("#0f86d0", "#d5691e", "#0a9e74", "#c26aa0", "#b48a00", "#7a6fd0", "#3aa6b9", "#b5533c"),
+    *("#694b78", "#6900ff", "#9600b4", "#c396ff", "#d2a50f", "#a51e1e", "#87b487", "#f01eff"),
+)
+"""The first eight after Okabe and Ito (2008), without yellow and black; each further one as far as possible from all
+before it to normal sight and with protanopia, deuteranopia and tritanopia (at least 0.07 in Oklab), and with a contrast
+of at least 2.3 to white and 2.5 to the dark page."""
 
 REFERENCE = "#8a8f98"
 EVENT = "#8a8f98"
@@ -20,6 +27,23 @@ def solver_colour(solver: Solver) -> str:
     # The headline solvers come last in the alphabet: counting from the end keeps their colours when solvers are added.
     at = len(names) - 1 - names.index(type(solver).__name__) if type(solver).__name__ in names else len(names)
     return PALETTE[at % len(PALETTE)]
+
+
+def free_colour(solver: Solver, used: Mapping[str, type[Solver]]) -> str:
+    """A colour for one more run: the solver's own or a shade of it, unless another solver's run has taken that.
+
+    Parameters
+    ----------
+    solver : Solver
+    used : mapping of str to type
+        Colours that are taken, and the solver of each.
+    """
+    own = solver_colour(solver)
+    kin = [shade(own, step) for step in range(3)]
+    alone = used.get(own, type(solver)) is type(solver)
+    wanted = [*kin, *PALETTE] if alone else [*PALETTE, *kin]
+    wanted += [shade(colour, step) for step in (1, 2) for colour in PALETTE]
+    return next((colour for colour in wanted if colour not in used), own)
 
 
 def shade(colour: str, step: int) -> str:

@@ -24,6 +24,7 @@ from zoviz.views.pilot import Pilot
 from zoviz.views.printing import PrintedCard
 from zoviz.views.settings import Settings, SettingsForm
 from zoviz.views.shelf import Shelf
+from zoviz.views.slot import Slot
 from zoviz.views.style import THEME, section
 from zoviz.views.transport import Status, Transport
 
@@ -74,7 +75,8 @@ class Dashboard(Pilot):
             }
         )
         self.shelf = Shelf(self.board, self._forget)
-        self.settings_form = SettingsForm(self.settings)
+        self.settings_form, self._settings_slot = SettingsForm(self.settings), Slot()
+        self._settings_slot.put(self.settings_form)
         runs = pn.Column(
             pn.Row(section("Runs on the plots"), pmui.Switch.from_param(self.param.keep, margin=(8, 10))),
             self.shelf,
@@ -124,19 +126,20 @@ class Dashboard(Pilot):
 
     def sidebar(self) -> pn.viewable.Viewable:
         """Problem, solver and settings."""
-        return pn.Column(
-            self.choice,
-            pmui.Tabs(
-                ("Solver", self.choice.solver_slot),
-                ("Problem", self.choice.problem_slot),
-                ("Run", self.settings_form),
-                margin=(4, 0),
-                sizing_mode="stretch_width",
-                dynamic=False,
-            ),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        slots = {
+            "Solver": self.choice.solver_slot,
+            "Problem": self.choice.problem_slot,
+            "Run": self._settings_slot,
+        }
+        tabs = pmui.Tabs(*slots.items(), margin=(4, 0), sizing_mode="stretch_width", dynamic=False)
+
+        def turn(_: Any = None) -> None:
+            for at, slot in enumerate(slots.values()):
+                slot.reveal(at == tabs.active)
+
+        turn()
+        tabs.param.watch(turn, "active")
+        return pn.Column(self.choice, tabs, sizing_mode="stretch_width", margin=0)
 
     def main(self) -> pn.viewable.Viewable:
         """Buttons, status, plots and the list of runs."""

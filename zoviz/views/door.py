@@ -9,11 +9,11 @@ import panel_material_ui as pmui
 
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
-from zoviz.views.library import Library
 from zoviz.views.style import amend
 
 if TYPE_CHECKING:
     from zoviz.views.dashboard import Dashboard
+    from zoviz.views.library import Library
 
 
 def live_runs() -> dict[str, Run]:
@@ -62,6 +62,8 @@ class LibraryDoor:
         if self.is_open:
             return self.close()
         if self.library is None:
+            from zoviz.views.library import Library  # with pandas: half a second at the first opening of a process
+
             board = self._dashboard
             assert board.store is not None  # without one the button is hidden
             self.library = Library(board.store, self._overlay, board.begin, self._join, board.say)

@@ -33,25 +33,30 @@ def editable(owner: param.Parameterized) -> list[str]:
 
 
 class Form:
-    """The widgets of one object, by parameter name.
-
-    Attributes
-    ----------
-    fields : dict of str to Widget
-        By dotted name.
-    """
+    """The widgets of one object, by parameter name; made when they are first asked for."""
 
     def __init__(self, owner: param.Parameterized, names: list[str], prefix: str = "") -> None:
-        self.fields: dict[str, Any] = {}
-        for name in names:
-            options = dict(widget_for(owner.param[name]))
-            kind = options.pop("type", None)
-            if kind is not None:
-                self.fields[f"{prefix}{name}"] = kind.from_param(owner.param[name], **options)
+        self._owner, self._names, self._prefix = owner, names, prefix
+        self._made: dict[str, Any] | None = None
+        self._locked = False
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Widgets by dotted name."""
+        if self._made is None:
+            self._made = {}
+            for name in self._names:
+                options = dict(widget_for(self._owner.param[name]))
+                kind = options.pop("type", None)
+                if kind is not None:
+                    self._made[f"{self._prefix}{name}"] = kind.from_param(self._owner.param[name], **options)
+            self.lock(self._locked)
+        return self._made
 
     def lock(self, locked: bool) -> None:
         """Disable or enable every widget."""
-        for field in self.fields.values():
+        self._locked = locked
+        for field in (self._made or {}).values():
             amend(field, disabled=locked)
 
 
@@ -65,28 +70,23 @@ class ProblemForm(pn.viewable.Viewer):
 
     def __init__(self, problem: Problem, **params: Any) -> None:
         super().__init__(**params)
-        names = editable(problem)
+        self._problem, names = problem, editable(problem)
         noise = [name for name in names if name.startswith("noise")]
         self._own = Form(problem, [name for name in names if name not in noise])
         self._noise = Form(problem, noise)
         self._why = reason()
-        noisy = pn.Column(
-            *[self._noise.fields[name] for name in noise if name != "noise"],
-            visible=problem.param.noise.rx() != "deterministic",
-            sizing_mode="stretch_width",
-            margin=0,
-        )
-        self._column = pn.Column(
-            self._why,
-            *self._own.fields.values(),
-            self._noise.fields["noise"],
-            noisy,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._column
+        noise = dict(self._noise.fields)
+        which = noise.pop("noise")
+        noisy = pn.Column(
+            *noise.values(),
+            visible=self._problem.param.noise.rx() != "deterministic",
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        own = self._own.fields.values()
+        return pn.Column(self._why, *own, which, noisy, sizing_mode="stretch_width", margin=0)
 
     def lock(self, locked: bool) -> None:
         """Disable or enable everything, and say why."""

@@ -107,6 +107,11 @@ def frame(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, lo
     return Frame(keys, out)
 
 
+def signed(label: str, log_y: bool) -> str:
+    """The label of a vertical axis: a magnitude's loses its bars where signs are drawn, on an axis that is linear."""
+    return label.strip("|") if label.startswith("|") and not log_y else label
+
+
 def drawable(mean: Array, low: Array, high: Array) -> tuple[Array, Array]:
     """Ends of a band without gaps: an area bridges NaN, so that a gap takes no width at its nearest neighbour."""
     good = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)

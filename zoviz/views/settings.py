@@ -77,10 +77,12 @@ class SettingsForm(pn.viewable.Viewer):
 
     def __init__(self, settings: Settings, **params: Any) -> None:
         super().__init__(**params)
-        self._form = Form(settings, editable(settings))
-        fields, self._why = self._form.fields, reason()
+        self._form, self._why = Form(settings, editable(settings)), reason()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        fields = self._form.fields
         pick = lambda *names: [fields[name] for name in names]  # noqa: E731
-        self._column = pn.Column(
+        return pn.Column(
             self._why,
             *pick("replicas", "seed"),
             section("Budgets"),
@@ -90,9 +92,6 @@ class SettingsForm(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=0,
         )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._column
 
     def lock(self, locked: bool) -> None:
         """Disable or enable everything, and say why."""

@@ -14,8 +14,8 @@ from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
 from zoviz.types import Array
 from zoviz.views.base import PlotView
-from zoviz.views.colours import REFERENCE, shade, solver_colour
-from zoviz.views.frames import AXES, BANDS, Series, frame
+from zoviz.views.colours import REFERENCE, free_colour
+from zoviz.views.frames import AXES, BANDS, Series, frame, signed
 from zoviz.views.marks import MARKS
 
 Runs = Run | Stored | Sequence[Run | Stored] | Mapping[str, Run | Stored]
@@ -47,7 +47,7 @@ def convergence(
             raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
     views = [cls() for cls in discover("zoviz.views.plots", PlotView).values()]
     view = next((view for view in views if column in [one.column for one in view.series(columns)]), None)
-    title, label = (column, column) if view is None else (view.title, view.y_label(columns) or column)
+    title, label = (column, column) if view is None else (view.heading(columns), view.y_label(columns) or column)
     lines = {name: _components(column, run.trace[column]) for name, run in named.items()}
     return _overlay(named, lines, title, label, axis, band, log_y)
 
@@ -62,8 +62,9 @@ def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log
     """
     named = _named(runs)
     lines = {name: view.series(run.trace.snapshot().columns) for name, run in named.items()}
-    label = view.y_label(next(iter(named.values())).trace.snapshot().columns) or view.title
-    return _overlay(named, lines, view.title, label, axis, band, log_y and view.can_log)
+    columns = next(iter(named.values())).trace.snapshot().columns
+    title, label = view.heading(columns), view.y_label(columns) or view.title
+    return _overlay(named, lines, title, label, axis, band, log_y and view.can_log)
 
 
 def _named(runs: Runs) -> dict[str, Run | Stored]:
@@ -102,10 +103,10 @@ def _overlay(
             f"Expected an axis of {sorted(AXES)} and a band of {sorted(BANDS.values())}, got {axis!r} and {band!r}."
         )
     areas, curves, marks = [], [], []
-    seen: list[type] = []
+    used: dict[str, type] = {}
     for name, run in named.items():
-        colour = shade(solver_colour(run.solver), seen.count(type(run.solver)))
-        seen.append(type(run.solver))
+        colour = free_colour(run.solver, used)
+        used[colour] = type(run.solver)
         drawn = frame(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
         for one in lines[name]:
             ink = REFERENCE if one.muted else colour
@@ -119,8 +120,7 @@ def _overlay(
         marks += _marks(run, axis, drawn["x"], drawn[lines[name][0].key]) if lines[name] else []
     problem = type(next(iter(named.values())).problem)
     heading = f"{title}: {problem.title or problem.__name__}"
-    text = label.strip("|") if label.startswith("|") and not log_y else label
-    return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], text, log_y)
+    return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], signed(label, log_y), log_y)
 
 
 def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: bool) -> hv.Overlay:

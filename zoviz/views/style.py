@@ -61,3 +61,9 @@ def quiet(sentence: str) -> str:
 def note(sentence: str, **options: Any) -> pn.pane.HTML:
     """A quiet sentence."""
     return pn.pane.HTML(quiet(sentence), **{"margin": (2, 10), **options})
+
+
+def folded(summary: str, *sentences: str) -> str:
+    """The HTML of a quiet line that shows more when it is clicked."""
+    more = "".join(f"<div style='margin-top:3px'>{sentence}</div>" for sentence in sentences)
+    return f"<details style='{_NOTE}'><summary style='cursor:pointer'>{summary}</summary>{more}</details>"

@@ -22,6 +22,10 @@ class Gap(PlotView):
         lines = [Series("objective", "current"), Series("best_objective", "best feasible", "dashed")]
         return [line for line in lines if line.column in columns]
 
-    def y_label(self, columns: Mapping[str, Array]) -> str:
+    def heading(self, columns: Mapping[str, Array]) -> str:
         """Says which of both it is."""
-        return "|f − f*|" if "gap" in columns else "objective f (optimum unknown)"
+        return self.title if "gap" in columns else "Value of the objective (optimum unknown)"
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """The magnitude of what is drawn."""
+        return "|f − f*|" if "gap" in columns else "|f|"

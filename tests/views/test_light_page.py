@@ -1,0 +1,199 @@
+"""What a page does not need at once is made when it is first seen; what figures can share is shared."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from zoviz import Run
+from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
+from zoviz.sets import Box
+from zoviz.solvers import ZOSPLM, SmoothedALM
+from zoviz.types import Evaluation
+from zoviz.views.board import Board
+from zoviz.views.choice import MOST_REASONS, Choice
+from zoviz.views.colours import PALETTE, free_colour, shade, solver_colour
+from zoviz.views.dashboard import Dashboard
+from zoviz.views.plots.gap import Gap
+from zoviz.views.static import plot
+
+SLOW = threading.Event()
+
+
+class Slow(Problem):
+    """A problem whose data take as long as the test likes."""
+
+    __abstract = True
+    title, m, n = "Slow", 0, 2
+
+    @property
+    def domain(self) -> Box:
+        return Box(-np.ones(2), np.ones(2))
+
+    def build(self) -> np.ndarray:
+        assert SLOW.wait(20)
+        return np.ones(2)
+
+    def evaluate(self, x: np.ndarray, xi: Any = None) -> Evaluation:
+        return Evaluation(np.square(x - self.data).sum(axis=-1), np.zeros((*x.shape[:-1], 0)))
+
+
+def models(document: Document) -> Counter[str]:
+    return Counter(type(model).__name__ for model in document.models)
+
+
+@pytest.fixture(scope="module")
+def page() -> tuple[Dashboard, Document]:
+    document = Document()
+    with set_curdoc(document):
+        dashboard = Dashboard()
+        dashboard.page().server_doc(document)
+    return dashboard, document
+
+
+def test_the_first_page_has_no_more_models_than_it_shows(page: tuple[Dashboard, Document]) -> None:
+    _, document = page
+    found = models(document)
+    print(f"{sum(found.values())} models, {found['ReactComponent']} React components")
+    assert sum(found.values()) < 400 and found["ReactComponent"] < 40  # 677 and 52 before
+    assert found["figure"] == 5
+    figures = [model for model in document.models if type(model).__name__ == "figure"]
+    assert not any(model.syncable for one in figures for model in (one, one.title, one.toolbar, *one.axis))
+    assert len({one.xaxis[0].formatter for one in figures}) == 1
+
+
+def test_a_tab_is_filled_when_it_is_opened_and_kept(page: tuple[Dashboard, Document]) -> None:
+    dashboard, _ = page
+    slot = dashboard.choice.problem_slot
+    assert len(slot._column) == 0
+    slot.reveal()
+    first = list(slot._column)
+    slot.reveal(False)
+    slot.reveal()
+    assert len(first) == 1 and list(slot._column) == first
+    slot.reveal(False)
+    slot.put(dashboard.settings_form)
+    assert len(slot._column) == 0, "what was there before is not seen again"
+
+
+def test_fields_that_are_made_while_a_run_goes_on_are_locked(page: tuple[Dashboard, Document]) -> None:
+    form = Dashboard().settings_form
+    form.lock(True)
+    assert all(field.disabled for field in form._form.fields.values())
+    form.lock(False)
+    assert not any(field.disabled for field in form._form.fields.values())
+
+
+def test_a_special_plot_has_no_figure_before_it_is_needed() -> None:
+    board = Board()
+    assert {type(view).__name__ for view in board.views if view.special and view._figure is not None} == set()
+    assert {view._figure is not None for view in board.views if not view.special} == {True}
+
+
+def test_a_page_goes_on_while_a_problem_is_made_and_then_offers_what_fits() -> None:
+    SLOW.clear()
+    slow = Slow()
+    with set_curdoc(Document()):
+        choice = Choice()
+        choice.problems = {**choice.problems, "Slow": slow}
+        choice.param.problem_name.objects = list(choice.problems)
+        begun = time.monotonic()
+        choice.problem_name = "Slow"
+        choice.suggest()
+        assert time.monotonic() - begun < 5.0, "the thread that makes it waits for 20 s"
+        assert choice.doubt == "Loading the data of Slow." and not slow.prepared
+        assert choice.solver_slot._column.loading and choice.problem_form._problem is not slow
+        SLOW.set()
+        while not choice._preparation.ready(slow):
+            time.sleep(0.01)
+        choice.suggest()
+        assert choice.doubt == "" and slow.prepared and choice.problem_form._problem is slow
+        assert not choice.solver_slot._column.loading
+
+
+def test_a_problem_that_is_changed_meanwhile_is_made_again_and_one_that_fails_says_so() -> None:
+    SLOW.set()
+    problem = LoadTracking(n=4)
+    with set_curdoc(Document()):
+        choice = Choice(own_problem=problem)
+        choice.suggest()
+        before = problem.data
+        problem.n = 6
+        choice.suggest()
+        assert choice.doubt == "" and problem.data is not before and problem.domain.n == 6
+        problem.curtailment = 1e9
+        for _ in range(2):
+            choice.suggest()
+            assert "curtailment of at most" in choice.doubt
+
+
+def test_reasons_are_listed_in_full_and_other_forms_in_one_line() -> None:
+    choice = Choice()
+    assert choice._others.visible and "cut" not in str(choice._refused.styles)
+    assert "17 solvers are made for other problems</summary>" in choice._others.object
+    assert "Made for linearly constrained problems: " in choice._others.object
+    assert "Smoothed ALM" not in choice._refused.object and "max-height" not in choice._refused.styles
+    reasons = {name: f"{name} needs an extra." for name in ("ZO-SPLM", "ZOCEG", "ZOEG", "OGDA-RR")}
+    for count in (MOST_REASONS, MOST_REASONS + 1):
+        choice._explain(NonconvexQCQP(), dict(list(reasons.items())[:count]))
+        assert choice._refused.object.count("needs an extra") == count
+        assert ("<details" in choice._refused.object) == (count > MOST_REASONS)
+    assert not choice._others.visible
+
+
+def test_linear_solvers_are_made_for_linear_problems_only() -> None:
+    assert SmoothedALM().accepts(StochasticQP()) is None and ZOSPLM().accepts(StochasticQP()) is None
+    assert "solves linearly constrained problems" in SmoothedALM().accepts(NonconvexQCQP())
+
+
+def test_the_first_plot_says_what_it_draws() -> None:
+    known = Run(problem=LoadTracking(n=3), solver=ZOSPLM(), replicas=1, iterations=2)
+    unknown = Run(problem=BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)] * 2), solver=ZOSPLM(), replicas=1)
+    unknown.iterations = 2
+    board = Board()
+    title = board.views[0].figure.title
+    for run, text in ((known, "Objective gap   |f − f*|"), (unknown, "Value of the objective (optimum unknown)   |f|")):
+        run.run()
+        shown = board.put(run)
+        board.refresh()
+        assert title.text == text
+        board.take_off(shown.key)
+    board.put(known)
+    board.put(unknown)
+    board.refresh()
+    assert "Objective gap" in title.text and "Value of the objective" in title.text
+    board.log_y = False
+    board.refresh()
+    assert board.views[0].figure.title.text.startswith("Objective gap   f − f*;")
+    still = plot(Gap(), unknown, log_y=False)
+    assert still.opts.get("plot").kwargs["title"].startswith("Value of the objective")
+
+
+def luminance(colour: str) -> float:
+    c = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
+    return float(np.where(c <= 0.04045, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+
+def test_sixteen_runs_of_any_solvers_have_sixteen_colours() -> None:
+    for solvers in ([ZOSPLM()] * 16, list(Choice().solvers.values())[:16], list(Choice().solvers.values())[-16:]):
+        used: dict[str, type] = {}
+        for solver in solvers:
+            used[free_colour(solver, used)] = type(solver)
+        assert len(used) == 16
+    own = solver_colour(ZOSPLM())
+    first = {own: ZOSPLM}
+    assert free_colour(ZOSPLM(), {}) == own and free_colour(ZOSPLM(), first) == shade(own, 1)
+    assert free_colour(ZOSPLM(), {own: SmoothedALM}) in set(PALETTE) - {own}
+
+
+@pytest.mark.parametrize("colour", PALETTE)
+def test_colours_read_on_both_pages(colour: str) -> None:
+    assert 1.05 / (luminance(colour) + 0.05) >= 2.3
+    assert (luminance(colour) + 0.05) / (luminance("#121212") + 0.05) >= 2.5

@@ -1,0 +1,61 @@
+"""Problems' data made while the page goes on: a data set to read, a network to train."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import panel as pn
+
+from zoviz.problems.base import Problem
+
+PATIENCE = 0.15
+"""Seconds that a page waits by itself: most problems are made sooner."""
+
+
+class _Work(NamedTuple):
+    """A twin whose data a thread makes, and the parameters that it has."""
+
+    twin: Problem
+    values: dict[str, Any]
+    thread: threading.Thread
+
+
+def _make(problem: Problem) -> None:
+    try:
+        problem.data  # noqa: B018 - making them is what it is asked for
+    except Exception:
+        return  # whoever asks the problem itself is told, with the sentence
+
+
+class Preparation:
+    """Makes the data of one page's problems in threads of their own."""
+
+    def __init__(self) -> None:
+        self._works: dict[Problem, _Work] = {}
+
+    def ready(self, problem: Problem) -> bool:
+        """Whether a problem need not be waited for: its data are there, or cannot be made.
+
+        Without a page nobody else waits meanwhile: what needs the data then makes them.
+        """
+        if problem.prepared or pn.state.curdoc is None:
+            self._works.pop(problem, None)
+            return True
+        values = problem.param.values()
+        work = self._works.get(problem)
+        if work is None or any(work.values[name] is not value for name, value in values.items()):
+            work = self._works[problem] = self._begin(problem, values)
+        if work.thread.is_alive():
+            return False
+        problem.adopt(work.twin)
+        return True
+
+    @staticmethod
+    def _begin(problem: Problem, values: dict[str, Any]) -> _Work:
+        # On a twin: the problem's own parameters may be edited before the thread is done.
+        twin = problem.clone()
+        work = _Work(twin, values, threading.Thread(target=_make, args=(twin,), daemon=True))
+        work.thread.start()
+        work.thread.join(PATIENCE)
+        return work
