@@ -16,9 +16,6 @@ from zoviz.views.preparation import Preparation
 from zoviz.views.slot import Slot
 from zoviz.views.style import amend, folded, note, quiet
 
-MOST_REASONS = 3
-"""Reasons why solvers are not offered that are listed at once; where extras are missing there are a dozen."""
-
 
 def _name(solver: Solver) -> str:
     return solver.title or type(solver).__name__
@@ -148,10 +145,7 @@ class Choice(pn.viewable.Viewer):
         for title in reasons:
             if not self.solvers[title].made_for(problem):
                 other.setdefault(" or ".join(self.solvers[title].forms), []).append(title)
-        if len(own) <= MOST_REASONS:
-            text = quiet("<br>".join(f"Not offered: {reason}" for reason in own))
-        else:
-            text = folded(f"Not offered: {len(own)} solvers, for these reasons", *own)
+        text = quiet("<br>".join(f"Not offered: {reason}" for reason in own))
         count = sum(len(titles) for titles in other.values())
         lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
         amend(self._refused, object=text, visible=bool(own))
