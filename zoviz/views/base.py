@@ -128,7 +128,7 @@ class PlotView(param.Parameterized):
             self._figure = self._make()
         return self._figure
 
-    def _make(self) -> figure:
+    def _make(self) -> Any:
         parts, scales = self._parts, self._parts.scales
         log_y = scales.log_y and self.can_log
         fig: Any = figure(
@@ -169,7 +169,7 @@ class PlotView(param.Parameterized):
             model.syncable = False
         return fig
 
-    def _fit_out(self, fig: figure) -> None:
+    def _fit_out(self, fig: Any) -> None:
         """The legend, the marks and the placeholder."""
         options: dict[str, Any] = {"padding": 0}  # Bokeh's types want a property here
         self._legend = Legend(
@@ -185,7 +185,7 @@ class PlotView(param.Parameterized):
         fig.add_layout(self._legend, "above")
         # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
-        heads = self._parts.mark_heads("frame")
+        heads: list[Any] = self._parts.mark_heads("frame")
         fig.add_tools(HoverTool(renderers=heads, tooltips="@text{safe}", visible=False))
         self._placeholder = self._parts.placeholder()
         self._fixed = [*self._parts.mark_lines(), *heads, self._placeholder]
