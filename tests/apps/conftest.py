@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
@@ -55,6 +56,13 @@ def no_browser(reason: str) -> NoReturn:
     if os.environ.get("ZOVIZ_REQUIRE_BROWSER") or os.environ.get("CI"):
         pytest.fail(reason, pytrace=False)
     pytest.skip(reason)
+
+
+def playwright_errors() -> type[Exception]:
+    """What Playwright raises."""
+    from playwright.sync_api import Error
+
+    return Error
 
 
 def wait_until_idle(page: Page, timeout: float = 30) -> None:
@@ -366,7 +374,8 @@ def lab(page: Page, server: Server) -> Iterator[Lab]:
     lab = Lab(page).visit(server.url)
     yield lab
     if not page.is_closed() and lab.enabled("Stop"):  # its session, and so its run, would outlive the page for a while
-        lab.press("Stop")
+        with contextlib.suppress(playwright_errors()):  # it may end by itself at this moment
+            page.get_by_role("button", name="Stop", exact=True).click(timeout=3000)
 
 
 @pytest.fixture

@@ -107,6 +107,8 @@ def test_a_resumed_run_is_itself_resumed_steering_and_all(
         if whole.progress.iteration in (100, 200):
             before = store.load(whole.id).record.updated
             until(lambda: store.load(whole.id).record.updated > before)
+            # What was being written then may have been read off the run before it was steered.
+            until(lambda: len(store.load(whole.id).journal) == len(whole.journal))
             copies.append(copied(store, tmp_path))
 
     copies: list[Store] = []
