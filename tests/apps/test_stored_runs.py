@@ -88,8 +88,7 @@ def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_la
         row = dict(connection.execute(select(RUNS).limit(1)).one()._mapping)
         many = [row | {"id": f"{i:032x}", "created": row["created"] - i - 1} for i in range(100, 10_090)]
         connection.execute(insert(RUNS), many)
-    lab.page.reload()
-    lab.until(lambda: lab.enabled("Start"), "the page again")
+    lab.visit(lab.page.url)
     open_list(lab)
     lab.press("Back to the plots")
     assert store.count() == 10_000

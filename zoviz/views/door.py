@@ -61,18 +61,27 @@ class LibraryDoor:
         """Open, or go back to the plots."""
         if self.is_open:
             return self.close()
-        if self.library is None:
-            from zoviz.views.library import Library  # with pandas: half a second at the first opening of a process
-
-            board = self._dashboard
-            assert board.store is not None  # without one the button is hidden
-            self.library = Library(board.store, self._overlay, board.begin, self._join, board.say)
-            self.place_holder.append(self.library)
-        else:
-            self.library.archive.read()
+        # First of all: a table that is made in a hidden place may stay empty.
         amend(self.place_holder, visible=True)
         amend(self._plots, visible=False)
+        try:
+            self._fill()
+        except Exception:
+            self.close()
+            raise
         amend(self.button, label="Back to the plots")
+        return None
+
+    def _fill(self) -> None:
+        """Make the list, or read it anew."""
+        if self.library is not None:
+            return self.library.archive.read()
+        from zoviz.views.library import Library  # with pandas: half a second at the first opening of a process
+
+        board = self._dashboard
+        assert board.store is not None  # without one the button is hidden
+        self.library = Library(board.store, self._overlay, board.begin, self._join, board.say)
+        self.place_holder.append(self.library)
         return None
 
     def close(self) -> None:
