@@ -8,11 +8,13 @@ import secrets
 import socket
 import sys
 import threading
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
 from bokeh.core.property.visual import Image
+from bokeh.util.warnings import BokehUserWarning
 from panel.io.server import ComponentResourceHandler
 from tornado.web import HTTPError
 
@@ -53,6 +55,8 @@ def _image_of_no_file(kind: Image, value: Any) -> Any:
 def _settle() -> None:
     """What every process that serves pages needs, whoever starts the server."""
     sys.setswitchinterval(5e-4)
+    # A table that is shown sends its style sheets back, of which Bokeh tells on the terminal each time.
+    warnings.filterwarnings("ignore", message="reference already known", category=BokehUserWarning)
     ComponentResourceHandler.parse_url_path = _of_loaded  # type: ignore[assignment, method-assign]
     Image.transform = _image_of_no_file  # type: ignore[assignment, method-assign]
 
