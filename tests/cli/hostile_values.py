@@ -188,16 +188,24 @@ def events(canary: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "doubletap", {"x": 1e308, "y": code, "sx": None, "sy": None}
 
 
-def messages(canary: Path, document: Any, ids: list[str]) -> Iterator[tuple[str, Any]]:
-    """Whole messages: other kinds of change, another document, kinds that are none."""
-    one = {"id": ids[-1]}
+def messages(canary: Path, document: Any, root: str, source: str) -> Iterator[tuple[str, Any]]:
+    """Whole messages: other kinds of change, of the models with the ids, another document, kinds that are none."""
+    one = {"id": source}
     code = f"__import__('os').system('touch {canary}')"
-    kinds = ("ColumnDataChanged", "ColumnsStreamed", "ColumnsPatched", "TitleChanged", "RootAdded", "RootRemoved")
-    for kind in (*kinds, "MessageSent", "os.system", None):
-        for value in (code, {"id": ids[0]}, None, {"x": [[0, code]]}, {"type": "object", "name": "Div", "id": "h3"}):
-            told = {"kind": kind, "model": one, "column_source": one, "attr": "data", "title": value, "msg_type": code}
-            yield "PATCH-DOC", {"events": [told | {"data": value, "cols": None, "patches": value, "msg_data": value}]}
-    for content in ({}, {"events": code}, {"events": [code]}, {"events": None, "references": [one]}, [], code, None):
+    column = {"model": one, "attr": "data"}
+    for value in (code, {"id": root}, None, {"x": [[0, code]]}, {"type": "object", "name": "Div", "id": "h3"}):
+        for told in (
+            {"kind": "ColumnDataChanged", "model": one, "attr": "tags", "data": value},
+            {"kind": "ColumnDataChanged", **column, "data": value, "cols": None},
+            {"kind": "ColumnsStreamed", **column, "data": value},
+            {"kind": "ColumnsPatched", **column, "patches": value},
+            *({"kind": kind, "model": value} for kind in ("RootAdded", "RootRemoved")),
+            {"kind": "TitleChanged", "title": value},
+            *({"kind": "MessageSent", "msg_type": kind, "msg_data": value} for kind in (code, "bokeh_event")),
+            *({"kind": kind, "model": one} for kind in ("os.system", None)),
+        ):
+            yield "PATCH-DOC", {"events": [told]}
+    for content in ({}, {"events": code}, {"events": [code]}, {"events": None, "references": [one]}, [], code):
         yield "PATCH-DOC", content
     for kind in ("SERVER-INFO-REQ", "PULL-DOC-REPLY", "ACK", "ERROR", "OK", "os:system", "PICKLE"):
         yield kind, {"doc": code, "text": code}
@@ -208,12 +216,13 @@ def messages(canary: Path, document: Any, ids: list[str]) -> Iterator[tuple[str,
 
 
 def garbage(canary: Path) -> Iterator[list[str | bytes]]:
-    """Frames that are no messages."""
+    """Frames that are no messages; for some of them Bokeh waits for more of the message, and answers nothing."""
     bomb = pickle.dumps(Bomb(str(canary)))
     header = json.dumps({"msgid": "1", "msgtype": "PATCH-DOC", "num_buffers": 10**9})
     yield [bomb]
     yield ["", "", ""]
     yield ["{", "}", "["]
+    yield ['{"msgid": "1", "msgtype": "PATCH-DOC"}', "{}", "null"]
     yield [header, "{}", "{}", json.dumps({"id": "os:system"}), bomb]
     yield [header, "{}", '{"events": []}', bomb, "{}"]
     yield ['{"msgid": null, "msgtype": ["os:system"]}', "{}", "{}"]

@@ -24,7 +24,9 @@ from zoviz.types import ZovizError
 def prepare() -> None:
     """Load the extension, show errors where the user is looking, and give the pages their share of the processor.
 
-    From then on no address that a browser asks for has a module imported.
+    From then on no address that a browser asks for has a module imported. ``zoviz serve`` calls this before it
+    listens; ``panel serve`` runs the file of a page only for the first page, and at start with ``--warm``: without it,
+    whoever reaches the server before the first page is made can have any module on the path imported.
 
     A solver's thread gives way every half millisecond instead of every five: a page's update waits for it at each of
     its messages.
