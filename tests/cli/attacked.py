@@ -20,11 +20,13 @@ HERE = Path(__file__).parent
 PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn")
 NEVER = (*PROCESSES, "pty.spawn", "pickle.find_class", "socket.connect", "urllib.Request", "webbrowser.open", "compile")
 UNHANDLED = re.compile(
-    r"^.*(?:Uncaught exception|Exception in callback|never retrieved|Unhandled|Fatal Python).*$", re.M
+    r"^(?!ERROR:bokeh\.server\.views\.ws:|\s).*"
+    r"(?:Uncaught exception|Exception in callback|never retrieved|threw an exception|Unhandled|Fatal Python).*$",
+    re.M,
 )
 """What asyncio, tornado and Bokeh write of an exception that nobody expected.
 
-Not Bokeh's "threw an exception": it then closes the connection on which the message came, and no other.
+Without source lines, and without Bokeh's websocket handler, which closes the connection that such a message came on.
 """
 
 

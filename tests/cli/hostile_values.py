@@ -147,23 +147,26 @@ def aimed(found: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tu
     """Rounds of (model, property, value), at most one of a model in a round, so that none is lost in Panel's merging.
 
     Every model, every property, and all values that its type admits; those that it does not, for one model of a kind.
-    ``few``: one value for each property of each kind of model that Panel listens to, for one in five of the others;
-    one in ten is a value that the type does not admit. The draw is seeded.
+    ``few``: for the first model of a kind, one value for each property of a kind that Panel listens to, for one in
+    five of the others, and all for what a widget's user sets, of which its other models have two; one in ten is a
+    value that the type does not admit. The draw is seeded.
     """
     dice, known, queues = random.Random(0), {}, []
     for part in found:
-        plain = Deserializer()._resolve_type(part.kind).__module__.startswith("bokeh.")
+        plain = Deserializer()._resolve_type(part.kind).__module__.startswith("bokeh.models.")
         changes = []
         for name in sorted(Deserializer()._resolve_type(part.kind).properties()):
-            new = (part.kind, name) not in known
-            if few and (not new or (plain and dice.random() > 0.2)):
+            new, told = (part.kind, name) not in known, name in ("value", "value_input") and not plain
+            if few and not told and (not new or (plain and dice.random() > 0.2)):
                 known[part.kind, name] = ([], [])
                 continue
             if new:
-                known[part.kind, name] = admitted(part.kind, name, dice.sample(pairs, 12) if few else pairs)
+                some = pairs if told or not few else dice.sample(pairs, 12)
+                known[part.kind, name] = admitted(part.kind, name, some)
             good, bad = known[part.kind, name]
             if few:
-                good, bad = good[:1], bad[: dice.random() < 0.1]
+                good = good if told and new else dice.sample(good, min(len(good), 2 if told else 1))
+                bad = bad[: dice.random() < 0.1]
             changes += [(part.id, name, wire) for wire in (*good, *(bad if new else ()))]
         dice.shuffle(changes)
         queues.append(changes)
