@@ -146,7 +146,8 @@ def admitted(kind: str, name: str, pairs: list[Any]) -> tuple[list[Any], list[An
 def aimed(found: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tuple[str, str, Any]]]:
     """Rounds of (model, property, value), at most one of a model in a round, so that none is lost in Panel's merging.
 
-    Every model, every property, and all values that its type admits; those that it does not, for one model of a kind.
+    Every model and every property. All values, those too that its type does not admit, for the first model of a kind;
+    for its others one that it admits, and all of what a widget's user sets.
     ``few``: for the first model of a kind, one value for each property of a kind that Panel listens to, for one in
     five of the others, and all for what a widget's user sets, of which its other models have two; one in ten is a
     value that the type does not admit. The draw is seeded.
@@ -167,6 +168,8 @@ def aimed(found: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tu
             if few:
                 good = good if told and new else dice.sample(good, min(len(good), 2 if told else 1))
                 bad = bad[: dice.random() < 0.1]
+            elif not (new or told):
+                good = dice.sample(good, min(len(good), 1))
             changes += [(part.id, name, wire) for wire in (*good, *(bad if new else ()))]
         dice.shuffle(changes)
         queues.append(changes)
