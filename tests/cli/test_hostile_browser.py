@@ -23,8 +23,8 @@ from tornado.httpclient import HTTPClientError
 
 from zoviz.runs.store import Store
 
-# Minutes on a busy machine. What it found has quick tests: test_components_route, test_page_logo, test_recipe_programs.
-pytestmark = pytest.mark.slow
+# What these found has quick tests: test_components_route, test_page_logo, test_recipe_programs, test_slider_far_off.
+slow = pytest.mark.slow  # ten seconds of computing or more each, and six for the server
 
 
 def _load(name: str) -> ModuleType:
@@ -144,15 +144,18 @@ async def fire(server: Any, few: bool) -> None:
         assert not wire.closed and not any("root:x" in text for text in wire.heard)
 
 
+@slow
 def test_properties_name_nothing(server: Any) -> None:
     asyncio.run(fire(server, few=True))
 
 
 @pytest.mark.timeout(7200)
+@slow
 def test_no_value_of_any_property_names_anything(server: Any) -> None:
     asyncio.run(fire(server, few=False))
 
 
+@slow
 def test_events_name_nothing(server: Any) -> None:
     async def attack() -> None:
         async with page(server) as wire:
@@ -169,6 +172,7 @@ def test_events_name_nothing(server: Any) -> None:
     asyncio.run(attack())
 
 
+@slow
 def test_messages_name_nothing(server: Any) -> None:
     async def attack() -> None:
         sent, all_sent = 0, False
@@ -190,6 +194,7 @@ def test_messages_name_nothing(server: Any) -> None:
     asyncio.run(attack())
 
 
+@slow
 def test_stored_runs_start_nothing_that_they_name(server: Any) -> None:
     async def attack() -> None:
         async with page(server) as wire:
@@ -210,6 +215,7 @@ def test_stored_runs_start_nothing_that_they_name(server: Any) -> None:
         assert kept.count() > before, "what is not tampered with can be repeated"
 
 
+@slow
 def test_only_its_own_pages_are_answered_and_only_with_the_password(server: Any, root: Path, tmp_path: Path) -> None:
     (tmp_path / "own_module.py").write_text(planted.OWN)
     guarded = attacked.Attacked(tmp_path.resolve(), root, ["--basic-auth", "secret"])
