@@ -47,7 +47,7 @@ def _of_loaded(handler: ComponentResourceHandler, path: str) -> str:
     return _of_any(handler, path)
 
 
-def _image_of_no_file(kind: Image, value: Any) -> str:
+def _image_of_no_file(kind: Image, value: Any) -> Any:
     """Bokeh's own reading of a tool's icon, but that text names no file: a browser may send it."""
     return value if isinstance(value, str) else _image_of_any(kind, value)
 
@@ -55,8 +55,9 @@ def _image_of_no_file(kind: Image, value: Any) -> str:
 def _settle() -> None:
     """What every process that serves pages needs, whoever starts the server."""
     sys.setswitchinterval(5e-4)
-    ComponentResourceHandler.parse_url_path = _of_loaded
-    Image.transform = _image_of_no_file
+    route: Any = ComponentResourceHandler
+    icon: Any = Image
+    route.parse_url_path, icon.transform = _of_loaded, _image_of_no_file
 
 
 def _show(error: BaseException) -> None:
