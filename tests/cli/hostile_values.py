@@ -146,24 +146,30 @@ def admitted(kind: str, name: str, pairs: list[Any]) -> tuple[list[Any], list[An
 def aimed(found: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tuple[str, str, Any]]]:
     """Rounds of (model, property, value), at most one of a model in a round, so that none is lost in Panel's merging.
 
-    Every model, every property, and all values that its type admits; those that it does not, for one model of a kind.
-    ``few``: one value for each property of each kind of model that Panel listens to, for one in five of the others;
-    one in ten is a value that the type does not admit. The draw is seeded.
+    Every model and every property. All values, those too that its type does not admit, for the first model of a kind;
+    for its others one that it admits, and all of what a widget's user sets.
+    ``few``: for the first model of a kind, one value for each property of a kind that Panel listens to, for one in
+    five of the others, and all for what a widget's user sets, of which its other models have two; one in ten is a
+    value that the type does not admit. The draw is seeded.
     """
     dice, known, queues = random.Random(0), {}, []
     for part in found:
-        plain = Deserializer()._resolve_type(part.kind).__module__.startswith("bokeh.")
+        plain = Deserializer()._resolve_type(part.kind).__module__.startswith("bokeh.models.")
         changes = []
         for name in sorted(Deserializer()._resolve_type(part.kind).properties()):
-            new = (part.kind, name) not in known
-            if few and (not new or (plain and dice.random() > 0.2)):
+            new, told = (part.kind, name) not in known, name in ("value", "value_input") and not plain
+            if few and not told and (not new or (plain and dice.random() > 0.2)):
                 known[part.kind, name] = ([], [])
                 continue
             if new:
-                known[part.kind, name] = admitted(part.kind, name, dice.sample(pairs, 12) if few else pairs)
+                some = pairs if told or not few else dice.sample(pairs, 12)
+                known[part.kind, name] = admitted(part.kind, name, some)
             good, bad = known[part.kind, name]
             if few:
-                good, bad = good[:1], bad[: dice.random() < 0.1]
+                good = good if told and new else dice.sample(good, min(len(good), 2 if told else 1))
+                bad = bad[: dice.random() < 0.1]
+            elif not (new or told):
+                good = dice.sample(good, min(len(good), 1))
             changes += [(part.id, name, wire) for wire in (*good, *(bad if new else ()))]
         dice.shuffle(changes)
         queues.append(changes)
@@ -188,16 +194,24 @@ def events(canary: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "doubletap", {"x": 1e308, "y": code, "sx": None, "sy": None}
 
 
-def messages(canary: Path, document: Any, ids: list[str]) -> Iterator[tuple[str, Any]]:
-    """Whole messages: other kinds of change, another document, kinds that are none."""
-    one = {"id": ids[-1]}
+def messages(canary: Path, document: Any, root: str, source: str) -> Iterator[tuple[str, Any]]:
+    """Whole messages: other kinds of change, of the models with the ids, another document, kinds that are none."""
+    one = {"id": source}
     code = f"__import__('os').system('touch {canary}')"
-    kinds = ("ColumnDataChanged", "ColumnsStreamed", "ColumnsPatched", "TitleChanged", "RootAdded", "RootRemoved")
-    for kind in (*kinds, "MessageSent", "os.system", None):
-        for value in (code, {"id": ids[0]}, None, {"x": [[0, code]]}, {"type": "object", "name": "Div", "id": "h3"}):
-            told = {"kind": kind, "model": one, "column_source": one, "attr": "data", "title": value, "msg_type": code}
-            yield "PATCH-DOC", {"events": [told | {"data": value, "cols": None, "patches": value, "msg_data": value}]}
-    for content in ({}, {"events": code}, {"events": [code]}, {"events": None, "references": [one]}, [], code, None):
+    column = {"model": one, "attr": "data"}
+    for value in (code, {"id": root}, None, {"x": [[0, code]]}, {"type": "object", "name": "Div", "id": "h3"}):
+        for told in (
+            {"kind": "ColumnDataChanged", "model": one, "attr": "tags", "data": value},
+            {"kind": "ColumnDataChanged", **column, "data": value, "cols": None},
+            {"kind": "ColumnsStreamed", **column, "data": value},
+            {"kind": "ColumnsPatched", **column, "patches": value},
+            *({"kind": kind, "model": value} for kind in ("RootAdded", "RootRemoved")),
+            {"kind": "TitleChanged", "title": value},
+            *({"kind": "MessageSent", "msg_type": kind, "msg_data": value} for kind in (code, "bokeh_event")),
+            *({"kind": kind, "model": one} for kind in ("os.system", None)),
+        ):
+            yield "PATCH-DOC", {"events": [told]}
+    for content in ({}, {"events": code}, {"events": [code]}, {"events": None, "references": [one]}, [], code):
         yield "PATCH-DOC", content
     for kind in ("SERVER-INFO-REQ", "PULL-DOC-REPLY", "ACK", "ERROR", "OK", "os:system", "PICKLE"):
         yield kind, {"doc": code, "text": code}
@@ -208,12 +222,13 @@ def messages(canary: Path, document: Any, ids: list[str]) -> Iterator[tuple[str,
 
 
 def garbage(canary: Path) -> Iterator[list[str | bytes]]:
-    """Frames that are no messages."""
+    """Frames that are no messages; for some of them Bokeh waits for more of the message, and answers nothing."""
     bomb = pickle.dumps(Bomb(str(canary)))
     header = json.dumps({"msgid": "1", "msgtype": "PATCH-DOC", "num_buffers": 10**9})
     yield [bomb]
     yield ["", "", ""]
     yield ["{", "}", "["]
+    yield ['{"msgid": "1", "msgtype": "PATCH-DOC"}', "{}", "null"]
     yield [header, "{}", "{}", json.dumps({"id": "os:system"}), bomb]
     yield [header, "{}", '{"events": []}', bomb, "{}"]
     yield ['{"msgid": null, "msgtype": ["os:system"]}', "{}", "{}"]

@@ -95,12 +95,13 @@ class Wire:
 
     async def _read(self) -> None:
         while True:
-            frames = [await self._link.read_message() for _ in range(3)]
-            if None in frames:
-                break
+            frames: list[str] = []
+            while len(frames) < 3 + (2 * json.loads(frames[0]).get("num_buffers", 0) if frames else 0):
+                frame = await self._link.read_message()
+                if frame is None:  # the end, told once
+                    return self._end()
+                frames.append(frame)
             header, content = json.loads(frames[0]), json.loads(frames[2])
-            for _ in range(2 * header.get("num_buffers", 0)):
-                await self._link.read_message()
             if header["msgtype"] == "ACK":
                 self._greeted.set_result(None)
             if header["msgtype"] == "ERROR":
@@ -110,9 +111,12 @@ class Wire:
             answered = self._waiting.pop(header.get("reqid", ""), None)
             if answered is not None and not answered.done():
                 answered.set_result({"type": header["msgtype"], **content})
+
+    def _end(self) -> None:
         self.closed = True
         for future in self._waiting.values():
-            future.set_result({"type": "CLOSED"})
+            if not future.done():
+                future.set_result({"type": "CLOSED"})
         if not self._greeted.done():
             self._greeted.set_exception(ConnectionError("The server closed the connection."))
 

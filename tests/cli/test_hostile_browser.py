@@ -23,8 +23,8 @@ from tornado.httpclient import HTTPClientError
 
 from zoviz.runs.store import Store
 
-# Minutes on a busy machine. What it found has quick tests: test_components_route, test_page_logo, test_recipe_programs.
-pytestmark = pytest.mark.slow
+# What these found has quick tests: test_components_route, test_page_logo, test_recipe_programs, test_slider_far_off.
+slow = pytest.mark.slow  # ten seconds of computing or more each, and six for the server
 
 
 def _load(name: str) -> ModuleType:
@@ -133,24 +133,29 @@ async def fire(server: Any, few: bool) -> None:
     pairs = hostile.readable(hostile.values(server.canary))
     async with page(server) as wire:
         document = await furnished(wire)
-        count = 0
-        for round in hostile.aimed(parts(document["roots"]), pairs, few):
-            await send(wire, [changed(*one) for one in round])
-            await asyncio.sleep(0.06)  # Panel waits for so long before it looks at what came
-            count += len(round)
-        print(f"{count} changes, {len(wire.refused)} answers that refuse some")
+        rounds, count = list(hostile.aimed(parts(document["roots"]), pairs, few)), 0
+        try:
+            for round in rounds:
+                await send(wire, [changed(*one) for one in round])
+                await asyncio.sleep(0.06)  # Panel waits for so long before it looks at what came
+                count += len(round)
+        finally:
+            print(f"{count} of {sum(map(len, rounds))} changes, {len(wire.refused)} answers that refuse some")
         assert not wire.closed and not any("root:x" in text for text in wire.heard)
 
 
+@slow
 def test_properties_name_nothing(server: Any) -> None:
     asyncio.run(fire(server, few=True))
 
 
 @pytest.mark.timeout(7200)
+@slow
 def test_no_value_of_any_property_names_anything(server: Any) -> None:
     asyncio.run(fire(server, few=False))
 
 
+@slow
 def test_events_name_nothing(server: Any) -> None:
     async def attack() -> None:
         async with page(server) as wire:
@@ -167,13 +172,19 @@ def test_events_name_nothing(server: Any) -> None:
     asyncio.run(attack())
 
 
+@slow
 def test_messages_name_nothing(server: Any) -> None:
     async def attack() -> None:
-        async with page(server) as wire:
-            document = await wire.document()
-            ids = [part.id for part in parts(document["roots"])]
-            for kind, content in hostile.messages(server.canary, document, ids):
-                await asyncio.wait_for(await wire.post(kind, content), 60)
+        sent, all_sent = 0, False
+        while not all_sent:
+            async with page(server) as wire:
+                document = await wire.document()
+                found = sorted(parts(document["roots"]), key=lambda part: part.kind == "ColumnDataSource")
+                told = list(hostile.messages(server.canary, document, found[0].id, found[-1].id))
+                while not wire.closed and sent < len(told):
+                    await wire.ask(*told[sent])
+                    sent += 1
+                all_sent = sent == len(told)
         for frames in hostile.garbage(server.canary):
             async with page(server) as wire:
                 for frame in frames:
@@ -183,6 +194,7 @@ def test_messages_name_nothing(server: Any) -> None:
     asyncio.run(attack())
 
 
+@slow
 def test_stored_runs_start_nothing_that_they_name(server: Any) -> None:
     async def attack() -> None:
         async with page(server) as wire:
@@ -203,6 +215,7 @@ def test_stored_runs_start_nothing_that_they_name(server: Any) -> None:
         assert kept.count() > before, "what is not tampered with can be repeated"
 
 
+@slow
 def test_only_its_own_pages_are_answered_and_only_with_the_password(server: Any, root: Path, tmp_path: Path) -> None:
     (tmp_path / "own_module.py").write_text(planted.OWN)
     guarded = attacked.Attacked(tmp_path.resolve(), root, ["--basic-auth", "secret"])

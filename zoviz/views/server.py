@@ -26,7 +26,9 @@ from zoviz.types import ZovizError
 def prepare() -> None:
     """Load the extension, show errors where the user is looking, and give the pages their share of the processor.
 
-    From then on no address that a browser asks for has a module imported.
+    From then on no address that a browser asks for has a module imported. ``zoviz serve`` calls this before it
+    listens; ``panel serve`` runs the file of a page only for the first page, and at start with ``--warm``: without it,
+    whoever reaches the server before the first page is made can have any module on the path imported.
 
     A solver's thread gives way every half millisecond instead of every five: a page's update waits for it at each of
     its messages.
@@ -57,8 +59,9 @@ def _settle() -> None:
     sys.setswitchinterval(5e-4)
     # A table that is shown sends its style sheets back, of which Bokeh tells on the terminal each time.
     warnings.filterwarnings("ignore", message="reference already known", category=BokehUserWarning)
-    ComponentResourceHandler.parse_url_path = _of_loaded  # type: ignore[assignment, method-assign]
-    Image.transform = _image_of_no_file  # type: ignore[assignment, method-assign]
+    route: Any = ComponentResourceHandler
+    icon: Any = Image
+    route.parse_url_path, icon.transform = _of_loaded, _image_of_no_file
 
 
 def _show(error: BaseException) -> None:

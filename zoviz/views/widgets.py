@@ -225,6 +225,7 @@ class LogSlider(NumberField):
         shown = self.suggestion if self.value is None else self.value
         if shown is not None and place == self._place():  # set by _fit: a typed value keeps its digits
             return
+        place = min(max(place, -300.0), 300.0)  # a browser may send any integer, whose power would take for ever
         rule, value = self._rule(), float(f"{10**place:.2e}")
         value = value if rule.low is None else max(value, rule.low)
         self._commit(value if rule.high is None else min(value, rule.high))
