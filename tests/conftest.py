@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import gc
+import os
 import signal
+import tempfile
+from collections.abc import Generator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -21,6 +26,32 @@ def pytest_collection_finish() -> None:
     """Take thousands of tests and all that is imported out of what the garbage collector looks through each time."""
     gc.collect()
     gc.freeze()
+
+
+ALONE = {"bench", "browser"}
+"""Marks of tests that measure times or need the whole machine: of several workers (-n 2) the others wait."""
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Those that run alone come last, when there is nobody left to wait."""
+    items.sort(key=alone)
+
+
+def alone(item: pytest.Item) -> bool:
+    """Whether no other test may run at the same time."""
+    return any(item.get_closest_marker(mark) for mark in ALONE)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
+    """One lock for all workers of a run: shared by most tests, taken by one that runs alone."""
+    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
+    if run is None:
+        return (yield)
+    with open(Path(tempfile.gettempdir()) / f"zoviz-tests-{run}.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX if alone(item) else fcntl.LOCK_SH)
+        return (yield)
 
 
 @pytest.fixture(scope="session")

@@ -17,9 +17,9 @@ TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = [
     "python -m pip install -e . && panel serve apps/dashboard.py --show",
-    'python -m pip install -e ".[test]" && python -m pytest',
+    'python -m pip install -e ".[test]" && python -m pytest -n 2',
     "uv run panel serve apps/dashboard.py --show",
-    "uv run --extra test pytest",
+    "uv run --extra test pytest -n 2",
     "panel serve apps/dashboard.py --show --unused-session-lifetime 2000 --check-unused-sessions 1000",
     "panel serve apps/dashboard.py --show --args my_module:problem",
 ]

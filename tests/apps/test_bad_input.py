@@ -90,17 +90,6 @@ def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab,
     assert lab.page.get_by_text(f"got '{text}': the value stays").count() == 1
 
 
-def test_start_pressed_twice_gives_one_run(lab: Lab) -> None:
-    lab.settle(Seconds="none")
-    lab.page.get_by_role("button", name="Start", exact=True).dblclick()
-    lab.until(lambda: len(lab.data("source-run1", "gap")) > 1, "the run has lines")
-    before = lab.iteration()
-    lab.until(lambda: lab.iteration() > before, "the run goes on")
-    lab.press("Stop")
-    lab.until(lambda: lab.message().startswith("Stopped after"), "the page says how the run ended")
-    assert lab.row("run1").count() == 1 and lab.row("run2").count() == 0
-
-
 def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> None:
     lab.choose("Problem", "Load tracking (convex)")
     lab.tab("Problem")
@@ -117,10 +106,14 @@ def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> N
 @pytest.mark.parametrize(
     ("end", "sentence"),
     [
-        ("raise RuntimeError('the simulator has no licence')", "the simulator has no licence"),
-        ("return float('nan')", "Expected finite values from the black box, got NaN or Inf"),
+        pytest.param("raise RuntimeError('the simulator has no licence')", "the simulator has no licence", id="raises"),
+        pytest.param(
+            "return float('nan')",
+            "Expected finite values from the black box, got NaN or Inf",
+            id="NaN",
+            marks=pytest.mark.slow,
+        ),
     ],
-    ids=["raises", "NaN"],
 )
 def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
     open_app: Callable[[str], Lab], end: str, sentence: str
@@ -136,6 +129,7 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
     assert lab.enabled("Start") and "objective" in lab.js("return find('plot-Gap').title.text")
 
 
+@pytest.mark.slow  # tests/views/test_light_page.py reads the same text without a browser
 def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[[str], Lab]) -> None:
     lab = open_app(ON_A_BALL)
     assert lab.page.get_by_role("combobox").first.inner_text() == "Least squares on a ball (yours)"
@@ -150,12 +144,13 @@ def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[
     lab.end("finished")
 
 
-def test_structural_widgets_are_disabled_while_a_run_is_in_progress_and_say_why(lab: Lab) -> None:
+def test_start_pressed_twice_gives_one_run_and_structural_widgets_say_why_they_are_disabled(lab: Lab) -> None:
     lab.settle(Seconds="none")
     lab.tab("Solver")
     reason = lab.page.get_by_text(LOCKED)
     assert not any(one.is_visible() for one in reason.all())
-    lab.start()
+    lab.page.get_by_role("button", name="Start", exact=True).dblclick()
+    lab.until(lambda: len(lab.data("source-run1", "gap")) > 1, "the run has lines")
     for tab, fixed, free in (
         ("Solver", "Dual cap B", "Primal step c"),
         ("Problem", "Variables n", None),
@@ -166,12 +161,17 @@ def test_structural_widgets_are_disabled_while_a_run_is_in_progress_and_say_why(
         lab.until(lambda: any(one.is_visible() for one in reason.all()), "the page says why")
         assert free is None or lab.field(free).is_enabled()
     assert lab.page.get_by_role("combobox").first.get_attribute("aria-disabled") == "true"
+    before = lab.iteration()
+    lab.until(lambda: lab.iteration() > before, "the run goes on")
     lab.press("Stop")
+    lab.until(lambda: lab.message().startswith("Stopped after"), "the page says how the run ended")
+    assert lab.row("run1").count() == 1 and lab.row("run2").count() == 0
     lab.end("stopped")
     lab.until(lambda: lab.field("Replicas").is_enabled(), "the fields can be changed again")
     lab.until(lambda: not any(one.is_visible() for one in reason.all()), "the reason is gone")
 
 
+@pytest.mark.slow  # test_lifecycle.py has two tabs, too
 def test_two_tabs_do_not_disturb_each_other(server: Server, open_lab: Callable[..., Lab]) -> None:
     first, second = open_lab(server.url), open_lab(server.url)
     for lab in (first, second):

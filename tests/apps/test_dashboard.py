@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import pytest
 
 if TYPE_CHECKING:
     from conftest import Lab
@@ -98,9 +99,7 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     lab.until(lambda: lab.row("run1").count() == 0, "the run is off the shelf")
     lab.until(lambda: lab.iteration() == 0 and not lab.enabled("Reset"), "the counters are back")
 
-
-def test_step_alone_begins_a_run_with_one_iteration(lab: Lab) -> None:
-    lab.press("Step")
+    lab.press("Step")  # which begins a run
     lab.end("paused")
     lab.until(lambda: lab.iteration() == 1, "one step is taken")
     lab.press("Stop")
@@ -317,6 +316,7 @@ def test_axes_scales_bands_and_themes(lab: Lab) -> None:
     assert sum(paper["light"][:3]) > sum(paper["dark"][:3])
 
 
+@pytest.mark.slow
 def test_other_problems_and_solvers_converge_from_the_page(lab: Lab) -> None:
     lab.settle(Seconds="2", Replicas="5")
     lab.choose("Problem", "Load tracking (convex)")

@@ -56,10 +56,13 @@ def accepted(solver: str, problem: str) -> bool:
         return True
 
 
-def marks(solver: str, problem: str, long: bool = False) -> list[pytest.MarkDecorator]:
-    """Slow, for what need not be tried every time."""
+def marks(solver: str, problem: str, noise: str = "deterministic", long: bool = False) -> list[pytest.MarkDecorator]:
+    """Slow, for what need not be tried every time: on a core problem a solver meets one kind of noise, and none."""
     core = problem in CORE_PROBLEMS or solver == CORE_SOLVER
-    return [pytest.mark.slow] if not core or (long and PROBLEMS[problem].costly) else []
+    if problem in CORE_PROBLEMS and solver != CORE_SOLVER and noise != "deterministic":
+        turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
+        core = noise == NOISE[1 + turn % 2]
+    return [pytest.mark.slow] if not core or ((long or noise != "deterministic") and PROBLEMS[problem].costly) else []
 
 
 PAIRS = [pair for pair in itertools.product(SOLVERS, PROBLEMS) if accepted(*pair)]
@@ -75,7 +78,7 @@ EACH_OWN_PAIR = pytest.mark.parametrize(
 EACH_PAIR_AND_NOISE = pytest.mark.parametrize(
     "solver, problem, noise",
     [
-        pytest.param(*pair, noise, id="-".join((*pair, noise)), marks=marks(*pair, long=noise != "deterministic"))
+        pytest.param(*pair, noise, id="-".join((*pair, noise)), marks=marks(*pair, noise))
         for pair, noise in itertools.product(PAIRS, NOISE)
     ],
 )

@@ -145,7 +145,9 @@ class Dashboard(Pilot):
         """Buttons, status, plots and the list of runs."""
         left = pn.FlexBox(self.transport, self.library.button, align_items="center")
         bar = pn.FlexBox(left, self.board.controls(), justify_content="space-between", align_items="center")
-        plots = pn.Column(self.board, sizing_mode="stretch_width", margin=0)
+        # They come once the page stands: while its widgets are laid out, each would measure every figure again.
+        plots = pn.Column(sizing_mode="stretch_width", min_height=800, margin=0)
+        pn.state.onload(lambda: plots.append(self.board))
         return pn.Column(bar, self.status, *self.library.beside(plots), sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
