@@ -10,7 +10,8 @@ import contextlib
 import importlib.util
 import json
 import time
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -49,7 +50,7 @@ def server(tmp_path_factory: pytest.TempPathFactory, root: Path) -> Iterator[Any
     one.planted = labels
     one.forbidden = frozenset(hostile.MODULES)
     try:
-        asyncio.run(honest(one))
+        by_itself(honest(one))
         one.arm()
         yield one
     finally:
@@ -70,8 +71,14 @@ def unharmed(server: Any) -> Iterator[None]:
     """After every attack: nothing was opened, imported or started, and honest people are served as before."""
     yield
     assert not server.misdeeds()
-    asyncio.run(honest(server))
+    by_itself(honest(server))
     assert not server.misdeeds()
+
+
+def by_itself(attack: Coroutine[Any, Any, None]) -> None:
+    """Run it in a thread: the browser of other tests keeps this one's event loop."""
+    with ThreadPoolExecutor(1) as pool:
+        pool.submit(asyncio.run, attack).result()
 
 
 def store(server: Any) -> Store:
@@ -114,6 +121,7 @@ async def furnished(wire: Any) -> Any:
     return await wire.document()
 
 
+@slow
 def test_addresses_name_nothing(server: Any) -> None:
     async def attack() -> None:
         async with page(server) as wire:
@@ -126,7 +134,7 @@ def test_addresses_name_nothing(server: Any) -> None:
             if "passwd" in request.partition("?")[0] or "/components/" in request:
                 assert answer.code in (400, 403, 404), request
 
-    asyncio.run(attack())
+    by_itself(attack())
 
 
 async def fire(server: Any, few: bool) -> None:
@@ -146,13 +154,13 @@ async def fire(server: Any, few: bool) -> None:
 
 @slow
 def test_properties_name_nothing(server: Any) -> None:
-    asyncio.run(fire(server, few=True))
+    by_itself(fire(server, few=True))
 
 
 @pytest.mark.timeout(7200)
 @slow
 def test_no_value_of_any_property_names_anything(server: Any) -> None:
-    asyncio.run(fire(server, few=False))
+    by_itself(fire(server, few=False))
 
 
 @slow
@@ -169,7 +177,7 @@ def test_events_name_nothing(server: Any) -> None:
             )
             assert not wire.closed
 
-    asyncio.run(attack())
+    by_itself(attack())
 
 
 @slow
@@ -191,7 +199,7 @@ def test_messages_name_nothing(server: Any) -> None:
                     wire.write(frame)
                 await asyncio.sleep(0.05)
 
-    asyncio.run(attack())
+    by_itself(attack())
 
 
 @slow
@@ -211,7 +219,7 @@ def test_stored_runs_start_nothing_that_they_name(server: Any) -> None:
 
     with store(server) as kept:
         before = kept.count()
-        asyncio.run(attack())
+        by_itself(attack())
         assert kept.count() > before, "what is not tampered with can be repeated"
 
 
@@ -238,7 +246,7 @@ def test_only_its_own_pages_are_answered_and_only_with_the_password(server: Any,
             assert raw.labelled(await wire.document())["Start"]
 
     try:
-        asyncio.run(attack())
+        by_itself(attack())
         assert {line.laddr.ip for line in psutil.Process(guarded.process.pid).net_connections()} == {"127.0.0.1"}
     finally:
         guarded.stop()

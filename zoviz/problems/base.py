@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import param
 
 from zoviz.problems.noise import Noisy
+from zoviz.problems.side_effects import SideEffects
 from zoviz.sets import Set
 from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum, Printed, Tally
+from zoviz.types import Array, Constants, Evaluation, Optimum, Tally
 
 
-class Problem(Noisy):
+class Problem(SideEffects, Noisy):
     """Minimise f(x) subject to h(x) <= 0 and x in X.
 
     A subclass provides ``n``, ``m``, ``domain`` and ``evaluate``, and whatever else it knows: ``gradient``,
@@ -96,27 +97,6 @@ class Problem(Noisy):
         twin = type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
         twin._data = self._data
         return twin
-
-    def release(self) -> None:
-        """Let go of what evaluating holds open, e.g. processes; a run does it when it ends."""
-
-    @property
-    def mishap(self) -> str:
-        """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
-        return ""
-
-    @property
-    def printed(self) -> tuple[Printed, ...]:
-        """What the last evaluations printed, oldest first; any thread may ask. Empty where nothing is ever printed."""
-        return ()
-
-    @property
-    def memory(self) -> dict[str, Any]:
-        """What evaluating has left behind beside values: numbers and text by name, kept with a run's checkpoint."""
-        return {}
-
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Take over another instance's ``memory``, or a part of it; ``asked``: points that a run has asked for."""
 
     @property
     def pointwise(self) -> bool:

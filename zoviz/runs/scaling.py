@@ -135,8 +135,15 @@ def _evened(oracle: Oracle, x0: Array) -> Array | None:
     hidden = noise * (2.0 + 3.0 * np.sqrt(2.0 / seen.sum()))  # 2: the repeats' own error is common to all coordinates
     curved = square.mean(axis=0) > np.maximum(hidden, _CURVED**2 * slope)
     bends = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[seen])
-    # Where most coordinates are straight, these count as equal, and the others as far from them as may be.
-    middle, width = max(np.median(bends), bends.max() / _LONGEST**4), units.width.copy()
+    return _stretched(units.width, seen, bends)
+
+
+def _stretched(width: Array, seen: Array, bends: Array) -> Array | None:
+    """Widths (n,), evened for the coordinates that were ``seen``, of curvatures ``bends``; None where these are 0.
+
+    Where most coordinates are straight, these count as equal, and the others as far from them as may be.
+    """
+    middle, width = max(np.median(bends), bends.max() / _LONGEST**4), width.copy()
     if not middle > 0:
         return None
     width[seen] /= np.sqrt(np.minimum(np.maximum(bends / middle, _SHORTEST**2), _LONGEST**2))

@@ -29,7 +29,7 @@ import numpy as np
 
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
+from zoviz.solvers.inside import kept_inside, moved_inside, typical_width
 from zoviz.streams import Streams
 from zoviz.types import Array, Constants
 
@@ -142,7 +142,7 @@ class _Probes:
     def __init__(self, oracle: Oracle, x0: Array, streams: Streams) -> None:
         self._oracle, self._streams, self._x0 = oracle, streams, x0
         self.noisy = oracle.contract == "independent"
-        self.width = _width(oracle, x0[0])
+        self.width = typical_width(oracle, x0[0])
         self.sigma, self._freedom = np.zeros(oracle.m + 1), np.zeros(oracle.m + 1)
         self._first: int | None = None
 
@@ -153,13 +153,13 @@ class _Probes:
         d = np.swapaxes(np.linalg.qr(draws)[0], -1, -2).reshape(replicas, -1, n)
         # Every coordinate moves by about the step, none by more than twice as much.
         length = step * self.width * np.minimum(np.sqrt(n), 2.0 / np.abs(d).max(axis=-1))
-        centre = _moved_inside(self._oracle, self._x0, 2.0 * step * self.width)[:, None]
+        centre = moved_inside(self._oracle, self._x0, 2.0 * step * self.width)[:, None]
         # Twice as many repeats as directions: the centre enters every curvature twice.
         repeats = max(_REPEATS, 2 * frames * count * (frames > 1)) if self.noisy else 1
         values = self._evaluate(np.repeat(centre, repeats, axis=1))
         if self._first is None:
             self._first = int(np.argmax(np.isfinite(values[..., 0]).any(axis=1)))
-        offset, length = _kept_inside(self._oracle, length[..., None] * d, length)
+        offset, length = kept_inside(self._oracle, length[..., None] * d, length)
         one = self._first
         ahead, behind = self._evaluate(centre + offset)[one], self._evaluate(centre - offset)[one]
         level = self._learn_noise(values[one])
@@ -228,34 +228,3 @@ def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tu
     factor = 0.5 * n * (n + 2) * (n > 1)
     told, untold = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * hidden)
     return np.where(seen, told, np.minimum(untold, 1.5 * np.abs(mean)))
-
-
-def _moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
-    """The starts, moved so that ``reach`` around them lies in the box, where it is that wide."""
-    domain = oracle.domain
-    if not isinstance(domain, Box):
-        return x0
-    reach = np.minimum(reach, 0.5 * (domain.upper - domain.lower))
-    return np.minimum(np.maximum(x0, domain.lower + reach), domain.upper - reach)
-
-
-def _kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Array]:
-    """Offsets (R, k, n) cut off where an interval of the box is shorter than twice that, and their lengths (R, k)."""
-    domain = oracle.domain
-    if not isinstance(domain, Box):
-        return offset, length
-    half = 0.5 * (domain.upper - domain.lower)
-    cut = np.minimum(np.maximum(offset, -half), half)
-    left = np.sqrt(np.square(cut).sum(axis=-1))
-    shorter = (cut != offset).any(axis=-1) & (left > 0)
-    return np.where(shorter[..., None], cut, offset), np.where(shorter, left, length)
-
-
-def _width(oracle: Oracle, x: Array) -> float:
-    """A typical length: the median finite width of the box, else the size of the start, at least 1."""
-    domain = oracle.domain
-    if isinstance(domain, Box):
-        widths = (domain.upper - domain.lower)[np.isfinite(domain.upper - domain.lower)]
-        if widths.size and np.median(widths) > 0:
-            return float(np.median(widths))
-    return float(max(1.0, np.abs(x).max()))
