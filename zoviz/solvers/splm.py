@@ -80,15 +80,15 @@ class ZOSPLM(Solver):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.
 
-        p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + L_h / 4 + p)(1 + v)] (G_f / G_0 for
-        1/4 where constants are measured and that is more) and
+        p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + w L_h + p)(1 + v)] with w = 1/4, or
+        2 (L_h / L_f - 1) where that is more but 2 at most (G_f / G_0 where constants are measured), and
         alpha = 0.3 (L_f + p) / [(1 + v) G_0^2], where v is the relative variance of the estimate, (n - 1)/k for the
         sphere; both over ``noise_factor`` under independent noise; r = 1e-5 as in the paper, larger under that noise.
 
         Notes
         -----
         Ours: the paper gives no steps. 1.5/L is a safe step on a quadratic, L_h / 4 allows for duals of moderate
-        size, and the dual step is scaled so that the first swing of y, driven by h ~ G_0 ||x||, is of the size
+        size, more is needed where the constraint bends more than the objective (small instances), and the dual step is scaled so that the first swing of y, driven by h ~ G_0 ||x||, is of the size
         L_f / L_h whatever the units of f and h. One rule served n = 10 to 200 with k = 10 to 10,000.
         """
         n, rho = problem.domain.n, constants.weak_convexity
@@ -96,8 +96,10 @@ class ZOSPLM(Solver):
         radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, 1e-5)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
+        bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, 1e-300) - 1.0
+        dual = min(max(0.25, 2.0 * bent), 2.0)
         return {
-            "primal_step": 1.5 / ((constants.lagrangian_curvature(0.25) + p) * inflation),
+            "primal_step": 1.5 / ((constants.lagrangian_curvature(dual) + p) * inflation),
             "dual_step": 0.3 * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
             "proximal_weight": p,
             "estimator.smoothing_radius": radius,
