@@ -204,3 +204,14 @@ async def log_in(port: int, password: str) -> str:
     answer = await get(port, "/login", "; ".join(cookies), method="POST", body=body, follow_redirects=False)
     given = [cookie.partition(";")[0] for cookie in answer.headers.get_list("Set-Cookie")]
     return "; ".join([*cookies, *given])
+
+
+async def unfolded(wire: Wire) -> Any:
+    """The document once each of its tabs was shown: what is on a tab is made when that is first seen."""
+    document = await wire.document()
+    data = (part.attributes.get("data") for part in parts(document["roots"]))
+    tabs = next(one["id"] for one in data if isinstance(one, dict) and "Tabs" in one.get("name", ""))
+    for at in (1, 2, 0):
+        await asyncio.wait_for(await wire.patch(changed(tabs, "active", at)), 120)
+        await asyncio.sleep(0.3)
+    return await wire.document()

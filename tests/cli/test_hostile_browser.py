@@ -99,7 +99,7 @@ async def honest(server: Any) -> None:
     with store(server) as kept:
         before = kept.count()
         async with page(server) as wire:
-            widgets = raw.labelled(await wire.document())
+            widgets = raw.labelled(await raw.unfolded(wire))
             await asyncio.wait_for(await wire.patch(changed(widgets["Iterations"][1], "value", "10")), 60)
             await asyncio.sleep(0.3)  # Panel's debouncing
             await press(wire, widgets["Start"][0])
@@ -113,7 +113,7 @@ async def honest(server: Any) -> None:
 
 async def furnished(wire: Any) -> Any:
     """A page on which everything is that there may be: a run on the plots, the stored runs, a picture."""
-    widgets = raw.labelled(await wire.document())
+    widgets = raw.labelled(await raw.unfolded(wire))
     await press(wire, widgets["Step"][0])
     await asyncio.sleep(0.5)
     await press(wire, widgets["Stored runs"][0])

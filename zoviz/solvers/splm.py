@@ -88,8 +88,9 @@ class ZOSPLM(Solver):
         Notes
         -----
         Ours: the paper gives no steps. 1.5/L is a safe step on a quadratic, L_h / 4 allows for duals of moderate
-        size, more is needed where the constraint bends more than the objective (small instances), and the dual step is scaled so that the first swing of y, driven by h ~ G_0 ||x||, is of the size
-        L_f / L_h whatever the units of f and h. One rule served n = 10 to 200 with k = 10 to 10,000.
+        size, and more is needed where the constraint bends more than the objective, as in small instances. The dual
+        step is scaled so that the first swing of y, driven by h ~ G_0 ||x||, is of the size L_f / L_h whatever the
+        units of f and h. One rule served n = 3 to 200 with k = 10 to 10,000; with n = 2 a few instances go astray.
         """
         n, rho = problem.domain.n, constants.weak_convexity
         p = self.proximal_weight or (0.25 * constants.curvature if constants.measured else 2.0 * rho or 1.0)
