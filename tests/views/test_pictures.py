@@ -85,7 +85,7 @@ def test_a_run_keeps_a_bounded_path_of_its_first_replica() -> None:
     run.run()
     path = run.path.snapshot().columns
     assert len(path["x"]) <= PATH_POINTS and path["iteration"][0] == 0 and path["iteration"][-1] >= 696
-    again = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=1, iterations=int(path["iteration"][100]), seed=4)
+    again = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=2, iterations=int(path["iteration"][100]), seed=4)
     again.run()
     np.testing.assert_array_equal(path["x"][100], again.state.x[0])
 
