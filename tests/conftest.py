@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
 import signal
-import tempfile
 from collections.abc import Generator
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+try:
+    import fcntl
+except ImportError:  # Windows: there use one worker
+    fcntl = None
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -45,11 +48,10 @@ def alone(item: pytest.Item) -> bool:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
-    """One lock for all workers of a run: shared by most tests, taken by one that runs alone."""
-    run = os.environ.get("PYTEST_XDIST_TESTRUNUID")
-    if run is None:
+    """One lock for all workers in this checkout: shared by most tests, taken by one that runs alone."""
+    if fcntl is None or "PYTEST_XDIST_WORKER" not in os.environ:
         return (yield)
-    with open(Path(tempfile.gettempdir()) / f"zoviz-tests-{run}.lock", "w") as lock:
+    with open(ROOT / "pyproject.toml") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX if alone(item) else fcntl.LOCK_SH)
         return (yield)
 

@@ -58,7 +58,7 @@ def capture(worker: Worker) -> bytes | None:
         For a state that is made of other things than arrays, numbers, text, and tuples, lists and dicts of them.
     """
     amiss = worker.state is None or worker.error is not None or worker.spent_calls
-    if amiss or not worker.solver.checkpointable or worker.oracle is None or not worker.oracle.active.any():
+    if amiss or not worker.solver.checkpointable or not worker.oracle.active.any():
         return None
     return pack(_contents(worker))
 
