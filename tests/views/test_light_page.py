@@ -15,7 +15,7 @@ from panel.io.state import set_curdoc
 from zoviz import Run
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
 from zoviz.sets import Box
-from zoviz.solvers import ZOSPLM, SmoothedALM
+from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
 from zoviz.types import Evaluation
 from zoviz.views.board import Board
 from zoviz.views.choice import Choice
@@ -144,6 +144,17 @@ def test_reasons_are_listed_in_full_and_other_forms_in_one_line() -> None:
     choice._explain(NonconvexQCQP(), reasons)
     assert choice._refused.object.count("Not offered: ") == 4 and "<details" not in choice._refused.object
     assert not choice._others.visible
+
+
+def test_what_is_not_installed_is_one_line_with_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SLSQP, "needs", ("no_such_package",))
+    choice = Choice()
+    assert "no_such_package" not in choice._refused.object and "no_such_package" in choice._others.object
+    assert "Solvers whose packages are not installed: 1</summary>" in choice._others.object
+    assert 'pip install "zoviz[peers]"' in choice._others.object
+    assert (
+        SLSQP().lacking == SLSQP().accepts(NonconvexQCQP()) and "SLSQP (SciPy)" not in choice.param.solver_name.objects
+    )
 
 
 def test_linear_solvers_are_made_for_linear_problems_only() -> None:

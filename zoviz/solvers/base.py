@@ -67,7 +67,12 @@ class Solver(param.Parameterized):
                 f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "
                 f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
             )
-        return self.objection(problem)
+        return self.lacking or self.objection(problem)
+
+    @property
+    def lacking(self) -> str:
+        """What it needs and is not installed, as a sentence with the command that installs it; else empty."""
+        return ""
 
     def objection(self, problem: Problem) -> str | None:
         """The solver's own reason why it cannot run on a problem of its form, as a sentence; to be overridden."""

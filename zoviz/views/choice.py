@@ -139,8 +139,10 @@ class Choice(pn.viewable.Viewer):
             self._show_solver()
 
     def _explain(self, problem: Problem, reasons: dict[str, str]) -> None:
-        """Say why solvers are not offered; those made for another form of problem in one line."""
-        own = [reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)]
+        """Say why solvers are not offered; in a line each those made for other problems, and those not installed."""
+        ours = {title: reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)}
+        absent = [reason for title, reason in ours.items() if self.solvers[title].lacking]
+        own = [reason for title, reason in ours.items() if not self.solvers[title].lacking]
         other: dict[str, list[str]] = {}
         for title in reasons:
             if not self.solvers[title].made_for(problem):
@@ -149,7 +151,9 @@ class Choice(pn.viewable.Viewer):
         count = sum(len(titles) for titles in other.values())
         lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
         amend(self._refused, object=text, visible=bool(own))
-        amend(self._others, object=folded(f"{count} solvers are made for other problems", *lists), visible=bool(other))
+        lines = [folded(f"Solvers whose packages are not installed: {len(absent)}", *absent)] if absent else []
+        lines += [folded(f"{count} solvers are made for other problems", *lists)] if other else []
+        amend(self._others, object="".join(lines), visible=bool(lines))
 
     def _reason(self, solver: Solver, problem: str) -> str:
         try:

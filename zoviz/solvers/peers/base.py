@@ -66,14 +66,19 @@ class Peer(Solver):
         self._courses: list[Course] = []
         self._at: History | None = None
 
-    def objection(self, problem: Problem) -> str | None:
-        """A box as domain, and the library at hand."""
+    @property
+    def lacking(self) -> str:
+        """The library, where it is not at hand."""
         missing = [name for name in self.needs if importlib.util.find_spec(name) is None]
-        if missing:
-            return (
-                f"{self.title} needs {' and '.join(missing)}, which is not installed: run python -m pip install "
-                f'"zoviz[{self.extra}]".'
-            )
+        if not missing:
+            return ""
+        return (
+            f"{self.title} needs {' and '.join(missing)}, which is not installed: run python -m pip install "
+            f'"zoviz[{self.extra}]".'
+        )
+
+    def objection(self, problem: Problem) -> str | None:
+        """A box as domain."""
         if not isinstance(problem.domain, Box):
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
         return None
