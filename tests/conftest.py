@@ -16,7 +16,9 @@ try:
 except ImportError:  # Windows: there use one worker
     fcntl = None
 
-ROOT = Path(__file__).resolve().parent.parent
+pytest.register_assert_rewrite("helpers")
+
+from helpers.project import ROOT  # noqa: E402  # once its assertions are explained, too
 
 
 def pytest_configure() -> None:

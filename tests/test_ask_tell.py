@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.black_box import f_at, h_at
+from helpers.every_solver import EVERY as SOLVERS
+from helpers.interruption import FIELDS
 from zoviz import AskTell, Run
 from zoviz.problems import BlackBox, NonconvexQCQP, Problem
-from zoviz.registry import discover
-from zoviz.solvers import ZOCEG, ZOSPLM, Solver
+from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.streams import Streams
 from zoviz.types import Array, Evaluation, OracleError, ZovizError
 
-SOLVERS = {name: cls for name, cls in discover("zoviz.solvers", Solver).items() if cls.__module__[:6] == "zoviz."}
-FIELDS = ("x", "fun", "maxcv", "success", "nfev", "multipliers", "best_feasible", "best_value", "failures")
 ITERATIONS = 6
 
 
@@ -28,14 +28,6 @@ class Flat(NonconvexQCQP):
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
         f, h = zip(*[super(Flat, self).evaluate(point) for point in x.reshape(-1, x.shape[-1])], strict=True)
         return Evaluation(np.array(f).reshape(x.shape[:-1]), np.array(h).reshape(*x.shape[:-1], self.m))
-
-
-def f_at(x: Array) -> float:
-    return float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2)
-
-
-def h_at(x: Array) -> list[float]:
-    return [float(x[0] + x[1] - 2.0), float(x[0] ** 2 - x[1])]
 
 
 PROBLEMS = {

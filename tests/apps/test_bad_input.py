@@ -6,14 +6,12 @@ import math
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-if TYPE_CHECKING:
-    from conftest import Lab, Server
+from helpers.lab import HANDLE, Lab
+from helpers.serving import Server
 
-HANDLE = ".logslider-primal_step input[type=range]"
 LOCKED = "Fixed while a run is in progress"
 
 HEAD = """

@@ -12,6 +12,7 @@ import panel_material_ui as pmui
 import param
 import pytest
 
+from helpers.ports import free_port
 from zoviz.parameters import Scale
 from zoviz.views.widgets import widget_for
 
@@ -42,9 +43,7 @@ def address(settings: Settings) -> Iterator[str]:
         pane = pn.Param(settings, parameters=names, widgets=widgets, show_name=False)
         return pmui.Page(title="widgets", sidebar=[pane], sidebar_width=340)
 
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+    port = free_port()
     server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
     for _ in range(200):
         try:

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import importlib.util
 import json
 import time
 from collections.abc import AsyncIterator, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import panel.models.tabulator  # noqa: F401  # models that a page has are looked up by name
@@ -22,22 +20,15 @@ import psutil
 import pytest
 from tornado.httpclient import HTTPClientError
 
+from helpers import attacked
+from helpers import hostile_store as planted
+from helpers import hostile_values as hostile
+from helpers import raw_client as raw
+from helpers.raw_client import Wire, changed, event, parts, press, send
 from zoviz.runs.store import Store
 
 # What these found has quick tests: test_components_route, test_page_logo, test_recipe_programs, test_slider_far_off.
 slow = pytest.mark.slow  # ten seconds of computing or more each, and six for the server
-
-
-def _load(name: str) -> ModuleType:
-    """A helper beside this file: tests have no package."""
-    spec = importlib.util.spec_from_file_location(f"zoviz_test_{name}", Path(__file__).with_name(f"{name}.py"))
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-attacked, hostile, planted, raw = (_load(n) for n in ("attacked", "hostile_values", "hostile_store", "raw_client"))
-Wire, changed, event, parts, press, send = raw.Wire, raw.changed, raw.event, raw.parts, raw.press, raw.send
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers import waiting
 from zoviz.runs.store import Store
 
 # Problem 22 of Hock and Schittkowski; every launch leaves a line.
@@ -24,6 +26,7 @@ awk '{ x[NR] = $1 } END { printf "%.17g\\n%.17g\\n%.17g\\n",
     (x[1] - 2)^2 + (x[2] - 1)^2, x[1] + x[2] - 2, x[1]^2 - x[2] }' "$1" > "$2"
 """
 LONG = ["run", "LoadTracking", "ZOCEG", "n=5", "curtailment=40", "--calls", "100000000", "--json", "--quiet"]
+until = partial(waiting.until, seconds=90.0, pause=0.05)
 
 
 @pytest.fixture
@@ -45,13 +48,6 @@ def begin(tmp_path: Path, root: Path) -> Iterator[Callable[..., subprocess.Popen
     for process in begun:
         process.kill()
         process.communicate()
-
-
-def until(condition: Callable[[], Any], seconds: float = 90.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.05)
 
 
 def records(folder: Path) -> list[Any]:

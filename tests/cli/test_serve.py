@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from helpers.ports import free_port
+
 
 def answer(port: int, request: str, origin: str = "") -> str:
     """The first line of what the server answers."""
@@ -22,12 +24,6 @@ def answer(port: int, request: str, origin: str = "") -> str:
     with socket.create_connection(("127.0.0.1", port), timeout=60) as link:
         link.sendall(f"GET {request} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\n{upgrade if origin else ''}\r\n".encode())
         return link.recv(200).decode(errors="replace").split("\r\n")[0]
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def test_the_dashboard_is_served_here_to_its_own_origin_until_ctrl_c(tmp_path: Path, root: Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers import waiting
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.runs.store import Store
@@ -22,12 +21,10 @@ from zoviz.solvers import ZOCEG
 @pytest.fixture(scope="session")
 def postgres() -> Iterator[Any]:
     """Makes a URL of a fresh database, in a server that is started for the session."""
-    # Tests have no package: a helper beside them is loaded by its path.
-    spec = importlib.util.spec_from_file_location("zoviz_test_postgres", Path(__file__).with_name("postgres.py"))
-    helper = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(helper)
-    with helper.server() as server:
-        yield lambda: helper.database(server, f"zoviz_{uuid.uuid4().hex[:12]}")
+    from helpers.postgres import database, server  # not for Windows
+
+    with server() as one:
+        yield lambda: database(one, f"zoviz_{uuid.uuid4().hex[:12]}")
 
 
 @pytest.fixture(scope="session")
@@ -67,13 +64,7 @@ def small(store: Store) -> Callable[..., Run]:
 
 @pytest.fixture
 def until() -> Callable[..., None]:
-    def wait(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-        end = time.monotonic() + seconds
-        while not condition():
-            assert time.monotonic() < end, "waited in vain"
-            time.sleep(0.005)
-
-    return wait
+    return waiting.until
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from helpers.black_box import h_at
 from zoviz import Run
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox
@@ -29,10 +30,6 @@ class Mortal:
         if not self.left:
             os.kill(os.getpid(), signal.SIGKILL)
         return float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2)
-
-
-def h_at(x: Array) -> list[float]:
-    return [float(x[0] + x[1] - 2.0), float(x[0] ** 2 - x[1])]
 
 
 def steered(run: Run) -> None:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -12,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.again import onward
@@ -19,13 +18,6 @@ from zoviz.runs.checkpoint import capture, restore
 from zoviz.runs.journal import Change
 from zoviz.runs.readout import Progress
 from zoviz.solvers import ZOSPLM
-
-
-def until(condition: Callable[[], Any], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.002)
 
 
 def made(*script: Change, **settings: Any) -> Run:

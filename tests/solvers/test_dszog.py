@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers.bench import Bench
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import DSZOG
 from zoviz.types import Array
-
-if TYPE_CHECKING:
-    from conftest import Bench
 
 A, B, ETA, ETA_P, BETA, LAM, DECAY, RADIUS, K = 0.3, 0.2, 0.1, 0.4, 1.5, 0.7, 0.9, 0.1, 3
 GIVEN = {

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers.bench import Bench
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import OGDARR
 from zoviz.types import Array
-
-if TYPE_CHECKING:
-    from conftest import Bench
 
 ETA, ETA_Y, CAP, RADIUS, K = 0.03, 0.2, 0.35, 0.1, 3
 GIVEN = {"primal_step": ETA, "dual_step": ETA_Y, "dual_cap": CAP}

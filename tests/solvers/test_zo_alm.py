@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers.bench import Bench
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOALM
 from zoviz.solvers.parts import AugmentedLagrangian
 from zoviz.types import Array, Evaluation
-
-if TYPE_CHECKING:
-    from conftest import Bench
 
 C, BETA, CAP, RADIUS, K = 0.05, 2.0, 0.9, 0.1, 3
 

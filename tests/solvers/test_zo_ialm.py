@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from helpers.bench import Bench
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
@@ -17,9 +18,6 @@ from zoviz.sets import Ball
 from zoviz.solvers import ZOiALM
 from zoviz.streams import Streams
 from zoviz.types import Array, Estimate
-
-if TYPE_CHECKING:
-    from conftest import Bench
 
 W0, BETA, SIGMA, CAP, EPS, SHARE, TOL, RADIUS, PATIENCE = 0.6, 2.0, 3.0, 1.1, 0.8, 0.2, 0.3, 0.05, 3
 SMOOTH, SMOOTH_H, SLOPE = 4.0, 2.0, 2.5

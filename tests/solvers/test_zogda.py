@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pytest
 
+from helpers.bench import Bench
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOGDA
 from zoviz.types import Array
-
-if TYPE_CHECKING:
-    from conftest import Bench
 
 C, ALPHA, CAP, RADIUS, K = 0.05, 0.3, 0.35, 0.1, 3
 GIVEN = {"primal_step": C, "dual_step": ALPHA, "dual_cap": CAP}

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import time
 import warnings
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 import pytest
 
+from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.journal import Change
@@ -19,13 +18,6 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # Bokeh's use of pandas
     pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
 ]
-
-
-def until(condition: Callable[[], Any], seconds: float = 30.0) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.005)
 
 
 @pytest.fixture(scope="module")

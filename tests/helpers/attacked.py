@@ -16,6 +16,8 @@ from pathlib import Path
 
 import psutil
 
+from helpers.ports import free_port
+
 HERE = Path(__file__).parent
 PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn")
 NEVER = (*PROCESSES, "pty.spawn", "pickle.find_class", "socket.connect", "urllib.Request", "webbrowser.open", "compile")
@@ -28,13 +30,6 @@ UNHANDLED = re.compile(
 
 Without source lines, and without Bokeh's websocket handler, which closes the connection that such a message came on.
 """
-
-
-def free_port() -> int:
-    """A TCP port that nobody listens on now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 class Attacked:

@@ -1,0 +1,102 @@
+"""The dashboard in a real browser: axes, scales, bands and themes of the plots."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from helpers.lab import Lab
+
+KEYS = ["gap", "gap.low", "gap.high"]
+
+
+def contrast(ink: list[float], paper: list[float]) -> float:
+    """Ratio of luminances as WCAG defines it, for RGBA on opaque RGB."""
+
+    def luminance(colour: np.ndarray) -> float:
+        c = colour / 255
+        return float(np.where(c <= 0.03928, c / 12.92, ((c + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+    alpha = ink[3] if len(ink) > 3 else 1.0
+    under = np.array(paper[:3])
+    pair = sorted((luminance(alpha * np.array(ink[:3]) + (1 - alpha) * under), luminance(under)))
+    return (pair[1] + 0.05) / (pair[0] + 0.05)
+
+
+# Colours of a plot's texts, and of the page below it, as the browser resolves them.
+COLOURS = """
+const plot = find("plot-Gap"), box = document.createElement("div"); document.body.append(box);
+const rgb = colour => { box.style.color = colour; return getComputedStyle(box).color.match(/[\\d.]+/g).map(Number) };
+const axes = [...plot.below, ...plot.left].filter(m => m.major_label_text_color !== undefined);
+const legend = plot.above.find(m => m.items);
+const inks = [plot.title.text_color, legend.label_text_color, ...axes.map(m => m.major_label_text_color)].map(rgb);
+box.remove();
+return [inks, getComputedStyle(document.body).backgroundColor.match(/[\\d.]+/g).map(Number)];
+"""
+
+
+def line(lab: Lab) -> np.ndarray:
+    columns = lab.js("const d = find('source-run1').data; return a.map(k => Array.from(d[k]))", KEYS)
+    return np.array(columns, dtype=float)
+
+
+def settled(lab: Lab) -> np.ndarray:
+    """The line once it has not changed for a second: what was drawn before may still be on its way."""
+    before = None
+    while str(now := line(lab)) != before:
+        before = str(now)
+        lab.page.wait_for_timeout(1000)
+    return now
+
+
+def scales(lab: Lab) -> list[str]:
+    return lab.js("const p = find('plot-Gap'); return [p.x_scale.type, p.y_scale.type]")
+
+
+def check_bands(lab: Lab) -> None:
+    bands = {}
+    for name in ("min–max", "quartiles", "no band", "mean ± std"):
+        before = str(settled(lab))
+        lab.choose("Band", name)
+        lab.until(lambda before=before: str(line(lab)) != before, f"the band is {name}")
+        mean, low, high = bands[name] = settled(lab)
+        between = np.isnan(low) if name == "no band" else (low <= 1.00001 * mean) & (mean <= 1.00001 * high)
+        assert between.all(), name
+    widths = {name: (band[2] - band[1]).mean() for name, band in bands.items()}
+    assert widths["min–max"] > widths["mean ± std"] > 0 and widths["min–max"] > widths["quartiles"] > 0
+
+
+def check_themes(lab: Lab) -> None:
+    paper = {}
+    for look in ("light", "dark"):
+        inks, paper[look] = lab.js(COLOURS)
+        ratios = [contrast(ink, paper[look]) for ink in inks]
+        print(f"{look}: contrasts of the plots' texts {', '.join(f'{r:.1f}' for r in ratios)}")
+        assert min(ratios) >= 4.5
+        lab.press("Toggle theme")
+        lab.until(lambda look=look: lab.js(COLOURS)[1] != paper[look], "the theme changes")
+        lab.page.wait_for_timeout(500)
+    assert sum(paper["light"][:3]) > sum(paper["dark"][:3])
+
+
+def test_axes_scales_bands_and_themes(lab: Lab) -> None:
+    lab.settle(Iterations="50", Seconds="auto", Replicas="5")
+    lab.start()
+    lab.end("finished")
+    lab.until(lambda: len(lab.data("source-run1", "gap")) == 51, "all rows are drawn")
+
+    calls = lab.data("source-run1", "x")
+    lab.page.get_by_role("button", name="iterations", exact=True).click()
+    lab.until(lambda: lab.data("source-run1", "x") == list(range(51)), "x is the iteration")
+    lab.page.get_by_role("button", name="seconds", exact=True).click()
+    lab.until(lambda: 0 < max(lab.data("source-run1", "x")) < 40, "x is the time")
+    lab.page.get_by_role("button", name="oracle calls", exact=True).click()
+    lab.until(lambda: lab.data("source-run1", "x") == calls, "x is the number of calls")
+
+    assert scales(lab) == ["LinearScale", "LogScale"] and (line(lab) > 0).all()
+    lab.page.get_by_role("switch", name="Log x").click()
+    lab.until(lambda: scales(lab) == ["LogScale", "LogScale"], "x is logarithmic")
+    lab.page.get_by_role("switch", name="Log y").click()
+    lab.until(lambda: scales(lab) == ["LogScale", "LinearScale"], "y is linear")
+
+    check_bands(lab)
+    check_themes(lab)

@@ -1,0 +1,106 @@
+"""The dashboard in a real browser: runs side by side, and downloads that repeat a run."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+
+from helpers.lab import HANDLE, Lab
+
+
+def test_two_runs_side_by_side(lab: Lab) -> None:
+    lab.settle(Iterations="60", Seconds="auto", Replicas="4")
+    for key in ("run1", "run2"):
+        lab.start(key)
+        lab.end("finished")
+    names = [lab.row(key).get_by_role("textbox").input_value() for key in ("run1", "run2")]
+
+    def drawn(*wanted: str) -> bool:
+        return all((name in " ".join(lab.legend())) == (name in wanted) for name in [*names, "mine"])
+
+    lab.until(lambda: drawn(*names), "both runs are in the legend")
+    assert len(set(names)) == 2 and all(len(lab.data(f"source-{key}", "gap")) == 61 for key in ("run1", "run2"))
+    colours = lab.js("return find('plot-Gap').renderers.map(r => r.glyph.line_color?.value).filter(c => c)")
+    assert len(set(colours)) >= 2
+
+    lab.row("run2").get_by_role("textbox").fill("mine")
+    lab.row("run2").get_by_role("textbox").press("Enter")
+    lab.until(lambda: drawn(names[0], "mine"), "the new name is in the legend")
+    lab.row("run1").get_by_role("switch").click()
+    lab.until(lambda: names[0] not in " ".join(lab.legend()), "the first run is hidden")
+    lab.row("run1").get_by_role("switch").click()
+    lab.until(lambda: drawn(names[0], "mine"), "the first run is back")
+    assert len(lab.data("source-run1", "gap")) == 61
+    lab.row("run1").get_by_role("button", name="Remove from the plots").click()
+    lab.until(lambda: lab.row("run1").count() == 0, "the first run is off the shelf")
+    lab.until(lambda: names[0] not in " ".join(lab.legend()), "the first run is off the plots")
+    assert lab.row("run2").count() == 1 and len(lab.data("source-run2", "gap")) == 61
+
+    lab.press("Reset")
+    lab.until(lambda: lab.row("run2").count() == 0, "the current run is off the shelf")
+    lab.end("ready")
+    lab.start("run3")
+    lab.end("finished")
+
+
+def download(lab: Lab, label: str, path: Path) -> Path:
+    with lab.page.expect_download() as coming:
+        lab.row("run1").get_by_role("button", name=label).click()
+    coming.value.save_as(path)
+    assert coming.value.suggested_filename.endswith(path.suffix)
+    return path
+
+
+def table(path: Path) -> tuple[list[str], np.ndarray]:
+    with path.open(newline="") as file:
+        header, *rows = list(csv.reader(file))
+    return header, np.array([[float(cell or "nan") for cell in row] for row in rows])
+
+
+AGAIN = """
+import runpy, sys
+made = runpy.run_path(sys.argv[1])
+with open(sys.argv[2], "w", newline="") as file:
+    made["run"].trace.write_csv(file)
+"""
+
+
+def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path) -> None:
+    lab.settle(Iterations="40", Seconds="auto", Replicas="3")
+    lab.tab("Solver")
+    lab.press("Step")
+    lab.until(lambda: lab.iteration() == 1 and lab.status() == "paused", "one step is taken")
+    for steps in range(2, 5):  # a change, a step: the journal's places do not depend on the machine
+        lab.page.locator(HANDLE).press("ArrowRight")
+        lab.until(lambda steps=steps: len(lab.data("marks", "text")) >= steps - 2, "the change is marked")
+        lab.page.wait_for_timeout(400)
+        lab.press("Step")
+        lab.until(lambda steps=steps: lab.iteration() == steps, "one more step is taken")
+    lab.press("Resume")
+    lab.end("finished")
+    assert len(lab.data("marks", "text")) == 3
+
+    header, rows = table(download(lab, "CSV", tmp_path / "page.csv"))
+    assert header[:3] == ["iteration", "seconds", "replica"] and {"gap", "violation", "variance"} <= set(header)
+    assert rows.shape == (41 * 3, len(header)) and set(rows[:, 2]) == {0, 1, 2} and rows[-1, 0] == 40
+
+    code = download(lab, "Script", tmp_path / "again.py")
+    assert code.read_text().count("'primal_step'") == 3
+    done = subprocess.run(
+        [sys.executable, "-c", AGAIN, str(code), str(tmp_path / "again.csv")],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        cwd=root,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "objective" in done.stdout and "violation" in done.stdout
+    again, same = table(tmp_path / "again.csv")
+    keep = [i for i, name in enumerate(header) if name != "seconds"]
+    assert again == header
+    np.testing.assert_array_equal(rows[:, keep], same[:, keep])
+    print(f"{rows.shape[0]} rows of {len(keep)} columns bit-identical after 3 changes")

@@ -1,0 +1,52 @@
+"""The command line as a user types it: what it teaches, what it lists, and what it does not load."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from helpers.command_line import SMALL, Told
+from zoviz.cli.command import FINE, MISUSED
+from zoviz.cli.main import commands
+
+
+def test_problems_and_solvers(zoviz: Callable[..., Told]) -> None:
+    for name, one, parameter in (("problems", "LoadTracking", "curtailment"), ("solvers", "ZOSPLM", "primal_step")):
+        assert one in [line["name"] for line in zoviz(name, "--json").json] and one in zoviz(name).out
+        whole = zoviz(name, one, "--json").json
+        assert parameter in [line["name"] for line in whole["parameters"]] and parameter in zoviz(name, one).out
+    assert "command" not in zoviz("problems", "Executable").out.split("PARAMETER")[1].split()
+    assert zoviz("solvers", "nothing like it").code == MISUSED
+
+
+def test_help_teaches(zoviz: Callable[..., Told]) -> None:
+    whole = zoviz("--help").out
+    for command in commands():
+        told = zoviz(command.name, "--help")
+        assert command.name in whole and told.code == FINE
+        assert command.examples.strip().splitlines()[0] in told.out or not command.examples
+    assert zoviz().out == whole and zoviz("--version").out.startswith("zoviz")
+
+
+def test_nothing_draws_that_need_not(folder: Path, root: Path) -> None:
+    source = f"""
+import sys
+import zoviz
+assert "sqlalchemy" not in sys.modules and {{"Store", "Study"}} <= set(zoviz.__all__)
+from zoviz import Store, Study
+from zoviz.cli.main import main
+for words in (["--help"], ["runs"], ["run", *{SMALL!r}]):
+    try:
+        main(words)
+    except SystemExit:
+        pass
+print("loaded", *sorted({{"panel", "holoviews", "bokeh", "distributed"}} & sys.modules.keys()))
+"""
+    environment = {"PYTHONPATH": str(root), "PATH": "", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, "-c", source], capture_output=True, text=True, env=environment, cwd=folder, timeout=120
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "loaded"

@@ -1,0 +1,95 @@
+"""The command line as a user types it: runs of problems, of a user's functions and programs; sweeps."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from helpers.command_line import SMALL, Told, store
+from zoviz.cli.command import FAILED, FINE, INFEASIBLE, MISUSED
+
+
+def test_run_is_stored_and_told(zoviz: Callable[..., Told], folder: Path) -> None:
+    told = zoviz("run", *SMALL, "primal_step=1e-3", "--json", "estimator.smoothing_radius=1e-4", "--target", "gap=1e9")
+    assert told.code == FINE and told.err == ""
+    whole = told.json
+    with store(folder) as kept:
+        (record,) = kept.runs()
+        stored = kept.load(record.id)
+        assert whole["id"] == record.id and record.status == whole["status"] == "finished"
+        np.testing.assert_array_equal(stored.result.x, whole["x"])
+        assert whole["parameters"]["primal_step"] == stored.solver.primal_step == 1e-3
+        assert stored.solver.estimator.smoothing_radius == 1e-4 and stored.problem.n == 5
+        assert whole["hits"] == {"gap 1e+09": stored.hits[0].calls.tolist()}
+    plain = zoviz("run", *SMALL, "primal_step=1e-3", "estimator.smoothing_radius=1e-4")
+    assert f"best feasible  {whole['best_value']:.10g} at" in plain.out
+    assert " in " in plain.out.splitlines()[-1] and plain.out.splitlines()[-1].endswith("zoviz.db")
+
+
+def test_a_bar_shows_the_way(zoviz: Callable[..., Told]) -> None:
+    told = zoviz("run", *[word for word in SMALL if word != "--quiet"], "--no-store")
+    assert "20/20" in told.err and "it/s" in told.err and "objective " in told.err and "violation " in told.err
+    assert "zoviz.db" not in told.out
+
+
+def test_no_store_keeps_nothing(zoviz: Callable[..., Told], folder: Path) -> None:
+    assert zoviz("run", *SMALL, "--no-store").code == FINE
+    assert not (folder / "zoviz.db").exists()
+
+
+def test_the_readme_s_beam_in_one_line(zoviz: Callable[..., Told]) -> None:
+    told = zoviz("run", "beam_module:problem", "ZOCEG", "--calls", "3000", "--quiet", "--json")
+    assert told.code == FINE, told.err
+    assert told.json["best_value"] == pytest.approx(1.34, abs=2e-3)
+    again = zoviz("replay", told.json["id"][:8], "--trust", "beam_module", "--quiet", "--json")
+    assert again.json["x"] == told.json["x"]
+    refused = zoviz("replay", told.json["id"][:8], "--quiet")
+    assert refused.code == MISUSED and "--trust beam_module:beam" in refused.err
+
+
+def test_no_feasible_point_and_a_failing_function_have_codes(zoviz: Callable[..., Told]) -> None:
+    outside = zoviz("run", "beam_module:problem", "ZOSPLM", "--iterations", "1", "--quiet", "--json", "x0=[1,1,1,1,1]")
+    assert outside.code == INFEASIBLE and outside.json["best_value"] is None
+    failed = zoviz("run", "beam_module:failing", "ZOSPLM", "--calls", "50", "--quiet", "--json")
+    assert failed.code == FAILED and failed.json["status"] == "failed" and "licence server" in failed.err
+
+
+@pytest.mark.parametrize("command", ["sim.py {input} {output}", "sim.py"], ids=["files", "streams"])
+def test_a_program(command: str, zoviz: Callable[..., Told]) -> None:
+    options = ["--bounds", "0:2*2", "--constraints", "1", "--calls", "12", "--quiet", "--json"]
+    told = zoviz("run", "--exe", f"{sys.executable} {command}", *options, "SLSQP")
+    assert told.code == FINE, told.err
+    best = np.array(told.json["best_feasible"])
+    assert told.json["best_value"] == np.square(best - 1).sum() < 0.1 and best.sum() >= 1.5
+    assert max(told.json["calls"]) <= 12
+    refused = zoviz("replay", told.json["id"], "--quiet", "--json")
+    assert refused.code == MISUSED and "--trust" in refused.err
+    again = zoviz("replay", told.json["id"], "--quiet", "--json", "--trust", f"{sys.executable} {command}")
+    assert again.json["x"] == told.json["x"]
+
+
+def test_sweep_runs_what_is_missing(zoviz: Callable[..., Told], folder: Path) -> None:
+    words = ["sweep", *SMALL, "--json"]
+    first = zoviz(*words, "primal_step=1e-3,1e-4")
+    assert first.code == FINE and [line["primal_step"] for line in first.json["runs"]] == [1e-3, 1e-4]
+    with store(folder) as kept:
+        begun = {record.id: record.created for record in kept.runs()}
+    more = zoviz(*words, "primal_step=log:1e-5:1e-3:3")
+    assert [line["primal_step"] for line in more.json["runs"]] == pytest.approx([1e-5, 1e-4, 1e-3])
+    with store(folder) as kept:
+        now = {record.id: record.created for record in kept.runs(study="LoadTracking ZOCEG")}
+    assert len(now) == 3 and begun.items() <= now.items(), "two were there"
+    assert len(more.json["replicas"]) == 6
+
+
+def test_sweep_draws(zoviz: Callable[..., Told]) -> None:
+    words = ["sweep", *SMALL, "--json", "--random", "3", "--name", "steps", "primal_step=log:1e-5:1e-3"]
+    steps = [line["primal_step"] for line in zoviz(*words).json["runs"]]
+    assert len(set(steps)) == 3 and all(1e-5 <= step <= 1e-3 for step in steps)
+    assert [line["primal_step"] for line in zoviz(*words).json["runs"]] == steps
+    plain = zoviz(*[word for word in words if word != "--json"])
+    assert "PRIMAL_STEP" in plain.out and "--study" in plain.err

@@ -1,0 +1,87 @@
+"""The command line as a user types it: what is done with runs that are stored."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from helpers.command_line import SMALL, Told, store
+from zoviz.cli.command import FINE, MISUSED
+
+
+def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -> None:
+    listed = zoviz("runs")
+    assert small[:8] in listed.out and "finished" in listed.out and "box paper" in listed.out
+    (record,) = zoviz("runs", "list", "--tag", "paper", "--json", "--status", "finished", "--sort", "objective").json
+    assert record["id"] == small and record["label"] == "first" and record["tags"] == ["box", "paper"]
+    assert zoviz("runs", "--solver", "ZOSPLM", "--json").json == []
+    assert zoviz("runs", "note", small[:6], "--label", "second", "--notes", "see there", "--tag", "new").code == FINE
+    shown = zoviz("runs", "show", small[:6], "--json").json
+    assert (shown["label"], shown["notes"], shown["tags"]) == ("second", "see there", ["new"])
+    assert shown["parameters"]["problem"]["values"]["n"] == 5 and shown["settings"]["iterations"] == 20
+    assert "see there" in zoviz("runs", "show", small[:6]).out
+    assert zoviz("runs", "delete", small[:6]).code == FINE
+    assert zoviz("runs", "--json").json == [] and len(zoviz("runs", "--deleted", "--json").json) == 1
+    assert zoviz("runs", "restore", small[:6]).code == FINE and len(zoviz("runs", "--json").json) == 1
+    assert zoviz("runs", "check", "--json").json == [] and "All is well" in zoviz("runs", "check").out
+
+
+def test_export(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
+    assert zoviz("runs", "export", small, "course.csv").code == FINE
+    assert len((folder / "course.csv").read_text().splitlines()) == 1 + 21 * 2
+    told = zoviz("runs", "export", small, "course.xls")
+    assert told.code == MISUSED and ".parquet" in told.err
+
+
+def test_replay_and_fork(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
+    again = zoviz("replay", small[:8], "--quiet", "--json").json
+    fork = ["fork", small[:8], "--at", "10", "--quiet", "--json", "--iterations", "40"]
+    other = zoviz(*fork, "primal_step=1e-4").json
+    with store(folder) as kept:
+        first, second, third = (kept.load(one) for one in (small, again["id"], other["id"]))
+        np.testing.assert_array_equal(first.result.x, second.result.x)
+        assert second.record.parent == third.record.parent == small
+        np.testing.assert_array_equal(third.trace["objective"][:11], first.trace["objective"][:11])
+        assert third.progress.iteration == 40 and not np.array_equal(third.trace["objective"][20], first.result.fun)
+        assert [(change.iteration, change.name, change.new) for change in third.journal] == [(10, "primal_step", 1e-4)]
+    assert zoviz(*fork, "replicas=3").code == MISUSED
+    assert zoviz(*fork, "primal_step=-1").code == MISUSED
+    assert zoviz(*fork, "nonsense").code == MISUSED
+
+
+def test_a_stopped_run_goes_on(zoviz: Callable[..., Told], folder: Path) -> None:
+    whole = zoviz("run", *SMALL, "--json").json
+    from zoviz import Run
+    from zoviz.problems import LoadTracking
+    from zoviz.solvers import ZOCEG
+
+    with store(folder) as kept:
+        settings = {"iterations": 20, "replicas": 2, "store": kept}
+        run = Run(problem=LoadTracking(n=5, curtailment=40), solver=ZOCEG(), **settings)
+        run.run(lambda: run.progress.iteration == 7 and run.stop())
+    assert run.status == "stopped"
+    told = zoviz("resume", run.id[:8], "--quiet", "--json")
+    assert told.code == FINE and told.json["id"] == run.id and told.json["x"] == whole["x"]
+
+
+def test_compare(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
+    other = zoviz("run", *SMALL, "--json", "primal_step=1e-4").json["id"]
+    lines = zoviz("compare", small, other, "--json").json
+    assert [line["id"] for line in lines] == [small[:8], other[:8]] and lines[0]["gap"] != lines[1]["gap"]
+    told = zoviz("compare", small, other, "--column", "violation", "--save", "figure.html")
+    assert told.code == FINE and small[:8] in told.out
+    page = (folder / "figure.html").read_text()
+    assert "bokeh" in page.lower() and "cdn.bokeh.org" not in page.split("<body>")[0].replace("CDN", "")
+
+
+def test_export_script_repeats_the_run(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
+    source = zoviz("export-script", small[:8]).out
+    scope: dict[str, Any] = {}
+    exec(compile(source, "again.py", "exec"), scope)
+    with store(folder) as kept:
+        np.testing.assert_array_equal(scope["result"].x, kept.load(small).result.x)
+    assert zoviz("export-script", small[:8], "again.py").code == FINE
+    assert (folder / "again.py").read_text() == source

@@ -1,0 +1,121 @@
+"""What every problem in the registry keeps: shapes, gradients, purity, twins, starts."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.every_problem import EACH_CLASS, inside, small
+from zoviz.problems.base import Problem
+from zoviz.streams import Streams
+
+
+@EACH_CLASS
+def test_it_says_what_it_is(cls: type[Problem]) -> None:
+    problem = small(cls)
+    assert problem.title and cls.__doc__
+    assert problem.domain.n > 0 and problem.m >= 0
+    for name, parameter in cls.param.objects().items():
+        if name != "name":
+            # Param makes up a label where none is given: only the private one tells.
+            assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
+
+
+@EACH_CLASS
+def test_batch_shapes_agree(cls: type[Problem]) -> None:
+    problem = small(cls)
+    x = inside(problem, 3, 4)
+    batch = problem.evaluate(x)
+    assert batch.f.shape == (3, 4) and batch.h.shape == (3, 4, problem.m)
+    assert batch.f.dtype == batch.h.dtype == np.float64
+    rows = problem.evaluate(x[:, 0])
+    assert rows.f.shape == (3,) and rows.h.shape == (3, problem.m)
+    np.testing.assert_allclose(rows.f, batch.f[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(rows.h, batch.h[:, 0], rtol=1e-12, atol=1e-12)
+    one = problem.evaluate(x[2, 3])
+    assert np.shape(one.f) == () and one.h.shape == (problem.m,)
+    np.testing.assert_allclose(one.f, batch.f[2, 3], rtol=1e-12)
+    np.testing.assert_allclose(one.h, batch.h[2, 3], rtol=1e-12, atol=1e-12)
+
+
+@EACH_CLASS
+def test_gradients_are_those_of_central_differences(cls: type[Problem]) -> None:
+    problem = small(cls)
+    x = inside(problem, 2, 3)
+    gradients = problem.gradient(x)
+    if gradients is None:
+        pytest.skip("no exact gradients")
+    n, m, step = problem.domain.n, problem.m, 1e-5 * (1.0 + np.abs(x).max())
+    assert gradients[0].shape == (2, 3, n) and gradients[1].shape == (2, 3, m, n)
+    ahead = problem.evaluate(x[..., None, :] + step * np.eye(n))
+    behind = problem.evaluate(x[..., None, :] - step * np.eye(n))
+    of_f = (ahead.f - behind.f) / (2 * step)
+    of_h = np.swapaxes((ahead.h - behind.h) / (2 * step), -1, -2)
+    for exact, measured in zip(gradients, (of_f, of_h), strict=True):
+        np.testing.assert_allclose(exact, measured, rtol=1e-5, atol=1e-5 * (1.0 + np.abs(exact).max()))
+    for point in (x[0], x[0, 0]):
+        f_part, h_part = problem.gradient(point)
+        assert f_part.shape == point.shape and h_part.shape == (*point.shape[:-1], m, n)
+    value, both = problem.value_and_gradient(x)
+    np.testing.assert_allclose(value.f, problem.evaluate(x).f, rtol=1e-10)
+    np.testing.assert_allclose(value.h, problem.evaluate(x).h, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(both[0], gradients[0], rtol=1e-12)
+    np.testing.assert_allclose(both[1], gradients[1], rtol=1e-12)
+
+
+@EACH_CLASS
+def test_evaluate_is_pure(cls: type[Problem]) -> None:
+    problem = small(cls)
+    x = inside(problem, 3, 2)
+    before = x.copy()
+    first = problem.evaluate(x)
+    kept = first.f.copy(), first.h.copy()
+    problem.evaluate(inside(problem, 3, 2, seed=5))
+    again = problem.evaluate(x)
+    np.testing.assert_array_equal(x, before)
+    for one, other, old in zip(first, again, kept, strict=True):
+        np.testing.assert_array_equal(one, old)
+        np.testing.assert_array_equal(other, old)
+
+
+@EACH_CLASS
+def test_a_clone_is_equal_and_independent(cls: type[Problem]) -> None:
+    problem = small(cls, noise="independent", noise_scale=0.25)
+    twin = problem.clone()
+    assert type(twin) is cls and twin is not problem
+    mine, its = problem.param.values(), twin.param.values()
+    assert {k: v for k, v in mine.items() if k != "name"} == {k: v for k, v in its.items() if k != "name"}
+    x = inside(problem, 4)
+    np.testing.assert_array_equal(problem.evaluate(x).f, twin.evaluate(x).f)
+    np.testing.assert_array_equal(problem.evaluate(x).h, twin.evaluate(x).h)
+    twin.noise_scale = 0.5
+    assert problem.noise_scale == 0.25
+
+
+@EACH_CLASS
+def test_a_problem_can_be_rebuilt_from_its_parameters(cls: type[Problem]) -> None:
+    problem, again = small(cls), small(cls)
+    x = inside(problem, 4)
+    np.testing.assert_array_equal(problem.evaluate(x).f, again.evaluate(x).f)
+
+
+@EACH_CLASS
+def test_a_changed_parameter_changes_the_data(cls: type[Problem]) -> None:
+    if "seed" not in cls.param:
+        pytest.skip("one instance only")
+    problem = small(cls)
+    x = inside(problem, 4)
+    first = problem.evaluate(x).f
+    problem.seed = 7
+    np.testing.assert_array_equal(problem.evaluate(x).f, small(cls, seed=7).evaluate(x).f)
+    assert (problem.evaluate(x).f != first).all()
+
+
+@EACH_CLASS
+def test_starts_lie_in_the_domain(cls: type[Problem]) -> None:
+    problem = small(cls)
+    x0 = problem.initial(Streams(3, 50))
+    assert x0.shape == (50, problem.domain.n)
+    assert problem.domain.distance(x0).max() == 0.0
+    np.testing.assert_array_equal(x0, problem.initial(Streams(3, 50)))
+    np.testing.assert_array_equal(x0[:4], problem.initial(Streams(3, 4)))

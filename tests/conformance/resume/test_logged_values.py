@@ -1,0 +1,166 @@
+"""Values that were logged before an interruption are not paid again, and others are refused."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.black_box import f_at, h_at
+from helpers.interruption import GENERAL, PROBLEMS, SOLVERS, assert_same, prepared, spoilt
+from zoviz import Run
+from zoviz.problems import BlackBox
+from zoviz.runs.checkpoint import capture, restore
+from zoviz.runs.evaluations import Entry, Log, Logged
+from zoviz.runs.trace import Trace
+from zoviz.solvers import ZOSPLM
+from zoviz.types import Array, ZovizError
+
+# --- values that are logged -------------------------------------------------------------------------------------------
+
+
+class Counted:
+    """A black box that counts its calls."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def __call__(self, x: Array) -> float:
+        self.calls += 1
+        if self.calls > 9 and np.isnan(spoilt(x)):
+            raise ValueError("too near")
+        return f_at(x)
+
+
+def logged(make: Callable[[], Run], log: Log) -> Run:
+    run = prepared(make)
+    worker = run._worker
+    worker.asked = Logged(worker.problem, log)
+    return run
+
+
+@pytest.mark.parametrize("solver", sorted(GENERAL))
+@pytest.mark.parametrize("vectorised", [False, True])
+def test_what_the_log_has_is_not_paid_again(solver: str, vectorised: bool) -> None:
+    count = [0]
+
+    def objective(x: Array) -> Array:
+        count[0] += x.size // 2
+        return (x[..., 0] - 2.0) ** 2 + (x[..., 1] - 1.0) ** 2
+
+    def constraints(x: Array) -> Array:
+        return (x[..., 0] + x[..., 1] - 2.0)[..., None]
+
+    def make() -> Run:
+        box = BlackBox(objective, constraints, bounds=[(-4, 4)] * 2, m=1, vectorised=vectorised)
+        return Run(problem=box, solver=SOLVERS[solver](), replicas=2, iterations=8, seed=1)
+
+    entries: dict[int, Entry] = {}
+    whole = logged(make, Log(write=entries.__setitem__))
+    whole._worker.work()
+    whole.wait()
+    paid, count[0] = count[0], 0
+    assert sum(len(entry.x) for entry in entries.values()) == paid == whole.result.calls.sum()
+    known = dict(list(entries.items())[: len(entries) // 2])
+    later: dict[int, Entry] = {}
+    run = logged(make, Log(known, later.__setitem__))
+    restore(run._worker, None)
+    run._worker.work()
+    run.wait()
+    assert_same(run, whole)
+    assert later.keys() == entries.keys() - known.keys()
+    assert count[0] == sum(len(entry.x) for entry in later.values())
+
+
+def test_the_log_goes_on_after_a_checkpoint() -> None:
+    box = Counted()
+
+    def make() -> Run:
+        problem = BlackBox(box, h_at, bounds=[(-4, 4)] * 2, m=2, on_error="fail")
+        return Run(problem=problem, solver=ZOSPLM(), replicas=4, iterations=30, seed=3)
+
+    entries: dict[int, Entry] = {}
+    whole, kept = logged(make, Log(write=entries.__setitem__)), []
+
+    def look() -> None:
+        worker = whole._worker
+        if worker.iteration == 12:
+            kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+
+    whole._worker.observer = look
+    whole._worker.work()
+    whole.wait()
+    paid, box.calls = box.calls, 9
+    assert 0 < whole.frozen < 4 and "ValueError: too near" in whole.result.message
+    known = dict(list(entries.items())[:-200])
+    run = logged(make, Log(known, lambda ordinal, entry: None))
+    data, trace, path = kept
+    restore(run._worker, data, Trace.holding(trace.columns), Trace.holding(path.columns, 256))
+    run._worker.work()
+    run.wait()
+    assert_same(run, whole)
+    missing = [entry for ordinal, entry in entries.items() if ordinal not in known]
+    assert box.calls == 9 + len(missing) == 9 + 200 < paid
+
+
+def hurried(x: Array) -> float:
+    time.sleep(0.004 * (np.abs(x).sum() * 1e3 % 1.0))  # who is done first depends on the point, not on its place
+    return f_at(x)
+
+
+def test_ordinals_do_not_depend_on_who_is_done_first() -> None:
+    def make(workers: Any) -> Run:
+        problem = BlackBox(hurried, h_at, bounds=[(-4, 4)] * 2, m=2, workers=workers)
+        return Run(problem=problem, solver=ZOSPLM(), replicas=3, iterations=3, seed=3)
+
+    course: dict[int, Entry] = {}
+    with ThreadPoolExecutor(4) as pool:
+        whole = logged(lambda: make(pool), Log(write=course.__setitem__))
+        whole._worker.work()
+        assert list(course) != sorted(course), "some points overtook others"
+        # Whatever had ended when it was interrupted: here every third.
+        known = {ordinal: entry for ordinal, entry in course.items() if ordinal % 3 == 0}
+        for workers in (pool, None):
+            later: dict[int, Entry] = {}
+            run = logged(lambda workers=workers: make(workers), Log(known, later.__setitem__))
+            run._worker.work()
+            assert_same(run, whole)
+            assert sorted([*known, *later]) == sorted(course) == list(range(int(run.result.calls.sum())))
+
+
+def test_steering_and_the_log_go_together() -> None:
+    def make() -> Run:
+        problem = BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2, m=2)
+        return Run(problem=problem, solver=ZOSPLM(), replicas=2, iterations=20)
+
+    entries: dict[int, Entry] = {}
+    whole, kept = logged(make, Log(write=entries.__setitem__)), []
+
+    def look() -> None:
+        worker = whole._worker
+        if worker.iteration == 4:
+            kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+        if worker.iteration in (9, 12):
+            worker.inbox.post("primal_step", 1e-3 * worker.iteration)
+
+    whole._worker.observer = look
+    whole._worker.work()
+    data, trace, path = kept
+    for start in (None, data):
+        run = logged(make, Log(entries, lambda ordinal, entry: pytest.fail("nothing is left to evaluate")))
+        rows = Trace.holding(trace.columns), Trace.holding(path.columns, 256)
+        restore(run._worker, start, *rows, whole.journal)
+        run._worker.work()
+        assert_same(run, whole)
+
+
+def test_other_points_than_those_logged_are_refused() -> None:
+    log = Log({0: Entry(np.zeros((1, 2)), np.zeros(1), np.zeros((1, 2)))})
+    run = logged(lambda: Run(problem=PROBLEMS["black box"](), solver=ZOSPLM(), replicas=1, iterations=1), log)
+    run._worker.work()
+    with pytest.raises(ZovizError, match="Expected the points that were asked for before, got others at evaluation 0"):
+        run.wait()

@@ -1,0 +1,159 @@
+"""What every solver in the registry keeps on every problem that it accepts: its words, its state, its numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.every_solver import (
+    EACH_CLASS,
+    EACH_OWN_CLASS,
+    EACH_PAIR,
+    EACH_PAIR_AND_NOISE,
+    PAIRS,
+    PEERS,
+    PROBLEMS,
+    World,
+    arrays,
+    final_state,
+    finished,
+    small,
+)
+from zoviz.estimators import GradientEstimator
+from zoviz.solvers import Solver
+from zoviz.types import Evaluation
+
+
+@EACH_CLASS
+def test_it_says_what_it_is(cls: type[Solver]) -> None:
+    solver = cls()
+    assert cls.title and cls.source and cls.__doc__
+    for name, parameter in cls.param.objects().items():
+        if name != "name":
+            # Param makes up a label where none is given: only the private one tells.
+            assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
+    assert isinstance(solver.estimator, GradientEstimator) or (solver.estimator is None and not cls.families)
+
+
+@EACH_CLASS
+def test_every_live_name_is_a_parameter_that_can_be_set(cls: type[Solver]) -> None:
+    solver = cls()
+    assert (solver.live or cls.__name__ in PEERS) and len(set(solver.live)) == len(solver.live)
+    for name in solver.live:
+        holder, own = solver.owner(name)
+        assert own in holder.param and not holder.param[own].constant
+        solver.set(name, solver.get(name))
+    with pytest.raises(ValueError, match="got 'nonsense': see"):
+        solver.owner("nonsense")
+
+
+@EACH_CLASS
+def test_accepts_gives_none_or_a_sentence(cls: type[Solver]) -> None:
+    for problem in PROBLEMS.values():
+        reason = cls().accepts(problem())
+        assert reason is None or (reason[0].isupper() and reason.endswith(".") and " " in reason)
+
+
+@EACH_CLASS
+def test_the_rule_fills_in_all_that_is_open(cls: type[Solver]) -> None:
+    for name in (p for s, p in PAIRS if s == cls.__name__):
+        world = World(cls.__name__, small(name))
+        assert world.solver.suggestible() == []
+        for key in cls().suggestible():
+            value = world.solver.get(key)
+            assert np.isfinite(value) and value > 0
+
+
+@EACH_OWN_CLASS
+def test_a_clone_is_equal_and_independent(cls: type[Solver]) -> None:
+    solver = cls()
+    solver.estimator.batch_size = 3
+    twin = solver.clone()
+    assert type(twin) is cls and twin.estimator is not solver.estimator and twin.estimator.batch_size == 3
+    assert solver.parts().keys() == twin.parts().keys()
+    skip = {"name", *(prefix.rstrip(".").rpartition(".")[2] for prefix in solver.parts())}
+    for mine, its in zip(solver.parts().values(), twin.parts().values(), strict=True):
+        assert mine is not its
+        theirs = its.param.values()
+        assert {k: v for k, v in mine.param.values().items() if k not in skip} == {
+            k: v for k, v in theirs.items() if k not in skip
+        }
+    twin.estimator.batch_size = 5
+    assert solver.estimator.batch_size == 3
+
+
+@EACH_PAIR_AND_NOISE
+def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: str) -> None:
+    world = World(solver, small(problem, noise=noise, noise_scale=0.1))
+    n, m = world.oracle.n, world.oracle.m
+    for times in (0, 1, 4):
+        state = world.step(times)
+        assert isinstance(state, tuple) and hasattr(state, "_fields")
+        assert state.x.shape == (3, n) and state.y.shape == (3, m)
+        assert isinstance(state.value, Evaluation)
+        assert state.value.f.shape == (3,) and state.value.h.shape == (3, m)
+        assert all(a.dtype == np.float64 and len(a) == 3 for a in arrays(state))
+        unknown = solver in PEERS and np.isnan(state.y).all()
+        assert all(np.isfinite(a).all() for a in arrays(state) if not (unknown and a is state.y))
+        assert world.solver.output(state).shape == (3, n)
+        assert world.problem.domain.distance(state.x).max() <= 1e-9
+        assert not (state.y < 0.0).any()
+        caps = [part.dual_cap for part in world.solver.parts().values() if "dual_cap" in part.param]
+        assert not (state.y > min(caps, default=np.inf)).any()
+    info = world.info
+    assert info.variance.shape == (3,) and info.point.shape == (3, n) and info.dual.shape == (3, m)
+    assert (np.isfinite(info.radius) and info.radius > 0) or solver in PEERS
+    assert all(v.shape == (3,) for v in world.solver.theory(world.problem, info).values())
+
+
+@EACH_PAIR_AND_NOISE
+def test_a_replica_does_not_depend_on_how_many_there_are(solver: str, problem: str, noise: str) -> None:
+    many = final_state(finished(solver, small(problem, noise=noise, noise_scale=0.1), 5))
+    for replicas in (1, 3):
+        few = final_state(finished(solver, small(problem, noise=noise, noise_scale=0.1), replicas))
+        assert few.keys() == many.keys()
+        for name, array in few.items():
+            np.testing.assert_allclose(array, many[name][:replicas], rtol=1e-6, atol=1e-7, err_msg=name)
+
+
+@EACH_PAIR_AND_NOISE
+def test_two_fresh_runs_agree_to_the_bit(solver: str, problem: str, noise: str) -> None:
+    first, again = (finished(solver, small(problem, noise=noise, noise_scale=0.1), 3, seed=4) for _ in range(2))
+    mine, its = final_state(first), final_state(again)
+    for name, array in mine.items():
+        np.testing.assert_array_equal(array, its[name], err_msg=name)
+    for name in first.trace.snapshot().columns.keys() - {"seconds"}:
+        np.testing.assert_array_equal(first.trace[name], again.trace[name], err_msg=name)
+    other = final_state(finished(solver, small(problem, noise=noise, noise_scale=0.1), 3, seed=5))
+    assert (other["x"] != mine["x"]).any()
+
+
+@EACH_PAIR
+def test_a_step_depends_on_nothing_but_its_arguments_and_leaves_them_alone(solver: str, problem: str) -> None:
+    here, there = (World(solver, small(problem, noise="independent", noise_scale=0.1)) for _ in range(2))
+    state = here.step(3)
+    there.step(3)
+    kept = [array.copy() for array in arrays(state)]
+    # A second solver with no past, at streams that have come equally far, takes the same step from the same state.
+    fresh = here.solver.clone()
+    expected, _ = here.solver.step(state, here.oracle, here.streams)
+    found, _ = fresh.step(state, there.oracle, there.streams)
+    for before, after in zip(kept, arrays(state), strict=True):
+        np.testing.assert_array_equal(before, after)
+    for one, other in zip(arrays(expected), arrays(found), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+@EACH_PAIR
+def test_no_gradient_is_asked_for(solver: str, problem: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise AssertionError("a zeroth-order method asked for a gradient")
+
+    for name in ("gradient", "value_and_gradient", "metrics"):
+        monkeypatch.setattr(PROBLEMS[problem], name, refuse)
+    world = World(solver, small(problem))
+    calls = world.oracle.calls.copy()
+    world.step(2)
+    assert (world.oracle.calls > calls).all()

@@ -1,0 +1,65 @@
+"""Every solver of online bilevel problems and every such problem that it accepts."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.every_solver import EVERY, EVERY_PROBLEM
+from zoviz.problems.bilevel import OnlineBilevel
+from zoviz.types import Array, MissingExtra
+
+FORM = "online bilevel"
+SOLVERS = {name: cls for name, cls in EVERY.items() if FORM in cls.forms}
+PROBLEMS = {name: cls for name, cls in EVERY_PROBLEM.items() if cls.form == FORM}
+# Cheap ones in closed form; the pairs with others are slow tests.
+CORE = {"QuadraticBilevel": {"n": 4, "d": 5}, "ToyBilevel": {"variant": "rapid"}}
+
+
+def accepted(solver: str, problem: str) -> bool:
+    """Whether the solver takes the problem; where that needs an extra that is missing, its tests are skipped."""
+    try:
+        return SOLVERS[solver]().accepts(PROBLEMS[problem]()) is None
+    except MissingExtra:
+        return True
+
+
+PAIRS = [pair for pair in itertools.product(SOLVERS, PROBLEMS) if accepted(*pair)]
+CORE_PAIRS = [pair for pair in PAIRS if pair[1] in CORE]
+EACH_SOLVER = pytest.mark.parametrize("cls", SOLVERS.values(), ids=SOLVERS.keys())
+EACH_PROBLEM = pytest.mark.parametrize("cls", PROBLEMS.values(), ids=PROBLEMS.keys())
+EACH_PAIR = pytest.mark.parametrize(
+    "solver, problem",
+    [pytest.param(*pair, id="-".join(pair), marks=() if pair in CORE_PAIRS else pytest.mark.slow) for pair in PAIRS],
+)
+EACH_CORE_PAIR = pytest.mark.parametrize("solver, problem", CORE_PAIRS, ids=map("-".join, CORE_PAIRS))
+EACH_NOISE = pytest.mark.parametrize("noise", ["deterministic", "common"])
+
+
+def small(name: str, **settings: Any) -> OnlineBilevel:
+    """An instance of modest size."""
+    return PROBLEMS[name](**CORE.get(name, {}), **settings)
+
+
+def arrays(state: Any) -> list[Array]:
+    """Every array of a state, those of nested parts and of kept samples included."""
+    found = []
+    for part in state:
+        if isinstance(part, tuple):
+            found += arrays(part)
+        elif isinstance(part, np.ndarray):
+            found.append(part)
+        elif hasattr(part, "__dict__"):
+            found += arrays(vars(part).values())
+    return found
+
+
+def assert_equal_states(one: Any, other: Any) -> None:
+    for mine, its in zip(arrays(one), arrays(other), strict=True):
+        np.testing.assert_array_equal(mine, its)
+
+
+DERIVATIVES = ("outer_gradients", "inner_gradient", "inner_hessian_vector", "inner_jacobian_vector")

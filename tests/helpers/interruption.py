@@ -1,0 +1,94 @@
+"""Runs that are interrupted, and what they must be when they have gone on."""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from helpers.black_box import f_at, h_at
+from helpers.every_solver import EVERY
+from zoviz import Run
+from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
+from zoviz.runs.checkpoint import capture, restore
+from zoviz.runs.journal import Change
+from zoviz.runs.trace import Trace
+from zoviz.types import Array
+
+SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
+GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}
+OWN = [name for name, cls in SOLVERS.items() if cls.checkpointable]
+FIELDS = ("x", "fun", "maxcv", "success", "nfev", "multipliers", "best_feasible", "best_value", "failures")
+"""What is compared of two results."""
+PROBLEMS: dict[str, Callable[[], Problem]] = {
+    "exact": lambda: NonconvexQCQP(n=6),
+    "common": lambda: NonconvexQCQP(n=6, noise="common", noise_scale=0.01),
+    "independent": lambda: NonconvexQCQP(n=6, noise="independent", noise_scale=0.01),
+    "student": lambda: NonconvexQCQP(n=6, noise="independent", noise_scale=0.01, noise_distribution="student_t"),
+    "scaled": lambda: LoadTracking(scaled=True),
+    "black box": lambda: BlackBox(f_at, h_at, bounds=[(-4, 4)] * 2),
+    "linear rows": lambda: StochasticQP(),
+    "sampled rows": lambda: StochasticQP(sampled_rows=True),
+    "rounds": lambda: QuadraticBilevel(),
+}
+
+
+def prepared(make: Callable[[], Run]) -> Run:
+    run = make()
+    run._prepare()
+    return run
+
+
+def watched(run: Run, at: Callable[[int], bool]) -> dict[int, tuple[bytes, Any, Any, list[Change]]]:
+    """Run to the end; what a store would have, had it been interrupted at each of these iterations."""
+    kept = {}
+
+    def look() -> None:
+        worker = run._worker
+        if at(worker.iteration):
+            rows = [pickle.loads(pickle.dumps(part.snapshot())) for part in (worker.trace, worker.path)]
+            kept[worker.iteration] = capture(worker), *rows, list(worker.journal)
+
+    run.run(look)
+    return kept
+
+
+def resumed(make: Callable[[], Run], kept: tuple[bytes, Any, Any, list[Change]], journal: Any = ()) -> Run:
+    data, *rows, _ = kept
+    run = make()
+    if run._worker is None:
+        run._prepare()
+    worker = run._worker
+    trace, path = (
+        Trace.holding(now.columns, into.capacity, 2**now.epoch)
+        for now, into in zip(rows, (worker.trace, worker.path), strict=True)
+    )
+    restore(worker, data, trace, path, journal)
+    worker.work()
+    run.wait()
+    return run
+
+
+def assert_same(run: Run, whole: Run) -> None:
+    mine, its = run.result, whole.result
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(mine, name), getattr(its, name), err_msg=name)
+    assert (mine.nit, mine.status, mine.message) == (its.nit, its.status, its.message)
+    assert run._worker.notes == whole._worker.notes and run.resolved == whole.resolved
+    for one, other in ((run.trace, whole.trace), (run.path, whole.path)):
+        mine, its = one.snapshot().columns, other.snapshot().columns
+        assert mine.keys() == its.keys()
+        for name in mine.keys() - {"seconds"}:
+            np.testing.assert_array_equal(mine[name], its[name], err_msg=name)
+    for one, other in zip(run.hits, whole.hits, strict=True):
+        np.testing.assert_array_equal(one.iteration, other.iteration)
+        np.testing.assert_array_equal(one.calls, other.calls)
+    assert [(c.iteration, c.name, c.old, c.new) for c in run.journal] == [
+        (c.iteration, c.name, c.old, c.new) for c in whole.journal
+    ]
+
+
+def spoilt(x: Array) -> float:
+    return np.nan if 0.0 < x[0] < 0.7 else f_at(x)

@@ -1,0 +1,150 @@
+"""The dashboard's page as a person meets it, in a browser that Playwright drives."""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Page
+
+IDLE = "() => window.Bokeh && Bokeh.documents.length > 0 && Bokeh.documents.every(d => d.is_idle)"
+HANDLE = ".logslider-primal_step input[type=range]"
+"""The slider of the step size."""
+
+
+def playwright_errors() -> type[Exception]:
+    """What Playwright raises."""
+    from playwright.sync_api import Error
+
+    return Error
+
+
+def wait_until_idle(page: Page, timeout: float = 30) -> None:
+    """Wait until every Bokeh document of the page has drawn all it was sent.
+
+    Parameters
+    ----------
+    page : playwright.sync_api.Page
+    timeout : float
+        Seconds.
+    """
+    page.wait_for_function(IDLE, timeout=1000 * timeout)
+
+
+# Not Bokeh's own get_model_by_name: it stumbles over models that have arrived but are not initialised yet, and finds
+# replaced ones, which stay in the document for half a minute.
+FIND = """const find = name => {
+    let found;
+    for (const d of window.Bokeh?.documents ?? []) for (const m of d._all_models.values())
+        try { if (m.name === name) found = m } catch {}
+    return found;
+};"""
+
+
+@dataclass
+class Lab:
+    """The dashboard's page as a person meets it.
+
+    Attributes
+    ----------
+    page : playwright.sync_api.Page
+    patience : float
+        Seconds to wait for anything: generous, for machines that do other work meanwhile.
+    """
+
+    page: Page
+    patience: float = 40
+
+    def visit(self, url: str) -> Lab:
+        """Open the address and wait until the page is drawn."""
+        self.page.goto(url, timeout=1000 * self.patience)
+        wait_until_idle(self.page, self.patience)
+        return self
+
+    def js(self, body: str, argument: Any = None) -> Any:
+        """Value of a function body in the browser, with ``find(name)`` for Bokeh models and ``a`` for the argument."""
+        return self.page.evaluate(f"a => {{ {FIND} {body} }}", argument)
+
+    def until(self, condition: Callable[[], Any], what: str, seconds: float | None = None) -> Any:
+        """Wait until the condition holds and return its value."""
+        end = time.monotonic() + (seconds or self.patience)
+        while not (value := condition()):
+            assert time.monotonic() < end, f"Waited in vain until {what}; the page says: {self.line()} {self.message()}"
+            self.page.wait_for_timeout(25)
+        return value
+
+    def press(self, button: str) -> None:
+        """Press a button by its label."""
+        self.page.get_by_role("button", name=button, exact=True).click(timeout=1000 * self.patience)
+
+    def enabled(self, button: str) -> bool:
+        """Whether a button can be pressed."""
+        return self.page.get_by_role("button", name=button, exact=True).is_enabled()
+
+    def tab(self, name: str) -> None:
+        """Show a tab of the sidebar."""
+        self.page.get_by_role("tab", name=name, exact=True).click()
+
+    def field(self, label: str) -> Any:
+        """A number field by its label, on the tab that is shown."""
+        return self.page.get_by_label(label, exact=True)
+
+    def type(self, label: str, text: str) -> None:
+        """Type into a number field."""
+        self.field(label).fill(text)
+        self.field(label).press("Enter")
+
+    def settle(self, **texts: str) -> None:
+        """Fill fields of the Run tab, e.g. ``Iterations="60"``, and see that they are taken."""
+        self.tab("Run")
+        for label, text in texts.items():
+            self.type(label.replace("_", " "), text)
+        self.page.wait_for_timeout(200)
+        assert self.page.get_by_text("the value stays").count() == 0
+
+    def choose(self, select: str, option: str) -> None:
+        """Choose from a drop-down list."""
+        self.page.get_by_role("combobox", name=re.compile(f"^{select}")).click()
+        self.page.get_by_role("menuitem", name=option, exact=True).click()
+
+    def status(self) -> str:
+        """ready, running, paused, finished, stopped or failed."""
+        return self.page.locator(".MuiChip-label").inner_text()
+
+    def line(self) -> str:
+        """The line of counters."""
+        return self.page.locator(".zoviz-status div").first.inner_text()
+
+    def message(self) -> str:
+        """What the run or the page has to say."""
+        return self.page.locator(".zoviz-message div").first.inner_text()
+
+    def iteration(self) -> int:
+        """The iteration counter; 0 before the first run."""
+        found = re.search(r"iteration ([\d,]+)", self.line())
+        return int(found[1].replace(",", "")) if found else 0
+
+    def data(self, source: str, column: str) -> list[Any]:
+        """A column of a named data source as the browser has it; empty where there is none."""
+        return self.js("return Array.from(find(a[0])?.data?.[a[1]] ?? [])", [source, column])
+
+    def legend(self, plot: str = "plot-Gap") -> list[str]:
+        """The labels in a plot's legend."""
+        return self.js("return find(a).above.filter(m => m.items).flatMap(m => m.items.map(i => i.label.value))", plot)
+
+    def row(self, key: str) -> Any:
+        """A run's row under the plots."""
+        return self.page.locator(f".zoviz-run-{key}")
+
+    def start(self, key: str = "run1") -> None:
+        """Press Start and wait until the run has lines."""
+        self.press("Start")
+        self.until(lambda: len(self.data(f"source-{key}", "gap")) > 1, f"{key} has lines")
+
+    def end(self, status: str) -> None:
+        """Wait until the run has this status."""
+        self.until(lambda: self.status() == status, f"the status is {status}")

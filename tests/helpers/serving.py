@@ -1,0 +1,149 @@
+"""``panel serve`` in a process of its own, and the pages that a browser opens on it."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from helpers.ports import free_port
+from helpers.project import ROOT
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser, BrowserContext, Page, Route
+
+DASHBOARD = ROOT / "apps" / "dashboard.py"
+LOCAL_HOSTS = {"localhost", "127.0.0.1"}
+LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
+# Bokeh leaves a write unawaited when a page goes away in the middle of it; nothing is lost by that.
+PAGE_LEFT = re.compile(
+    r"^[^\n]*Task exception was never retrieved\nfuture: <Task [^\n]*exception=WebSocketClosedError\(\)>\n"
+    r"Traceback .*?^tornado\.websocket\.WebSocketClosedError\n",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+@dataclass
+class Pages:
+    """The open pages of one test, and all that went wrong in them."""
+
+    contexts: list[BrowserContext] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+
+    def open(self, browser: Browser, **options: Any) -> Page:
+        """Open a page with cookies and cache of its own; ``options`` go to ``Browser.new_context``."""
+        options.setdefault("viewport", {"width": 1280, "height": 800})
+        context = browser.new_context(**options)
+        self.contexts.append(context)
+        context.route(lambda url: not is_local(url), self._refuse)
+        page = context.new_page()
+        page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
+        page.on("console", lambda m: m.type == "error" and self.problems.append(f"console: {m.text} ({m.location})"))
+        page.on("websocket", lambda s: is_local(s.url) or self.problems.append(f"request outside localhost: {s.url}"))
+        page.on("response", lambda r: r.status >= 400 and self.problems.append(f"status {r.status}: {r.url}"))
+        page.on("requestfailed", lambda r: self._failed(r.url, r.failure))
+        return page
+
+    def close(self) -> None:
+        """Close every page; what they report while closing is not an error."""
+        seen = list(self.problems)
+        while self.contexts:
+            self.contexts.pop().close()
+        self.problems[:] = seen
+
+    def _refuse(self, route: Route) -> None:
+        self.problems.append(f"request outside localhost: {route.request.url}")
+        route.abort()
+
+    def _failed(self, url: str, failure: str | None) -> None:
+        # A page that is left or reloaded aborts what it was still loading.
+        if is_local(url) and failure != "net::ERR_ABORTED":
+            self.problems.append(f"failed request: {url} ({failure})")
+
+
+@dataclass
+class Server:
+    """A running ``panel serve``.
+
+    Attributes
+    ----------
+    url : str
+        Address of the app's page.
+    port : int
+        TCP port.
+    process : subprocess.Popen
+        The server.
+    log : Path
+        File with all that the server wrote.
+    """
+
+    url: str
+    port: int
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def text(self) -> str:
+        """What the server wrote so far."""
+        return self.log.read_text(encoding="utf-8", errors="replace")
+
+    def errors(self, since: int = 0) -> str:
+        """The text from this character on where it holds an error, else nothing."""
+        text = PAGE_LEFT.sub("", self.text()[since:])
+        return text if "ERROR" in text or "Traceback" in text else ""
+
+    def wait(self, timeout: float = 60) -> None:
+        """Wait for the TCP port: a request over HTTP would itself create a session."""
+        end = time.monotonic() + timeout
+        while time.monotonic() < end:
+            if self.process.poll() is not None:
+                break
+            try:
+                socket.create_connection(("127.0.0.1", self.port), timeout=1).close()
+            except OSError:
+                time.sleep(0.05)
+            else:
+                return
+        raise RuntimeError(f"Expected a server on port {self.port} within {timeout:g} s; it wrote:\n{self.text()}")
+
+    def stop(self, timeout: float = 15) -> None:
+        """Send SIGTERM and wait for the end; kill the server where it does not come."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal.SIGTERM)
+        try:
+            self.process.wait(timeout)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+            raise
+
+
+def is_local(url: str) -> bool:
+    """Whether an address stays on this machine."""
+    parts = urlsplit(url)
+    return parts.scheme in {"about", "blob", "data"} or parts.hostname in LOCAL_HOSTS
+
+
+def start(app: Path, log: Path, args: tuple[str, ...]) -> Server:
+    """Start ``panel serve app *args`` and wait until it listens."""
+    port = free_port()
+    command = [sys.executable, "-m", "panel", "serve", str(app), "--address", "127.0.0.1", "--port", str(port)]
+    command += ["--allow-websocket-origin", f"localhost:{port}", "--log-format", LOG_FORMAT, *args]
+    own = f"sqlite:///{log.with_suffix('.db')}"  # else runs would be kept in the folder of the checkout
+    environment = {"ZOVIZ_STORE": own, **os.environ, "PYTHONUNBUFFERED": "1"}
+    with log.open("wb") as out:
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=out, cwd=ROOT, env=environment)
+    server = Server(f"http://localhost:{port}/{app.stem}", port, process, log)
+    try:
+        server.wait()
+    except BaseException:
+        server.stop()
+        raise
+    return server
