@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -62,3 +62,12 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 def root() -> Path:
     """Folder of the project: the one that holds pyproject.toml."""
     return ROOT
+
+
+@pytest.fixture
+def one_blas_thread() -> Iterator[None]:
+    """Where the thread's own time is measured, products of matrices may use no other."""
+    from zoviz.runs.threads import SingleBlasThread
+
+    with SingleBlasThread():
+        yield

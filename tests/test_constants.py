@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.copies import copy_of
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
@@ -163,18 +164,6 @@ def test_flat_functions_and_failures_leave_finite_figures() -> None:
             found, _ = measured(twin, 1)
             numbers = [found.curvature, found.constraint_curvature, found.slope, found.start_slope, found.noise]
             assert np.isfinite(numbers).all() and found.curvature > 0 and found.start_slope > 0
-
-
-def copy_of(problem: Problem, **settings: Any) -> BlackBox:
-    """The same values from a user's functions, nothing else known."""
-    return BlackBox(
-        lambda x: tuple(problem.evaluate(x)),
-        joint=True,
-        vectorised=True,
-        m=problem.m,
-        bounds=list(zip(problem.domain.lower, problem.domain.upper, strict=True)),
-        **settings,
-    )
 
 
 def test_load_tracking_under_noise_of_a_thousandth_of_its_optimum() -> None:

@@ -7,7 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+from helpers.project import ROOT
+
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
 # In a process of its own: the other tests' registry does not see the class.

@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.papers.salm import prepared
 from zoviz.problems import StochasticQP
-from zoviz.runs.threads import SingleBlasThread
 from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
 from zoviz.streams import Streams
 
-pytestmark = pytest.mark.bench
+pytestmark = [pytest.mark.bench, pytest.mark.usefixtures("one_blas_thread")]
 
 EACH = pytest.mark.parametrize("cls", [SmoothedALM, SampledALM, StormALM, LinearisedALM, PenaltySGD, EliminatedSGD])
 ATTEMPTS, REPETITIONS = 3, 5
-
-
-@pytest.fixture(autouse=True)
-def one_blas_thread() -> Iterator[None]:
-    with SingleBlasThread():
-        yield
 
 
 def least(*works: Callable[[], None], times: int) -> list[float]:

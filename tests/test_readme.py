@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from helpers.project import ROOT
 from zoviz import estimators, problems, solvers
 from zoviz.registry import discover
 
-ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
 COMMANDS = [

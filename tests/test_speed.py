@@ -8,7 +8,7 @@ with ``-s`` to see the figures.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -17,21 +17,14 @@ from zoviz import Run
 from zoviz.estimators import Sphere
 from zoviz.estimators.base import CHUNK_BYTES
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
-from zoviz.runs.threads import SingleBlasThread
 from zoviz.solvers import ZOSPLM
 from zoviz.types import Array
 
-pytestmark = pytest.mark.bench
+pytestmark = [pytest.mark.bench, pytest.mark.usefixtures("one_blas_thread")]
 
 ATTEMPTS, REPETITIONS = 3, 3
 UNITS_OF_100_MICROSECONDS = 3.0
 """A ``calibration`` unit takes 33 to 36 µs on the machine (two cores, Python 3.11) for which 100 µs was asked."""
-
-
-@pytest.fixture(autouse=True)
-def one_blas_thread() -> Iterator[None]:
-    with SingleBlasThread():
-        yield
 
 
 def cost(work: Callable[[], object]) -> float:

@@ -1,30 +1,17 @@
-"""The trace: bounded, consistent while it is read, exact in CSV; and a run of a million iterations on top of it."""
+"""The trace: bounded, consistent while it is read, exact in CSV."""
 
 from __future__ import annotations
 
 import csv
-import gc
 import io
 import sys
 import threading
-import time
 from collections.abc import Iterator
-from typing import Any, NamedTuple
 
 import numpy as np
-import psutil
 import pytest
 
-from zoviz import Run
-from zoviz.estimators import Coordinate, GradientEstimator
-from zoviz.oracle import Oracle
-from zoviz.problems import Problem
-from zoviz.runs.trace import CAPACITY, Trace
-from zoviz.sets import Box
-from zoviz.solvers import Solver
-from zoviz.solvers.base import Info
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
+from zoviz.runs.trace import Trace
 
 
 def filled(rows: int, capacity: int) -> Trace:
@@ -187,75 +174,3 @@ def test_csv_of_an_empty_trace_is_its_header() -> None:
     text = io.StringIO()
     Trace().write_csv(text)
     assert text.getvalue() == "replica\n"
-
-
-# --- a million iterations ---------------------------------------------------------------------------------------------
-
-
-class Constant(Problem):
-    """f = 0 on [0, 1]: the cheapest problem there is."""
-
-    __abstract = True  # a test's own class: the registry must not offer it
-
-    n, m = 1, 0
-    domain = Box([0.0], [1.0])
-
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
-        return Evaluation(np.zeros(x.shape[:-1]), np.zeros((*x.shape[:-1], 0)))
-
-
-class Counted(NamedTuple):
-    """Iterate, duals, value."""
-
-    x: Array
-    y: Array
-    value: Evaluation
-
-
-class Idle(Solver):
-    """Stays where it is and evaluates once an iteration."""
-
-    __abstract = True
-
-    def __init__(self, estimator: GradientEstimator | None = None) -> None:
-        super().__init__()
-        self.estimator = estimator or Coordinate()
-
-    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Counted:
-        return Counted(x0, np.zeros((len(x0), 0)), oracle(x0))
-
-    def step(self, state: Counted, oracle: Oracle, streams: Streams) -> tuple[Counted, Info]:
-        x, y, _ = state
-        return Counted(x, y, oracle(x)), Info(np.zeros(len(x)), x, y, 1.0)
-
-
-def size(run: Run) -> int:
-    return sum(column.nbytes for column in run.trace.snapshot().columns.values())
-
-
-def test_a_million_iterations_hold_memory_flat_and_snapshots_small() -> None:
-    run = Run(problem=Constant(), solver=Idle(), replicas=1, iterations=1_000_000, seed=0)
-    gc.collect()
-    process, memory, sizes, rows, durations = psutil.Process(), [], [], [], []
-    run.start()
-    while run.active:
-        if run.progress.iteration >= 100_000 * (len(memory) + 1):
-            memory.append(process.memory_info().rss)
-            started = time.perf_counter()
-            snapshot = run.trace.snapshot()
-            durations.append(time.perf_counter() - started)
-            rows.append(snapshot.rows)
-            sizes.append(size(run))
-        time.sleep(0.01)
-    run.wait()
-    memory.append(process.memory_info().rss)
-    assert run.progress.iteration == 1_000_000 and len(memory) >= 5
-    print(
-        f"\n1,000,000 iterations in {run.progress.seconds:.1f} s; {memory[0] / 1e6:.1f} MB after 100,000 and "
-        f"{max(memory) / 1e6:.1f} MB at most after that; snapshots of {min(rows)} to {max(rows)} rows, at most "
-        f"{max(sizes) / 1e3:.0f} kB, {1e6 * np.median(durations):.0f} µs"
-    )
-    assert max(memory) - memory[0] < 5e6
-    assert max(rows) <= CAPACITY and max(sizes) <= CAPACITY * 8 * len(run.trace.snapshot().columns)
-    assert (run.trace["iteration"][:-1] % run.trace.stride == 0).all()
-    assert run.trace["iteration"][-1] == 1_000_000

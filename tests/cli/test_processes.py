@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,6 @@ awk '{ x[NR] = $1 } END { printf "%.17g\\n%.17g\\n%.17g\\n",
     (x[1] - 2)^2 + (x[2] - 1)^2, x[1] + x[2] - 2, x[1]^2 - x[2] }' "$1" > "$2"
 """
 LONG = ["run", "LoadTracking", "ZOCEG", "n=5", "curtailment=40", "--calls", "100000000", "--json", "--quiet"]
-until = partial(waiting.until, seconds=90.0, pause=0.05)
 
 
 @pytest.fixture
@@ -48,6 +46,10 @@ def begin(tmp_path: Path, root: Path) -> Iterator[Callable[..., subprocess.Popen
     for process in begun:
         process.kill()
         process.communicate()
+
+
+def until(condition: Callable[[], Any], seconds: float = 90.0) -> None:
+    waiting.until(condition, seconds, pause=0.05)
 
 
 def records(folder: Path) -> list[Any]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sqlalchemy import insert, select, update
 
+from helpers.hostile_values import Bomb
 from zoviz import Run
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
 from zoviz.runs.packing import pack
@@ -44,16 +45,6 @@ class Thing:
 PROGRAM = """echo launched >> launches.log
 echo "1.5 -0.5"
 """
-
-
-class Bomb:
-    """A pickle that makes a file."""
-
-    def __init__(self, canary: Path) -> None:
-        self.canary = canary
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Path.touch, (self.canary,)
 
 
 def make(folder: Path, canary: Path) -> list[str]:

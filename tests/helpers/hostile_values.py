@@ -22,7 +22,7 @@ MODULES = ("foreign_module", "antigravity", "this", "turtledemo.clock", "idlelib
 class Bomb:
     """A pickle that makes a file."""
 
-    def __init__(self, canary: str) -> None:
+    def __init__(self, canary: str | Path) -> None:
         self.canary = canary
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
+
+from helpers.project import ROOT
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]"')
@@ -20,7 +21,6 @@ from zoviz.streams import Streams  # noqa: E402
 from zoviz.types import Array, MissingExtra  # noqa: E402
 
 R = 3
-ROOT = Path(__file__).resolve().parents[2]
 
 
 def layers(net: ConvNet, y: Array, pixels: Array) -> Array:

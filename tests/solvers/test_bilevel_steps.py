@@ -1,4 +1,4 @@
-"""Bilevel methods against loops written out replica by replica, and against what papers misprint."""
+"""SOGD and its kin against loops written out replica by replica, and against what papers misprint."""
 
 from __future__ import annotations
 
@@ -7,74 +7,32 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.bilevel_by_hand import (
+    ALPHA,
+    BATCHES,
+    BETA,
+    DELTA,
+    EXACT,
+    PROBLEM,
+    RADIUS_V,
+    REPLICAS,
+    ROUNDS,
+    SEED,
+    D,
+    Hand,
+    N,
+    course,
+    rounds_of,
+)
 from zoviz.estimators import CentralSphere
 from zoviz.oracle import Oracle
-from zoviz.problems import QuadraticBilevel
-from zoviz.sets import Box
-from zoviz.solvers import OAGD, OGD, SOBBO, SOBOW, SOGD, ZOSOGD, Solver, ZOSOGDAdam
+from zoviz.solvers import SOGD, ZOSOGD, Solver, ZOSOGDAdam
 from zoviz.streams import Streams
-from zoviz.types import Array, Sample
+from zoviz.types import Array
 
-N, D, REPLICAS, ROUNDS, SEED = 3, 3, 2, 6, 5
-ALPHA, BETA, DELTA, RADIUS_V = 0.11, 0.13, 0.17, 0.9
 GIVEN = {"outer_step": ALPHA, "inner_step": BETA, "system_step": DELTA, "system_radius": RADIUS_V}
 WEIGHTS = {"outer_weight": 0.7, "inner_weight": 0.6, "system_weight": 0.8}
-BATCHES = {"outer_batch": 3, "inner_batch": 2}
 RHO_R, RHO_S, RHO_V, K_Y, K_X = 0.3, 0.2, 0.5, 4, 5
-EXACT = {"rtol": 0.0, "atol": 1e-12}
-
-
-class Boxed(QuadraticBilevel):
-    """The quadratic problem with a follower in a box, which its path meets."""
-
-    __abstract = True  # keeps it out of the registry
-
-    @property
-    def inner_domain(self) -> Box:
-        return Box(np.full(self.d, -0.5), np.full(self.d, 0.5))
-
-
-PROBLEM = Boxed(n=N, d=D, drift="rapid", sampling_noise=0.3, half_width=1.2)
-
-
-def course(solver: Solver, rounds: int = ROUNDS) -> list[Any]:
-    """The states of a solver, the first one's included."""
-    streams = Streams(SEED, REPLICAS)
-    oracle = Oracle(PROBLEM, streams)
-    states = [solver.init(PROBLEM.initial(streams), oracle, streams)]
-    for _ in range(rounds):
-        states.append(solver.step(states[-1], oracle, streams)[0])
-    return states
-
-
-class Hand:
-    """One replica's functions of round t, written out."""
-
-    def __init__(self, xi: Sample, r: int) -> None:
-        data = PROBLEM.data
-        self.hessian, self.coupling = xi.bend[r, 0] * data.hessian, xi.pull[r, 0] * data.coupling
-        self.bowl, self.a, self.c, self.q = data.bowl, xi.a[r], xi.c[r], xi.q[r]
-
-    def f(self, x: Array, y: Array) -> float:
-        return float(0.5 * (y - self.a) @ (y - self.a) + 0.5 * x @ self.bowl @ x - self.q @ x)
-
-    def g(self, x: Array, y: Array) -> float:
-        return float(0.5 * y @ self.hessian @ y - (self.coupling @ x + self.c) @ y)
-
-    def raw(self, x: Array, y: Array, v: Array) -> list[Array]:
-        """D^x, D^y, D^v."""
-        return [
-            self.bowl @ x - self.q - self.coupling.T @ v,
-            self.hessian @ y - self.coupling @ x - self.c,
-            y - self.a + self.hessian @ v,
-        ]
-
-
-def rounds_of(solver: Solver, count: int = ROUNDS) -> tuple[Streams, list[Sample]]:
-    """Streams as the solver meets them after the start, and the samples of rounds 0, 1, ..."""
-    streams, other = Streams(SEED, REPLICAS), Streams(SEED, REPLICAS)
-    batch = solver.outer_batch, solver.inner_batch
-    return streams, [PROBLEM.draw(0, other)] + [PROBLEM.draw(t, other, size=batch) for t in range(1, count + 1)]
 
 
 def directions(streams: Streams, misprint: str) -> list[Array]:
@@ -126,6 +84,14 @@ def schedule(t: int, theory: tuple[float, float, float, float] | None) -> tuple[
     return [min(1.0, factor * last**power)] * 3, [alpha, BETA / ALPHA * alpha, DELTA / ALPHA * alpha]
 
 
+def remember(d: list[Array], kept: list[Array], old: list[Array], weights: list[float], misprint: str) -> None:
+    """The recursion of the directions."""
+    for i in range(3):
+        if misprint == "1A: no recursion of d^y and d^v" and i > 0:
+            continue
+        d[i] = d[i] + (1.0 - weights[i]) * (kept[i] - old[i])
+
+
 def by_hand(solver: Solver, misprint: str = "", theory: Any = None, count: int = ROUNDS) -> list[Array]:
     """x, y and v (R, ...) after so many rounds of SOGD, from values if the solver has an estimator."""
     streams, samples = rounds_of(solver, count)
@@ -151,10 +117,7 @@ def by_hand(solver: Solver, misprint: str = "", theory: Any = None, count: int =
                 if misprint == "2A: the last round's functions and batches":
                     older = Hand(samples[t - 1], r)
                 old = raw(last, older)
-                for i in range(3):
-                    if misprint == "1A: no recursion of d^y and d^v" and i > 0:
-                        continue
-                    d[i] = d[i] + (1.0 - weights[i]) * (kept[r][i] - old[i])
+                remember(d, kept[r], old, weights, misprint)
             elif misprint == "2A: the first direction is not the raw one":
                 d = [w * one for w, one in zip(weights, d, strict=True)]
             lasts[r], kept[r] = points[r], d
@@ -267,101 +230,3 @@ def test_zeroth_order_calls_are_of_f_and_g_as_documented() -> None:
         state, _ = solver.step(state, oracle, streams)
     np.testing.assert_array_equal(oracle.counts["f value"], 3 * 2 * (K_Y + K_X))
     np.testing.assert_array_equal(oracle.counts["g value"], 3 * (6 * K_Y + 4 * K_X))
-
-
-def window_by_hand(solver: Solver) -> tuple[Array, Array, Array]:
-    """x, y and v of OGD, OAGD, SOBOW and SOBBO."""
-    streams, samples = rounds_of(solver)
-    starts = PROBLEM.initial(streams)
-    ends = []
-    for r in range(REPLICAS):
-        x, y, v = starts[r].copy(), np.zeros(D), np.zeros(D)
-        past, u = [], np.zeros(N)
-        for t in range(1, ROUNDS + 1):
-            hand = Hand(samples[t], r)
-            if isinstance(solver, OGD):
-                d_x, d_y, _ = hand.raw(x, y, np.zeros(D))
-                x, y = np.clip(x - ALPHA * d_x, -1.2, 1.2), np.clip(y - BETA * d_y, -0.5, 0.5)
-                continue
-            for _ in range(getattr(solver, "inner_steps", 1)):
-                y = np.clip(y - BETA * hand.raw(x, y, v)[1], -0.5, 0.5)
-            if isinstance(solver, OAGD):
-                hands = [Hand(samples[t - i], r) for i in range(min(t, solver.window))]
-                solved = [system(solver, one, y, np.zeros(D)) for one in hands]
-                v, past = solved[0], [one.raw(x, y, w)[0] for one, w in zip(hands, solved, strict=True)]
-            else:
-                v = system(solver, hand, y, v)
-                past = [hand.raw(x, y, v)[0], *past]
-            mean = sum(solver.decay**i * one for i, one in enumerate(past[: solver.window]))
-            mean = mean / sum(solver.decay**i for i in range(solver.window))
-            if isinstance(solver, SOBBO) and solver.geometry == "adaptive":
-                u = 0.9 * u + 0.1 * mean**2
-                mean = mean / (np.sqrt(u / (1.0 - 0.9**t)) + 1e-3)
-            x = np.clip(x - ALPHA * mean, -1.2, 1.2)
-        ends.append((x, y, v))
-    return tuple(np.stack(part) for part in zip(*ends, strict=True))
-
-
-def system(solver: Solver, hand: Hand, y: Array, v: Array) -> Array:
-    """Neumann's series, or conjugate gradients: the minimiser over a Krylov space, found directly."""
-    b, steps = y - hand.a, solver.system_iterations
-    if isinstance(solver, OAGD) and solver.system == "neumann":
-        return -0.2 * sum(np.linalg.matrix_power(np.eye(D) - 0.2 * hand.hessian, j) @ b for j in range(steps + 1))
-    residual = -b - hand.hessian @ v
-    basis = np.stack([np.linalg.matrix_power(hand.hessian, j) @ residual for j in range(steps)], axis=1)
-    return v + basis @ np.linalg.solve(basis.T @ hand.hessian @ basis, basis.T @ residual)
-
-
-BOTH = {"outer_step": ALPHA, "inner_step": BETA} | BATCHES
-WINDOWS = {
-    "OGD": OGD(**BOTH),
-    "OAGD": OAGD(**BOTH, neumann_step=0.2, window=3, decay=0.8, inner_steps=2, system_iterations=4),
-    "OAGD-cg": OAGD(**BOTH, neumann_step=0.2, window=4, decay=0.8, system="cg", system_iterations=2),
-    "SOBOW": SOBOW(**BOTH, window=3, decay=0.7, system_iterations=2),
-    "SOBBO": SOBBO(**BOTH, window=3, decay=0.7, system_iterations=1, square_decay=0.9, floor=1e-3),
-    "SOBBO-euclidean": SOBBO(**BOTH, window=3, decay=0.7, system_iterations=2, geometry="euclidean"),
-}
-
-
-@pytest.mark.parametrize("solver", WINDOWS.values(), ids=WINDOWS.keys())
-def test_comparators_equal_a_hand_written_loop(solver: Solver) -> None:
-    state = course(solver)[-1]
-    x, y, v = window_by_hand(solver)
-    np.testing.assert_allclose(state.x, x, rtol=0, atol=1e-12)
-    np.testing.assert_allclose(state.inner, y, rtol=0, atol=1e-12)
-    if hasattr(state, "v"):
-        np.testing.assert_allclose(state.v, v, rtol=0, atol=1e-12)
-    assert np.abs(y).max() == 0.5
-
-
-def test_euclidean_sobbo_is_sobow_and_its_window_follows_the_recursion_that_the_paper_prints() -> None:
-    settings = BOTH | {"window": 3, "decay": 0.7}
-    states, again = course(SOBOW(**settings)), course(SOBBO(**settings, geometry="euclidean"))
-    np.testing.assert_array_equal(states[-1].x, again[-1].x)
-    nu, total = 0.7, 1.0 + 0.7 + 0.49
-    means = [sum(nu**i * state.past[:, i] for i in range(3)) / total for state in states]
-    for t in range(4, ROUNDS + 1):  # (35)-(36)
-        newest, leaving = states[t].past[:, 0], states[t - 3].past[:, 0]
-        np.testing.assert_allclose(means[t], newest / total + nu * means[t - 1] - nu**3 * leaving / total, **EXACT)
-
-
-def test_many_products_solve_the_system() -> None:
-    exact = course(OAGD(**BOTH, neumann_step=0.2, system_iterations=400, window=1))
-    again = course(OAGD(**BOTH, neumann_step=0.2, system_iterations=D, window=1, system="cg"))
-    _, samples = rounds_of(OAGD(**BOTH))
-    for r in range(REPLICAS):
-        hand = Hand(samples[ROUNDS], r)
-        for states in (exact, again):
-            wanted = -np.linalg.solve(hand.hessian, states[-1].inner[r] - hand.a)
-            np.testing.assert_allclose(states[-1].v[r], wanted, atol=1e-8)
-
-
-def test_a_window_may_be_changed_while_a_run_goes_on() -> None:
-    streams = Streams(SEED, REPLICAS)
-    oracle = Oracle(PROBLEM, streams)
-    for solver in (SOBOW(**BOTH), OAGD(**BOTH, neumann_step=0.2)):
-        state = solver.init(PROBLEM.initial(streams), oracle, streams)
-        for window in (3, 5, 2):
-            solver.window = window
-            state, _ = solver.step(state, oracle, streams)
-            assert (len(state.samples) if isinstance(solver, OAGD) else state.past.shape[1]) <= window

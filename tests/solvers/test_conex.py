@@ -1,4 +1,4 @@
-"""SZO-ConEX against a loop written by hand, its calls by another counter, known solutions, and theory."""
+"""SZO-ConEX against a loop written by hand, and its calls by another counter."""
 
 from __future__ import annotations
 
@@ -8,65 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoviz.estimators import CentralSphere, Coordinate, Gaussian, Sphere
+from helpers.conex import REPLICAS, SEED, STEPS, course
+from helpers.known_problems import TwoConstraints
+from zoviz.estimators import Gaussian, Sphere
 from zoviz.oracle import Oracle
-from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
-from zoviz.runs.run import Run
-from zoviz.sets import Box
-from zoviz.solvers import Solver, SZOConEX
-from zoviz.solvers import conex as module
+from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
+from zoviz.solvers import SZOConEX
 from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum
-
-SEED, REPLICAS = 5, 3
-STEPS = {"primal_step": 0.03, "dual_step": 0.05}
-
-
-class TwoConstraints(Problem):
-    """f = sum a_i x_i^2 / 2 - x_i; h_1 = sum x - 1, h_2 = x_1^2 + x_2^2 - 1/4; X = [-2, 2]^5."""
-
-    __abstract = True  # a test's own class: the registry must not offer it
-
-    n, m = 5, 2
-    domain = Box(np.full(5, -2.0), np.full(5, 2.0))
-    weights = np.arange(1.0, 6.0)
-    constants = Constants(6.0, 2.0, 30.0, 10.0, 4.0, 0.0)
-
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
-        f = (0.5 * self.weights * x * x - x).sum(axis=-1)
-        h = np.stack([x.sum(axis=-1) - 1.0, x[..., 0] ** 2 + x[..., 1] ** 2 - 0.25], axis=-1)
-        return Evaluation(f, h)
-
-    def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array]:
-        of_h = np.zeros((*x.shape[:-1], 2, 5))
-        of_h[..., 0, :] = 1.0
-        of_h[..., 1, :2] = 2.0 * x[..., :2]
-        return self.weights * x - 1.0, of_h
-
-
-class Known(Problem):
-    """A strongly convex problem made from its solution: two constraints active there, one not, and one bound."""
-
-    __abstract = True
-
-    n, m = 4, 3
-    domain = Box(np.full(4, -3.0), np.array([0.8, 3.0, 3.0, 3.0]))
-    point, multipliers = np.array([0.8, -0.5, 0.3, 1.0]), np.array([0.7, 0.4, 0.0])
-    curvatures = np.array([1.0, 2.0, 3.0, 4.0])
-    lines = np.array([[1.0, -1.0, 2.0, 0.5], [0.3, 0.2, -1.0, 1.0]])
-    constants = Constants(4.0, 1.0, 40.0, 10.0, 4.0, 0.0)
-
-    @property
-    def known_optimum(self) -> Optimum:
-        return Optimum(float(self.evaluate(self.point).f), self.point, self.multipliers, "by construction")
-
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
-        star = self.point
-        slope = -(self.multipliers[0] * star + self.multipliers[1] * self.lines[0])
-        slope = slope - np.array([0.5, 0.0, 0.0, 0.0])  # the bound's own multiplier
-        f = (0.5 * self.curvatures * (x - star) ** 2 + slope * x).sum(axis=-1)
-        ball = 0.5 * (x * x).sum(axis=-1) - 0.5 * star @ star
-        return Evaluation(f, np.stack([ball, (x - star) @ self.lines[0], (x - star) @ self.lines[1] - 1.0], axis=-1))
+from zoviz.types import Array
 
 
 class Counted:
@@ -142,15 +91,6 @@ def by_hand(box: Counted, x: Array, solver: SZOConEX, iterations: int) -> Iterat
         x, here = x_next, box(x_next)
         points.append(x)
         yield x, y, np.mean(points, axis=0)
-
-
-def course(solver: Solver, problem: Problem, iterations: int) -> tuple[list, Oracle]:
-    streams = Streams(SEED, REPLICAS)
-    oracle = Oracle(problem, streams)
-    states = [solver.init(problem.initial(streams), oracle, streams)]
-    for _ in range(iterations):
-        states.append(solver.step(states[-1], oracle, streams)[0])
-    return states, oracle
 
 
 PROBLEMS = {
@@ -229,87 +169,3 @@ def test_one_direction_costs_what_the_comparators_say() -> None:
     start = oracle.calls.copy()
     solver.step(states[-1], oracle, Streams(1, REPLICAS))
     assert (oracle.calls - start == 2 * 2 + 2).all()
-
-
-EXACT = {"smoothing_radius": 1.0, "differences": "central"}
-"""Central differences of a quadratic along the coordinates are its gradient, whatever their length."""
-
-
-@pytest.mark.parametrize("directions", ["shared", "separate"])
-def test_exact_gradients_lead_to_the_known_solution(directions: str) -> None:
-    problem = Known()
-    solver = SZOConEX(
-        primal_step=0.15, dual_step=0.2, value="base", directions=directions, estimator=Coordinate(**EXACT)
-    )
-    state = course(solver, problem, 600)[0][-1]
-    np.testing.assert_allclose(state.x, np.broadcast_to(problem.point, state.x.shape), atol=1e-9)
-    np.testing.assert_allclose(state.y, np.broadcast_to(problem.multipliers, state.y.shape), atol=1e-8)
-
-
-def test_extrapolation_is_what_keeps_a_bilinear_problem_from_circling() -> None:
-    box = BlackBox(lambda x: float(x[0]), lambda x: -float(x[0]), bounds=[(-4.0, 4.0)], x0=[1.0])
-    ends = {}
-    for theta in (0.0, 1.0):
-        solver = SZOConEX(
-            primal_step=0.3, dual_step=0.3, extrapolation=theta, value="base", estimator=Coordinate(**EXACT)
-        )
-        state = course(solver, box, 700)[0][-1]
-        ends[theta] = np.hypot(state.x[0, 0], state.y[0, 0] - 1.0)
-    assert ends[1.0] < 1e-3 < 0.1 < ends[0.0]
-
-
-@pytest.mark.parametrize("directions", ["shared", "separate"])
-@pytest.mark.parametrize("family", [Gaussian, Sphere, CentralSphere])
-def test_the_measured_variance_is_what_theory_says(family: type, directions: str) -> None:
-    problem, replicas = TwoConstraints(), 4000
-    streams = Streams(2, replicas)
-    solver = SZOConEX(**STEPS, directions=directions, estimator=family(smoothing_radius=1e-6, batch_size=4))
-    x = np.broadcast_to(np.array([0.5, -0.3, 0.2, 0.7, -0.1]), (replicas, 5)).copy()
-    level = np.full((replicas, 2), 8.0)
-    oracle = Oracle(problem, streams)
-    state = module.ConEXState(x, np.full((replicas, 2), 0.2), oracle(x), level, level, x, 0)
-    after, info = solver.step(state, oracle, streams)
-    predicted = solver.theory(problem, info)["variance_predicted"]
-    assert np.allclose(predicted, predicted[0])
-    gradients = (x - after.x) / STEPS["primal_step"]
-    assert np.isclose(np.trace(np.cov(gradients.T)), predicted[0], rtol=0.06)
-    assert np.isclose(info.variance.mean(), predicted[0], rtol=0.06)
-    exact = problem.gradient(x[:1])
-    expected = exact[0] + (after.y[:1, :, None] * exact[1]).sum(axis=1)
-    np.testing.assert_allclose(gradients.mean(axis=0), expected[0], atol=6.0 * np.sqrt(predicted[0] / replicas))
-
-
-def test_big_batches_in_pieces_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    from zoviz.estimators import base
-
-    for directions in ("shared", "separate"):
-        solver = SZOConEX(**STEPS, directions=directions, estimator=Gaussian(smoothing_radius=0.05, batch_size=9))
-        problem = TwoConstraints(noise="independent", noise_scale=0.01)
-        whole = course(solver, problem, 3)[0][-1]
-        with monkeypatch.context() as patch:
-            patch.setattr(base, "CHUNK_BYTES", 700)
-            pieces = course(solver, problem, 3)[0][-1]
-        np.testing.assert_allclose(pieces.x, whole.x, rtol=1e-9, atol=1e-11)
-        np.testing.assert_allclose(pieces.level, whole.level, rtol=1e-9, atol=1e-11)
-
-
-def test_the_average_is_reported_where_asked_for() -> None:
-    run = Run(problem=NonconvexQCQP(n=6), solver=SZOConEX(report="average"), replicas=2, iterations=7)
-    result = run.run()
-    np.testing.assert_array_equal(result.x, run.state.average)
-    assert (result.x != run.state.x).any()
-
-
-def test_separate_directions_are_noisier_at_a_solution() -> None:
-    # comparators 0.3: what the shared directions see dies at a KKT point, the paper's own does not.
-    problem, ends = Known(), {}
-    for directions in ("shared", "separate"):
-        solver = SZOConEX(
-            primal_step=0.02,
-            dual_step=0.02,
-            directions=directions,
-            estimator=Gaussian(smoothing_radius=1e-6, batch_size=2),
-        )
-        state = course(solver, problem, 700)[0][-1]
-        ends[directions] = np.linalg.norm(state.x[:, 1:] - problem.point[1:], axis=1).mean()
-    assert ends["shared"] < 0.5 * ends["separate"]

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.bench import Bench
+from helpers.steps import lagrangian
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
@@ -17,11 +18,6 @@ from zoviz.types import Array
 
 ETA, ETA_Y, CAP, RADIUS, K = 0.03, 0.2, 0.35, 0.1, 3
 GIVEN = {"primal_step": ETA, "dual_step": ETA_Y, "dual_cap": CAP}
-
-
-def lagrangian(problem: Problem, x: Array, y: Array) -> float:
-    value = problem.evaluate(x)
-    return float(value.f) + sum(float(y[j]) * float(value.h[j]) for j in range(problem.m))
 
 
 def field(problem: Problem, x: Array, y: Array, u: Array, radius: float, points: int, dual: str) -> Array:

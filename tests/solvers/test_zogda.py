@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.bench import Bench
+from helpers.steps import lagrangian
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.run import Run
@@ -20,11 +21,6 @@ GIVEN = {"primal_step": C, "dual_step": ALPHA, "dual_cap": CAP}
 
 def sphere(u: Array) -> Array:
     return u / np.sqrt((u**2).sum())
-
-
-def lagrangian(problem: Problem, x: Array, y: Array) -> float:
-    value = problem.evaluate(x)
-    return float(value.f) + sum(float(y[j]) * float(value.h[j]) for j in range(problem.m))
 
 
 def by_hand(bench: Bench, steps: int, schedule: str, dual: str, lam: float) -> tuple[Array, Array]:

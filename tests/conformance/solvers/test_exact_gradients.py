@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import SOLVERS, World
+from helpers.known_problems import Round
+from helpers.steps import course
 from zoviz.estimators import Block, Coordinate
-from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
-from zoviz.sets import Ball
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
 from zoviz.streams import Streams
 from zoviz.types import Array
@@ -28,12 +28,7 @@ def slope(problem: Problem, x: Array, y: Array) -> Array:
 
 
 def hand_over(solver: Solver, problem: Problem, steps: int) -> Any:
-    streams = Streams(0, 3)
-    oracle = Oracle(problem, streams)
-    state = solver.init(problem.initial(streams), oracle, streams)
-    for _ in range(steps):
-        state, _ = solver.step(state, oracle, streams)
-    return state
+    return course(solver, problem, steps, seed=0)[0][-1]
 
 
 @pytest.mark.parametrize("schedule", ["constant", "diminishing"])
@@ -89,16 +84,6 @@ def test_splm_written_out_with_exact_gradients(literal: bool) -> None:
     state = hand_over(solver, problem, 6)
     for found, expected in zip(state[:3], (x, y, z), strict=True):
         np.testing.assert_allclose(found, expected, atol=1e-6)
-
-
-class Round(NonconvexQCQP):
-    """The same on a ball."""
-
-    __abstract = True  # keeps it out of the registry
-
-    @property
-    def domain(self) -> Ball:
-        return Ball(np.zeros(self.n), 3.0)
 
 
 def test_block_method_refuses_a_domain_that_does_not_project_by_coordinates() -> None:

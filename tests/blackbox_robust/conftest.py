@@ -1,0 +1,83 @@
+"""Functions that other processes can import."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+SOURCE = '''
+"""Functions that another process can import."""
+
+import os
+import time
+
+import numpy as np
+
+
+class Peculiar(Exception):
+    """Cannot be unpickled: its constructor wants two arguments."""
+
+    def __init__(self, first, second):
+        super().__init__(first)
+
+
+def bowl(x):
+    return float(((x - 0.25) ** 2).sum())
+
+
+def slope(x):
+    return 0.5 - float(x[0])
+
+
+def hangs(x):
+    if x[0] > 0.5:
+        time.sleep(60.0)
+    return bowl(x)
+
+
+def hangs_in_another(x):
+    if x[0] > 0.5:
+        os.system("sleep 60")
+    return bowl(x)
+
+
+def dies(x):
+    if x[0] > 0.5:
+        os._exit(7)
+    return bowl(x)
+
+
+def raises(x):
+    if x[0] > 0.5:
+        raise ZeroDivisionError("the simulator has burnt down")
+    return bowl(x)
+
+
+def peculiar(x):
+    raise Peculiar("the simulator", "has burnt down")
+
+
+def whoami(x):
+    time.sleep(0.02)
+    return float(os.getpid())
+
+
+def matrix(x):
+    return float(x @ np.outer(x, x) @ x + x @ x) if np.sin(1e6 * x[0]) < 0.98 else np.nan
+'''
+
+
+@pytest.fixture(scope="module")
+def functions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ModuleType]:
+    folder = tmp_path_factory.mktemp("importable")
+    (folder / "slow_functions_of_a_test.py").write_text(SOURCE)
+    sys.path.insert(0, str(folder))
+    try:
+        yield importlib.import_module("slow_functions_of_a_test")
+    finally:
+        sys.path.remove(str(folder))
+        sys.modules.pop("slow_functions_of_a_test")

@@ -1,0 +1,43 @@
+"""Cheap runs, and whether two of them agree to the bit."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zoviz import Run
+from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
+from zoviz.solvers import ZOCEG
+from zoviz.types import Array
+
+
+def small(**settings: Any) -> Run:
+    """A cheap run: 5 loads, coordinate differences."""
+    problem = LoadTracking(n=5, curtailment=40.0)
+    return Run(**({"problem": problem, "solver": ZOCEG(), "replicas": 2, "seed": 3} | settings))
+
+
+def columns(run: Run) -> dict[str, Array]:
+    return {name: column for name, column in run.trace.snapshot().columns.items() if name != "seconds"}
+
+
+def leaves(state: Any) -> list[Any]:
+    """The arrays and numbers of a state, those of the value inside it too."""
+    return [leaf for part in state for leaf in leaves(part)] if isinstance(state, tuple) else [state]
+
+
+def assert_same_bits(one: Run, other: Run) -> None:
+    """Iterates, duals, averages, calls and every column of the trace but the clock's."""
+    for a, b in zip(leaves(one.state), leaves(other.state), strict=True):
+        np.testing.assert_array_equal(a, b)
+    np.testing.assert_array_equal(one.result.x, other.result.x)
+    np.testing.assert_array_equal(one.result.calls, other.result.calls)
+    assert one.progress.iteration == other.progress.iteration
+    assert columns(one).keys() == columns(other).keys()
+    for name, column in columns(one).items():
+        np.testing.assert_array_equal(column, columns(other)[name], err_msg=name)
+
+
+def qcqp(**noise: Any) -> Problem:
+    return NonconvexQCQP(n=8, seed=1, **noise)

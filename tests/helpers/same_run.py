@@ -1,0 +1,22 @@
+"""Whether two runs went the same way."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def same(one: Any, other: Any) -> None:
+    """The same iterates, counts and rows, but for the clock."""
+    names = ("x", "fun", "maxcv", "multipliers", "best_feasible", "best_value", "calls", "failures", "message", "nit")
+    for name in names:
+        np.testing.assert_array_equal(getattr(one.result, name), getattr(other.result, name), err_msg=name)
+    for left, right in ((one.trace, other.trace), (one.path, other.path)):
+        a, b = left.snapshot().columns, right.snapshot().columns
+        assert a.keys() == b.keys()
+        for name in a.keys() - {"seconds"}:
+            np.testing.assert_array_equal(a[name], b[name], err_msg=name)
+    assert [(c.iteration, c.name, c.old, c.new) for c in one.journal] == [
+        (c.iteration, c.name, c.old, c.new) for c in other.journal
+    ]

@@ -1,0 +1,19 @@
+"""What the tests of stores share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import func, select
+
+from zoviz import Run
+from zoviz.runs.store import Store
+
+Small = Callable[..., Run]
+
+
+def rows(store: Store, table: Any, run: str | None = None) -> int:
+    query = select(func.count()).select_from(table)
+    with store.database.reading() as connection:
+        return connection.execute(query if run is None else query.where(table.c.run == run)).scalar_one()

@@ -1,0 +1,103 @@
+"""Runs that fail, replicas that are frozen, and runs that find nothing feasible."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.runs import assert_same_bits
+from zoviz import Run
+from zoviz.estimators import Block, Coordinate, Sphere
+from zoviz.problems import BlackBox, Problem
+from zoviz.sets import Box
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
+from zoviz.streams import Streams
+from zoviz.types import Array, Evaluation, OracleError
+
+# --- failures ---------------------------------------------------------------------------------------------------------
+
+
+def test_an_oracle_that_raises_ends_the_run_as_failed_and_keeps_the_trace() -> None:
+    points: list[Array] = []
+
+    def fragile(x: Array) -> float:
+        points.append(x.copy())
+        if len(points) > 200:
+            raise ZeroDivisionError("the simulator has burnt down")
+        return float(x @ x)
+
+    run = Run(problem=BlackBox(fragile, bounds=[(-1, 1)] * 2), solver=ZOCEG(), replicas=2).start()
+    with pytest.raises(ZeroDivisionError, match="burnt down") as caught:
+        run.wait(20)
+    assert caught.value is run.error
+    assert f"Raised by the black box at x = {points[-1]}" in caught.value.__notes__[0]
+    assert run.status == "failed" and "burnt down" in run.message and not run.active
+    assert len(run.trace) > 5 and run.result.status == "failed"
+    assert np.isfinite(run.trace["objective"]).all()
+
+
+class Cliff(Problem):
+    """f = -x_1^2 + x_2^2 pushes outwards; it is not defined for x_1 > 1/2 (every replica that starts right of 0)."""
+
+    __abstract = True  # a test's own class: the registry must not offer it
+
+    n, m = 2, 1
+    domain = Box([-2.0, -2.0], [2.0, 2.0])
+    starts = np.array([[-0.1, 0.5], [0.1, 0.5], [-0.2, 0.1], [1.5, 0.0]])
+
+    def initial(self, streams: Streams) -> Array:
+        return self.starts[: streams.replicas]
+
+    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+        f = np.where(x[..., 0] > 0.5, np.nan, x[..., 1] ** 2 - x[..., 0] ** 2)
+        return Evaluation(f, x[..., :1] - 5.0)
+
+
+STEPS = {"primal_step": 0.05, "dual_step": 0.05, "dual_cap": 10.0}
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        ZOCEG(**STEPS, estimator=Coordinate(smoothing_radius=1e-4)),
+        ZOBCEG(**STEPS, estimator=Block(smoothing_radius=1e-4, block_size=2, scaled=False)),
+        ZOSPLM(**STEPS, proximal_weight=0.1, estimator=Sphere(smoothing_radius=1e-4, batch_size=20)),
+    ],
+    ids=lambda solver: solver.title,
+)
+def test_a_replica_that_meets_nan_is_frozen_and_the_others_go_on(solver: Solver) -> None:
+    run = Run(problem=Cliff(), solver=solver, replicas=4, iterations=200, seed=1)
+    result = run.run()
+    assert result.status == "finished" and run.frozen == 2
+    assert result.success.tolist() == [True, False, True, False]
+    assert (result.failures > 0).tolist() == [False, True, False, True]
+    assert "non-finite values" in result.message
+    assert (result.calls[[0, 2]] == run.progress.calls).all() and (result.calls[[1, 3]] < run.progress.calls).all()
+    assert np.isfinite(run.state.x).all() and 0.1 < run.state.x[1, 0] <= 0.5, "the last good iterate stays"
+    np.testing.assert_array_equal(run.state.x[3], Cliff.starts[3])
+    trace = run.trace["objective"]
+    assert np.isfinite(trace[:, [0, 2]]).all() and np.isnan(trace[-1, [1, 3]]).all()
+    assert trace[-1, 0] < trace[0, 0] - 1.0
+    alone = Run(problem=Cliff(), solver=solver.clone(), replicas=1, iterations=200, seed=1)
+    np.testing.assert_allclose(alone.run().x[0], result.x[0], rtol=1e-9)
+    again = Run.replay(run)
+    again.run()
+    assert_same_bits(run, again)
+
+
+def test_a_run_whose_replicas_are_all_frozen_fails_with_a_sentence() -> None:
+    problem = BlackBox(lambda x: float("nan"), bounds=[(-1, 1)])
+    run = Run(problem=problem, solver=ZOCEG(**STEPS), replicas=3, iterations=10)
+    with pytest.raises(OracleError, match="Expected finite values from the black box, got NaN or Inf.*every replica"):
+        run.run()
+    assert run.status == "failed" and run.frozen == 3 and len(run.trace) >= 1
+
+
+def test_no_feasible_point_is_said() -> None:
+    problem = BlackBox(lambda x: float(x @ x), lambda x: 1.0 + float(x @ x), bounds=[(-1, 1)] * 2)
+    result = Run(problem=problem, solver=ZOCEG(), replicas=1, iterations=20).run()
+    assert "No feasible point was found." in result.message
+    assert not result.success.any() and np.isnan(result.best_value).all() and np.isnan(result.best_feasible).all()
+    assert (result.maxcv > 0).all()

@@ -1,0 +1,136 @@
+"""Must show 3: read-only, locked, newer, older stores, and what is no store's address: a sentence each."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sqlalchemy import insert, select, update
+
+from helpers.stores import Small
+from zoviz.runs import database
+from zoviz.runs.database import StoreError
+from zoviz.runs.migrations import MIGRATIONS
+from zoviz.runs.store import Store
+from zoviz.runs.tables import RUNS, VERSIONS
+from zoviz.types import MissingExtra, ZovizError
+
+# --- a store that cannot be written -----------------------------------------------------------------------------------
+
+
+def read_only(path: Path) -> str:
+    return f"sqlite:///file:{path}?mode=ro&uri=true"
+
+
+def test_a_read_only_store_is_read_and_a_run_goes_on_without_it(store: Store, small: Small, path: Path) -> None:
+    kept = small(iterations=20)
+    kept.run()
+    with Store(read_only(path)) as frozen:
+        assert frozen.count() == 1 and frozen.check() == []
+        np.testing.assert_array_equal(frozen.load(kept.id).result.x, kept.result.x)
+        for write in (lambda: frozen.annotate(kept.id, label="x"), lambda: frozen.delete([kept.id])):
+            with pytest.raises(StoreError, match="Expected a store that can be written.*readonly"):
+                write()
+        run = small(store=frozen, iterations=20)
+        np.testing.assert_array_equal(run.run().x, kept.result.x)
+        assert run.status == "finished" and "Expected a store that can be written" in run.message
+    assert store.count() == 1 and store.load(kept.id).label == ""
+
+
+def test_a_store_cannot_be_made_where_nothing_can_be_written(tmp_path: Path) -> None:
+    sqlite3.connect(tmp_path / "empty.db").close()
+    (tmp_path / "empty.db").touch()
+    with pytest.raises(StoreError, match="Expected a store that can be written"):
+        Store(read_only(tmp_path / "empty.db"))
+    for missing in (tmp_path / "no" / "such.db", tmp_path):
+        with pytest.raises(StoreError, match="Expected a file that can be opened for the store"):
+            Store(f"sqlite:///{missing}")
+
+
+@pytest.mark.parametrize(
+    ("url", "sentence"),
+    [
+        ("zoviz.db", "Expected a URL such as sqlite:///zoviz.db, got 'zoviz.db'"),
+        ("mysql://me@here/runs", "Expected sqlite:///file.db or postgresql://user@host/name, got mysql"),
+        ("sqlite://", "Expected a file for the store, got none"),
+        ("sqlite:///:memory:", "Expected a file for the store, got none"),
+        ("postgresql://nobody@127.0.0.1:1/nothing", "Expected a server for the store .*, got no answer"),
+    ],
+)
+def test_bad_urls_get_a_sentence(url: str, sentence: str) -> None:
+    if url.startswith("postgresql"):
+        pytest.importorskip("psycopg")
+    with pytest.raises(StoreError, match=sentence):
+        Store(url)
+
+
+def test_a_missing_driver_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "psycopg", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'zoviz\[postgres\]'"):
+        Store("postgresql://me@127.0.0.1:1/runs")
+
+
+def test_a_run_does_not_begin_where_there_is_no_store(small: Small, tmp_path: Path) -> None:
+    run = small(store=f"sqlite:///{tmp_path / 'no' / 'such.db'}", iterations=3)
+    with pytest.raises(StoreError, match="Expected a file that can be opened"):
+        run.run()
+
+
+def test_a_locked_store_is_waited_for_and_then_done_without(
+    small: Small, path: Path, monkeypatch: pytest.MonkeyPatch, same_trace: Callable[..., None]
+) -> None:
+    monkeypatch.setattr(database, "PATIENCE", 0.1)
+    with Store(f"sqlite:///{path}") as hasty, closing(sqlite3.connect(path, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        run = small(store=hasty, iterations=30)
+        run.run()
+        assert "Expected a turn to write for the store" in run.message and "none for 0.1 s" in run.message
+        other.execute("ROLLBACK")
+        assert hasty.count() == 0 and hasty.check() == []
+
+
+# --- versions ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_newer_store_is_left_alone(store: Store, small: Small, path: Path) -> None:
+    small(iterations=3).run()
+    with store.database.writing() as connection:
+        connection.execute(insert(VERSIONS).values(version=99, since=0.0))
+    store.close()
+    before = path.read_bytes()
+    with pytest.raises(StoreError, match=r"Expected a store of version 1 at most, got version 99 in .*: .*update this"):
+        Store(f"sqlite:///{path}")
+    assert path.read_bytes() == before
+
+
+def test_an_older_store_is_brought_here(
+    store: Store, small: Small, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A step of migration, as it will be written when the tables change; all or nothing."""
+    run = small(iterations=3)
+    run.run()
+    steps: dict[int, Any] = {}
+    monkeypatch.setattr(database, "VERSION", 3)
+    monkeypatch.setattr(database, "MIGRATIONS", steps)
+    steps[1] = lambda connection: connection.execute(update(RUNS).values(notes="brought to 2"))
+
+    def fails(connection: Any) -> None:
+        connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN colour TEXT")
+        raise ZovizError("Expected a colour, got none.")
+
+    steps[2] = fails
+    with pytest.raises(ZovizError, match="Expected a colour"):
+        Store(f"sqlite:///{path}")
+    assert store.load(run.id).record.notes == "" and store.database.version() == 1
+    steps[2] = lambda connection: connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN colour TEXT")
+    with Store(f"sqlite:///{path}") as newer:
+        assert newer.load(run.id).record.notes == "brought to 2" and newer.database.version() == 3
+        with newer.database.reading() as connection:
+            assert connection.exec_driver_sql("SELECT colour FROM runs").all() == [(None,)]
+            assert len(connection.execute(select(VERSIONS)).all()) == 2
+    assert dict(MIGRATIONS) == {}, "write a test of the real step"

@@ -1,0 +1,196 @@
+"""The methods for linear constraints against themselves written out; and what the paper's misprints would do."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.linear_by_hand import (
+    BETA,
+    ETA,
+    MU,
+    REPLICAS,
+    RHO,
+    SEED,
+    SMOOTH,
+    STEPS,
+    TAU,
+    A,
+    Hand,
+    apart,
+    close,
+    hand_over,
+    problem,
+    smoothed,
+    storm,
+)
+from zoviz.runs.run import Run
+from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, StormALM
+
+
+@pytest.mark.parametrize("batch", [1, 4])
+def test_algorithm_1_written_out(batch: int) -> None:
+    qp = problem()
+    state = hand_over(SmoothedALM(batch_size=batch, **SMOOTH), qp)
+    hands = [Hand(qp, r, [batch] * STEPS) for r in range(REPLICAS)]
+    x, y, z, _ = zip(*(smoothed(hand) for hand in hands), strict=True)
+    close(state.x, x), close(state.dual, y), close(state.centre, z)
+    np.testing.assert_allclose(state.y[:, :2] - state.y[:, 2:], state.dual)
+
+
+@pytest.mark.parametrize("wrong", ["14A text", "14A centre", "1A"])
+def test_algorithm_1_is_not_the_misprint(wrong: str) -> None:
+    qp = problem()
+    state = hand_over(SmoothedALM(**SMOOTH), qp)
+    x, y, z, _ = zip(*(smoothed(Hand(qp, r, [1] * STEPS), wrong) for r in range(REPLICAS)), strict=True)
+    assert max(apart(state.x, x), apart(state.dual, y), apart(state.centre, z)) > 1e-2
+
+
+@pytest.mark.parametrize("cap", [1e9, 0.5])
+def test_algorithm_2_written_out(cap: float) -> None:
+    qp = problem(sampled_rows=True, row_noise=0.6)
+    state = hand_over(SampledALM(dual_reset=cap, batch_size=2, **SMOOTH), qp)
+    hands = [Hand(qp, r, [2] * STEPS) for r in range(REPLICAS)]
+    x, y, z, resets = zip(*(smoothed(hand, cap=cap) for hand in hands), strict=True)
+    close(state.x, x), close(state.dual, y), close(state.centre, z)
+    assert state.resets.tolist() == list(resets) and (min(resets) > 0) == (cap < 1.0)
+    assert qp.measures(state, state.x, None)["dual_resets"] is state.resets
+
+
+@pytest.mark.parametrize("wrong", ["1A", "2A"])
+def test_algorithm_2_is_not_the_misprint(wrong: str) -> None:
+    qp = problem(sampled_rows=True, row_noise=0.6)
+    state = hand_over(SampledALM(dual_reset=1e9, **SMOOTH), qp)
+    x, _, _, _ = zip(*(smoothed(Hand(qp, r, [1] * STEPS), wrong) for r in range(REPLICAS)), strict=True)
+    assert apart(state.x, x) > 1e-2
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_algorithm_3_written_out(batch: int) -> None:
+    qp = problem()
+    solver = StormALM(momentum=A, horizon=100, batch_size=batch, **SMOOTH)
+    state = hand_over(solver, qp)
+    batches = [5 * batch, *[batch] * STEPS]  # N = ceil(100^(1/3)) = 5
+    x, y, z, g = zip(*(storm(Hand(qp, r, batches)) for r in range(REPLICAS)), strict=True)
+    close(state.x, x), close(state.dual, y), close(state.centre, z), close(state.momentum, g)
+
+
+@pytest.mark.parametrize("wrong", ["3A", "4A"])
+def test_algorithm_3_is_not_the_misprint(wrong: str) -> None:
+    qp = problem()
+    state = hand_over(StormALM(momentum=A, horizon=100, **SMOOTH), qp)
+    x, *_ = zip(*(storm(Hand(qp, r, [5, *[1] * STEPS]), wrong) for r in range(REPLICAS)), strict=True)
+    assert apart(state.x, x) > 1e-2
+
+
+def test_storm_without_memory_is_algorithm_1() -> None:
+    """a = 1, not the paper's 0 (erratum 5A): from the second step on, each step sees its own sample only."""
+    qp = problem()
+    storm_state = hand_over(StormALM(momentum=1.0, horizon=1, **SMOOTH), qp)
+    state = hand_over(SmoothedALM(**SMOOTH), qp)
+    np.testing.assert_allclose(storm_state.x, state.x, atol=1e-12)
+
+
+def test_linearised_alm_written_out() -> None:
+    qp = problem(sampled_rows=True)
+    state = hand_over(LinearisedALM(primal_step=TAU, dual_step=ETA, penalty=RHO), qp)
+    xs, ys = [], []
+    for r in range(REPLICAS):
+        hand = Hand(qp, r, [1] * STEPS)
+        x, y = hand.x0, np.zeros(2)
+        for t in range(STEPS):
+            (a0, b0), (a1, _), (a2, b2) = (hand.pair(t, copy) for copy in range(3))
+            y = y + ETA * (a0 @ x - b0)
+            x = hand.clip(x - TAU * (hand.gradient(x, t) + a1.T @ (y + RHO * (a2 @ x - b2))))
+        xs.append(x), ys.append(y)
+    close(state.x, xs), close(state.dual, ys)
+
+
+@pytest.mark.parametrize("growth", [0.0, 0.4])
+def test_penalty_sgd_written_out(growth: float) -> None:
+    qp = problem()
+    state = hand_over(PenaltySGD(primal_step=TAU, penalty=RHO, growth=growth), qp)
+    xs, ys = [], []
+    for r in range(REPLICAS):
+        hand = Hand(qp, r, [1] * STEPS)
+        x = y = hand.x0
+        for t in range(STEPS):
+            y = RHO * (t + 1.0) ** growth * (hand.a @ x - hand.b)
+            x = hand.clip(x - TAU * (t + 1.0) ** -growth * (hand.gradient(x, t) + hand.a.T @ y))
+        xs.append(x), ys.append(y)
+    close(state.x, xs), close(state.dual, ys)
+
+
+@pytest.mark.parametrize("free", [3, 7])
+def test_eliminated_sgd_written_out_in_the_variables_that_are_left(free: int) -> None:
+    qp = problem(free_variables=free, null_curvature=0.3)
+    state = hand_over(EliminatedSGD(primal_step=TAU), qp)
+    xs = []
+    for r in range(REPLICAS):
+        hand = Hand(qp, r, [1] * STEPS)
+        # x = base + basis (x_C, w): w in an orthonormal basis of the null space of A_F, from the SVD.
+        fixed, loose = np.arange(7 - free), np.arange(7 - free, 7)
+        of_f = hand.a[:, loose]
+        null = np.linalg.svd(of_f)[2][2:].T
+        basis = np.zeros((7, 7 - 2))
+        basis[fixed, : 7 - free] = np.eye(7 - free)
+        basis[np.ix_(loose, range(7 - free))] = -np.linalg.lstsq(of_f, hand.a[:, fixed], rcond=None)[0]
+        basis[np.ix_(loose, range(7 - free, 5))] = null
+        base = np.zeros(7)
+        base[loose] = np.linalg.lstsq(of_f, hand.b, rcond=None)[0]
+        v = np.concatenate([hand.x0[fixed], null.T @ hand.x0[loose]])
+        for t in range(STEPS):
+            v = v - TAU * basis.T @ hand.gradient(base + basis @ v, t)
+            v[: 7 - free] = np.clip(v[: 7 - free], hand.low[fixed], hand.high[fixed])
+        xs.append(base + basis @ v)
+    close(state.x, xs)
+    assert np.abs(qp.residual(state.x)).max() < 1e-13
+
+
+def test_inequalities_are_lifted_as_written_out() -> None:
+    qp = problem(constraints="inequalities")
+    state = hand_over(SmoothedALM(**SMOOTH), qp)
+    for r in range(REPLICAS):
+        hand = Hand(qp, r, [1] * STEPS)
+        x, z = hand.x0, hand.x0
+        t_var = s = np.minimum(hand.a @ x - hand.b, 0.0)
+        y = np.zeros(2)
+        for t in range(STEPS):
+            residual = hand.a @ x - t_var - hand.b
+            y = y + ETA * residual
+            of_x = hand.gradient(x, t) + hand.a.T @ (y + RHO * residual) + MU * (x - z)
+            of_t = -(y + RHO * residual) + MU * (t_var - s)
+            old = x, t_var
+            x, t_var = hand.clip(x - TAU * of_x), np.minimum(t_var - TAU * of_t, 0.0)
+            z, s = z + BETA * (old[0] - z), s + BETA * (old[1] - s)
+        for found, expected in ((state.x, x), (state.slack, t_var), (state.dual, y), (state.centre, z)):
+            np.testing.assert_allclose(found[r], expected, rtol=0.0, atol=1e-12)
+        np.testing.assert_array_equal(state.y[r], np.maximum(state.dual[r], 0.0))
+
+
+@pytest.mark.parametrize("sampled", [False, True])
+def test_the_last_step_written_out(sampled: bool) -> None:
+    qp = problem(sampled_rows=sampled)
+    solver = (SampledALM if sampled else SmoothedALM)(
+        polish_batch=50, **SMOOTH, **{"dual_reset": 1e9} if sampled else {}
+    )
+    run = Run(problem=qp, solver=solver, replicas=REPLICAS, iterations=STEPS, seed=SEED)
+    found, kept = run.run().polished, run.state.kept
+    for r in range(REPLICAS):
+        hand = Hand(qp, r, [1] * STEPS + [50])
+        (a1, _), (a2, b2) = hand.pair(STEPS, 1), hand.pair(STEPS, 2)
+        x, y, z = kept.point[r], kept.dual[r], kept.anchor[r]
+        slope = hand.gradient(x, STEPS) + a1.T @ y + RHO * a1.T @ (a2 @ x - b2) + MU * (x - z)
+        np.testing.assert_allclose(found[r], hand.clip(x - TAU * slope), rtol=0.0, atol=1e-12)
+
+
+def test_other_methods_have_no_last_step() -> None:
+    run = Run(problem=problem(), solver=PenaltySGD(), replicas=2, iterations=3)
+    assert run.run().polished is None and run.result.calls.tolist() == [3, 3]
+
+
+def test_many_dual_resets_are_said() -> None:
+    for cap, said in ((1e9, False), (0.5, True)):
+        solver = SampledALM(dual_reset=cap, **SMOOTH)
+        result = Run(problem=problem(), solver=solver, replicas=3, iterations=100).run()
+        assert ("reset in more than 1% of the iterations by 3 of 3 replicas" in result.message) == said

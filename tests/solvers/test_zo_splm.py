@@ -1,0 +1,73 @@
+"""ZO-SPLM against a loop written by hand, and the errata that change the code."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.steps import ITERATIONS, REPLICAS, SEED, SPLM, TwoConstraints, agree, course, lagrangian, problems
+from zoviz.estimators import Sphere
+from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
+from zoviz.solvers import ZOSPLM
+from zoviz.streams import Streams
+from zoviz.types import Array
+
+
+def splm_by_hand(problem: Problem, k: int, radius: float, estimated: bool) -> list[tuple[Array, Array, Array]]:
+    c, alpha, beta, p, cap = SPLM.values()
+    streams, lower, upper = Streams(SEED, REPLICAS), problem.domain.lower, problem.domain.upper
+    x = problem.initial(streams)
+    y, z, n, out = np.zeros((REPLICAS, problem.m)), x.copy(), problem.domain.n, []
+    for _ in range(ITERATIONS):
+        u = streams.normal("directions", k, n).copy()
+        x, y, z = x.copy(), y.copy(), z.copy()
+        for r in range(REPLICAS):
+            gradient = np.zeros(n)
+            for i in range(k):
+                direction = u[r, i] / np.sqrt(sum(u[r, i] ** 2))
+                there = x[r] + radius * direction
+                rise = lagrangian(problem, there, y[r]) - lagrangian(problem, x[r], y[r])
+                if estimated:
+                    rise += 0.5 * p * (sum((there - z[r]) ** 2) - sum((x[r] - z[r]) ** 2))
+                gradient += n / (radius * k) * rise * direction
+            if not estimated:
+                gradient += p * (x[r] - z[r])
+            x[r] = np.clip(x[r] - c * gradient, lower, upper)
+            y[r] = np.clip(y[r] + alpha * problem.evaluate(x[r]).h, 0.0, cap)
+            z[r] = z[r] + beta * (x[r] - z[r])
+        out.append((x, y, z))
+    return out
+
+
+@pytest.mark.parametrize("estimated", [False, True], ids=["exact proximal term", "estimated proximal term"])
+@pytest.mark.parametrize("name", problems())
+def test_splm_equals_a_hand_written_loop(name: str, estimated: bool) -> None:
+    problem = problems()[name]
+    solver = ZOSPLM(**SPLM, estimator=Sphere(smoothing_radius=0.05, batch_size=4), estimate_proximal=estimated)
+    states, _ = course(solver, problem)
+    for state, (x, y, z) in zip(states[1:], splm_by_hand(problem, 4, 0.05, estimated), strict=True):
+        agree(state.x, x)
+        agree(state.y, y)
+        agree(state.z, z)
+    assert states[-1].y.max() > 0.0, "the duals never moved: the comparison would not see the dual step"
+
+
+def test_splm_5A_the_proximal_weight_is_twice_the_weak_convexity_not_a_multiple_of_the_curvature() -> None:
+    problem = NonconvexQCQP(n=20)
+    rho = problem.constants.weak_convexity
+    chosen = ZOSPLM().suggest(problem, problem.constants)["proximal_weight"]
+    hessian = problem.data.matrices[:, :20]
+    assert rho == pytest.approx(-np.linalg.eigvalsh(hessian)[0])
+    assert chosen == pytest.approx(2.0 * rho)
+    assert np.linalg.eigvalsh(hessian + chosen * np.eye(20))[0] > 0.0
+    convex = LoadTracking()
+    assert ZOSPLM().suggest(convex, convex.constants)["proximal_weight"] == 1.0
+
+
+def test_splm_dual_step_uses_the_new_point() -> None:
+    problem = TwoConstraints()
+    solver = ZOSPLM(**(SPLM | {"dual_cap": 100.0}), estimator=Sphere(smoothing_radius=1e-3, batch_size=8))
+    (before, after), _ = course(solver, problem, iterations=1)
+    new, old = problem.evaluate(after.x).h, problem.evaluate(before.x).h
+    np.testing.assert_allclose(after.y, np.maximum(SPLM["dual_step"] * new, 0.0), rtol=1e-12)
+    assert not np.allclose(after.y, np.maximum(SPLM["dual_step"] * old, 0.0), rtol=1e-3)
