@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-ROOT = Path(__file__).resolve().parent.parent
+from helpers.project import ROOT
+
 MAX_FILE_LINES = 250
 MAX_FUNCTION_LINES = 40
 CONDA_TO_PYPI = {"playwright-python": "playwright"}
@@ -102,7 +103,7 @@ def test_license_is_bsd_3_clause() -> None:
     assert "the zoviz authors" in text
 
 
-SOURCES = list(files("zoviz", "apps", suffixes={".py"}))
+SOURCES = list(files("zoviz", "apps", "tests", suffixes={".py"}))
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=named)

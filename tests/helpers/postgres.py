@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
-import socket
 import subprocess
 import tempfile
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+
+from helpers.ports import free_port
 
 
 def binaries() -> Path | None:
@@ -43,9 +44,7 @@ def server() -> Iterator[str]:
     programs = binaries()
     if programs is None:
         pytest.skip("no PostgreSQL here: install it, or name one by ZOVIZ_TEST_POSTGRES=postgresql://user@host")
-    with closing(socket.socket()) as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
+    port = free_port()
     folder, user = Path(tempfile.mkdtemp(prefix="zoviz-postgres-")), owner()
     if user is not None:
         shutil.chown(folder, user)

@@ -9,9 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from zoviz.problems import Executable
 
+NEEDS_A_SHELL = pytest.mark.skipif(os.name != "posix", reason="the programs of these tests are shell scripts")
 BOX = [(-4.0, 4.0)] * 2
 POINTS = np.array([[0.1, -0.2], [1.0 / 3.0, 2.0], [3.0, 1e-17]])
 PYTHON = [sys.executable, "-I", "-S"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -13,10 +12,10 @@ from typing import Any
 
 import pytest
 
-from helpers.programs import POINTS, gone, pids, shell
+from helpers.programs import NEEDS_A_SHELL, POINTS, gone, pids, shell
 from zoviz.types import OracleError
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs of these tests are shell scripts")
+pytestmark = NEEDS_A_SHELL
 
 
 # --- nothing is left running ----------------------------------------------------------------------------------------

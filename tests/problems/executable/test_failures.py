@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from helpers.programs import BOX, POINTS, gone, pids, shell
+from helpers.programs import BOX, NEEDS_A_SHELL, POINTS, gone, pids, shell
 from zoviz.problems import Executable
 from zoviz.problems.launch import TAIL
 from zoviz.types import OracleError
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs of these tests are shell scripts")
+pytestmark = NEEDS_A_SHELL
 # --- failures -------------------------------------------------------------------------------------------------------
 
 BROKEN: dict[str, tuple[str, str]] = {

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers.programs import BOX, POINTS, PYTHON, shell
+from helpers.programs import BOX, NEEDS_A_SHELL, POINTS, PYTHON, shell
 from zoviz.problems import BlackBox, Executable
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs of these tests are shell scripts")
+pytestmark = NEEDS_A_SHELL
 # --- how x goes and f and h come ------------------------------------------------------------------------------------
 
 MODES: dict[str, tuple[list[str], dict[str, Any]]] = {

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
 import pytest
 
-from helpers.programs import BOX, PYTHON, shell
+from helpers.programs import BOX, NEEDS_A_SHELL, PYTHON, shell
 from zoviz import Run
 from zoviz.problems import BlackBox, Executable
 from zoviz.runs.script import script
 from zoviz.solvers import ZOSPLM
 from zoviz.types import Array
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs of these tests are shell scripts")
+pytestmark = NEEDS_A_SHELL
 
 
 # --- as a problem of a run ------------------------------------------------------------------------------------------

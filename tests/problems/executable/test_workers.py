@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import multiprocessing
-import os
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -13,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers.programs import BOX, POINTS, PYTHON, shell
+from helpers.programs import BOX, NEEDS_A_SHELL, POINTS, PYTHON, shell
 from zoviz.problems import Executable
 from zoviz.types import Array
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="the programs of these tests are shell scripts")
+pytestmark = NEEDS_A_SHELL
 
 
 # --- in parallel ----------------------------------------------------------------------------------------------------

@@ -1,0 +1,71 @@
+"""The front door: one budget, and one honest answer."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from helpers.black_box import f_at
+from helpers.minimizing import BOUNDS, LINE, Diary
+from zoviz import minimize
+from zoviz.problems import BlackBox
+from zoviz.solvers import ZOCEG
+
+
+@pytest.mark.parametrize("maxfev", [41, 200, 1001])
+@pytest.mark.parametrize("replicas", [1, 3])
+def test_the_budget_is_what_is_called_and_counted(maxfev: int, replicas: int) -> None:
+    diary = Diary(f_at)
+    result = minimize(diary, [0, 0], BOUNDS, LINE, "ZOCEG", maxfev, options={"replicas": replicas})
+    assert result.nfev == result.calls == len(diary.points) <= maxfev
+    assert result.nfev > maxfev - 20 * replicas - 20, "and most of it is used"
+
+
+def test_the_default_budget_is_a_thousand_calls_per_variable_and_one() -> None:
+    diary = Diary(f_at)
+    result = minimize(diary, [0.0, 0.0], BOUNDS, method="ZOBCEG")
+    assert 2900 < result.nfev == len(diary.points) <= 3000
+
+
+def test_the_answer_is_the_best_feasible_point_that_was_queried_in_the_bounds() -> None:
+    diary = Diary(f_at)
+    result = minimize(diary, [0.0, 0.0], [(-1, 1.2)] * 2, lambda x: x[0] + x[1] - 2.0, "ZOSPLM", 600)
+    points = np.array(diary.points)
+    good = (points.sum(axis=1) - 2.0 <= 1e-6) & (np.abs(points - 0.1) <= 1.1).all(axis=1)
+    values = np.array([f_at(point) for point in points[good]])
+    assert result.fun == values.min() == f_at(result.x)
+    np.testing.assert_array_equal(result.x, points[good][values.argmin()])
+    np.testing.assert_array_equal(result.best_feasible, result.x)
+    assert result.success and result.maxcv == max(0.0, result.x.sum() - 2.0)
+
+
+def test_where_nothing_is_feasible_the_least_violating_point_is_returned_and_it_is_said() -> None:
+    diary = Diary(lambda x: float(x @ x))
+    result = minimize(diary, [1.0, 1.0], BOUNDS, [lambda x: x[0] + 1.0, lambda x: 2.0 - x[0]], "ZOCEG", 500)
+    points = np.array(diary.points)
+    points = points[(np.abs(points) <= 4.0).all(axis=1)]
+    violations = np.maximum(points[:, 0] + 1.0, 2.0 - points[:, 0])
+    assert not result.success and result.maxcv == violations.min() >= 1.5
+    assert result.maxcv == max(result.h) and np.isnan(result.best_feasible).all()
+    assert f"No feasible point was found among {len(points)} queried: x is the least violating, by 1.5" in (
+        result.message
+    )
+
+
+def test_the_answer_is_sought_between_the_best_point_and_the_last_iterate_too() -> None:
+    diary = Diary(lambda x: -float(x[0]))
+    # A small dual step: the iterates swing about the boundary, and the last of them lies outside.
+    solver = ZOCEG(primal_step=0.1, dual_step=0.1, dual_cap=10.0)
+    options = {"maxiter": 15} | ({"scaled": False} if "scaled" in BlackBox.param else {})
+    result = minimize(diary, [0.0], [(-5, 5)], lambda x: x[0] ** 3 - 1.0, solver, 1000, options=options)
+    points = np.array(diary.points)[:, 0]
+    before, after = points[:-20], points[-20:]
+    last = result.trace["objective"][-1, 0]
+    assert result.nfev == len(points) and last < -1.1 < result.fun, "the last iterate violates"
+    assert before[before <= 1.0].max() < after.min() and after.max() < -last, "twenty calls in between"
+    assert result.x[0] == pytest.approx(1.0, abs=1e-5) and result.success
+
+
+def test_a_start_that_is_best_is_kept() -> None:
+    result = minimize(lambda x: float(x @ x), [0.0, 0.0], method="ZOSPLM", maxfev=300)
+    assert result.fun == 0.0 and (result.x == 0.0).all()

@@ -1,0 +1,103 @@
+"""The front door: SciPy's forms of constraints, SciPy's answers, and what makes no sense."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import optimize
+from scipy.sparse import csr_array
+
+from helpers.black_box import f_at
+from helpers.minimizing import BOUNDS, LINE
+from zoviz import minimize
+from zoviz.problems.forms import stacked
+from zoviz.types import OracleError
+
+PARABOLA = optimize.NonlinearConstraint(lambda x: x[0] ** 2 - x[1], -np.inf, 0.0)
+FORMS: dict[str, Any] = {
+    "dicts": [
+        {"type": "ineq", "fun": lambda x: 2.0 - x[0] - x[1]},
+        {"type": "ineq", "fun": lambda x, a: a * (x[1] - x[0] ** 2), "args": (0.5,)},
+    ],
+    "one dict, two values": {"type": "ineq", "fun": lambda x: [2.0 - x[0] - x[1], x[1] - x[0] ** 2]},
+    "objects": [LINE, PARABOLA],
+    "mixed": (LINE, {"type": "ineq", "fun": lambda x: x[1] - x[0] ** 2}),
+    "sparse, two-sided": [optimize.LinearConstraint(csr_array([[1.0, 1.0], [1.0, -1.0]]), [-9, -2], [2, 9]), PARABOLA],
+    "a ring": [optimize.NonlinearConstraint(lambda x: x @ x, 0.5, 1.0)],
+    "only a line": LINE,
+    "a lower bound": optimize.LinearConstraint([[1.0, 0.0]], lb=2.5),
+    "none": (),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("bounds", [BOUNDS, optimize.Bounds(-4.0, 4.0)], ids=["pairs", "Bounds"])
+def test_scipys_forms_and_scipys_answers(form: str, bounds: Any) -> None:
+    expected = optimize.minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="SLSQP")
+    result = minimize(f_at, [0.5, 0.6], bounds, FORMS[form], method="ZOCEG", maxfev=3000)
+    assert expected.success and result.success and result.maxcv <= 1e-6
+    assert result.fun == pytest.approx(f_at(result.x))
+    assert -1e-5 <= result.fun - expected.fun <= 5e-3
+    np.testing.assert_allclose(result.x, expected.x, atol=5e-3)
+
+
+@pytest.mark.parametrize(
+    "equality",
+    [
+        {"type": "eq", "fun": lambda x: x[0] - 2.0 * x[1] + 1.0},
+        optimize.LinearConstraint([1.0, -2.0], -1.0, -1.0),
+        optimize.NonlinearConstraint(lambda x: x[0] - 2.0 * x[1], -1.0, -1.0),
+    ],
+    ids=["dict", "linear", "nonlinear"],
+)
+def test_an_equality_is_two_rows_that_are_met_as_far_as_the_answer_says(equality: Any) -> None:
+    inside = {"type": "ineq", "fun": lambda x: 1.0 - x[0] ** 2 / 4.0 - x[1] ** 2}
+    expected = optimize.minimize(f_at, [0.5, 0.6], constraints=[equality, inside], method="SLSQP")
+    result = minimize(f_at, [0.5, 0.6], None, [equality, inside], method="ZOCEG", maxfev=4000)
+    assert result.h.shape == result.multipliers.shape == (3,)
+    assert result.h[0] == pytest.approx(-result.h[1], abs=1e-12) and result.maxcv < 1e-3
+    assert result.success == (result.maxcv <= 1e-6) == ("No feasible point was found" not in result.message)
+    np.testing.assert_allclose(result.x, expected.x, atol=0.02)
+
+
+def test_rows_are_what_they_are_said_to_be() -> None:
+    x = np.array([3.0, 5.0])
+    two_sided = optimize.NonlinearConstraint(lambda x: [x[0], x[1]], [1.0, -np.inf], [2.0, 4.0])
+    named_parts = SimpleNamespace(A=[[1.0, 1.0]], lb=1.0, ub=np.inf)
+    rows = stacked([two_sided, named_parts, lambda x: x[0] - 9.0, {"type": "EQ", "fun": lambda x: x[1] - 1.0}])
+    np.testing.assert_allclose(rows(x), [1 - 3, 3 - 2, 5 - 4, 1 - 8, 3 - 9, -4, 4])
+    assert stacked(()) is None and stacked(None) is None and stacked([]) is None
+    assert stacked(lambda x: x)(x).tolist() == [3.0, 5.0]
+
+
+@pytest.mark.parametrize(
+    ("constraints", "sentence"),
+    [
+        (3, "Expected constraints as a LinearConstraint, a NonlinearConstraint, a dict with 'type'.*got 3"),
+        ([{"type": "ineq"}], "Expected constraint 1 with 'type' 'ineq' or 'eq' and a callable 'fun', got {'type'"),
+        ({"type": "le", "fun": f_at}, "Expected constraint 1 with 'type' 'ineq' or 'eq'"),
+        ([f_at, optimize.Bounds(0, 1)], "Expected constraint 2 as a LinearConstraint, .*got Bounds"),
+        (SimpleNamespace(A=np.eye(2), lb=[1, 1], ub=[2, 0]), "Expected lb <= ub in constraint 1, got lb ="),
+        (SimpleNamespace(A=np.eye(2), lb=[1, 1], ub=[2, 2, 2]), "Expected lb <= ub in constraint 1, got lb ="),
+        (SimpleNamespace(A=np.eye(2), lb=np.nan, ub=1), "Expected lb <= ub in constraint 1, got lb = nan"),
+    ],
+)
+def test_constraints_that_make_no_sense_are_refused(constraints: Any, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        minimize(f_at, [0.0, 0.0], constraints=constraints)
+
+
+@pytest.mark.parametrize(
+    ("constraints", "sentence"),
+    [
+        (optimize.LinearConstraint(np.eye(3), 0, 1), r"Expected A of a LinearConstraint with 2 columns, got \(3, 3\)"),
+        (SimpleNamespace(fun=lambda x: x, lb=[0, 0, 0], ub=1), r"Expected 3 values from constraint 1, as it has"),
+        ({"type": "ineq", "fun": lambda x: None}, "Expected a number from constraint 1, got None"),
+    ],
+)
+def test_constraints_whose_values_do_not_fit_are_refused(constraints: Any, sentence: str) -> None:
+    with pytest.raises(OracleError, match=sentence):
+        minimize(f_at, [0.0, 0.0], constraints=constraints)

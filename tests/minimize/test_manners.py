@@ -1,0 +1,131 @@
+"""The front door: SciPy's manners: callbacks, seeds, arguments, results, methods, options."""
+
+from __future__ import annotations
+
+import pickle
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.black_box import f_at
+from helpers.minimizing import BOUNDS, LINE, scaled
+from zoviz import minimize
+from zoviz.runs.methods import named
+from zoviz.runs.result import OptimizeResult
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
+from zoviz.types import Array
+
+# --- manners ----------------------------------------------------------------------------------------------------------
+
+
+def test_a_callback_sees_the_course_and_may_stop_it() -> None:
+    seen: list[OptimizeResult] = []
+
+    def callback(intermediate_result: OptimizeResult) -> None:
+        seen.append(intermediate_result)
+        if intermediate_result.nit == 7:
+            raise StopIteration
+
+    result = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, "ZOCEG", callback=callback)
+    assert [one.nit for one in seen] == list(range(1, 8))
+    assert result.status == "stopped" and result.nit == 7 and "Stopped after 7 iterations" in result.message
+    assert result.success and result.fun == seen[-1].fun and result.nfev == seen[-1].nfev
+    assert all(later.fun <= one.fun and later.nfev > one.nfev for one, later in zip(seen, seen[1:], strict=False))
+    np.testing.assert_array_equal(result.x, seen[-1].x)
+
+
+def test_a_callback_of_x_as_in_older_scipy() -> None:
+    seen: list[Array] = []
+
+    def callback(xk: Array) -> None:
+        seen.append(xk)
+        if len(seen) == 3:
+            raise StopIteration
+
+    result = minimize(f_at, [0.0, 0.0], BOUNDS, method="ZOCEG", callback=callback)
+    assert result.nit == 3 and np.array_equal(seen[-1], result.x)
+
+
+def test_what_else_a_callback_raises_goes_through() -> None:
+    def callback(xk: Array) -> None:
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        minimize(f_at, [0.0, 0.0], BOUNDS, method="ZOCEG", callback=callback)
+
+
+def test_the_same_seed_gives_the_same_result() -> None:
+    def result(seed: int | None) -> OptimizeResult:
+        return minimize(f_at, None, BOUNDS, LINE, "ZOSPLM", 400, seed)
+
+    first, again, other = result(3), result(np.int64(3)), result(4)
+    np.testing.assert_array_equal(first.x, again.x)
+    assert first.fun == again.fun and first.message == again.message and first.seed == 3
+    assert not np.array_equal(first.x, other.x)
+    assert result(None).fun == result(0).fun
+
+
+def test_arguments_of_the_function_and_a_joint_function() -> None:
+    plain = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, "ZOCEG", 500)
+    with_arguments = minimize(scaled, [0.0, 0.0], BOUNDS, LINE, "ZOCEG", 500, args=(1.0, 0.0))
+    joint = minimize(lambda x: (f_at(x), x[0] + x[1] - 2.0), [0.0, 0.0], BOUNDS, (), "ZOCEG", 500, joint=True)
+    for other in (with_arguments, joint):
+        np.testing.assert_array_equal(other.x, plain.x)
+        assert other.nfev == plain.nfev and other.h.shape == (1,)
+    assert minimize(lambda x: (f_at(x), None), [0.0, 0.0], joint=True, method="ZOCEG", maxfev=100).h.shape == (0,)
+
+
+def test_the_result_is_a_dict_with_attributes_and_can_be_pickled() -> None:
+    result = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, "ZOCEG", 300)
+    fields = "x fun success status message nfev nit maxcv calls multipliers best_feasible seed trace".split()
+    assert set(fields) <= set(result) <= set(dir(result))
+    assert result["x"] is result.x and isinstance(result.fun, float) and isinstance(result.success, bool)
+    assert "message: '" in repr(result)
+    again = pickle.loads(pickle.dumps(result))
+    np.testing.assert_array_equal(again.x, result.x)
+    np.testing.assert_array_equal(again.trace["calls"], result.trace["calls"])
+    with pytest.raises(AttributeError, match="Expected one of message, x, fun"):
+        _ = result.minimum
+
+
+@pytest.mark.parametrize(
+    ("name", "cls"),
+    [("ZOSPLM", ZOSPLM), ("zo-splm", ZOSPLM), ("Zoceg", ZOCEG), (ZOBCEG, ZOBCEG), (ZOBCEG(), ZOBCEG)],
+    ids=str,
+)
+def test_methods_go_by_name_class_or_instance(name: Any, cls: type[Solver]) -> None:
+    assert type(named(name)) is cls
+    assert minimize(f_at, [0.0, 0.0], BOUNDS, method=name, maxfev=300).method == cls.__name__
+
+
+def test_an_instance_is_not_changed() -> None:
+    solver = ZOSPLM()
+    result = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, solver, 300, options={"estimator.batch_size": 7})
+    assert solver.primal_step is None and solver.estimator.batch_size == 50
+    assert result.parameters["primal_step"] > 0
+
+
+def test_options_reach_the_run_the_problem_and_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
+    options = {"estimator.batch_size": 7, "primal_step": 0.01, "maxiter": 5, "replicas": 2, "disp": True}
+    options |= {"feasibility_tolerance": 0.5, "noise": "deterministic", "optimal_value": 1.0, "scaled": False}
+    result = minimize(f_at, [1.0, 1.4], BOUNDS, LINE, "ZOSPLM", options=options)
+    assert result.parameters["primal_step"] == 0.01 and result.parameters["dual_step"] > 0.0
+    assert result.nit == 5 and result.trace["calls"].shape[1] == 2 and "gap" in result.trace.snapshot().columns
+    calls = result.trace["calls"]
+    assert (calls[-1] - calls[0] == 5 * 8).all() and result.nfev == 1 + calls[-1].sum(), "one call told m"
+    assert result.success and 0.0 < result.maxcv <= 0.5
+    assert capsys.readouterr().out.strip() == result.message
+
+
+def test_time_and_targets_end_a_run() -> None:
+    def slow(x: Array) -> float:
+        time.sleep(0.002)
+        return f_at(x)
+
+    quick = minimize(slow, [0.0, 0.0], BOUNDS, LINE, "ZOCEG", 100_000, options={"seconds": 0.2})
+    assert "The budget of 0.2 s is spent" in quick.message and quick.nfev < 500
+    options = {"optimal_value": 0.5, "targets": {"gap": 1e-3}, "stop_at_targets": True}
+    hit = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, "ZOCEG", options=options)
+    assert "hit every target" in hit.message and hit.nfev < 2000 and abs(hit.trace["gap"][-1, 0]) <= 1e-3

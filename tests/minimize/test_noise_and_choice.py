@@ -1,0 +1,101 @@
+"""The front door: noise is found, a method is chosen, and both are said; its docstrings, its imports."""
+
+from __future__ import annotations
+
+import doctest
+import importlib
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import zoviz
+from helpers.black_box import f_at
+from helpers.minimizing import BOUNDS, LINE, Diary
+from zoviz import minimize
+from zoviz.problems import BlackBox
+from zoviz.runs.methods import TABLE, Situation, choose, named
+from zoviz.sets import Ball
+from zoviz.solvers import ZOBCEG
+from zoviz.types import Array
+
+# --- noise and the choice of a method ---------------------------------------------------------------------------------
+
+
+class Noisy:
+    """f_at with normal noise of its own."""
+
+    def __init__(self, scale: float) -> None:
+        self.generator, self.scale = np.random.default_rng(0), scale
+
+    def __call__(self, x: Array) -> float:
+        return f_at(x) + self.scale * self.generator.standard_normal()
+
+
+def test_noise_is_found_and_the_answer_is_a_mean_not_the_luckiest_value() -> None:
+    diary = Diary(Noisy(0.5))
+    result = minimize(diary, [0.0, 0.0], BOUNDS, method="ZOSPLM", maxfev=3000)
+    assert result.nfev == len(diary.points) <= 3000
+    assert "Values are noisy: x is " in result.message and "means of 8 calls" in result.message
+    assert abs(result.fun - f_at(result.x)) < 4 * 0.5 / np.sqrt(8)
+    assert f_at(result.x) < 1.0
+    assert "Values are noisy" not in minimize(f_at, [0.0, 0.0], BOUNDS, method="ZOSPLM", maxfev=300).message
+    declared = minimize(f_at, [0.0, 0.0], BOUNDS, method="ZOSPLM", maxfev=300, options={"noise": "independent"})
+    assert "Values are noisy" in declared.message
+
+
+def test_noise_in_constraints_is_found_too() -> None:
+    generator = np.random.default_rng(1)
+    result = minimize(
+        f_at, [0.0, 0.0], BOUNDS, lambda x: x.sum() - 2.0 + 0.05 * generator.standard_normal(), "ZOSPLM", 3000
+    )
+    assert "Values are noisy" in result.message and abs(result.x.sum() - 2.0) < 0.2
+
+
+def test_the_choice_is_made_and_said() -> None:
+    result = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, maxfev=600)
+    assert result.success and result.fun == pytest.approx(0.5, abs=0.01)
+    assert "was chosen for 2 variables, 1 constraint, deterministic values and 577 calls: " in result.message
+    assert result.message.startswith(named(result.method).title)
+    noisy = minimize(Noisy(0.1), [0.0, 0.0], BOUNDS, maxfev=2000)
+    assert "ZO-SPLM was chosen for 2 variables, 0 constraints, noisy values and 1981 calls" in noisy.message
+
+
+@pytest.mark.parametrize("noise", ["deterministic", "independent"])
+@pytest.mark.parametrize("n", [1, 10, 51, 2000])
+@pytest.mark.parametrize("calls", [40, 100_000_000])
+def test_every_row_of_the_table_names_what_it_says(noise: str, n: int, calls: int) -> None:
+    problem = BlackBox(lambda x: 0.0, bounds=[(0, 1)] * n, m=0, noise=noise)
+    solver, reason = choose(problem, calls)
+    row = next(row for row in TABLE if row.applies(Situation(n, 0, noise != "deterministic", calls / (n + 1))))
+    own = [name for name in row.methods if hasattr(zoviz.solvers, name)] or list(TABLE[-1].methods)
+    assert reason.startswith(f"{solver.title} was chosen for {n} variable") and reason.endswith(".")
+    assert solver.accepts(problem) is None
+    assert type(solver).__name__ in (name for row in TABLE for name in row.methods) and own
+
+
+def test_the_last_row_of_the_table_applies_to_everything_and_is_at_hand() -> None:
+    last = TABLE[-1]
+    for situation in (Situation(1, 0, False, 0.1), Situation(10**6, 10**3, True, 1e9)):
+        assert last.applies(situation)
+    assert all(hasattr(zoviz.solvers, name) for name in last.methods)
+
+
+def test_a_method_that_does_not_accept_the_problem_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    problem = BlackBox(lambda x: 0.0, bounds=[(0, 1)] * 60, m=0)
+    assert type(choose(problem, 100)[0]) is ZOBCEG
+    problem.domain = Ball(np.zeros(60), 1.0)
+    assert type(choose(problem, 100)[0]) is not ZOBCEG
+
+
+@pytest.mark.parametrize("name", ["zoviz.minimize", "zoviz.runs.ask_tell"])
+def test_the_examples_in_the_docstrings_are_true(name: str) -> None:
+    failed, attempted = doctest.testmod(importlib.import_module(name))
+    assert not failed and attempted >= 3
+
+
+def test_importing_zoviz_loads_neither_panel_nor_scipy() -> None:
+    script = "import sys, zoviz; print(zoviz.minimize.__name__, sorted({'panel', 'bokeh', 'scipy'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == "minimize []"

@@ -1,0 +1,98 @@
+"""Other libraries' optimisers: errors, values that are not finite, replicas that fail."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import numpy as np
+import pytest
+
+from helpers.peers import BOUNDS, EACH, FIXED, Simulation, each
+from zoviz.problems import BlackBox, NonconvexQCQP
+from zoviz.runs.run import Run
+from zoviz.solvers import COBYLA, SLSQP, TrustConstr
+from zoviz.solvers.peers.base import Peer
+from zoviz.solvers.peers.course import Ended, Task
+from zoviz.streams import Streams
+from zoviz.types import Array, OracleError
+
+
+class Faulty(COBYLA):
+    """Raises in its second replica, or in every one."""
+
+    __abstract = True
+    everywhere = False
+
+    def play(self, task: Task, ask: Any) -> Ended:
+        ask(task.start[None])
+        if self.everywhere or task.start[0] > 0.0:
+            raise ArithmeticError("singular")
+        return Ended("done")
+
+
+@each(COBYLA)
+def test_an_error_of_a_library_ends_its_replica_and_all_of_them_the_run(cls: type[Peer]) -> None:
+    starts = NonconvexQCQP(n=2).initial(Streams(0, 8))[:, 0]
+    assert (starts > 0).any() and (starts < 0).any()
+    run = Run(problem=NonconvexQCQP(n=2), solver=Faulty(**FIXED[cls]), replicas=8, calls=5)
+    run.run()
+    assert run.status == "finished" and "ArithmeticError: singular" in run.message and "done" in run.message
+
+    class Worse(Faulty):
+        __abstract = True
+        everywhere = True
+
+    run = Run(problem=NonconvexQCQP(n=2), solver=Worse(**FIXED[cls]), replicas=2, calls=5)
+    with pytest.raises(ArithmeticError, match="singular"):
+        run.run()
+
+
+@EACH
+def test_a_value_that_is_not_finite(cls: type[Peer]) -> None:
+    count = itertools.count()
+
+    def holes(x: Array) -> tuple[float, Array]:
+        f, h = Simulation()(x)
+        return (float("nan") if next(count) in (14, 15, 16, 17) else f), h
+
+    box = BlackBox(holes, scaled=False, bounds=BOUNDS, m=2, joint=True)
+    run = Run(problem=box, solver=cls(**FIXED[cls]), replicas=2, calls=120)
+    if not cls.survives:
+        with pytest.raises(OracleError, match="Expected finite values"):
+            run.run()
+        assert run.frozen == 2 and np.isfinite(run.result.x).all()
+        return
+    result = run.run()
+    assert run.frozen == 0 and (result.failures > 0).any() and np.isfinite(result.fun).all()
+    assert (result.fun < 1.3).all()
+
+
+@each(SLSQP, TrustConstr)
+@pytest.mark.parametrize("fails", [0, 1, 5])
+def test_a_replica_that_fails_is_frozen_and_leaves_the_others_intact(cls: type[Peer], fails: int) -> None:
+    starts = BlackBox().initial(Streams(0, 3))
+    count = itertools.count()
+
+    def spoiled(x: Array) -> tuple[float, Array]:
+        f, h = Simulation()(x)
+        return (float("nan") if abs(x - starts[1]).max() < 1e-6 and next(count) >= fails else f), h
+
+    def late(x: Array) -> tuple[float, Array]:
+        f, h = Simulation()(x)
+        return (float("nan") if abs(x - reached).max() < 1e-6 else f), h
+
+    def run_of(function: Any, iterations: int) -> Run:
+        box = BlackBox(function, scaled=False, bounds=BOUNDS, m=2, joint=True)
+        return Run(problem=box, solver=cls(**FIXED[cls]), replicas=3, iterations=iterations)
+
+    reached = run_of(Simulation(), 4).run().x[1]
+    whole = run_of(Simulation(), 9).run()
+    run = run_of(late if fails == 5 else spoiled, 9)
+    result = run.run()
+    assert run.frozen == 1 and result.success.tolist()[1] is False and result.failures[1] > 0
+    assert result.calls[1] < whole.calls[1]
+    assert np.isfinite(result.x).all(), "a frozen replica keeps its last good point"
+    for other in (0, 2):
+        np.testing.assert_array_equal(result.x[other], whole.x[other])
+        assert result.calls[other] == whole.calls[other]
