@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
 from typing import Any
 
 import panel as pn
@@ -22,7 +21,7 @@ from zoviz.views.frames import BANDS
 from zoviz.views.marks import MARKS, NO_MARKS
 from zoviz.views.parts import Parts
 from zoviz.views.stream import Stream, all_series
-from zoviz.views.style import GRID, amend
+from zoviz.views.style import GRID, amend, at_once
 
 
 class Shown:
@@ -118,9 +117,15 @@ class Board(pn.viewable.Viewer):
         """Have the lines, or the figures too, made anew by the next ``refresh``."""
         self._stale_lines, self._stale_figures = True, self._stale_figures or figures
 
-    def refresh(self) -> None:
-        """Send what is new; cheap where nothing is. Called a few times a second, with the document's lock."""
-        self._catch_up()
+    def refresh(self) -> bool:
+        """Send what is new; cheap where nothing is. Called a few times a second, with the document's lock.
+
+        Returns
+        -------
+        bool
+            Whether figures or lines were made anew, which keeps the browser busy.
+        """
+        anew = self._catch_up()
         for shown in self.shown.values():
             snapshot = shown.run.trace.snapshot()
             if not snapshot.rows or not shown.visible:
@@ -135,21 +140,21 @@ class Board(pn.viewable.Viewer):
         self._mark()
         self._place()
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
+        return anew
 
-    def _catch_up(self) -> None:
-        """Make the figures, or the lines, that are out of date anew."""
+    def _catch_up(self) -> bool:
+        """Make the figures, or the lines, that are out of date anew; whether there were any."""
         grown = any(
             one.visible and one.run.trace.snapshot().columns.keys() != one.columns for one in self.shown.values()
         )
         if not (self._stale_figures or self._stale_lines or grown):
-            return
-        document = self.views[0].figure.document
-        # Bokeh counts a document's models anew after every change of a reference, unless told to do it once at the end.
-        with document.models.freeze() if document is not None else nullcontext():
+            return False
+        with at_once(self.views[0].figure.document):
             if self._stale_figures:
                 self._rebuild()
             else:
                 self._dress_all()
+        return True
 
     def _mark(self) -> None:
         """Marks of the newest run, sent only when they changed."""

@@ -103,10 +103,15 @@ class Dashboard(Pilot):
         """Look at the run and draw what is new."""
         if self.run is not None:
             self.run.follow()
-        self.board.refresh()
-        self.picture.update(self.run)
+        if not self.board.refresh():  # else the browser has enough to do until the next look
+            self.shelf.update()
+            self.picture.update(self.run)
         self.printed.update(self.run, seen=not self.library.is_open)
         self._show()
+        self._report()
+
+    def _report(self) -> None:
+        """Counters and message as they are now."""
         self.status.update(self.run, self._error or self.choice.doubt or self.advice)
 
     def _show(self) -> None:

@@ -50,6 +50,10 @@ class Pilot(pn.viewable.Viewer):
         """Enable what makes sense now."""
         raise NotImplementedError
 
+    def _report(self) -> None:
+        """Say how far the run has come."""
+        raise NotImplementedError
+
     def start(self, steps: int | None = None) -> None:
         """Begin a new run with what is chosen, unless one is going on."""
         if self.run is not None and self.run.active:
@@ -98,9 +102,9 @@ class Pilot(pn.viewable.Viewer):
         self._error, self.run, self._fork = "", run, None
         live_runs()[run.id] = run
         self._key = self.board.put(run).key
-        self.shelf.update()
         self.library.close()
-        self._show()
+        self._show()  # first of all; lines, list and picture come with the next looks
+        self._report()
 
     def step(self) -> None:
         """One iteration, then pause; begins a run if there is none."""

@@ -65,7 +65,9 @@ class Shelf(pn.viewable.Viewer):
         return self._column
 
     def update(self) -> None:
-        """Follow the board."""
+        """Follow the board; nothing where it is followed."""
+        if self._rows.keys() == self._board.shown.keys() and self._column.objects:
+            return
         for key, shown in self._board.shown.items():
             if key not in self._rows:
                 self._rows[key] = self._row(shown)

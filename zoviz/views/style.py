@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import panel as pn
 import param
+from bokeh.document import Document
 
 THEME: dict[str, Any] = {
     "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
@@ -46,6 +49,32 @@ def amend(target: param.Parameterized, **values: Any) -> None:
     changed = {name: value for name, value in values.items() if getattr(target, name) != value}
     if changed:
         target.param.update(**changed)
+
+
+@contextmanager
+def at_once(document: Document | None) -> Iterator[None]:
+    """Changes of a document's models that are sent when all of them are made; where changes wait already, they go on.
+
+    Bokeh counts a document's models anew after every change of a reference, unless told to do it once at the end. Until
+    then it does not know a new model, and sends it again, data and all, with each change that refers to it, unless the
+    changes wait for that end, too.
+
+    Notes
+    -----
+    Not Panel's ``hold``: what that held is overtaken by what is sent next, which may refer to it.
+    """
+    if document is None:
+        yield
+        return
+    waiting = document.callbacks.hold_value is not None
+    if not waiting:
+        document.hold("combine")
+    try:
+        with document.models.freeze():
+            yield
+    finally:
+        if not waiting:
+            document.unhold()
 
 
 def section(title: str) -> pn.pane.HTML:

@@ -100,3 +100,10 @@ def test_axes_scales_bands_and_themes(lab: Lab) -> None:
 
     check_bands(lab)
     check_themes(lab)
+
+
+def test_figures_do_not_ask_the_browser_for_styles(lab: Lab) -> None:
+    """What the page replaces in Bokeh is there to be replaced: another version may have it elsewhere."""
+    sheet = "Bokeh.require('core/dom').InlineStyleSheet.prototype"
+    look = "Bokeh.require('core/visuals/visual').VisualProperties.prototype"
+    assert lab.js(f"return [{sheet}.keeps, {look}._get_css_value('line-color')]") == [True, ""]

@@ -1,0 +1,86 @@
+"""What a page sends when a run begins: the state of the buttons first, and no line's data twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from bokeh.document import Document
+from bokeh.models import ColumnDataSource, Line
+from bokeh.plotting import figure
+from bokeh.protocol.messages.patch_doc import patch_doc
+
+from zoviz import Run
+from zoviz.problems import LoadTracking
+from zoviz.solvers import ZOCEG
+from zoviz.views.dashboard import Dashboard
+from zoviz.views.style import at_once
+
+
+def listened(document: Document, change: Callable[[], None]) -> list[patch_doc]:
+    """The messages that a server sends for a change: one for each event, at once."""
+    messages: list[patch_doc] = []
+    document.callbacks.on_change(lambda event: messages.append(patch_doc.create([event])))
+    change()
+    return messages
+
+
+def two_lines(document: Document) -> None:
+    """Two figures of one document get a line each, both of one new source."""
+    source = ColumnDataSource({"x": np.arange(5.0), "y": np.arange(5.0)})
+    for plot in document.roots:
+        plot.add_glyph(source, Line(x="x", y="y"))
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_new_data_travel_once(together: bool) -> None:
+    document = Document()
+    for _ in range(2):
+        document.add_root(figure())
+
+    def change() -> None:
+        if together:
+            with at_once(document):
+                two_lines(document)
+        else:
+            with document.models.freeze():
+                two_lines(document)
+
+    sent = sum(len(message.buffers) for message in listened(document, change))
+    assert (sent == 2) if together else (sent > 2)  # x and y; else Bokeh has changed, and there is no need of at_once
+
+
+def test_without_a_document_changes_are_made_all_the_same() -> None:
+    plot = figure()
+    with at_once(None):
+        plot.line([1, 2], [3, 4])
+    assert len(plot.renderers) == 1
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
+    dashboard = Dashboard(LoadTracking(n=5), ZOCEG())
+    dashboard.settings.iterations = 2000
+    order: list[str] = []
+
+    def note(word: str) -> Callable[[Any], None]:
+        return lambda _: order.append(word)
+
+    dashboard.transport.buttons["pause"].param.watch(note("button"), "disabled")
+    dashboard.shelf._column.param.watch(note("list"), "objects")
+    dashboard.start()
+    try:
+        assert order[0] == "button" and "list" not in order
+        assert dashboard.status._chip.label in ("running", "finished")
+        for _ in range(200):
+            dashboard._tick()
+            if "list" in order:
+                break
+        assert "list" in order
+        assert len(dashboard.shelf._column.objects) == 1
+    finally:
+        dashboard.stop()
+        assert isinstance(dashboard.run, Run)
+        dashboard.run.wait()
