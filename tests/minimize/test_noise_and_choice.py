@@ -59,7 +59,7 @@ def test_the_choice_is_made_and_said() -> None:
     assert "was chosen for 2 variables, 1 constraint, deterministic values and 577 calls: " in result.message
     assert result.message.startswith(named(result.method).title)
     noisy = minimize(Noisy(0.1), [0.0, 0.0], BOUNDS, maxfev=2000)
-    assert "ZO-SPLM was chosen for 2 variables, 0 constraints, noisy values and 1981 calls" in noisy.message
+    assert "CMA-ES (pycma) was chosen for 2 variables, 0 constraints, noisy values and 1981 calls" in noisy.message
 
 
 @pytest.mark.parametrize("noise", ["deterministic", "independent"])

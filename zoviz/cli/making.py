@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from zoviz import registry
-from zoviz.cli.command import UsageError
+from zoviz.cli.command import UsageError, say
 from zoviz.cli.values import assign, split
 from zoviz.problems.base import Problem
 from zoviz.problems.executable import Executable
@@ -23,7 +23,7 @@ from zoviz.solvers.base import Solver
 
 
 def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:
-    """Problem and solver as the words say, with the given parameters set."""
+    """Problem and solver as the words say, with the given parameters set; a solver that is chosen is told of."""
     plain, given = split(args.words)
     if args.exe:
         plain = ["", *plain]
@@ -36,8 +36,9 @@ def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = Non
     if workers is not None and not args.exe:
         problem = _employing(problem, workers)
     solver = named(plain[1]) if len(plain) == 2 else None
-    calls = args.calls or 1000 * (problem.domain.n + 1)
-    solver = solver or choose(problem, calls)[0]
+    if solver is None:
+        solver, reason = choose(problem, args.calls or 1000 * (problem.domain.n + 1))
+        say(reason)
     for name, text in given if pairs is None else pairs:
         assign(problem, solver, name, text)
     return problem, solver

@@ -13,8 +13,9 @@ direction among many, 0.4 to 1.4.
 Under independent noise, 8 repeats tell every function's noise sigma_i; the step widens to 4% and 16% until all second
 differences exceed 100 sigma_i, or the curvature is negligible beside the slope; every function takes the first step
 that serves it. Where the widest does not, 20 and more directions replace its 10, with twice as many repeats of the
-centre. What noise adds to moments is subtracted. A mean that noise hides (3 standard errors) is replaced by |mean| + 2
-standard errors; a variance that noise hides, by what noise can hide, S <= 1.5 |mean|.
+centre. A look after the first is taken only where the budget that is left covers four of them. What noise adds to
+moments is subtracted. A mean that noise hides (3 standard errors) is replaced by |mean| + 2 standard errors; a variance
+that noise hides, by what noise can hide, S <= 1.5 |mean|.
 
 References
 ----------
@@ -43,9 +44,20 @@ _SEEN = 3.0
 """Standard errors from which a mean counts as told from noise."""
 _FRAMES = 20
 """Directions, at least, with which the widest step is repeated where noise still hides a curvature."""
+_COVERED = 4
+"""How many looks of one price the budget must cover for one to be worth it."""
 _SHARE = 48.0**-0.5
 """Standard deviation of a number uniform over half of the width, as a share of it."""
 _ROUND_OFF = 4e-16
+
+
+def look(oracle: Oracle, frames: int = 1) -> tuple[int, int]:
+    """Calls per replica of one look with so many frames: at the centre, and around it."""
+    around = 2 * frames * min(oracle.n, _DIRECTIONS)
+    if oracle.contract != "independent":
+        return 1, around
+    # Twice as many repeats as directions: the centre enters every curvature twice.
+    return max(_REPEATS, around if frames > 1 else 0), around
 
 
 class _Moments(NamedTuple):
@@ -77,8 +89,9 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     [G_h^2 + width^2 sum ||H_i||_F^2 / 48]^(1/2): a start where they happen to be flat says little. A problem in
     scaled units is always measured: bounds known in the user's are not tight there.
 
-    2c + 1 calls per replica, c = min(n, 10); with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most;
-    all charged. Every replica uses one's figures, so that its course does not depend on how many others follow.
+    2c + 1 calls per replica, c = min(n, 10); with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most,
+    as far as the budget goes; all charged. Every replica uses one's figures, so that its course does not depend on how
+    many others follow.
     """
     known = problem.noisy_constants
     if known is not None and oracle.units is None:
@@ -106,12 +119,11 @@ def _measured(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Mo
     """Widen the step, then repeat the widest, as far as noise demands."""
     probes = _Probes(oracle, x0, streams)
     found = probes.moments(_STEPS[0])
-    for step in _STEPS[1:] if probes.noisy else ():
-        if found.clear.all():
+    last = -(-_FRAMES // min(oracle.n, _DIRECTIONS))
+    for step, frames in [*((step, 1) for step in _STEPS[1:]), (_STEPS[-1], last)] if probes.noisy else ():
+        if found.clear.all() or not oracle.affords(np.full(len(x0), _COVERED * sum(look(oracle, frames)))).all():
             break
-        found = _first_clear(found, probes.moments(step))
-    if probes.noisy and not found.clear.all():
-        found = _first_clear(found, probes.moments(_STEPS[-1], -(-_FRAMES // min(oracle.n, _DIRECTIONS))))
+        found = _first_clear(found, probes.moments(step, frames))
     return probes, found
 
 
@@ -154,8 +166,7 @@ class _Probes:
         # Every coordinate moves by about the step, none by more than twice as much.
         length = step * self.width * np.minimum(np.sqrt(n), 2.0 / np.abs(d).max(axis=-1))
         centre = moved_inside(self._oracle, self._x0, 2.0 * step * self.width)[:, None]
-        # Twice as many repeats as directions: the centre enters every curvature twice.
-        repeats = max(_REPEATS, 2 * frames * count * (frames > 1)) if self.noisy else 1
+        repeats = look(self._oracle, frames)[0]
         values = self._evaluate(np.repeat(centre, repeats, axis=1))
         if self._first is None:
             self._first = int(np.argmax(np.isfinite(values[..., 0]).any(axis=1)))

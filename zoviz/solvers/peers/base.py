@@ -11,6 +11,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.sets import Box
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.constants import look
 from zoviz.solvers.peers.course import Ask, Course, Ended, History, Record, Task
 from zoviz.streams import Streams
 from zoviz.types import Array, BudgetSpent, Constants, Evaluation
@@ -86,11 +87,14 @@ class Peer(Solver):
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
         """Measured only where there is noise to know; else 1 is assumed, at no call, as its user would do.
 
+        So it is where looking at the noise would take more than half of the budget.
+
         References
         ----------
         Comparators 7.0, rule 5.
         """
-        if problem.constants is not None or (self.measures and problem.noise == "independent"):
+        affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
+        if problem.constants is not None or (self.measures and problem.noise == "independent" and affordable):
             return super().learn(problem, oracle, x0, streams)
         return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, source="assumed")
 
