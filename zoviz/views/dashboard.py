@@ -108,10 +108,6 @@ class Dashboard(Pilot):
             self.picture.update(self.run)
         self.printed.update(self.run, seen=not self.library.is_open)
         self._show()
-        self._report()
-
-    def _report(self) -> None:
-        """Counters and message as they are now."""
         self.status.update(self.run, self._error or self.choice.doubt or self.advice)
 
     def _show(self) -> None:

@@ -50,10 +50,6 @@ class Pilot(pn.viewable.Viewer):
         """Enable what makes sense now."""
         raise NotImplementedError
 
-    def _report(self) -> None:
-        """Say how far the run has come."""
-        raise NotImplementedError
-
     def start(self, steps: int | None = None) -> None:
         """Begin a new run with what is chosen, unless one is going on."""
         if self.run is not None and self.run.active:
@@ -103,8 +99,7 @@ class Pilot(pn.viewable.Viewer):
         live_runs()[run.id] = run
         self._key = self.board.put(run).key
         self.library.close()
-        self._show()  # first of all; lines, list and picture come with the next looks
-        self._report()
+        self._show()  # first of all; counters, lines, list and picture come with the next looks
 
     def step(self) -> None:
         """One iteration, then pause; begins a run if there is none."""
