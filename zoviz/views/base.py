@@ -2,46 +2,28 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import param
-from bokeh.core.has_props import HasProps
 from bokeh.events import DoubleTap
-from bokeh.models import (
-    CustomJS,
-    DataRange1d,
-    HoverTool,
-    LinearScale,
-    Model,
-    Range1d,
-    VArea,
-)
+from bokeh.models import DataRange1d, HoverTool, LinearScale, Range1d, VArea
 from bokeh.models import Line as LineGlyph
 from bokeh.models.annotations import Legend, LegendItem
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
+from zoviz.runs.trace import Snapshot
 from zoviz.types import Array
 from zoviz.views.colours import REFERENCE
-from zoviz.views.frames import AXES, Series, signed
+from zoviz.views.frames import AXES, Series, signed, vanishes
 from zoviz.views.stream import Stream
 
 if TYPE_CHECKING:
     from zoviz.views.parts import Parts
 
-# 1.5M, 20k: Bokeh's numeral format writes a small m for million.
-SHORT = """const a = Math.abs(tick);
-return a >= 1e9 ? +(tick/1e9).toPrecision(4) + "G" : a >= 1e6 ? +(tick/1e6).toPrecision(4) + "M"
-     : a >= 1e3 ? +(tick/1e3).toPrecision(4) + "k" : "" + +tick.toPrecision(4)"""
 
-# All at once: a figure is laid out anew after every change.
-_PUT_BACK = """
-    const lost = {};
-    for (const [name, value] of Object.entries(%s)) if (cb_obj[name] != value) lost[name] = value;
-    if (Object.keys(lost).length) cb_obj.setv(lost);
-"""
+ZERO = "   is 0 so far: nothing to draw on a logarithmic axis"
 
 
 class Look(NamedTuple):
@@ -66,27 +48,6 @@ class Scales(NamedTuple):
     axis: str
     log_x: bool
     log_y: bool
-
-
-def keeper(values: Mapping[str, Any]) -> CustomJS:
-    """Puts properties of a model back in the browser."""
-    return CustomJS(code=_PUT_BACK % json.dumps(values))
-
-
-def pin(model: HasProps, kept: CustomJS | None = None, **values: Any) -> None:
-    """Set properties and keep them against the page's theme, which overwrites fonts and spacing in the browser.
-
-    Parameters
-    ----------
-    model : HasProps
-    kept : CustomJS, optional
-        The ``keeper`` of these values, where models share one.
-    """
-    model.update(**values)
-    if isinstance(model, Model):
-        kept = kept or keeper(values)
-        added: dict[str, Any] = {f"change:{name}": [kept] for name in values}
-        model.js_property_callbacks = {**model.js_property_callbacks, **added}
 
 
 class PlotView(param.Parameterized):
@@ -119,6 +80,7 @@ class PlotView(param.Parameterized):
         self._lines: dict[str, list[Line]] = {}
         self._titles: dict[str, str] = {}
         self._listed: dict[str, list[GlyphRenderer]] = {}
+        self._heading, self._zero = self.title, False
         self.drawn: list[GlyphRenderer] = []
 
     @property
@@ -154,10 +116,10 @@ class PlotView(param.Parameterized):
         x_axis, y_axis = fig.xaxis[0], fig.yaxis[0]
         fig.xgrid[0].grid_line_color = None
         if not scales.log_x:
-            x_axis.formatter = parts.x_formatter
+            x_axis.formatter = parts.formatter
             x_axis.ticker = fig.xgrid[0].ticker = parts.x_ticker
+        y_axis.formatter = parts.log_formatter if log_y else parts.formatter
         if log_y:
-            y_axis.formatter = parts.log_formatter
             y_axis.ticker = fig.ygrid[0].ticker = parts.log_ticker
         parts.pin(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
         parts.pin(x_axis, axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
@@ -225,7 +187,8 @@ class PlotView(param.Parameterized):
             one.line.glyph.line_width = look.width
         renderers = [renderer for _, lines in runs for one in lines for renderer in (one.band, one.line)]
         titles = dict.fromkeys(self._titles[key] for key in looks if self._lines.get(key))
-        fig.title.text = "; ".join(titles) or self.title
+        self._heading = "; ".join(titles) or self.title
+        self._entitle()
         self.drawn = renderers or [self._placeholder]
         fig.renderers = [*self._fixed, *renderers]
         fig.y_range.renderers = self.drawn
@@ -234,6 +197,18 @@ class PlotView(param.Parameterized):
             self._listed = entries
             self._legend.ncols = 2 if len(entries) > 3 else len(entries)
             self._legend.items = [LegendItem(label=label, renderers=found) for label, found in entries.items()]
+
+    def caption(self, snapshots: Iterable[Snapshot]) -> None:
+        """Say so where all that the plot has of these traces is 0, for which a logarithmic axis has no place."""
+        if self._figure is not None and self._parts.scales.log_y and self.can_log:
+            lines = [(snapshot, one) for snapshot in snapshots for one in self.series(snapshot.columns)]
+            self._zero = bool(lines) and all(vanishes(*line) for line in lines)
+            self._entitle()
+
+    def _entitle(self) -> None:
+        text = f"{self._heading}{ZERO * self._zero}"
+        if self.figure.title.text != text:
+            self.figure.title.text = text
 
     def _entries(self, runs: Sequence[tuple[Look, list[Line]]]) -> dict[str, list[GlyphRenderer]]:
         """One run: an entry for each line. Several: one for each run, then one for each kind of line but the first."""

@@ -118,25 +118,27 @@ class Board(pn.viewable.Viewer):
         self._stale_lines, self._stale_figures = True, self._stale_figures or figures
 
     def refresh(self) -> bool:
-        """Send what is new; cheap where nothing is. Called a few times a second, with the document's lock.
+        """Send what is new; whether lines were made anew, which keeps the browser busy. Cheap where nothing is new.
 
-        Returns
-        -------
-        bool
-            Whether figures or lines were made anew, which keeps the browser busy.
+        Called a few times a second, with the document's lock.
         """
-        anew = self._catch_up()
+        anew = fresh = self._catch_up()
+        drawn = []
         for shown in self.shown.values():
             snapshot = shown.run.trace.snapshot()
             if not snapshot.rows or not shown.visible:
                 continue
+            drawn.append(snapshot)
             last = float(snapshot.columns["iteration"][-1])
             if (snapshot.rows, last) != (shown.drawn_rows, shown.drawn_last):
                 shown.drawn_rows, shown.drawn_last, shown.settled = snapshot.rows, last, False
                 shown.stream.send(snapshot, self.axis, self.band, self.log_x, self.log_y)
+                fresh = True
             elif not shown.settled and not shown.run.active:
                 self._settle(shown)
                 shown.settled = True
+        for view in self.views if fresh else ():
+            view.caption(drawn)
         self._mark()
         self._place()
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push

@@ -107,6 +107,15 @@ def frame(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, lo
     return Frame(keys, out)
 
 
+def vanishes(snapshot: Snapshot, one: Series) -> bool:
+    """Whether a line is 0 wherever it is known."""
+    values = _values(snapshot, one) if one.column in snapshot.columns else np.empty(0)
+    # The last row first, as it tells most lines.
+    if (np.abs(values[-1:]) > 0.0).any():
+        return False
+    return bool((values == 0.0).any() and not (np.abs(values) > 0.0).any())
+
+
 def signed(label: str, log_y: bool) -> str:
     """The label of a vertical axis: a magnitude's loses its bars where signs are drawn, on an axis that is linear."""
     return label.strip("|") if label.startswith("|") and not log_y else label

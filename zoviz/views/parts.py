@@ -23,8 +23,9 @@ from bokeh.models import (
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
-from zoviz.views.base import SHORT, Scales, keeper, pin
+from zoviz.views.base import Scales
 from zoviz.views.marks import MARKS
+from zoviz.views.pins import SHORT, keeper, pin
 
 
 class Parts:
@@ -46,7 +47,7 @@ class Parts:
         # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
         self.x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
         self.x_ticker = BasicTicker(desired_num_ticks=5)
-        self.x_formatter = CustomJSTickFormatter(code=SHORT)
+        self.formatter = CustomJSTickFormatter(code=SHORT)
         self.log_ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
         self.log_formatter = LogTickFormatter(min_exponent=1)
         self._everything = AllIndices()

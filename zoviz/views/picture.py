@@ -13,7 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.types import Array
-from zoviz.views.base import SHORT, pin
+from zoviz.views.pins import SHORT, pin
 from zoviz.views.style import amend
 
 EVERY = 8

@@ -11,9 +11,9 @@ from bokeh.plotting import figure
 from zoviz.problems.attack import HALF, BlackBoxAttack, Pool
 from zoviz.problems.base import Problem
 from zoviz.types import Array
-from zoviz.views.base import pin
 from zoviz.views.colours import PALETTE, TARGET
 from zoviz.views.picture import Picture
+from zoviz.views.pins import pin
 
 SHOWN = 5
 """Images, each of another class."""

@@ -13,9 +13,9 @@ from bokeh.plotting import figure
 from zoviz.problems.base import Problem
 from zoviz.problems.distributed import DistributedConsensus
 from zoviz.types import Array
-from zoviz.views.base import pin
 from zoviz.views.colours import EVENT, REFERENCE
 from zoviz.views.picture import Picture
+from zoviz.views.pins import pin
 
 LOWEST, HIGHEST = 1e-4, 1e1
 """Ends of the colour scale, distances from the mean of the nodes."""

@@ -11,9 +11,9 @@ from bokeh.plotting import figure
 from zoviz.problems.base import Problem
 from zoviz.problems.fair_classification import FairClassification
 from zoviz.types import Array
-from zoviz.views.base import pin
 from zoviz.views.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.picture import Picture
+from zoviz.views.pins import pin
 
 MOST = 300
 """Iterates that are drawn; of a longer path, evenly chosen ones."""

@@ -14,9 +14,9 @@ from zoviz.problems.ac_load_tracking import ACLoadTracking
 from zoviz.problems.base import Problem
 from zoviz.problems.feeder import Feeder
 from zoviz.types import Array
-from zoviz.views.base import pin
 from zoviz.views.colours import EVENT, REFERENCE
 from zoviz.views.picture import Picture
+from zoviz.views.pins import pin
 
 LOWEST, HIGHEST = 0.92, 1.0
 """Ends of the colour scale, in p.u.: about what the feeder's voltages span without any adjustment."""

@@ -11,9 +11,9 @@ from bokeh.plotting import figure
 from zoviz.problems.base import Problem
 from zoviz.problems.load_tracking import LoadTracking
 from zoviz.types import Array
-from zoviz.views.base import pin
 from zoviz.views.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.picture import Picture
+from zoviz.views.pins import pin
 
 MOST = 400
 """Users that are drawn; of more, evenly chosen ones."""

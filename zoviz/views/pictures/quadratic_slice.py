@@ -12,9 +12,9 @@ from bokeh.plotting import figure
 from zoviz.problems.base import Problem
 from zoviz.problems.quadratic import QuadraticProblem
 from zoviz.types import Array
-from zoviz.views.base import pin
 from zoviz.views.colours import EVENT, PALETTE, TARGET
 from zoviz.views.picture import Picture
+from zoviz.views.pins import pin
 
 CELLS = 44
 """Cells of the image, in each direction."""

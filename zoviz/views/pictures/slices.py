@@ -12,9 +12,9 @@ from zoviz.problems.base import Problem
 from zoviz.problems.network_slicing import NetworkSlicing
 from zoviz.problems.slicing_network import Network
 from zoviz.types import Array
-from zoviz.views.base import pin
 from zoviz.views.colours import EVENT, PALETTE, REFERENCE
 from zoviz.views.picture import Picture
+from zoviz.views.pins import pin
 
 WIDEST = 9.0
 """Width in pixels of a line that carries the largest mean demand."""

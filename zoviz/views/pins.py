@@ -1,0 +1,43 @@
+"""Properties of figures that are kept against the page's theme, and short labels of ticks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from bokeh.core.has_props import HasProps
+from bokeh.models import CustomJS, Model
+
+# 1.5M, 20k: Bokeh's numeral format writes a small m for million.
+SHORT = """const a = Math.abs(tick);
+return a >= 1e9 ? +(tick/1e9).toPrecision(4) + "G" : a >= 1e6 ? +(tick/1e6).toPrecision(4) + "M"
+     : a >= 1e3 ? +(tick/1e3).toPrecision(4) + "k" : "" + +tick.toPrecision(4)"""
+
+# All at once: a figure is laid out anew after every change.
+_PUT_BACK = """
+    const lost = {};
+    for (const [name, value] of Object.entries(%s)) if (cb_obj[name] != value) lost[name] = value;
+    if (Object.keys(lost).length) cb_obj.setv(lost);
+"""
+
+
+def keeper(values: Mapping[str, Any]) -> CustomJS:
+    """Puts properties of a model back in the browser."""
+    return CustomJS(code=_PUT_BACK % json.dumps(values))
+
+
+def pin(model: HasProps, kept: CustomJS | None = None, **values: Any) -> None:
+    """Set properties and keep them against the page's theme, which overwrites fonts and spacing in the browser.
+
+    Parameters
+    ----------
+    model : HasProps
+    kept : CustomJS, optional
+        The ``keeper`` of these values, where models share one.
+    """
+    model.update(**values)
+    if isinstance(model, Model):
+        kept = kept or keeper(values)
+        added: dict[str, Any] = {f"change:{name}": [kept] for name in values}
+        model.js_property_callbacks = {**model.js_property_callbacks, **added}
