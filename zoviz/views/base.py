@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from zoviz.views.parts import Parts
 
 
-ZERO = "   is 0 so far: nothing to draw on a logarithmic axis"
+ZERO = "   = 0 (Log y is on)"
+"""In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
 
 
 class Look(NamedTuple):
