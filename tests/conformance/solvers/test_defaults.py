@@ -31,17 +31,29 @@ NOT_CONVEX = ("PressureVessel", "Spring", "WeldedBeam")
 NO_SADDLE, WITH_PENALTY = ("StochasticQP",), ("DSZOG", "ZOiALM")
 
 
-def fails(solver: str, problem: str) -> bool:
-    """Whether the defaults are known not to converge."""
-    return problem in NOT_CONVEX or (problem in NO_SADDLE and solver not in WITH_PENALTY)
+# What joint directions in x and y see of h, the slope in y, is noise in x; the rules do not allow for so much of it
+# where h has many rows or stays large.
+JOINT = {(solver, problem) for solver in ("OGDARR", "ZOEG") for problem in ("DistributedConsensus", "SpeedReducer")}
+# It punishes one of 60 rows at a time, which are themselves drawn at random; the last leaves 4 % after 1500 iterations.
+OTHERS = {("OGDARR", "ACLoadTracking"), ("DSZOG", "DistributedConsensus"), ("DSZOG", "FairClassification")}
 
 
-EXPECTED = [pytest.mark.xfail(reason="constraints that are not convex, or no saddle point", strict=True)]
+def fails(solver: str, problem: str) -> str:
+    """Why the defaults are known not to converge, or not within so many iterations; empty where they do."""
+    if problem in NOT_CONVEX or (problem in NO_SADDLE and solver not in WITH_PENALTY):
+        return "constraints that are not convex, or no saddle point"
+    return "noise of joint directions, or slow" if (solver, problem) in JOINT | OTHERS else ""
+
+
+def expected(solver: str, problem: str) -> list[pytest.MarkDecorator]:
+    """The mark of a pair that is known to fail."""
+    reason = fails(solver, problem)
+    return [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
 
 
 @pytest.mark.parametrize(
     "solver, problem",
-    [pytest.param(s, p, id=f"{s}-{p}", marks=marks(s, p, long=True) + EXPECTED * fails(s, p)) for s, p in OWN_PAIRS],
+    [pytest.param(s, p, id=f"{s}-{p}", marks=marks(s, p, long=True) + expected(s, p)) for s, p in OWN_PAIRS],
 )
 def test_defaults_converge_visibly(solver: str, problem: str) -> None:
     if PROBLEMS[problem]().known_optimum is None:
