@@ -12,7 +12,7 @@ import pytest
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="parts of a run are forks")
 
 # Microseconds a call: no log of evaluations, a checkpoint ten times a second.
-FAST = "--solver ZOSPLM --workers 0 --calls 6000000"
+FAST = "--solver ZOSPLM --workers 0 --calls 16000000"
 SCRIPT = Path(__file__).with_name("kill_resume.py")
 
 
@@ -43,8 +43,8 @@ def test_a_few_kills(arguments: str, calls: str) -> None:
     "arguments",
     [
         "--solver ZOCEG",
-        "--solver ZOSPLM --workers 3",
-        "--solver COBYLA --replicas 1 --calls 600",
+        "--solver ZOSPLM --workers 3 --calls 4000",
+        "--solver COBYLA --replicas 1 --longest 0.2",  # it ends by itself, after 19 calls
         "--solver CMAES",
         FAST,
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -71,6 +72,8 @@ class CMAES(Peer):
         """pycma's loop of ask, tell and update."""
         import cma
 
+        # Said where a constraint has one value all over a population; pycma guards its division against that.
+        warnings.filterwarnings("ignore", r"iqr\(f\), iqr\(G\)", UserWarning)
         ask(task.start[None])
         values: dict[str, Any] = {}
         fitness = cma.ConstrainedFitnessAL(lambda x: values["f"], lambda x: values["h"], logging=0, archives=False)
