@@ -87,8 +87,9 @@ class Wire:
         return wire
 
     async def close(self) -> None:
-        """Leave the page."""
+        """Leave the page; the socket stays open until the server has answered."""
         self._link.close()
+        await asyncio.wait({self._reader}, timeout=5)
         self._reader.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._reader
