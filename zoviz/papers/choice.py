@@ -136,7 +136,7 @@ def marks(losses: Array) -> Array:
     return np.exp(np.log(np.minimum(losses / losses.min(axis=1, keepdims=True), WORST)).mean(axis=0))
 
 
-def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps: int, seconds: float) -> Array:
+def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps: int, seconds: float) -> None:
     """Print the median losses of one level and budget, a line per problem, then the marks."""
     print(f"\nnoise {level:g}, {sweeps} sweeps\n{'problem':16}" + "".join(f"{method:>12}" for method in methods))
     rows = []
@@ -147,7 +147,6 @@ def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps:
         own = [row for name, row in zip(tasks, rows, strict=True) if name in chosen]
         if own:
             print(f"{kind:16}" + "".join(f"{mark:12.2f}" for mark in marks(np.array(own))), flush=True)
-    return np.array(rows)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -88,7 +88,7 @@ TABLE: tuple[Row, ...] = (
         "values are noisy, and with few variables a population that adapts its shape averages the noise",
     ),
     Row(
-        lambda s: 20 <= s.n <= 300 and s.sweeps < 50,
+        lambda s: s.n <= 300 and s.sweeps < 50,
         ("TrustConstr",),
         "values are noisy, and a trust region makes something of the few gradients that the budget covers",
     ),

@@ -207,9 +207,7 @@ class PlotView(param.Parameterized):
             self._entitle()
 
     def _entitle(self) -> None:
-        text = f"{self._heading}{ZERO * self._zero}"
-        if self.figure.title.text != text:
-            self.figure.title.text = text
+        self.figure.title.text = f"{self._heading}{ZERO * self._zero}"
 
     def _entries(self, runs: Sequence[tuple[Look, list[Line]]]) -> dict[str, list[GlyphRenderer]]:
         """One run: an entry for each line. Several: one for each run, then one for each kind of line but the first."""
