@@ -67,7 +67,7 @@ def root() -> Path:
 @pytest.fixture
 def one_blas_thread() -> Iterator[None]:
     """Where the thread's own time is measured, products of matrices may use no other."""
-    from zoviz.runs.threads import SingleBlasThread
+    from zoviz.core.blas import SingleBlasThread
 
     with SingleBlasThread():
         yield

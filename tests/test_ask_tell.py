@@ -12,10 +12,10 @@ from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY as SOLVERS
 from helpers.interruption import FIELDS
 from zoviz import AskTell, Run
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, OracleError, ZovizError
 from zoviz.problems import BlackBox, NonconvexQCQP, Problem
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation, OracleError, ZovizError
 
 ITERATIONS = 6
 

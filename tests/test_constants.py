@@ -8,17 +8,17 @@ import numpy as np
 import pytest
 
 from helpers.copies import copy_of
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
-from zoviz.sets import Box
 from zoviz.solvers import ZOSPLM, Solver
 from zoviz.solvers.base import Info
 from zoviz.solvers.constants import constants_of
 from zoviz.solvers.parts import noisy_radius
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 SEEDS = range(20)
 

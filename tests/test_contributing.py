@@ -24,7 +24,7 @@ zoviz.solvers.__path__.append({folder!r})  # as if the file lay in zoviz/solvers
 
 from zoviz import Run
 from zoviz.problems import LoadTracking, NonconvexQCQP
-from zoviz.registry import discover
+from zoviz.core.registry import discover
 from zoviz.solvers import Solver
 
 found = discover("zoviz.solvers", Solver)

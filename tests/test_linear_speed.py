@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 import pytest
 
+from zoviz.core.streams import Streams
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.papers.salm import prepared
 from zoviz.problems import StochasticQP
 from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
-from zoviz.streams import Streams
 
 pytestmark = [pytest.mark.bench, pytest.mark.usefixtures("one_blas_thread")]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.streams import Streams
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
 from zoviz.problems import LoadTracking, NonconvexQCQP
@@ -12,7 +13,6 @@ from zoviz.problems.scaled import Scaled
 from zoviz.runs.scaling import present
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
 from zoviz.solvers.constants import constants_of
-from zoviz.streams import Streams
 
 BOTH = {"noise_scale": 0.3, "noise_constraint_scale": 2.0}
 

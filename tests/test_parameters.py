@@ -8,7 +8,7 @@ import numpy as np
 import param
 import pytest
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
 
 
 class Holder(param.Parameterized):

@@ -8,8 +8,8 @@ import param
 import pytest
 
 from zoviz import Run
+from zoviz.core.parameters import Part
 from zoviz.estimators import Gaussian, Sphere
-from zoviz.parameters import Part
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
 

@@ -11,7 +11,7 @@ import pytest
 
 from helpers.project import ROOT
 from zoviz import estimators, problems, solvers
-from zoviz.registry import discover
+from zoviz.core.registry import discover
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)

@@ -10,9 +10,9 @@ import pytest
 import zoviz.estimators
 import zoviz.problems
 import zoviz.solvers
+from zoviz.core.registry import discover, export, modules
 from zoviz.estimators import GradientEstimator, Sphere
 from zoviz.problems.base import Problem
-from zoviz.registry import discover, export, modules
 from zoviz.solvers import Solver
 
 

@@ -89,7 +89,7 @@ def test_no_global_random_generator(path: Path) -> None:
         "import numpy as np\nRNG = np.random.default_rng(0)",
         "import numpy as np\nclass A:\n    rng = np.random.Generator(np.random.PCG64(0))",
         "import numpy as np\ndef f(rng=np.random.default_rng(0)):\n    return rng",
-        "from zoviz.streams import Streams\nSTREAMS = Streams(0, 1)",
+        "from zoviz.core.streams import Streams\nSTREAMS = Streams(0, 1)",
     ],
 )
 def test_the_walk_finds_a_shared_generator(source: str) -> None:

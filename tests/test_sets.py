@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
-from zoviz.sets import Ball, Box, Halfspace, Product, Set, Simplex
-from zoviz.types import Array
+from zoviz.core.sets import Ball, Box, Halfspace, Product, Set, Simplex
+from zoviz.core.types import Array
 
 SETS: dict[str, Set] = {
     "box": Box([-1.0, 0.0, -np.inf, 2.0], [1.0, 0.5, 3.0, np.inf]),

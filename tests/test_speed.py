@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.estimators.base import CHUNK_BYTES
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOSPLM
-from zoviz.types import Array
 
 pytestmark = [pytest.mark.bench, pytest.mark.usefixtures("one_blas_thread")]
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from zoviz.streams import Streams
-from zoviz.types import Array
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 
 KINDS: dict[str, Callable[..., Array]] = {
     "normal": lambda s, purpose, *shape: s.normal(purpose, *shape),

@@ -10,15 +10,15 @@ import numpy as np
 import psutil
 
 from zoviz import Run
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems import Problem
 from zoviz.runs.trace import CAPACITY
-from zoviz.sets import Box
 from zoviz.solvers import Solver
 from zoviz.solvers.base import Info
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 # --- a million iterations ---------------------------------------------------------------------------------------------
 

@@ -17,8 +17,8 @@ LOCKED = "Fixed while a run is in progress"
 HEAD = """
 import numpy as np
 from zoviz.problems import BlackBox, Problem
-from zoviz.sets import Ball
-from zoviz.types import Evaluation
+from zoviz.core.sets import Ball
+from zoviz.core.types import Evaluation
 from zoviz.views.dashboard import Dashboard
 from zoviz.views.server import prepare
 

@@ -13,7 +13,7 @@ import param
 import pytest
 
 from helpers.ports import free_port
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
 from zoviz.views.widgets import widget_for
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ import pytest
 
 from helpers.peculiar import BOX, POINTS, bowl
 from zoviz import Run
+from zoviz.core.types import Array, OracleError
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.types import Array, OracleError
 
 # --- what a function returns ------------------------------------------------------------------------------------------
 

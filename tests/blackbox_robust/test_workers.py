@@ -19,9 +19,9 @@ import pytest
 from helpers.peculiar import BOX, POINTS, alive, bowl
 from helpers.project import ROOT
 from zoviz import Run
+from zoviz.core.types import OracleError
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSPLM
-from zoviz.types import OracleError
 
 CREWS: dict[str, Callable[[], Any]] = {
     "threads": lambda: ThreadPoolExecutor(3),

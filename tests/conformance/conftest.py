@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from zoviz.types import MissingExtra
+from zoviz.core.types import MissingExtra
 
 
 @pytest.hookimpl(wrapper=True)

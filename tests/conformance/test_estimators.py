@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP
-from zoviz.registry import discover
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate, Evaluation
 
 # A class that another test defines is no concern of this one.
 ESTIMATORS = {

@@ -23,9 +23,9 @@ from helpers.every_linear import (
 )
 from helpers.every_solver import arrays
 from helpers.pure_step import check_step
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems import NonconvexQCQP, StochasticQP
 from zoviz.runs.run import Run
-from zoviz.types import Array, Evaluation
 
 
 @EACH_CLASS

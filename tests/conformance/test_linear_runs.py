@@ -22,9 +22,9 @@ from helpers.every_linear import (
     made,
     solver_of,
 )
+from zoviz.core.types import Array, Evaluation
 from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM, SmoothedALM, Solver, StormALM
-from zoviz.types import Array, Evaluation
 
 
 @pytest.mark.parametrize("after", [0, 7])

@@ -26,12 +26,12 @@ from helpers.estimator_cases import (
     square,
     within,
 )
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 
 def test_published_bounds_splm_5_is_broken_and_zoeg_8_holds() -> None:

@@ -24,9 +24,9 @@ from helpers.estimator_cases import (
     square,
     within,
 )
+from zoviz.core.streams import Streams
 from zoviz.estimators import Coordinate
 from zoviz.oracle import Oracle
-from zoviz.streams import Streams
 
 
 @EACH_NOISE

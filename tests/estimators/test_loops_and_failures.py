@@ -20,9 +20,9 @@ from helpers.estimator_cases import (
     slopes,
     sphere,
 )
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 
 def naive_directional(case: Case, problem: Quadratic, seed: int, replicas: int, r: float) -> tuple[Array, Array]:

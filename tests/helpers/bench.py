@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Estimate, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Composed, Oracle
 from zoviz.problems import Problem
 from zoviz.runs.run import Run
-from zoviz.sets import Box
 from zoviz.solvers import Solver
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Estimate, Evaluation
 
 
 class Corner(Problem):

@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 
 from helpers import steps
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Sample
 from zoviz.problems import QuadraticBilevel
-from zoviz.sets import Box
 from zoviz.solvers import Solver
-from zoviz.streams import Streams
-from zoviz.types import Array, Sample
 
 N, D, REPLICAS, ROUNDS, SEED = 3, 3, 2, 6, 5
 ALPHA, BETA, DELTA, RADIUS_V = 0.11, 0.13, 0.17, 0.9

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 
 def f_at(x: Array) -> float:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 
 class Bowl(Problem):

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators import Block, CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate, Evaluation
 
 N = 5
 SIGMA = 0.4

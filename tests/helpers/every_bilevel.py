@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import EVERY, EVERY_PROBLEM
+from zoviz.core.types import Array, MissingExtra
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.types import Array, MissingExtra
 
 FORM = "online bilevel"
 SOLVERS = {name: cls for name, cls in EVERY.items() if FORM in cls.forms}

@@ -7,16 +7,16 @@ from typing import Any
 
 import pytest
 
+from zoviz.core.registry import discover
+from zoviz.core.streams import Streams
 from zoviz.estimators import Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import StochasticQP
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 from zoviz.solvers.linear_parts import LinearMethod
-from zoviz.streams import Streams
 
 SOLVERS = {n: c for n, c in discover("zoviz.solvers", LinearMethod).items() if c.__module__[:6] == "zoviz."}
 OTHERS = {

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import PROBLEMS
+from zoviz.core.types import Array, MissingExtra
 from zoviz.problems.base import Problem
-from zoviz.types import Array, MissingExtra
 
 EACH_CLASS = pytest.mark.parametrize("cls", PROBLEMS.values(), ids=PROBLEMS.keys())
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover, required
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, MissingExtra
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.base import Problem
-from zoviz.registry import discover, required
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.streams import Streams
-from zoviz.types import Array, MissingExtra
 
 # A class that another test defines is no concern of this one.
 EVERY = {name: cls for name, cls in discover("zoviz.solvers", Solver).items() if cls.__module__[:6] == "zoviz."}

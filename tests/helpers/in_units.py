@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox, Problem
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
-from zoviz.types import Array
 
 SOLVERS = [ZOCEG, ZOBCEG, ZOSPLM, ZOEG]
 EACH_SOLVER = pytest.mark.parametrize("solver", SOLVERS, ids=lambda c: c.__name__)

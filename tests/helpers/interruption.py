@@ -11,11 +11,11 @@ import numpy as np
 from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY
 from zoviz import Run
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
 from zoviz.runs.checkpoint import capture, restore
 from zoviz.runs.journal import Change
 from zoviz.runs.trace import Trace
-from zoviz.types import Array
 
 SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.sets import Ball, Box
+from zoviz.core.types import Array, Constants, Evaluation, Optimum
 from zoviz.problems import NonconvexQCQP, Problem
-from zoviz.sets import Ball, Box
-from zoviz.types import Array, Constants, Evaluation, Optimum
 
 
 class TwoConstraints(Problem):

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from helpers.steps import course
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems import StochasticQP
 from zoviz.solvers import Solver
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 REPLICAS, SEED, STEPS = 3, 5, 9
 TAU, ETA, RHO, MU, BETA, A = 0.03, 0.2, 1.5, 7.0, 0.1, 0.3

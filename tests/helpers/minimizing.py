@@ -8,7 +8,7 @@ from typing import Any
 from scipy import optimize
 
 from helpers.black_box import f_at
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 
 def scaled(x: Array, factor: float, shift: float) -> float:

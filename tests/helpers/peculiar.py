@@ -7,8 +7,8 @@ import multiprocessing
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox
-from zoviz.types import Array
 
 BOX = [(-1.0, 1.0)] * 2
 POINTS = np.array([[0.0, 0.1], [0.9, 0.0], [0.2, 0.3], [0.3, 0.3]])

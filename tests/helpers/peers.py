@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
 from zoviz.solvers.peers.base import Peer
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 FIXED: dict[type[Peer], dict[str, Any]] = {
     COBYLA: {"initial_radius": 0.8, "final_radius": 1e-6},

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 
 def check_step(here: Any, there: Any, arrays: Callable[[Any], list[Array]]) -> None:

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from zoviz import Run
+from zoviz.core.types import Array
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOCEG
-from zoviz.types import Array
 
 
 def small(**settings: Any) -> Run:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from helpers import known_problems
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
-from zoviz.sets import Box
 from zoviz.solvers import Solver
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 SEED, REPLICAS, ITERATIONS = 7, 3, 3
 

@@ -10,15 +10,15 @@ import pytest
 
 from zoviz import minimize
 from zoviz.cli.main import main
+from zoviz.core.registry import discover
+from zoviz.core.sets import Ball
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox
-from zoviz.registry import discover
 from zoviz.runs.methods import TABLE, choose
-from zoviz.sets import Ball
 from zoviz.solvers import Solver
 from zoviz.solvers.constants import constants_of, look
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 BOUNDS = [(-4, 4), (-4, 4)]
 

@@ -13,8 +13,8 @@ from scipy.sparse import csr_array
 from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE
 from zoviz import minimize
+from zoviz.core.types import OracleError
 from zoviz.problems.forms import stacked
-from zoviz.types import OracleError
 
 PARABOLA = optimize.NonlinearConstraint(lambda x: x[0] ** 2 - x[1], -np.inf, 0.0)
 FORMS: dict[str, Any] = {

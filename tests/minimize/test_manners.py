@@ -12,10 +12,10 @@ import pytest
 from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE, scaled
 from zoviz import minimize
+from zoviz.core.types import Array
 from zoviz.runs.methods import named
 from zoviz.runs.result import OptimizeResult
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
-from zoviz.types import Array
 
 # --- manners ----------------------------------------------------------------------------------------------------------
 

@@ -14,11 +14,11 @@ import zoviz
 from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE, Diary
 from zoviz import minimize
+from zoviz.core.sets import Ball
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox
 from zoviz.runs.methods import TABLE, Situation, choose, named
-from zoviz.sets import Ball
 from zoviz.solvers import ZOBCEG
-from zoviz.types import Array
 
 # --- noise and the choice of a method ---------------------------------------------------------------------------------
 

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.bowl import Bowl, made
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.types import Array
 
 
 def brute_force(problem: Problem, queries: list[Array], replica: int, tolerance: float) -> tuple[float, Array]:

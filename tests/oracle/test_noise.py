@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from helpers.bowl import Bowl, made, points
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 
 def noise_of(oracle: Oracle, x: Array) -> Array:

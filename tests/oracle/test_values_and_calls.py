@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from helpers.bowl import Bowl, made, points
+from zoviz.core.types import Array, BudgetSpent, Evaluation, OracleError
 from zoviz.oracle import Composed
-from zoviz.types import Array, BudgetSpent, Evaluation, OracleError
 
 
 class Unconstrained(Bowl):

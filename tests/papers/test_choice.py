@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
 from zoviz.papers import choice
 from zoviz.papers.choice import METHODS, Posed, case, marks, trial
 from zoviz.problems import BlackBox
-from zoviz.registry import discover
 from zoviz.runs.methods import TABLE
-from zoviz.sets import Box
 from zoviz.solvers import Solver
-from zoviz.types import Array
 
 
 def plane(x: Array) -> tuple[Array, Array]:

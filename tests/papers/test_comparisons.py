@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover
 from zoviz.papers import splm_methods, zoeg_claims
 from zoviz.problems import LoadTracking
-from zoviz.registry import discover
 from zoviz.solvers import Solver
 
 PRESENT = discover("zoviz.solvers", Solver)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import BudgetSpent
 from zoviz.oracle import Oracle
 from zoviz.papers import load_tracking as table
 from zoviz.papers.load_tracking import Outcome
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
 from zoviz.solvers.peers.newton import SLSQP
-from zoviz.streams import Streams
-from zoviz.types import BudgetSpent
 
 
 def outcome(error: list[float], violation: list[float], best: list[float], hits: list[float]) -> Outcome:

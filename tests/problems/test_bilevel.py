@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Sample
 from zoviz.oracle import Oracle, Rounds
 from zoviz.papers.sogd_regret import product_spread
 from zoviz.problems import QuadraticBilevel, ToyBilevel
@@ -16,8 +18,6 @@ from zoviz.runs.run import Run
 from zoviz.solvers import SOGD, ZOSOGD
 from zoviz.solvers.bilevel_parts import Shared, Triple
 from zoviz.solvers.magnitudes import measured_magnitudes
-from zoviz.streams import Streams
-from zoviz.types import Array, Sample
 
 PROBLEMS = {
     "quadratic": QuadraticBilevel(n=3, d=4, sampling_noise=0.3, drift="rapid"),

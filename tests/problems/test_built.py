@@ -8,12 +8,12 @@ import numpy as np
 import param
 import pytest
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Optimum
 from zoviz.problems import ConexQCQP, DistributedConsensus, NetworkSlicing, NonconvexQCQP
 from zoviz.problems.base import Problem
 from zoviz.problems.built import Built, StartsAround
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Optimum
 
 
 class _Instance(NamedTuple):

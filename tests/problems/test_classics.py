@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, WeldedBeam
 from zoviz.problems.design import DesignProblem
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 CLASSICS = (PressureVessel, WeldedBeam, Spring, SpeedReducer)
 EACH = pytest.mark.parametrize("cls", CLASSICS, ids=lambda cls: cls.__name__)

@@ -7,13 +7,13 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import ConexQCQP
 from zoviz.problems.quadratic import dual_optimum
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOEG, ZOSPLM
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 INSTALL = "Clarabel checks the optimum independently: pip install clarabel"
 EACH_KIND = pytest.mark.parametrize("convex", [True, False], ids=["convex", "indefinite"])

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.types import Array, OracleError
 from zoviz.problems import BlackBox, Executable
 from zoviz.solvers import ZOSPLM
-from zoviz.types import Array, OracleError
 
 dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")

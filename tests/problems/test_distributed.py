@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems import DistributedConsensus
 from zoviz.problems.distributed import COPIES
 from zoviz.problems.random_graph import RandomGraph
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 def built(graph: RandomGraph, edges: Array, d: int) -> Array:

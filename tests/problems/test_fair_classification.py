@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import MissingExtra, ZovizError
 from zoviz.problems import FairClassification
 from zoviz.problems.margins import LOSSES, logistic_optimum, margin_loss
 from zoviz.problems.tabular import table
-from zoviz.streams import Streams
-from zoviz.types import MissingExtra, ZovizError
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 EACH_LOSS = pytest.mark.parametrize("loss", LOSSES)

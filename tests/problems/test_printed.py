@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.registry import discover, required
 from zoviz.problems import Executable
 from zoviz.problems.base import Problem
-from zoviz.registry import discover, required
 from zoviz.solvers import ZOCEG
 
 BOX = [(-1.0, 1.0)] * 2

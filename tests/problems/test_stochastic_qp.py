@@ -10,12 +10,12 @@ import pytest
 from scipy import sparse
 from scipy.optimize import minimize
 
+from zoviz.core.sets import Box, Simplex
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.problems import StochasticQP
 from zoviz.problems.envelope import normal_residual
-from zoviz.sets import Box, Simplex
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 KINDS: list[dict[str, Any]] = [
     {},

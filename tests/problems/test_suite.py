@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, MissingExtra
 from zoviz.problems import Suite, s2mpj
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG
-from zoviz.streams import Streams
-from zoviz.types import Array, MissingExtra
 from zoviz.views.forms import Form, editable
 
 INSTALL = 'The suite comes with a package: pip install "zoviz[suite]"'

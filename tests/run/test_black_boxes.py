@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.sets import Ball
+from zoviz.core.types import Array, OracleError
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox, LoadTracking, Problem
-from zoviz.sets import Ball
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
-from zoviz.types import Array, OracleError
 
 # --- a user's black box -----------------------------------------------------------------------------------------------
 

@@ -10,13 +10,13 @@ import pytest
 from helpers.runs import assert_same_bits, small
 from helpers.waiting import until
 from zoviz import Run
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, ZovizError
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, Problem
 from zoviz.runs import worker as worker_module
 from zoviz.runs.trace import Trace
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
-from zoviz.streams import Streams
-from zoviz.types import Array, ZovizError
 
 # --- budgets ----------------------------------------------------------------------------------------------------------
 

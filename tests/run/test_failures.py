@@ -9,12 +9,12 @@ import pytest
 
 from helpers.runs import assert_same_bits
 from zoviz import Run
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, OracleError
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.problems import BlackBox, Problem
-from zoviz.sets import Box
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation, OracleError
 
 # --- failures ---------------------------------------------------------------------------------------------------------
 

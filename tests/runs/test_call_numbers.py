@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 
 from zoviz import Run
+from zoviz.core.types import OracleError
 from zoviz.problems import Executable
 from zoviz.runs.store import Store
 from zoviz.solvers import SLSQP, ZOCEG
-from zoviz.types import OracleError
 
 
 def program(folder: Path, fails_from: int = 10**6, **options: Any) -> Executable:

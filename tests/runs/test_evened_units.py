@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.sets import Ball
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.papers.load_tracking import instance, solve
 from zoviz.problems import BlackBox
 from zoviz.runs.scaling import present
-from zoviz.sets import Ball
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
-from zoviz.streams import Streams
-from zoviz.types import Array
-from zoviz.units import Units, coordinates
 
 WEIGHTS = np.array([0.01, 0.5, 1.0, 2.0, 9.0, 1e4, 0.0])
 """Half the curvatures along seven coordinates; the median is 1."""

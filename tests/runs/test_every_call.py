@@ -12,11 +12,11 @@ import pytest
 
 from helpers.black_box import h_at
 from zoviz import Run
+from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.types import Array
 
 
 class Mortal:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.types import MissingExtra, ZovizError
 from zoviz.runs.store import Store
-from zoviz.types import MissingExtra, ZovizError
 
 
 @pytest.fixture

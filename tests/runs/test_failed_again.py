@@ -16,6 +16,7 @@ from sqlalchemy import select, update
 from zoviz import Run, Study
 from zoviz.cli.command import FAILED, FINE
 from zoviz.cli.main import main
+from zoviz.core.types import Array, OracleError
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox
 from zoviz.runs.store import Store
@@ -23,7 +24,6 @@ from zoviz.runs.study import grid
 from zoviz.runs.tables import EVALUATIONS, RUNS
 from zoviz.solvers import ZOCEG, ZOEG
 from zoviz.solvers.base import Solver
-from zoviz.types import Array, OracleError
 
 BOX = [(-1.0, 1.0)] * 2
 STEPS = [1e-1, 1e-2, 1e-3]

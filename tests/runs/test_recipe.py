@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover, required
+from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
-from zoviz.registry import discover, required
 from zoviz.runs import recipe
 from zoviz.runs.likeness import check_same
 from zoviz.runs.recipe import describe, rebuild
 from zoviz.solvers import ZOCEG, Solver
-from zoviz.types import ZovizError
 
 
 def round_trip(value: Any, **trust: Any) -> Any:

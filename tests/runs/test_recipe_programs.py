@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from zoviz.core.types import Untrusted
 from zoviz.problems import Executable
 from zoviz.runs.recipe import describe, rebuild
-from zoviz.types import Untrusted
 
 
 @pytest.mark.parametrize(

@@ -19,12 +19,12 @@ from sqlalchemy import select, update
 from helpers.black_box import h_at
 from helpers.same_run import same
 from zoviz import Run
+from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.database import StoreError
 from zoviz.runs.store import Store
 from zoviz.runs.tables import EVALUATIONS, RUNS
 from zoviz.solvers import CMAES, ZOCEG
-from zoviz.types import ZovizError
 
 
 class Box:

@@ -14,12 +14,12 @@ import numpy as np
 import pytest
 
 from zoviz import Run, Study
+from zoviz.core.types import Array, ZovizError
 from zoviz.estimators import Block, Coordinate
 from zoviz.problems import BlackBox, LoadTracking
 from zoviz.runs.store import Store
 from zoviz.runs.study import draws, grid
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOiALM
-from zoviz.types import Array, ZovizError
 
 BOX = [(-1.0, 1.0)] * 2
 STEPS = [1e-1, 1e-2, 1e-3]

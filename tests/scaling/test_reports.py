@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.in_units import course, f_of, in_units
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
@@ -13,8 +15,6 @@ from zoviz.problems.scaled import Scaled
 from zoviz.runs.scaling import present
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.solvers.base import Info
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 def test_everything_reported_is_in_the_users_units() -> None:

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.sets import Ball, Box, Product, Set, Simplex
+from zoviz.core.types import Array, Evaluation
+from zoviz.core.units import Similar, Units, coordinates
 from zoviz.problems import NonconvexQCQP
-from zoviz.sets import Ball, Box, Product, Set, Simplex
-from zoviz.types import Array, Evaluation
-from zoviz.units import Similar, Units, coordinates
 
 
 def units(domain: Set, x0: Any, m: int = 2, level: float = 7.0, f: float = 5.0, h: Any = (2.0, 0.1)) -> Units:

@@ -24,11 +24,11 @@ from helpers.bilevel_by_hand import (
     course,
     rounds_of,
 )
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
 from zoviz.oracle import Oracle
 from zoviz.solvers import SOGD, ZOSOGD, Solver, ZOSOGDAdam
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 GIVEN = {"outer_step": ALPHA, "inner_step": BETA, "system_step": DELTA, "system_radius": RADIUS_V}
 WEIGHTS = {"outer_weight": 0.7, "inner_weight": 0.6, "system_weight": 0.8}

@@ -20,10 +20,10 @@ from helpers.bilevel_by_hand import (
     course,
     rounds_of,
 )
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.solvers import OAGD, OGD, SOBBO, SOBOW, Solver
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 def window_by_hand(solver: Solver) -> tuple[Array, Array, Array]:

@@ -10,12 +10,12 @@ import pytest
 
 from helpers.conex import REPLICAS, SEED, STEPS, course
 from helpers.known_problems import TwoConstraints
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import Gaussian, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import SZOConEX
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 class Counted:

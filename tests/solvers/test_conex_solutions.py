@@ -7,13 +7,13 @@ import pytest
 
 from helpers.conex import STEPS, course
 from helpers.known_problems import Known, TwoConstraints
+from zoviz.core.streams import Streams
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import SZOConEX
 from zoviz.solvers import conex as module
-from zoviz.streams import Streams
 
 EXACT = {"smoothing_radius": 1.0, "differences": "central"}
 """Central differences of a quadratic along the coordinates are its gradient, whatever their length."""

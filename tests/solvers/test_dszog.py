@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from helpers.bench import Bench
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import DSZOG
-from zoviz.types import Array
 
 A, B, ETA, ETA_P, BETA, LAM, DECAY, RADIUS, K = 0.3, 0.2, 0.1, 0.4, 1.5, 0.7, 0.9, 0.1, 3
 GIVEN = {

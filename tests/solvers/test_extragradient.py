@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 
 from helpers.steps import EG, ITERATIONS, RADIUS, REPLICAS, SEED, TwoConstraints, agree, course, lagrangian, problems
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import Problem
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
 from zoviz.solvers.extragradient import Field
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 def joint_field(problem: Problem, x: Array, y: Array, radius: float, u: Array) -> tuple[Array, Array]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from helpers.steps import EG, SPLM, TwoConstraints, course
+from zoviz.core.blas import SingleBlasThread
+from zoviz.core.types import Array, Optimum
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
-from zoviz.runs.threads import SingleBlasThread
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
-from zoviz.types import Array, Optimum
 
 
 @pytest.mark.parametrize(

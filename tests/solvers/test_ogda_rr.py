@@ -9,12 +9,12 @@ import pytest
 
 from helpers.bench import Bench
 from helpers.steps import lagrangian
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import OGDARR
-from zoviz.types import Array
 
 ETA, ETA_Y, CAP, RADIUS, K = 0.03, 0.2, 0.35, 0.1, 3
 GIVEN = {"primal_step": ETA, "dual_step": ETA_Y, "dual_cap": CAP}

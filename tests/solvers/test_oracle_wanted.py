@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, BudgetSpent, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP, Problem
-from zoviz.streams import Streams
-from zoviz.types import Array, BudgetSpent, Evaluation
 
 WANTED = np.array([[True, True, True], [True, False, False], [False, False, False]])
 NOISES = pytest.mark.parametrize("noise", ["deterministic", "common", "independent"])

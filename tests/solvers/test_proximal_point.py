@@ -7,10 +7,10 @@ import pytest
 
 from helpers.known_problems import TwoConstraints
 from helpers.proximal import CAP, DUAL, REPLICAS, SEED, STEP, WEIGHTS, course, inner_solvers
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems import Problem
 from zoviz.solvers import ZOCEG, ProximalPoint, Solver, SZOConEX
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 class Stage:

@@ -9,13 +9,13 @@ import pytest
 
 from helpers.known_problems import Known, TwoConstraints
 from helpers.proximal import CAP, SEED, WEIGHTS, course, inner_solvers
+from zoviz.core.streams import Streams
 from zoviz.estimators import Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.runs.script import script
 from zoviz.solvers import ZOCEG, ZOEG, ProximalPoint, Solver, SZOConEX
-from zoviz.streams import Streams
 
 
 @pytest.mark.parametrize("inner", [SZOConEX, ZOCEG, ZOEG])

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP, QuadraticBilevel
 from zoviz.runs.run import Run
-from zoviz.sets import Box
 from zoviz.solvers import ZOGD, Solver, ZOAdam, ZOConservSGD, ZOSignSGD
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 R, N, D, K, BATCH, RADIUS, RATE, STEPS = 3, 4, 6, 5, 7, 0.1, 0.05, 12
 LOW, HIGH = -0.08, 0.1

@@ -10,10 +10,10 @@ import pytest
 
 from helpers.bench import Bench
 from helpers.zo_ialm import BETA, CAP, EPS, GIVEN, PATIENCE, RADIUS, SHARE, SIGMA, SLOPE, SMOOTH, SMOOTH_H, TOL, W0
+from zoviz.core.types import Array
 from zoviz.estimators import Coordinate
 from zoviz.problems import Problem
 from zoviz.solvers import ZOiALM
-from zoviz.types import Array
 
 DIFFERENCES = {
     1: {1: 1 / 2, -1: -1 / 2},

@@ -10,14 +10,14 @@ import pytest
 from helpers.bench import Bench
 from helpers.known_problems import Round
 from helpers.zo_ialm import BETA, GIVEN, SHARE, SLOPE, SMOOTH, SMOOTH_H, TOL
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOiALM
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate
 
 
 def exact(bench: Bench, **given: Any) -> ZOiALM:

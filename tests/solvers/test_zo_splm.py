@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from helpers.steps import ITERATIONS, REPLICAS, SEED, SPLM, TwoConstraints, agree, course, lagrangian, problems
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOSPLM
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 def splm_by_hand(problem: Problem, k: int, radius: float, estimated: bool) -> list[tuple[Array, Array, Array]]:

@@ -9,11 +9,11 @@ import pytest
 
 from helpers.bench import Bench
 from helpers.steps import lagrangian
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOGDA
-from zoviz.types import Array
 
 C, ALPHA, CAP, RADIUS, K = 0.05, 0.3, 0.35, 0.1, 3
 GIVEN = {"primal_step": C, "dual_step": ALPHA, "dual_cap": CAP}

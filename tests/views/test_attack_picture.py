@@ -8,8 +8,8 @@ import pytest
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
 from zoviz import Run  # noqa: E402
+from zoviz.core.registry import discover  # noqa: E402
 from zoviz.problems import BlackBoxAttack, QuadraticBilevel  # noqa: E402
-from zoviz.registry import discover  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 from zoviz.views.colours import PALETTE  # noqa: E402
 from zoviz.views.picture import EVERY, Picture, PictureCard  # noqa: E402

@@ -13,10 +13,10 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 from zoviz import Run
+from zoviz.core.sets import Box
+from zoviz.core.types import Evaluation
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
-from zoviz.sets import Box
 from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
-from zoviz.types import Evaluation
 from zoviz.views.board import Board
 from zoviz.views.choice import Choice
 from zoviz.views.colours import PALETTE, free_colour, shade, solver_colour

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover
+from zoviz.core.streams import Streams
 from zoviz.problems import DistributedConsensus, FairClassification, LoadTracking, NetworkSlicing, StochasticQP
-from zoviz.registry import discover
-from zoviz.streams import Streams
 from zoviz.views.picture import Picture
 from zoviz.views.pictures.consensus import Consensus
 from zoviz.views.pictures.fairness import MOST, Fairness

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.registry import discover
+from zoviz.core.streams import Streams
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
-from zoviz.registry import discover
 from zoviz.runs.worker import PATH_POINTS
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.streams import Streams
 from zoviz.views.picture import EVERY, Picture, PictureCard
 from zoviz.views.pictures.loads import Loads
 from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane

@@ -7,9 +7,9 @@ from html.parser import HTMLParser
 import pytest
 
 from zoviz import Run
+from zoviz.core.types import Printed
 from zoviz.problems import Executable, LoadTracking
 from zoviz.solvers import ZOCEG
-from zoviz.types import Printed
 from zoviz.views.printing import EVERY, LENGTH, SHOWN, PrintedCard, spelled
 
 NASTY = [

@@ -9,7 +9,7 @@ import panel_material_ui as pmui
 import param
 import pytest
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
 from zoviz.views.widgets import LogSlider, NumberField, Rule, format_number, widget_for
 
 

@@ -10,7 +10,7 @@ import param
 
 from zoviz.cli.command import FINE, Command, show, table
 from zoviz.cli.options import json_option
-from zoviz.registry import discover, named, required
+from zoviz.core.registry import discover, named, required
 from zoviz.solvers.base import Solver
 
 

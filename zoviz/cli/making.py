@@ -10,9 +10,9 @@ import sys
 from collections.abc import Sequence
 from typing import Any
 
-from zoviz import registry
 from zoviz.cli.command import UsageError, say
 from zoviz.cli.values import assign, split
+from zoviz.core import registry
 from zoviz.problems.base import Problem
 from zoviz.problems.executable import Executable
 from zoviz.problems.program import words

@@ -8,8 +8,8 @@ from typing import Any
 
 import param
 
-from zoviz import registry
 from zoviz.cli.command import UsageError
+from zoviz.core import registry
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.runs.assigning import owner

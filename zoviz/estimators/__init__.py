@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from zoviz.core.registry import export
 from zoviz.estimators.base import GradientEstimator
-from zoviz.registry import export
 
 __all__ = ["GradientEstimator", *export(__name__, globals(), GradientEstimator)]
 

@@ -9,10 +9,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.oracle import Composed, Oracle
-from zoviz.parameters import Scale
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate, Evaluation
 
 Phi = Callable[[Evaluation], Array]
 """Any scalar of (f, h), e.g. the Lagrangian at y: Evaluation of shapes (R, ...), (R, ..., m) to (R, ...)."""

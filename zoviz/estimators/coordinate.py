@@ -7,10 +7,10 @@ import math
 import numpy as np
 import param
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators.base import GradientEstimator, Phi, chunks
 from zoviz.oracle import Composed, Oracle
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate, Evaluation
 
 
 class Coordinate(GradientEstimator):

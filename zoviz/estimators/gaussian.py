@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.estimators.base import DirectionalEstimator
-from zoviz.types import Array
 
 
 class Gaussian(DirectionalEstimator):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.sets import Set
-from zoviz.types import Array, Evaluation
+from zoviz.core.sets import Set
+from zoviz.core.types import Array, Evaluation
 
 _ON_BOUNDARY = 1e-9
 """How far a point may lie outside the domain, by round-off, and still count as inside."""

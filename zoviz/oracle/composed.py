@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 import numpy as np
 
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle.core import Oracle
-from zoviz.types import Array, Evaluation
 
 
 class Composed:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.sets import Set
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, BudgetSpent, Evaluation, checked
+from zoviz.core.units import Units
 from zoviz.oracle.best import keep_best
 from zoviz.problems.base import Problem
-from zoviz.sets import Set
-from zoviz.streams import Streams
-from zoviz.types import Array, BudgetSpent, Evaluation, checked
-from zoviz.units import Units
 
 
 class Oracle:

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.oracle.core import Oracle
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.types import Array
 
 
 class FirstOrder:

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.sets import Set
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle.composed import Composed
 from zoviz.oracle.core import Oracle
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.sets import Set
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 KINDS = ("f value", "g value", "f gradient", "g gradient", "g Hessian-vector", "g Jacobian-vector")
 """What is counted apart, as names of ``Oracle.counts``: each is one call a point, whatever its mini-batch."""

@@ -29,15 +29,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.registry import discover
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.papers.classics import DESIGNS, best_known, posed
 from zoviz.problems import BlackBox, ConexQCQP, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
-from zoviz.registry import discover
 from zoviz.runs.run import Run
-from zoviz.sets import Box
 from zoviz.solvers import Solver
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 SMALL = ("HS12", "HS22", "HS29", "HS35", "HS37", "HS43", "HS65", "HS76", "HS100", "HS113", *DESIGNS)
 """Problems of 2 to 10 variables: of Hock and Schittkowski, and the engineering classics."""

@@ -36,14 +36,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.minimize import minimize
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBeam
 from zoviz.problems.base import Problem
 from zoviz.problems.design import DesignProblem
 from zoviz.problems.s2mpj import Entry
 from zoviz.runs.methods import choose
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 DESIGNS: dict[str, type[DesignProblem]] = {c.__name__: c for c in (PressureVessel, WeldedBeam, Spring, SpeedReducer)}
 COLLECTION = {

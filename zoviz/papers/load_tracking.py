@@ -46,6 +46,8 @@ from functools import partial
 
 import numpy as np
 
+from zoviz.core.registry import discover
+from zoviz.core.types import Array
 from zoviz.papers.load_tracking_rows import (
     AT_THE_END,
     COLUMNS,
@@ -58,11 +60,9 @@ from zoviz.papers.load_tracking_rows import (
     verdicts,
 )
 from zoviz.problems import LoadTracking
-from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 from zoviz.solvers.peers.base import Peer
-from zoviz.types import Array
 
 NOISE_SHARE, NOISE_KILOWATTS = 1e-3, 1.0
 """Standard deviations of the noise: of f as a share of f*, and of h."""

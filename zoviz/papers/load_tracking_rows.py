@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 LEVELS = (0.05, 0.01)
 FEASIBLE = 1.0

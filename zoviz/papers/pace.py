@@ -7,11 +7,11 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from zoviz.core.blas import SingleBlasThread
+from zoviz.core.streams import Streams
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.runs.threads import SingleBlasThread
 from zoviz.solvers import Solver
-from zoviz.streams import Streams
 
 
 def paces(

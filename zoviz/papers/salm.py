@@ -17,13 +17,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.papers import salm_applications
 from zoviz.problems import StochasticQP
 from zoviz.runs.run import Run
 from zoviz.solvers import LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 THEOREM = {"SmoothedALM": -1.0 / 4.0, "SampledALM": -1.0 / 4.0, "StormALM": -1.0 / 3.0}
 """Exponents of the theorems, by solver."""

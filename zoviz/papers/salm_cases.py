@@ -6,15 +6,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.optional import require
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems import DistributedConsensus, FairClassification, NetworkSlicing
-from zoviz.problems.extras import require
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margins import LOSSES
 from zoviz.runs.run import Run
-from zoviz.sets import Box
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 METHODS = {"Alg. 1": SmoothedALM, "Alg. 3": StormALM}
 WEIGHTS = {"smoothed 0-1": 2.0}

@@ -20,10 +20,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.registry import discover
 from zoviz.papers.pace import paces
 from zoviz.papers.zoeg_claims import below, figure
 from zoviz.problems.attack import BlackBoxAttack
-from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 

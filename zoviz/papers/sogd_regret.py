@@ -20,6 +20,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
 from zoviz.oracle import Oracle, Rounds
 from zoviz.problems import QuadraticBilevel, ToyBilevel
@@ -28,8 +30,6 @@ from zoviz.runs.run import Run
 from zoviz.solvers import OAGD, SOBOW, SOGD, ZOSOGD, Solver
 from zoviz.solvers.bilevel_parts import spread_out
 from zoviz.solvers.parts import objective
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 HORIZONS = (500, 2000, 8000)
 GRID = (0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 1.4, 1.8)

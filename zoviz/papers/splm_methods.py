@@ -18,9 +18,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.registry import discover
 from zoviz.estimators import Sphere
 from zoviz.problems import NonconvexQCQP
-from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 

@@ -18,9 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.registry import discover
 from zoviz.estimators import Gaussian, GradientEstimator, Sphere
 from zoviz.problems import LoadTracking
-from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 

@@ -22,12 +22,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.estimators import Block, Sphere
 from zoviz.papers.zoeg import last_entry, mean_and_error
 from zoviz.problems import ACLoadTracking
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOEG, Solver
-from zoviz.types import Array
 
 LEVELS = (0.3, 0.1)
 ZOEG_ALONE, PUBLISHED = 0, -1

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Any
 
+from zoviz.core.registry import export
 from zoviz.problems.base import Problem
-from zoviz.registry import export
 
 __all__ = ["Problem", *export(__name__, globals(), Problem)]
 

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation, Optimum
 from zoviz.problems.built import Built
 from zoviz.problems.case141 import case141
 from zoviz.problems.feeder import Feeder, PowerFlow
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum
 
 
 class _Data(NamedTuple):

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import param
 
+from zoviz.core.sets import Set
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation, Optimum, Tally
 from zoviz.problems.noise import Noisy
 from zoviz.problems.side_effects import SideEffects
-from zoviz.sets import Set
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum, Tally
 
 
 class Problem(SideEffects, Noisy):

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.sets import Set
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 from zoviz.problems.regret import LocalRegret
-from zoviz.sets import Set
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 
 class Magnitudes(NamedTuple):

@@ -9,10 +9,10 @@ import numpy as np
 import param
 from numpy.typing import ArrayLike
 
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.crew import check_workers
 from zoviz.problems.evaluation import Call, Failure, zero
 from zoviz.problems.simulation import Simulation
-from zoviz.types import Array, Evaluation
 
 
 def hs22_objective(x: Array) -> Array:

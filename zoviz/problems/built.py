@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Optimum
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Optimum
 
 
 class Built(Problem):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.problems.extras import folder, require
+from zoviz.core.optional import folder, require
 from zoviz.problems.feeder import Feeder
 
 _POWER_FACTOR = 0.85

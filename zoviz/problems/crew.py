@@ -12,9 +12,9 @@ from uuid import uuid4
 
 import numpy as np
 
+from zoviz.core.types import Array, Evaluation, OracleError
 from zoviz.problems.evaluation import Call, Failure
 from zoviz.problems.processes import Processes
-from zoviz.types import Array, Evaluation, OracleError
 
 
 class Crew:

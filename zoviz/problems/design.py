@@ -9,10 +9,10 @@ from typing import ClassVar
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Optimum
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Optimum
 
 
 class DesignProblem(Problem):

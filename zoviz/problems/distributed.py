@@ -7,14 +7,14 @@ from typing import NamedTuple
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
 from zoviz.problems.built import Built, StartsAround
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margins import LOSSES, MarginLoss, expit, logistic_optimum, margin_loss
 from zoviz.problems.random_graph import RandomGraph
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum, Sample
 
 COPIES = 3
 """Independent draws of the graph in one sample, as Algorithm 2 needs them."""

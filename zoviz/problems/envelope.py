@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zoviz.problems.extras import require
-from zoviz.sets import Box, Set
-from zoviz.types import Array
+from zoviz.core.optional import require
+from zoviz.core.sets import Box, Set
+from zoviz.core.types import Array
 
 if TYPE_CHECKING:
     from zoviz.problems.linear import LinearlyConstrained

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.types import Array, Evaluation, OracleError
+from zoviz.core.types import Array, Evaluation, OracleError
 
 RETURN = "return a float, and NaN where there is no value"
 

@@ -14,12 +14,12 @@ from typing import Any, Self
 import param
 from numpy.typing import ArrayLike
 
+from zoviz.core.types import Array, Evaluation, Printed
 from zoviz.problems.crew import Crew, check_workers
 from zoviz.problems.evaluation import Failure
 from zoviz.problems.program import Program, words
 from zoviz.problems.simulation import Simulation
 from zoviz.problems.wire import outputs
-from zoviz.types import Array, Evaluation, Printed
 
 KEPT = 20
 """Launches whose printing stays in memory."""

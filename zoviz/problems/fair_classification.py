@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
 from zoviz.problems.built import Built, StartsAround
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margins import LOSSES, MarginLoss, logistic_optimum, margin_loss
 from zoviz.problems.tabular import SOURCES, Table, table
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum, Sample
 
 
 class _Data(NamedTuple):

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from zoviz.problems.extras import require
-from zoviz.types import Array
+from zoviz.core.optional import require
+from zoviz.core.types import Array
 
 Complex = NDArray[np.complex128]
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from zoviz.core.sets import Box
+from zoviz.core.types import Array, OracleError
 from zoviz.problems.evaluation import numbers
-from zoviz.sets import Box
-from zoviz.types import Array, OracleError
 
 FORMS = (
     "a LinearConstraint, a NonlinearConstraint, a dict with 'type' ('ineq': fun >= 0, 'eq': fun = 0) and 'fun', or a "

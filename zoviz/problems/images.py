@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.problems.extras import require
-from zoviz.types import Array
+from zoviz.core.optional import require
+from zoviz.core.types import Array
 
 CLASSES = 10
 DATASETS = ["digits", "mnist"]

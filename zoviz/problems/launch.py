@@ -8,8 +8,8 @@ import signal
 from pathlib import Path
 from typing import IO
 
+from zoviz.core.types import Array, Evaluation, OracleError, Printed
 from zoviz.problems.wire import Outputs, read, written
-from zoviz.types import Array, Evaluation, OracleError, Printed
 
 TAIL = 10_000
 """Bytes of what a launch printed that are kept in memory, of each of its two streams."""

@@ -6,8 +6,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.blackbox import BlackBox
-from zoviz.types import Array, Evaluation
 
 
 class Ledger:

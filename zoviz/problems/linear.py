@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 from zoviz.problems.envelope import normal_residual, proximal_point
-from zoviz.types import Array, Evaluation
 
 
 class LinearlyConstrained(Problem):

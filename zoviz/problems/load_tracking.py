@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
+from zoviz.core.types import Array, Constants, Evaluation, Optimum
 from zoviz.problems.built import Built
-from zoviz.sets import Box
-from zoviz.types import Array, Constants, Evaluation, Optimum
 
 
 class _Data(NamedTuple):

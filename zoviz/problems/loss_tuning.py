@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Sample
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.convolution import ConvNet, Loss, product, slope, torch, values
 from zoviz.problems.images import CLASSES, DATASETS, Images, aligned, images
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Sample
 
 Read = Callable[[Any, Any, Any, Any], Any]
 """x, y, logits (B, b, 10) and memberships of the classes, of that shape too, to losses (B,)."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 import param
 
-from zoviz.streams import Streams
-from zoviz.types import Array
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 
 
 class Noisy(param.Parameterized):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.design import DesignProblem, column, stacked
-from zoviz.types import Array, Evaluation
 
 
 class PressureVessel(DesignProblem):

@@ -27,9 +27,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.types import Array, OracleError
 from zoviz.problems.evaluation import Failure, at
 from zoviz.problems.serving import serve
-from zoviz.types import Array, OracleError
 
 START_SECONDS = 60.0
 """A process that has not imported the functions by then will not."""

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from zoviz.core.types import Array, Evaluation, OracleError, Printed
 from zoviz.problems.evaluation import Failure
 from zoviz.problems.group import Ended, Group
 from zoviz.problems.launch import PLACE, Launch, signal_name
 from zoviz.problems.wire import Outputs
-from zoviz.types import Array, Evaluation, OracleError, Printed
 
 
 class Told(NamedTuple):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.streams import Streams
-from zoviz.types import Array
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 
 
 class RandomGraph:

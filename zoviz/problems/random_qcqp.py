@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import param
 
+from zoviz.core.types import Array
 from zoviz.problems.quadratic import QuadraticProblem, Quadratics
-from zoviz.types import Array
 
 
 class ConexQCQP(QuadraticProblem):

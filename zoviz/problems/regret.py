@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 if TYPE_CHECKING:
     from zoviz.problems.bilevel import OnlineBilevel

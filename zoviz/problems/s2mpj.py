@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.sets import Box
-from zoviz.types import Array, MissingExtra
+from zoviz.core.sets import Box
+from zoviz.core.types import Array, MissingExtra
 
 _INFINITY = 1e20
 _STATED = re.compile(r"^#\s*LO SOLTN\s+(\S+)\s*$", re.MULTILINE)

@@ -6,11 +6,11 @@ from typing import Any, Self
 
 import numpy as np
 
+from zoviz.core.sets import Set
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation, Optimum
+from zoviz.core.units import Units
 from zoviz.problems.base import Problem
-from zoviz.sets import Set
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum
-from zoviz.units import Units
 
 
 class Scaled(Problem):

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from zoviz.core.types import OracleError
 from zoviz.problems.evaluation import Failure
-from zoviz.types import OracleError
 
 
 def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> None:

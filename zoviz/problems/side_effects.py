@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from zoviz.types import Printed
+from zoviz.core.types import Printed
 
 
 class SideEffects:

@@ -9,13 +9,13 @@ from typing import Any, Self
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, Optimum, OracleError
 from zoviz.problems.base import Problem
 from zoviz.problems.crew import Crew
 from zoviz.problems.evaluation import Failure, at
 from zoviz.problems.forms import box
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation, Optimum, OracleError
 
 
 class Simulation(Problem):

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 
 class Network(NamedTuple):

@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.problems.slicing_network import Network
-from zoviz.types import Array
 
 
 class Plan(NamedTuple):

@@ -8,11 +8,11 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
 from zoviz.problems.built import Built
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation, Optimum, Sample
 
 _TILT = 0.3
 """Angle in rad by which the rows of A lean from the directions of negative curvature, so that Q does not split."""

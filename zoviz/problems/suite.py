@@ -8,10 +8,10 @@ from typing import Self
 import numpy as np
 import param
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, Optimum
 from zoviz.problems import s2mpj
 from zoviz.problems.built import Built
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation, Optimum
 
 
 class Suite(Built):

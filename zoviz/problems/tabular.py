@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.problems.extras import require
-from zoviz.types import Array, ZovizError
+from zoviz.core.optional import require
+from zoviz.core.types import Array, ZovizError
 
 
 class Table(NamedTuple):

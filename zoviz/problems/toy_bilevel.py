@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, Sample
 from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation, Sample
 
 
 class ToyBilevel(OnlineBilevel):

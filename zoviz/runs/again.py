@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
+from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.readout import Progress
 from zoviz.solvers.base import Solver
-from zoviz.types import ZovizError
 
 
 class Repeatable(Protocol):

@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, ZovizError
 from zoviz.problems.base import Problem
 from zoviz.problems.blackbox import BlackBox
 from zoviz.runs import targets as _targets
@@ -16,8 +18,6 @@ from zoviz.runs.limits import Limits
 from zoviz.runs.methods import named
 from zoviz.runs.result import Result, summarise
 from zoviz.solvers.base import Solver
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation, ZovizError
 
 
 def _never(x: Array) -> Any:

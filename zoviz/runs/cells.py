@@ -9,6 +9,7 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.assigning import owner
 from zoviz.runs.database import AtWork
@@ -16,7 +17,6 @@ from zoviz.runs.recipe import describe, names, rebuild, unnamed
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
-from zoviz.types import ZovizError
 
 DONE = ("finished", "failed")
 """Statuses of a cell with which nothing is left to do, unless what failed is to be run again."""

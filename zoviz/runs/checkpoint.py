@@ -8,15 +8,15 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.binary import pack, unpack
+from zoviz.core.blas import SingleBlasThread
+from zoviz.core.streams import Mark
 from zoviz.oracle import Oracle
 from zoviz.runs.evaluations import Answered
 from zoviz.runs.journal import Change
-from zoviz.runs.packing import pack, unpack
 from zoviz.runs.scaling import present_again
-from zoviz.runs.threads import SingleBlasThread
 from zoviz.runs.trace import Trace
 from zoviz.runs.worker import Worker
-from zoviz.streams import Mark
 
 _ELSEWHERE = ("_problem", "_streams", "_limit", "domain")
 """What an oracle holds and does not own, or is told anew."""

@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.runs.packing import pack, unpack
+from zoviz.core.binary import pack, unpack
+from zoviz.core.types import Array
 from zoviz.runs.tables import sealed
 from zoviz.runs.trace import Snapshot, Trace
-from zoviz.types import Array
 
 _GARBAGE = 2
 """A trace is written anew once its segments hold so many times its capacity, most of them thinned rows."""

@@ -12,9 +12,9 @@ from sqlalchemy import Connection, Engine, create_engine, event, func, insert, i
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
+from zoviz.core.types import MissingExtra, ZovizError
 from zoviz.runs.migrations import MIGRATIONS
 from zoviz.runs.tables import METADATA, VERSION, VERSIONS
-from zoviz.types import MissingExtra, ZovizError
 
 PATIENCE = 60.0
 """Seconds that a transaction waits for another process's before it gives up."""

@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
 
+from zoviz.core.binary import pack
 from zoviz.runs import ledgers
 from zoviz.runs.course import Place, news
 from zoviz.runs.database import AtWork, StoreError
 from zoviz.runs.evaluations import Entry
-from zoviz.runs.packing import pack
 from zoviz.runs.tables import EVALUATIONS, JOURNAL, RECIPES, RUNS, SEGMENTS, SNAPSHOTS, sealed
 from zoviz.runs.worker import ACTIVE, Worker
 

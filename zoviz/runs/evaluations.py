@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.types import Array, Evaluation, ZovizError
 from zoviz.problems.base import Problem
-from zoviz.types import Array, Evaluation, ZovizError
 
 
 class Entry(NamedTuple):

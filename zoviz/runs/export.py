@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.types import MissingExtra
 from zoviz.runs.database import UnknownName
 from zoviz.runs.stored import Stored
-from zoviz.types import MissingExtra
 
 _INSTALL = "pip install 'zoviz[export]'"
 

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 from zoviz.runs.checkpoint import progress, set_progress
 from zoviz.runs.evaluations import Answered, Entry, Log
 from zoviz.runs.inbox import Inbox
 from zoviz.runs.worker import Worker
 from zoviz.solvers.base import Solver
-from zoviz.types import Array, Evaluation
 
 
 class Unanswered(BaseException):

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import psutil
 
+from zoviz.core.binary import pack
 from zoviz.runs.checkpoint import capture
-from zoviz.runs.packing import pack
 from zoviz.runs.recipe import describe
 from zoviz.runs.result import summarise
 from zoviz.runs.worker import Worker

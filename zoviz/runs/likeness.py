@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from zoviz.core.types import ZovizError
 from zoviz.runs.recipe import TAGS
-from zoviz.types import ZovizError
 
 
 def check_same(stored: Any, given: Any, place: str) -> None:

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, BudgetSpent
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.streams import Streams
-from zoviz.types import Array, BudgetSpent
 
 SHOWN_DUALS = 8
 """Dual variables that a trace keeps one by one; with more constraints, the first of them and the norm of all."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
-from zoviz import registry
+from zoviz.core import registry
+from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
-from zoviz.registry import discover
 from zoviz.solvers.base import Solver
 from zoviz.solvers.peers.base import Peer
 

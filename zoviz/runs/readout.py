@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import param
 
+from zoviz.core.types import Printed, ZovizError
+from zoviz.core.units import Units
 from zoviz.oracle import Oracle
 from zoviz.runs.journal import Journal
 from zoviz.runs.result import Result, summarise
 from zoviz.runs.targets import Target
 from zoviz.runs.trace import Trace
 from zoviz.runs.worker import ACTIVE, Worker
-from zoviz.types import Printed, ZovizError
-from zoviz.units import Units
 
 
 class Progress(NamedTuple):

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.core.registry import discover
+from zoviz.core.types import Untrusted, ZovizError
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
-from zoviz.registry import discover
 from zoviz.solvers.base import Solver
-from zoviz.types import Untrusted, ZovizError
 
 _ROOMS = (("zoviz.problems", Problem), ("zoviz.solvers", Solver), ("zoviz.estimators", GradientEstimator))
 TAGS = ("class", "function", "program", "unnamed", "omitted", "array", "tuple", "float", "dict")

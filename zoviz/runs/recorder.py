@@ -9,12 +9,12 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from zoviz.core.types import ZovizError
 from zoviz.runs import entries, ledgers
 from zoviz.runs.database import Database
 from zoviz.runs.entries import Progress
 from zoviz.runs.evaluations import Entry
 from zoviz.runs.worker import Worker
-from zoviz.types import ZovizError
 
 _REST, _ANSWER = 0.7, 0.2
 """Shares of the interval: between two requests for the worker's state, and for its answer, before the rest is written

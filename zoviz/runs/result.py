@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.runs import measure
 from zoviz.runs.trace import Trace
-from zoviz.types import Array
 
 if TYPE_CHECKING:
     from zoviz.runs.worker import Worker

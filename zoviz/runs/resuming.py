@@ -7,14 +7,14 @@ from typing import Any
 
 from sqlalchemy import Connection, select
 
+from zoviz.core.binary import unpack
+from zoviz.core.types import ZovizError
 from zoviz.runs.checkpoint import points
 from zoviz.runs.evaluations import Entry
 from zoviz.runs.kept import Kept
-from zoviz.runs.packing import unpack
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
 from zoviz.runs.tables import EVALUATIONS, SNAPSHOTS
-from zoviz.types import ZovizError
 
 _FREE = ("checkpoint", "iterations", "calls", "seconds", "stop_at_targets")
 """Settings that may be others when a run goes on: what it has done so far does not depend on them."""

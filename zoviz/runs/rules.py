@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 if TYPE_CHECKING:
     from zoviz.runs.worker import Worker

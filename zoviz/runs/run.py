@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import param
 
-from zoviz.parameters import Interval, Part
+from zoviz.core.parameters import Interval, Part
+from zoviz.core.streams import Streams
+from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import again, recording
 from zoviz.runs import targets as _targets
@@ -21,8 +23,6 @@ from zoviz.runs.result import Result
 from zoviz.runs.steering import Steering
 from zoviz.runs.worker import Worker
 from zoviz.solvers.base import Solver
-from zoviz.streams import Streams
-from zoviz.types import ZovizError
 
 if TYPE_CHECKING:
     from zoviz.runs.stored import Stored

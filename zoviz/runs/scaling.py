@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
+from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.base import chunks
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
-from zoviz.sets import Box
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
-from zoviz.units import Units, coordinates
 
 _REACH = 0.25
 """How far towards random points of X the values are compared: far enough to tell a magnitude, near enough to be safe

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import param
 
-from zoviz.registry import required
+from zoviz.core.registry import required
+from zoviz.core.types import ZovizError
 from zoviz.runs.run import Run
-from zoviz.types import ZovizError
 
 if TYPE_CHECKING:
     from zoviz.runs.stored import Stored

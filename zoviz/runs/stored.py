@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, select
 
+from zoviz.core.binary import unpack
+from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import listing, recipe
 from zoviz.runs.course import assemble
 from zoviz.runs.journal import Change, Journal
 from zoviz.runs.likeness import check_same
 from zoviz.runs.limits import Limits
-from zoviz.runs.packing import unpack
 from zoviz.runs.readout import Progress
 from zoviz.runs.recipe import describe, rebuild
 from zoviz.runs.result import Result
@@ -25,7 +26,6 @@ from zoviz.runs.targets import Target, build
 from zoviz.runs.trace import CAPACITY, Trace
 from zoviz.runs.worker import PATH_POINTS
 from zoviz.solvers.base import Solver
-from zoviz.types import ZovizError
 
 
 class Stored:

@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
+from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import cells, tidy
 from zoviz.runs.cells import DONE, Cell, Parcel
 from zoviz.runs.hands import LOST, crew, gathered
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
-from zoviz.types import ZovizError
 
 
 class Study:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 
 class Target:

@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.types import Array, Evaluation, OracleError
 from zoviz.problems.evaluation import Failure
 from zoviz.problems.ledger import Recorded
 from zoviz.runs.methods import choose, named
 from zoviz.runs.result import OptimizeResult, Result
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.types import Array, Evaluation, OracleError
 
 REPEATS = 2
 """Further calls at the start that tell whether values are noisy."""

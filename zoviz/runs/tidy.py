@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.types import MissingExtra
 from zoviz.runs.cells import Cell
 from zoviz.runs.store import Store
-from zoviz.types import MissingExtra
 
 MEASURES = ("objective", "violation", "best_value", "calls", "failures", "iterations", "seconds")
 """Columns of numbers, before those of first hits."""

@@ -8,7 +8,7 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 CAPACITY = 4096
 

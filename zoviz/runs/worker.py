@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from zoviz.core.blas import SingleBlasThread
+from zoviz.core.streams import Streams
+from zoviz.core.types import BudgetSpent, OracleError
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs import measure
@@ -17,11 +20,8 @@ from zoviz.runs.limits import Limits
 from zoviz.runs.rules import resolve
 from zoviz.runs.scaling import present
 from zoviz.runs.targets import Target
-from zoviz.runs.threads import SingleBlasThread
 from zoviz.runs.trace import Trace
 from zoviz.solvers.base import Solver
-from zoviz.streams import Streams
-from zoviz.types import BudgetSpent, OracleError
 
 if TYPE_CHECKING:
     from zoviz.runs.recorder import Recorder

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from zoviz.registry import export
+from zoviz.core.registry import export
 from zoviz.solvers.base import Solver
 
 __all__ = ["Solver", *export(__name__, globals(), Solver)]

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.constants import constants_of
 from zoviz.solvers.info import Info, Target
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 
 class State(Protocol):

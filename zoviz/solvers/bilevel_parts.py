@@ -7,14 +7,14 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle, Rounds
-from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.magnitudes import measured_magnitudes
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 T = TypeVar("T")
 

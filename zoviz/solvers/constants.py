@@ -28,11 +28,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.inside import kept_inside, moved_inside, typical_width
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants
 
 _DIRECTIONS = 10
 _REPEATS = 8

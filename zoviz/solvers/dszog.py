@@ -7,15 +7,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.sets import Simplex
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
-from zoviz.sets import Simplex
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import noisy_radius
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 _FLOOR = 1e-8
 """Adam's epsilon, which keeps the adaptive step finite."""

@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.sets import Box
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear_parts import LinearMethod, Views
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants
 
 _CONSISTENT = 1e-9
 """Share of A and b that may stay, by round-off, when the free variables solve the equations."""

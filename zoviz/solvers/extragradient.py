@@ -7,14 +7,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
-from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import diminishing, noisy_radius, radius_at
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 _FORGETTING = 3.0
 """Exponent nu of the recent average: the weight of iterate j grows as j^nu. Ours: the last third has 80 % of it."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 
 class Info(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.sets import Box
-from zoviz.types import Array
 
 
 def moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:

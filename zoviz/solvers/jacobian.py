@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Composed, Oracle
 from zoviz.solvers.known import WithKnown
 from zoviz.solvers.parts import objective
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 
 class Jacobian(NamedTuple):

@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.estimators.base import Phi
 from zoviz.oracle import Composed, Oracle
 from zoviz.solvers.parts import Lagrangian
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate, Evaluation
 
 
 class WithKnown(Composed):

@@ -7,15 +7,15 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import FirstOrder, Oracle
-from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import noisy_radius, objective
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants
 
 
 class Lifted:

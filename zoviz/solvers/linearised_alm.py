@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear_parts import Lifted, PenalisedMethod, PointDual, row_square
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants
 
 
 class LinearisedALM(PenalisedMethod):

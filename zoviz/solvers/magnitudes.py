@@ -6,10 +6,10 @@ from collections.abc import Callable
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle, Rounds
 from zoviz.problems.bilevel import Magnitudes
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 _DIRECTIONS, _POWERS, _STEP = 8, 8, 1e-2
 """Directions of differences, power iterations, and length of the differences' steps."""

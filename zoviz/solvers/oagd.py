@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle, Rounds
-from zoviz.parameters import Scale
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel_parts import BilevelSolver, conjugate_gradients, neumann, window_mean
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 class OAGDState(NamedTuple):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle, Rounds
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel_parts import BilevelSolver
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 class PairState(NamedTuple):

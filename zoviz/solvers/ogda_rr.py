@@ -7,16 +7,16 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
-from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.extragradient import Field
 from zoviz.solvers.known import saddle
 from zoviz.solvers.parts import Lagrangian, joint_target, noisy_radius, objective
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 
 class OGDAState(NamedTuple):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import Composed, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
-from zoviz.types import Array, Constants, Evaluation
 
 
 class Lagrangian:

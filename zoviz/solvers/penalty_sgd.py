@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear_parts import Lifted, PenalisedMethod, PointDual, row_square
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants
 
 
 class PenaltySGD(PenalisedMethod):

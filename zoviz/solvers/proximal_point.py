@@ -7,17 +7,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.conex import SZOConEX
 from zoviz.solvers.known import Proximal
 from zoviz.solvers.zoceg import ZOCEG
 from zoviz.solvers.zoeg import ZOEG
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 
 class ProximalPointState(NamedTuple):

@@ -7,13 +7,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle, Rounds
-from zoviz.parameters import Scale
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel_parts import BilevelSolver, Shared, Triple, in_ball, recursive
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 class SimultaneousState(NamedTuple):

@@ -7,16 +7,16 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Composed, Oracle, Rounds
-from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel_parts import RoundSolver
 from zoviz.solvers.parts import diminishing, objective
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate
 
 RADIUS = 5e-3
 

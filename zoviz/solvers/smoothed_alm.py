@@ -6,13 +6,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear_parts import Lifted
 from zoviz.solvers.smoothing import Kept, SmoothedMethod, SmoothedViews
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants
 
 
 class _Smoothed(NamedTuple):

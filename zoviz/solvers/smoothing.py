@@ -7,12 +7,12 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
-from zoviz.parameters import Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.linear_parts import Lifted, PenalisedMethod, Views, row_square
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants
 
 
 class Kept(NamedTuple):

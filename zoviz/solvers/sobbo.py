@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.sobow import SOBOW
-from zoviz.types import Array
 
 
 class SOBBO(SOBOW):

@@ -7,11 +7,11 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle, Rounds
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel_parts import BilevelSolver, conjugate_gradients, pushed, window_mean
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 class WindowState(NamedTuple):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from zoviz.core.types import Array
 from zoviz.oracle import Rounds
 from zoviz.solvers.bilevel_parts import Shared, Triple
 from zoviz.solvers.simultaneous import Simultaneous
-from zoviz.types import Array
 
 
 class SOGD(Simultaneous):

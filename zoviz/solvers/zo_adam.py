@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate
 from zoviz.oracle import Composed, Oracle
-from zoviz.parameters import Scale
 from zoviz.solvers.single_level import SingleLevel
-from zoviz.streams import Streams
-from zoviz.types import Array, Estimate
 
 FIRST_PEAK = 1e-5
 """What the largest mean square begins with in AdaMM, so that the first steps stay bounded (ours)."""

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.types import Estimate
 from zoviz.oracle import Composed
 from zoviz.solvers.single_level import SingleLevel, SingleLevelState
-from zoviz.types import Estimate
 
 
 class ZOConservSGD(SingleLevel):

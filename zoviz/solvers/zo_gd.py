@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Estimate
 from zoviz.oracle import Composed
-from zoviz.parameters import Scale
 from zoviz.solvers.single_level import SingleLevel, SingleLevelState
-from zoviz.types import Estimate
 
 
 class ZOGD(SingleLevel):

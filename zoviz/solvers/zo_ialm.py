@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
-from zoviz.parameters import Part, Scale
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.parts import AugmentedLagrangian
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 _WEIGHTS = {1: (0.5,), 2: (8.0 / 12.0, -1.0 / 12.0), 3: (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)}
 """Central differences of order 2, 4 and 6: weights of phi(v + j h e) - phi(v - j h e), j = 1.."""

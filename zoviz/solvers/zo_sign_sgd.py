@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Estimate
 from zoviz.oracle import Composed
-from zoviz.parameters import Scale
 from zoviz.solvers.single_level import SingleLevel, SingleLevelState
-from zoviz.types import Estimate
 
 
 class ZOSignSGD(SingleLevel):

@@ -6,13 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, GradientEstimator
 from zoviz.oracle import Rounds
-from zoviz.parameters import Part, Scale
 from zoviz.solvers.bilevel_parts import Shared, Triple, spread_out
 from zoviz.solvers.parts import objective
 from zoviz.solvers.simultaneous import Simultaneous
-from zoviz.types import Array
 
 
 class ZOSOGD(Simultaneous):

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.bilevel_parts import Triple
 from zoviz.solvers.zo_sogd import ZOSOGD

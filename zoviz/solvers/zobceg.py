@@ -7,14 +7,14 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block
 from zoviz.oracle import Oracle
-from zoviz.parameters import Part
 from zoviz.problems.base import Problem
 from zoviz.solvers.extragradient import ExtraGradient, Field
 from zoviz.solvers.parts import Lagrangian
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 
 class ZOBCEG(ExtraGradient):

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate
 from zoviz.oracle import Oracle
 from zoviz.solvers.extragradient import ExtraGradient, Field
 from zoviz.solvers.known import estimated
 from zoviz.solvers.parts import Lagrangian
-from zoviz.streams import Streams
-from zoviz.types import Array, Evaluation
 
 
 class ZOCEG(ExtraGradient):

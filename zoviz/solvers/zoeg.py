@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Gaussian, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -14,8 +16,6 @@ from zoviz.solvers.base import Info, Target
 from zoviz.solvers.extragradient import ExtraGradient, Field
 from zoviz.solvers.known import estimated, saddle
 from zoviz.solvers.parts import Lagrangian, joint_target, objective
-from zoviz.streams import Streams
-from zoviz.types import Array, Constants, Evaluation
 
 
 class ZOEG(ExtraGradient):

@@ -13,8 +13,8 @@ from bokeh.models.annotations import Legend, LegendItem
 from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.runs.trace import Snapshot
-from zoviz.types import Array
 from zoviz.views.colours import REFERENCE
 from zoviz.views.frames import AXES, Series, signed, vanishes
 from zoviz.views.stream import Stream

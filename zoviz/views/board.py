@@ -11,10 +11,10 @@ import param
 from bokeh.events import DoubleTap
 from bokeh.models import ColumnDataSource
 
-from zoviz.registry import discover
+from zoviz.core.registry import discover
+from zoviz.core.types import Array
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
-from zoviz.types import Array
 from zoviz.views.base import Look, PlotView, Scales
 from zoviz.views.colours import free_colour
 from zoviz.views.frames import BANDS

@@ -8,8 +8,8 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from zoviz.core.registry import discover, required
 from zoviz.problems.base import Problem
-from zoviz.registry import discover, required
 from zoviz.solvers.base import Solver
 from zoviz.views.forms import ProblemForm, SolverForm
 from zoviz.views.preparation import Preparation

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoviz.registry import discover
+from zoviz.core.registry import discover
 from zoviz.solvers.base import Solver
 
 PALETTE = (

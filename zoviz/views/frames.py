@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.runs.trace import Snapshot
-from zoviz.types import Array
 
 POINTS = 200
 """Points per line: enough for a screen, few enough for four sessions at 4 updates a second."""

@@ -9,10 +9,10 @@ import param
 from bokeh.models import CustomJSTickFormatter
 from bokeh.plotting import figure
 
+from zoviz.core.registry import discover
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.registry import discover
 from zoviz.runs.run import Run
-from zoviz.types import Array
 from zoviz.views.pins import SHORT, pin
 from zoviz.views.style import amend
 

@@ -11,8 +11,8 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from zoviz.core.types import Printed
 from zoviz.runs.run import Run
-from zoviz.types import Printed
 from zoviz.views.style import amend, section
 
 EVERY = 4

@@ -18,9 +18,9 @@ from bokeh.util.warnings import BokehUserWarning
 from panel.io.server import ComponentResourceHandler
 from tornado.web import HTTPError
 
+from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.store import Store
-from zoviz.types import ZovizError
 
 
 def prepare() -> None:

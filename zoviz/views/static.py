@@ -9,10 +9,10 @@ import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the o
 import numpy as np
 from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 
-from zoviz.registry import discover
+from zoviz.core.registry import discover
+from zoviz.core.types import Array
 from zoviz.runs.run import Run
 from zoviz.runs.stored import Stored
-from zoviz.types import Array
 from zoviz.views.base import PlotView
 from zoviz.views.colours import REFERENCE, free_colour
 from zoviz.views.frames import AXES, BANDS, Series, frame, signed

@@ -16,7 +16,7 @@ from bokeh.models import CustomJSTickFormatter
 from panel.custom import PyComponent
 from panel.widgets.base import WidgetBase
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
 from zoviz.views.style import FIELD
 
 Value: TypeAlias = int | float | None

@@ -23,10 +23,10 @@ from helpers.every_solver import EVERY as EVERY_SOLVER
 from helpers.every_solver import EVERY_PROBLEM, World, finished
 from helpers.pure_step import check_step
 from zoviz import AskTell
+from zoviz.core.sets import Ball, Box
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.run import Run
-from zoviz.sets import Ball, Box
 from zoviz.solvers import Solver
 
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from helpers.every_bilevel import CORE, DERIVATIVES, EACH_PROBLEM, small
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 def inside(problem: OnlineBilevel, *shape: int, seed: int = 0) -> tuple[Array, Array, Array]:

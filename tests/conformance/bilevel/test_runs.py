@@ -22,10 +22,10 @@ from helpers.every_bilevel import (
     small,
 )
 from helpers.every_solver import finished
+from zoviz.core.types import Array, OracleError
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.types import Array, OracleError
 
 
 def spoiled(method: Callable[..., Any], replicas: int, victim: int, after: int, seen: Any) -> Callable[..., Any]:

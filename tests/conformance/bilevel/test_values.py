@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.registry import discover
 from zoviz.solvers.single_level import SingleLevelState
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 R, Q = 3, 4
 PROBLEMS = {

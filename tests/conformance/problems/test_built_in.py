@@ -7,9 +7,9 @@ import pytest
 from scipy.optimize import minimize
 
 from helpers.every_problem import inside
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.problems.base import Problem
-from zoviz.types import Array
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from helpers.every_problem import EACH_CLASS, inside, small
+from zoviz.core.streams import Streams
 from zoviz.problems.base import Problem
-from zoviz.streams import Streams
 
 
 @EACH_CLASS

@@ -9,9 +9,9 @@ import pytest
 
 from helpers.every_problem import EACH_CLASS, inside, small
 from helpers.every_solver import PROBLEMS
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 
 def near_start(problem: Problem, *shape: int, seed: int = 0) -> Array:

@@ -13,12 +13,12 @@ import pytest
 from helpers.black_box import f_at, h_at
 from helpers.interruption import GENERAL, PROBLEMS, SOLVERS, assert_same, prepared, spoilt
 from zoviz import Run
+from zoviz.core.types import Array, ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.checkpoint import capture, restore
 from zoviz.runs.evaluations import Entry, Log, Logged
 from zoviz.runs.trace import Trace
 from zoviz.solvers import ZOSPLM
-from zoviz.types import Array, ZovizError
 
 # --- values that are logged -------------------------------------------------------------------------------------------
 

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.binary import pack, unpack
+from zoviz.core.types import ZovizError
 from zoviz.runs.journal import Change
-from zoviz.runs.packing import pack, unpack
-from zoviz.types import ZovizError
 
 
 def test_nested_values_come_back_as_they_were() -> None:
@@ -40,8 +40,8 @@ def test_no_module_is_imported_for_a_name() -> None:
     change = pack(Change(1, 2, 3.0, "a", 1, 2))
     assert b"zoviz.runs.journal:Change" in change
     for name in ("antigravity:Change_______", "subprocess:Popen_________", "builtins:eval____________"):
-        from zoviz.runs import packing
+        from zoviz.core import binary
 
         spelt = {"named": name.rstrip("_"), "parts": []}
         with pytest.raises(ZovizError, match="Expected a NamedTuple at"):
-            packing._Reader({}).read(spelt)
+            binary._Reader({}).read(spelt)

@@ -22,9 +22,9 @@ from helpers.every_solver import (
     small,
 )
 from helpers.pure_step import check_step
+from zoviz.core.types import Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.solvers import Solver
-from zoviz.types import Evaluation
 
 
 @EACH_CLASS

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import EACH_OWN_CLASS, OWN, OWN_PAIRS, PARTS, PROBLEMS, World, finished, marks
+from zoviz.core.registry import discover
 from zoviz.estimators import GradientEstimator
 from zoviz.problems import NonconvexQCQP
-from zoviz.registry import discover
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
 

@@ -10,13 +10,13 @@ import pytest
 from helpers.every_solver import SOLVERS, World
 from helpers.known_problems import Round
 from helpers.steps import course
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import Block, Coordinate
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 EXACT = {"smoothing_radius": 1e-3, "differences": "central"}  # central differences of a quadratic along coordinates
 STEPS = {"primal_step": 0.02, "dual_step": 0.03}

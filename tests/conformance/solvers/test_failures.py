@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import EACH_OWN_CLASS, EACH_OWN_PAIR, PARTS, PROBLEMS, finished, small
+from zoviz.core.types import Array, Evaluation, OracleError
 from zoviz.problems import BlackBox
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.types import Array, Evaluation, OracleError
 
 
 def spoiled(evaluate: Callable[..., Evaluation], replicas: int, victim: int, after: int) -> Callable[..., Evaluation]:

@@ -13,11 +13,11 @@ import pytest
 
 from helpers.case141 import BUSES, LOADS
 from helpers.project import ROOT
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import ACLoadTracking
 from zoviz.problems.feeder import Feeder
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 DATA = ROOT / "tests" / "data" / "case141_pandapower.csv"
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from helpers.case141 import BUSES, LOADS
+from zoviz.core.streams import Streams
 from zoviz.problems import ACLoadTracking
 from zoviz.problems.feeder import Feeder
-from zoviz.streams import Streams
 
 # --- the problem ------------------------------------------------------------------------------------------------------
 

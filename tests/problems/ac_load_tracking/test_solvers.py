@@ -9,11 +9,11 @@ import sys
 import numpy as np
 import pytest
 
+from zoviz.core.types import MissingExtra
 from zoviz.problems import ACLoadTracking
 from zoviz.problems.feeder import Feeder
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOEG
-from zoviz.types import MissingExtra
 
 # --- solvers ----------------------------------------------------------------------------------------------------------
 

@@ -9,10 +9,10 @@ import pytest
 
 from helpers.programs import BOX, NEEDS_A_SHELL, PYTHON, shell
 from zoviz import Run
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox, Executable
 from zoviz.runs.script import script
 from zoviz.solvers import ZOSPLM
-from zoviz.types import Array
 
 pytestmark = NEEDS_A_SHELL
 

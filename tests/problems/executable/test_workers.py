@@ -13,8 +13,8 @@ import numpy as np
 import pytest
 
 from helpers.programs import BOX, NEEDS_A_SHELL, POINTS, PYTHON, shell
+from zoviz.core.types import Array
 from zoviz.problems import Executable
-from zoviz.types import Array
 
 pytestmark = NEEDS_A_SHELL
 

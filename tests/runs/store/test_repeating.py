@@ -10,11 +10,11 @@ import pytest
 
 from helpers.stores import Small, rows
 from zoviz import Run
+from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.store import Store
 from zoviz.runs.tables import JOURNAL
 from zoviz.solvers import ZOCEG
-from zoviz.types import ZovizError
 
 # --- once more --------------------------------------------------------------------------------------------------------
 

@@ -11,11 +11,11 @@ from sqlalchemy import func, select
 
 from helpers.stores import Small
 from zoviz import Run
+from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.store import Store
 from zoviz.runs.tables import SEGMENTS
 from zoviz.solvers import ZOCEG
-from zoviz.types import ZovizError
 
 # --- what is written --------------------------------------------------------------------------------------------------
 

@@ -13,10 +13,10 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from helpers.stores import Small
+from zoviz.core.types import ZovizError
 from zoviz.runs.database import StoreError
 from zoviz.runs.store import Store
 from zoviz.runs.tables import RECIPES, RUNS, SEGMENTS, SNAPSHOTS
-from zoviz.types import ZovizError
 
 # --- damage -----------------------------------------------------------------------------------------------------------
 

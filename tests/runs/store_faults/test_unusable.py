@@ -13,12 +13,12 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from helpers.stores import Small
+from zoviz.core.types import MissingExtra, ZovizError
 from zoviz.runs import database
 from zoviz.runs.database import StoreError
 from zoviz.runs.migrations import MIGRATIONS
 from zoviz.runs.store import Store
 from zoviz.runs.tables import RUNS, VERSIONS
-from zoviz.types import MissingExtra, ZovizError
 
 # --- a store that cannot be written -----------------------------------------------------------------------------------
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from helpers.linear_by_hand import ETA, RHO, SMOOTH, problem
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import StochasticQP
 from zoviz.runs.run import Run
 from zoviz.solvers import SmoothedALM, StormALM
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 # --- what the misprints do to convergence -----------------------------------------------------------------------------
 

@@ -22,11 +22,11 @@ from helpers.linear_by_hand import (
     smoothed,
     storm,
 )
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, Coordinate, Sphere
 from zoviz.problems import StochasticQP
 from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
-from zoviz.streams import Streams
-from zoviz.types import Array
 
 SPHERE = {"smoothing_radius": 0.05, "batch_size": 4}
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from helpers.peers import BOUNDS, EACH, FIXED, START, Simulation, World, same
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
 from zoviz.solvers.peers.base import Peer
-from zoviz.types import Array
 
 
 class Kept:

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 from helpers.peers import BOUNDS, EACH, FIXED, Simulation, each
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, OracleError
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, SLSQP, TrustConstr
 from zoviz.solvers.peers.base import Peer
 from zoviz.solvers.peers.course import Ended, Task
-from zoviz.streams import Streams
-from zoviz.types import Array, OracleError
 
 
 class Faulty(COBYLA):

@@ -16,12 +16,12 @@ import pytest
 from helpers.peers import BOUNDS, EACH, FIXED, Simulation, World, alive, each
 from helpers.project import ROOT
 from helpers.waiting import until
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, NOMAD
 from zoviz.solvers.peers.base import Peer
 from zoviz.solvers.peers.course import Course, Ended, Request, Task
-from zoviz.types import Array, Evaluation
 
 
 @EACH
@@ -58,7 +58,7 @@ import os, psutil
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import NOMAD
-from zoviz.streams import Streams
+from zoviz.core.streams import Streams
 problem, streams = NonconvexQCQP(n=3), Streams(0, 2)
 oracle, solver = Oracle(problem, streams), NOMAD(initial_radius=0.8)
 state = solver.init(problem.initial(streams), oracle, streams)

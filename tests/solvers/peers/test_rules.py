@@ -9,9 +9,9 @@ import pytest
 
 from helpers.peers import EACH, FIXED, each
 from helpers.waiting import until
+from zoviz.core.sets import Ball
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
-from zoviz.sets import Ball
 from zoviz.solvers import CMAES, COBYLA, NOMAD, Solver
 from zoviz.solvers.peers.base import Peer
 
@@ -55,7 +55,7 @@ def test_the_rule_widens_what_noise_blurs(cls: type[Peer]) -> None:
 
 
 def test_every_peer_is_in_the_registry_and_has_no_estimator() -> None:
-    from zoviz.registry import discover
+    from zoviz.core.registry import discover
 
     found = {c for c in discover("zoviz.solvers", Solver).values() if c.__module__.startswith("zoviz.solvers.peers.")}
     assert found == set(FIXED)

@@ -7,14 +7,14 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, BudgetSpent, Constants, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.constants import look
 from zoviz.solvers.peers.course import Ask, Course, Ended, History, Record, Task
-from zoviz.streams import Streams
-from zoviz.types import Array, BudgetSpent, Constants, Evaluation
 
 _ON_BOUNDARY = 1e-9
 """How far a point may lie outside the box, by round-off, and still be reported."""

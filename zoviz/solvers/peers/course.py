@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from zoviz.types import Array, Evaluation, ZovizError
+from zoviz.core.types import Array, Evaluation, ZovizError
 
 
 class Task(NamedTuple):

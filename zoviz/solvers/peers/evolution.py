@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.peers.base import Peer
 from zoviz.solvers.peers.course import Ask, Ended, Task
-from zoviz.types import Array, Constants
 
 
 class CMAES(Peer):

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.peers.base import Peer
 from zoviz.solvers.peers.course import Ask, Ended, Task
 from zoviz.solvers.peers.powell import quasi_newton, region
 from zoviz.solvers.peers.rules import difference_step, noise_of, radii, width_of
 from zoviz.solvers.peers.simulator import Differences
-from zoviz.types import Array, Constants
 
 
 class Differenced(Peer):

@@ -12,12 +12,12 @@ from typing import Any, ClassVar
 import numpy as np
 import param
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Array, Constants, ZovizError
 from zoviz.problems.base import Problem
 from zoviz.solvers.peers.base import Peer
 from zoviz.solvers.peers.course import Ask, Ended, Task
 from zoviz.solvers.peers.rules import width_of
-from zoviz.types import Array, Constants, ZovizError
 
 _MANY = 50
 """Variables from which NOMAD itself searches without models; it would still order its points by them."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.types import Array
 from zoviz.solvers.peers.course import Ask, Ended, Task
 from zoviz.solvers.peers.rules import Local
 from zoviz.solvers.peers.simulator import Simulator
-from zoviz.types import Array
 
 
 class COBYLA(Local):

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.parameters import Scale
+from zoviz.core.parameters import Scale
+from zoviz.core.sets import Box
+from zoviz.core.types import Constants
 from zoviz.problems.base import Problem
-from zoviz.sets import Box
 from zoviz.solvers.peers.base import Peer
-from zoviz.types import Constants
 
 
 class Local(Peer):

@@ -8,9 +8,9 @@ import numpy as np
 from bokeh.models import ColumnDataSource, LinearColorMapper
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.problems.attack import HALF, BlackBoxAttack, Pool
 from zoviz.problems.base import Problem
-from zoviz.types import Array
 from zoviz.views.colours import PALETTE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

@@ -10,9 +10,9 @@ from bokeh.models.annotations import ColorBar
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.distributed import DistributedConsensus
-from zoviz.types import Array
 from zoviz.views.colours import EVENT, REFERENCE
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

@@ -8,9 +8,9 @@ import numpy as np
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.fair_classification import FairClassification
-from zoviz.types import Array
 from zoviz.views.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

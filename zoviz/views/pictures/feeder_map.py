@@ -10,10 +10,10 @@ from bokeh.models.annotations import ColorBar
 from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.problems.ac_load_tracking import ACLoadTracking
 from zoviz.problems.base import Problem
 from zoviz.problems.feeder import Feeder
-from zoviz.types import Array
 from zoviz.views.colours import EVENT, REFERENCE
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

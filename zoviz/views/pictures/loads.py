@@ -8,9 +8,9 @@ import numpy as np
 from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.load_tracking import LoadTracking
-from zoviz.types import Array
 from zoviz.views.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

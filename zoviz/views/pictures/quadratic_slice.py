@@ -9,9 +9,9 @@ from bokeh.models import ColumnDataSource, FixedTicker, LinearColorMapper
 from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.quadratic import QuadraticProblem
-from zoviz.types import Array
 from zoviz.views.colours import EVENT, PALETTE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

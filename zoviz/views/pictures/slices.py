@@ -8,10 +8,10 @@ import numpy as np
 from bokeh.models import ColumnDataSource, HoverTool
 from bokeh.plotting import figure
 
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.network_slicing import NetworkSlicing
 from zoviz.problems.slicing_network import Network
-from zoviz.types import Array
 from zoviz.views.colours import EVENT, PALETTE, REFERENCE
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

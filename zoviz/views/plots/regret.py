@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 from zoviz.views.base import PlotView
 from zoviz.views.frames import Series
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.types import Sample, ZovizError
+from zoviz.core.types import Sample, ZovizError
 
 _MAGIC, _DIGEST = b"zoviz pack 1\n", 16
 _KINDS = "biuf"

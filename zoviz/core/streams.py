@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 _BLOCK = 4096
 _BLOCK_TOTAL = 1 << 20

@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from zoviz.types import MissingExtra
+from zoviz.core.types import MissingExtra
 
 
 def require(module: str, extra: str) -> ModuleType:

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from zoviz.sets import Box, Product, Set
-from zoviz.types import Array, Evaluation
+from zoviz.core.sets import Box, Product, Set
+from zoviz.core.types import Array, Evaluation
 
 ENDLESS = 1e19
 """From here on an end of an interval counts as infinite, as in IPOPT (nlp_upper_bound_inf)."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zoviz.types import Array
+from zoviz.core.types import Array
 
 
 class Set(ABC):
