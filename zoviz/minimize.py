@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zoviz.problems.forms import WithArguments, stacked
+from zoviz.evaluation.scipy_constraints import WithArguments, stacked
 from zoviz.problems.ledger import Ledger, Recorded
 from zoviz.runs.result import OptimizeResult
 from zoviz.runs.task import Task

@@ -15,8 +15,8 @@ import pytest
 
 from helpers.peculiar import BOX, POINTS, UNSCALED, alive
 from zoviz import Run
+from zoviz.evaluation.worker_processes import Processes
 from zoviz.problems import BlackBox
-from zoviz.problems.processes import Processes
 from zoviz.solvers import ZOCEG
 
 HANGING = """

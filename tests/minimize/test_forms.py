@@ -14,7 +14,7 @@ from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE
 from zoviz import minimize
 from zoviz.core.types import OracleError
-from zoviz.problems.forms import stacked
+from zoviz.evaluation.scipy_constraints import stacked
 
 PARABOLA = optimize.NonlinearConstraint(lambda x: x[0] ** 2 - x[1], -np.inf, 0.0)
 FORMS: dict[str, Any] = {

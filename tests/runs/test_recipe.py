@@ -121,7 +121,7 @@ def test_an_executor_is_left_out() -> None:
         ("objective", "os:system"),
         ("objective", "posix:system"),
         ("objective", "zoviz.problems.blackbox:np.load"),
-        ("objective", "zoviz.problems.serving:serve"),
+        ("objective", "zoviz.evaluation.worker_main:serve"),
         ("objective", "zoviz.problems.executable:Executable"),
         ("objective", "zoviz.problems.blackbox:BlackBox.evaluate.__globals__"),
         ("objective", "tests:nothing"),

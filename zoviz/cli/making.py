@@ -13,9 +13,9 @@ from typing import Any
 from zoviz.cli.command import UsageError, say
 from zoviz.cli.values import assign, split
 from zoviz.core import registry
+from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
 from zoviz.problems.executable import Executable
-from zoviz.problems.program import words
 from zoviz.runs.methods import choose, named
 from zoviz.runs.recording import EVERY_CALL
 from zoviz.runs.store import Store

@@ -10,8 +10,8 @@ import param
 from numpy.typing import ArrayLike
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.problems.crew import check_workers
-from zoviz.problems.evaluation import Call, Failure, zero
+from zoviz.evaluation.evaluators import check_workers
+from zoviz.evaluation.function_call import Call, Failure, zero
 from zoviz.problems.simulation import Simulation
 
 
@@ -62,7 +62,7 @@ class BlackBox(Simulation):
     Notes
     -----
     Without arguments it is problem 22 of Hock and Schittkowski, with f* = 1 at (1, 1). Measures come from values
-    that the run paid for, never from extra calls. How processes are started: ``zoviz.problems.processes``.
+    that the run paid for, never from extra calls. How processes are started: ``zoviz.evaluation.worker_processes``.
     A Dask worker needs zoviz and the modules that the functions are defined in or import; functions of the script or
     notebook itself travel whole. When one dies, Dask makes its calls again on another.
     """

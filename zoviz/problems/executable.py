@@ -15,11 +15,11 @@ import param
 from numpy.typing import ArrayLike
 
 from zoviz.core.types import Array, Evaluation, Printed
-from zoviz.problems.crew import Crew, check_workers
-from zoviz.problems.evaluation import Failure
-from zoviz.problems.program import Program, words
+from zoviz.evaluation.evaluators import Crew, check_workers
+from zoviz.evaluation.function_call import Failure
+from zoviz.evaluation.program import Program, words
+from zoviz.evaluation.program_io import outputs
 from zoviz.problems.simulation import Simulation
-from zoviz.problems.wire import outputs
 
 KEPT = 20
 """Launches whose printing stays in memory."""

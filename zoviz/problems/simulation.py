@@ -12,10 +12,10 @@ import param
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum, OracleError
+from zoviz.evaluation.evaluators import Crew
+from zoviz.evaluation.function_call import Failure, at
+from zoviz.evaluation.scipy_constraints import box
 from zoviz.problems.base import Problem
-from zoviz.problems.crew import Crew
-from zoviz.problems.evaluation import Failure, at
-from zoviz.problems.forms import box
 
 
 class Simulation(Problem):

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation, OracleError
-from zoviz.problems.evaluation import Failure
+from zoviz.evaluation.function_call import Failure
 from zoviz.problems.ledger import Recorded
 from zoviz.runs.methods import choose, named
 from zoviz.runs.result import OptimizeResult, Result

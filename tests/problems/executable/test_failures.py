@@ -9,8 +9,8 @@ import pytest
 
 from helpers.programs import BOX, NEEDS_A_SHELL, POINTS, gone, pids, shell
 from zoviz.core.types import OracleError
+from zoviz.evaluation.launch import TAIL
 from zoviz.problems import Executable
-from zoviz.problems.launch import TAIL
 
 pytestmark = NEEDS_A_SHELL
 # --- failures -------------------------------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from zoviz.core.types import OracleError
-from zoviz.problems.evaluation import Failure
+from zoviz.evaluation.function_call import Failure
 
 
 def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> None:

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from zoviz.core.types import Array, Evaluation, OracleError, Printed
-from zoviz.problems.evaluation import Failure
-from zoviz.problems.group import Ended, Group
-from zoviz.problems.launch import PLACE, Launch, signal_name
-from zoviz.problems.wire import Outputs
+from zoviz.evaluation.function_call import Failure
+from zoviz.evaluation.launch import PLACE, Launch, signal_name
+from zoviz.evaluation.process_group import Ended, Group
+from zoviz.evaluation.program_io import Outputs
 
 
 class Told(NamedTuple):

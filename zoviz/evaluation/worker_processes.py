@@ -28,8 +28,8 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array, OracleError
-from zoviz.problems.evaluation import Failure, at
-from zoviz.problems.serving import serve
+from zoviz.evaluation.function_call import Failure, at
+from zoviz.evaluation.worker_main import serve
 
 START_SECONDS = 60.0
 """A process that has not imported the functions by then will not."""

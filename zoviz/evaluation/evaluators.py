@@ -13,8 +13,8 @@ from uuid import uuid4
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation, OracleError
-from zoviz.problems.evaluation import Call, Failure
-from zoviz.problems.processes import Processes
+from zoviz.evaluation.function_call import Call, Failure
+from zoviz.evaluation.worker_processes import Processes
 
 
 class Crew:

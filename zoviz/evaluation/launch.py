@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO
 
 from zoviz.core.types import Array, Evaluation, OracleError, Printed
-from zoviz.problems.wire import Outputs, read, written
+from zoviz.evaluation.program_io import Outputs, read, written
 
 TAIL = 10_000
 """Bytes of what a launch printed that are kept in memory, of each of its two streams."""

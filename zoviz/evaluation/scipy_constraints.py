@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, OracleError
-from zoviz.problems.evaluation import numbers
+from zoviz.evaluation.function_call import numbers
 
 FORMS = (
     "a LinearConstraint, a NonlinearConstraint, a dict with 'type' ('ineq': fun >= 0, 'eq': fun = 0) and 'fun', or a "
