@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zoviz.evaluation.scipy_constraints import WithArguments, stacked
-from zoviz.problems.ledger import Ledger, Recorded
+from zoviz.problems.user.best_point import Ledger, Recorded
 from zoviz.runs.result import OptimizeResult
 from zoviz.runs.task import Task
 from zoviz.solvers.base import Solver

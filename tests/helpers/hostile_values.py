@@ -36,7 +36,7 @@ def texts(canary: Path) -> list[str]:
         "os:system",
         "foreign_module:Thing",
         "foreign_module",
-        "zoviz.problems.executable:Executable",
+        "zoviz.problems.user.executable:Executable",
         f"__import__('os').system('touch {canary}')",
         f"$(touch {canary})",
         f"`touch {canary}`",

@@ -8,7 +8,7 @@ import pytest
 from zoviz.papers.salm_applications import report_consensus
 from zoviz.papers.salm_cases import cheapest, consensus, fair, long_steps, slices, slsqp
 from zoviz.problems import FairClassification, NetworkSlicing
-from zoviz.problems.margins import LOSSES
+from zoviz.problems.margin_losses import LOSSES
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 

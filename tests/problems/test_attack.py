@@ -10,8 +10,8 @@ pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 from zoviz import Run  # noqa: E402
 from zoviz.core.streams import Streams  # noqa: E402
 from zoviz.problems import BlackBoxAttack  # noqa: E402
-from zoviz.problems.attack import KNOWN, SEEN  # noqa: E402
-from zoviz.problems.images import images  # noqa: E402
+from zoviz.problems.learning.blackbox_attack import KNOWN, SEEN  # noqa: E402
+from zoviz.problems.learning.images import images  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 from zoviz.solvers.single_level import SingleLevelState  # noqa: E402
 

@@ -13,7 +13,7 @@ from zoviz.oracle import Oracle, Rounds
 from zoviz.papers.sogd_regret import product_spread
 from zoviz.problems import QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.problems.follower import settle
+from zoviz.problems.inner_solution import settle
 from zoviz.runs.run import Run
 from zoviz.solvers import SOGD, ZOSOGD
 from zoviz.solvers.bilevel_parts import Shared, Triple

@@ -12,8 +12,7 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Optimum
 from zoviz.problems import ConexQCQP, DistributedConsensus, NetworkSlicing, NonconvexQCQP
-from zoviz.problems.base import Problem
-from zoviz.problems.built import Built, StartsAround
+from zoviz.problems.base import Built, Problem, StartsAround
 
 
 class _Instance(NamedTuple):

@@ -12,7 +12,7 @@ from scipy.optimize import minimize
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, WeldedBeam
-from zoviz.problems.design import DesignProblem
+from zoviz.problems.engineering.base import DesignProblem
 
 CLASSICS = (PressureVessel, WeldedBeam, Spring, SpeedReducer)
 EACH = pytest.mark.parametrize("cls", CLASSICS, ids=lambda cls: cls.__name__)

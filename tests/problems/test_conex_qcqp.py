@@ -11,7 +11,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import ConexQCQP
-from zoviz.problems.quadratic import dual_optimum
+from zoviz.problems.quadratic.base import dual_optimum
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOEG, ZOSPLM
 

@@ -9,8 +9,8 @@ from scipy.optimize import minimize
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.problems import DistributedConsensus
-from zoviz.problems.distributed import COPIES
-from zoviz.problems.random_graph import RandomGraph
+from zoviz.problems.networks.consensus import COPIES
+from zoviz.problems.networks.random_graph import RandomGraph
 
 
 def built(graph: RandomGraph, edges: Array, d: int) -> Array:

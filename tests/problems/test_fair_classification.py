@@ -14,8 +14,8 @@ from scipy.optimize import minimize
 from zoviz.core.streams import Streams
 from zoviz.core.types import MissingExtra, ZovizError
 from zoviz.problems import FairClassification
-from zoviz.problems.margins import LOSSES, logistic_optimum, margin_loss
-from zoviz.problems.tabular import table
+from zoviz.problems.learning.tables import table
+from zoviz.problems.margin_losses import LOSSES, logistic_optimum, margin_loss
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 EACH_LOSS = pytest.mark.parametrize("loss", LOSSES)

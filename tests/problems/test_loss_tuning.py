@@ -16,8 +16,8 @@ torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]
 from zoviz.core.streams import Streams  # noqa: E402
 from zoviz.core.types import Array, MissingExtra  # noqa: E402
 from zoviz.problems import LossTuning  # noqa: E402
-from zoviz.problems.convolution import ConvNet  # noqa: E402
-from zoviz.problems.images import images  # noqa: E402
+from zoviz.problems.learning.convnet import ConvNet  # noqa: E402
+from zoviz.problems.learning.images import images  # noqa: E402
 from zoviz.solvers.single_level import SingleLevelState  # noqa: E402
 
 R = 3

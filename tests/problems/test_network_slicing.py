@@ -9,7 +9,7 @@ from scipy.optimize import Bounds, LinearConstraint, linprog, milp
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.problems import NetworkSlicing
-from zoviz.problems.slicing_network import Network
+from zoviz.problems.networks.slicing_network import Network
 
 SIZES = [{}, {"nodes": 9, "degree": 3, "flows": 3, "chain": 1, "sites": 5, "providers": 4, "seed": 4}]
 EACH_SIZE = pytest.mark.parametrize("sizes", SIZES, ids=["default", "larger"])

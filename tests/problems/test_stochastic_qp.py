@@ -15,7 +15,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import FirstOrder, Oracle
 from zoviz.problems import StochasticQP
-from zoviz.problems.envelope import normal_residual
+from zoviz.problems.linear import normal_residual
 
 KINDS: list[dict[str, Any]] = [
     {},

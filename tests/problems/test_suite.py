@@ -12,7 +12,8 @@ import pytest
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, MissingExtra
-from zoviz.problems import Suite, s2mpj
+from zoviz.problems import Suite
+from zoviz.problems.cutest import s2mpj
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG
 from zoviz.views.forms import Form, editable

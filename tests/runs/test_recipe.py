@@ -116,14 +116,14 @@ def test_an_executor_is_left_out() -> None:
         ("class", "os:system"),
         ("class", "subprocess:Popen"),
         ("class", "builtins:eval"),
-        ("class", "zoviz.problems.blackbox:os.system"),
+        ("class", "zoviz.problems.user.blackbox:os.system"),
         ("class", "zoviz.runs.store:Store"),
         ("objective", "os:system"),
         ("objective", "posix:system"),
-        ("objective", "zoviz.problems.blackbox:np.load"),
+        ("objective", "zoviz.problems.user.blackbox:np.load"),
         ("objective", "zoviz.evaluation.worker_main:serve"),
-        ("objective", "zoviz.problems.executable:Executable"),
-        ("objective", "zoviz.problems.blackbox:BlackBox.evaluate.__globals__"),
+        ("objective", "zoviz.problems.user.executable:Executable"),
+        ("objective", "zoviz.problems.user.blackbox:BlackBox.evaluate.__globals__"),
         ("objective", "tests:nothing"),
     ],
 )
@@ -167,7 +167,7 @@ def test_a_stand_in_must_be_what_was_stored() -> None:
 def test_a_program_is_launched_only_where_it_is_trusted() -> None:
     problem = Executable(["./sim", "a b", "{input}"], bounds=[(-1.0, 1.0)], m=1)
     row = describe(problem)
-    (program,) = recipe.names(row) - {"zoviz.problems.executable:Executable"}
+    (program,) = recipe.names(row) - {"zoviz.problems.user.executable:Executable"}
     with pytest.raises(ZovizError, match="Expected a program that you trust, got .*sim"):
         rebuild(row)
     assert rebuild(row, trusted=[program]).command == problem.command

@@ -15,7 +15,7 @@ from zoviz.cli.values import assign, split
 from zoviz.core import registry
 from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
-from zoviz.problems.executable import Executable
+from zoviz.problems.user.executable import Executable
 from zoviz.runs.methods import choose, named
 from zoviz.runs.recording import EVERY_CALL
 from zoviz.runs.store import Store

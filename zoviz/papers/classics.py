@@ -41,8 +41,8 @@ from zoviz.core.types import Array
 from zoviz.minimize import minimize
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBeam
 from zoviz.problems.base import Problem
-from zoviz.problems.design import DesignProblem
-from zoviz.problems.s2mpj import Entry
+from zoviz.problems.cutest.s2mpj import Entry
+from zoviz.problems.engineering.base import DesignProblem
 from zoviz.runs.methods import choose
 
 DESIGNS: dict[str, type[DesignProblem]] = {c.__name__: c for c in (PressureVessel, WeldedBeam, Spring, SpeedReducer)}

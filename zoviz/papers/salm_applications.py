@@ -22,7 +22,7 @@ import numpy as np
 
 from zoviz.papers.salm_cases import METHODS, consensus, fair, slices
 from zoviz.problems import NetworkSlicing
-from zoviz.problems.margins import LOSSES
+from zoviz.problems.margin_losses import LOSSES
 
 PARTS = ("fair", "slices", "consensus")
 BOUNDS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)

@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.problems import DistributedConsensus, FairClassification, NetworkSlicing
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.problems.margins import LOSSES
+from zoviz.problems.margin_losses import LOSSES
 from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
 

@@ -23,7 +23,7 @@ import numpy as np
 from zoviz.core.registry import discover
 from zoviz.papers.pace import paces
 from zoviz.papers.zoeg_claims import below, figure
-from zoviz.problems.attack import BlackBoxAttack
+from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 

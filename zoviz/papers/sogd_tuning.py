@@ -25,7 +25,7 @@ import numpy as np
 from zoviz.core.registry import discover
 from zoviz.papers.pace import paces
 from zoviz.papers.zoeg_claims import figure
-from zoviz.problems.loss_tuning import LossTuning
+from zoviz.problems.learning.loss_tuning import LossTuning
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 

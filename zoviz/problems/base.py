@@ -2,17 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import param
 
-from zoviz.core.sets import Set
+from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Optimum, Tally
+from zoviz.core.types import Array, Constants, Evaluation, Optimum, Printed, Tally
 from zoviz.problems.noise import Noisy
-from zoviz.problems.side_effects import SideEffects
+
+
+class SideEffects:
+    """Nothing, unless a problem says more."""
+
+    def release(self) -> None:
+        """Let go of what evaluating holds open, e.g. processes; a run does it when it ends."""
+
+    @property
+    def mishap(self) -> str:
+        """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
+        return ""
+
+    @property
+    def printed(self) -> tuple[Printed, ...]:
+        """What the last evaluations printed, oldest first; any thread may ask. Empty where nothing is ever printed."""
+        return ()
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What evaluating has left behind beside values: numbers and text by name, kept with a run's checkpoint."""
+        return {}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take over another instance's ``memory``, or a part of it; ``asked``: points that a run has asked for."""
 
 
 class Problem(SideEffects, Noisy):
@@ -238,3 +262,36 @@ class Problem(SideEffects, Noisy):
             slack = np.abs((y * value.h).sum(axis=-1))
             out["stationarity"] = np.maximum(np.maximum(distance, violation), slack)
         return out
+
+
+class Built(Problem):
+    """A problem whose ``build`` returns an instance with a ``domain``, and ``constants`` and ``optimum`` if known."""
+
+    __abstract = True
+
+    @property
+    def domain(self) -> Box:
+        """The box X of the instance."""
+        return self.data.domain
+
+    @property
+    def constants(self) -> Constants | None:
+        """Those of the instance; None where it has none."""
+        return getattr(self.data, "constants", None)
+
+    @property
+    def known_optimum(self) -> Optimum | None:
+        """That of the instance; None where it has none."""
+        return getattr(self.data, "optimum", None)
+
+
+class StartsAround(Problem):
+    """A problem that starts uniformly in a cube around the origin, whose half-width is its parameter."""
+
+    __abstract = True
+
+    start_radius: float
+
+    def initial(self, streams: Streams) -> Array:
+        """Uniform in [-start_radius, start_radius]^n, projected on X, shape (R, n)."""
+        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.domain.n) - 1.0))

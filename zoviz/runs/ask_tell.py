@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, ZovizError
 from zoviz.problems.base import Problem
-from zoviz.problems.blackbox import BlackBox
+from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs import targets as _targets
 from zoviz.runs.interview import Interview, Question
 from zoviz.runs.limits import Limits

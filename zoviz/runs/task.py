@@ -12,7 +12,7 @@ import numpy as np
 
 from zoviz.core.types import Array, Evaluation, OracleError
 from zoviz.evaluation.function_call import Failure
-from zoviz.problems.ledger import Recorded
+from zoviz.problems.user.best_point import Recorded
 from zoviz.runs.methods import choose, named
 from zoviz.runs.result import OptimizeResult, Result
 from zoviz.runs.run import Run

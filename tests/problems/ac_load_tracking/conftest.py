@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from zoviz.problems import ACLoadTracking
-from zoviz.problems.case141 import case141
-from zoviz.problems.feeder import Feeder
+from zoviz.problems.power.case141 import case141
+from zoviz.problems.power.feeder import Feeder
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import ACLoadTracking
-from zoviz.problems.feeder import Feeder
+from zoviz.problems.power.feeder import Feeder
 
 DATA = ROOT / "tests" / "data" / "case141_pandapower.csv"
 

@@ -10,7 +10,7 @@ import pytest
 from helpers.case141 import BUSES, LOADS
 from zoviz.core.streams import Streams
 from zoviz.problems import ACLoadTracking
-from zoviz.problems.feeder import Feeder
+from zoviz.problems.power.feeder import Feeder
 
 # --- the problem ------------------------------------------------------------------------------------------------------
 

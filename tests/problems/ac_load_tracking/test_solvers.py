@@ -11,7 +11,7 @@ import pytest
 
 from zoviz.core.types import MissingExtra
 from zoviz.problems import ACLoadTracking
-from zoviz.problems.feeder import Feeder
+from zoviz.problems.power.feeder import Feeder
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOEG
 

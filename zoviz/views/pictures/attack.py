@@ -9,8 +9,8 @@ from bokeh.models import ColumnDataSource, LinearColorMapper
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.attack import HALF, BlackBoxAttack, Pool
 from zoviz.problems.base import Problem
+from zoviz.problems.learning.blackbox_attack import HALF, BlackBoxAttack, Pool
 from zoviz.views.colours import PALETTE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

@@ -12,7 +12,7 @@ from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.problems.distributed import DistributedConsensus
+from zoviz.problems.networks.consensus import DistributedConsensus
 from zoviz.views.colours import EVENT, REFERENCE
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.problems.fair_classification import FairClassification
+from zoviz.problems.learning.fair_classification import FairClassification
 from zoviz.views.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

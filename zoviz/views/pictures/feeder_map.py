@@ -11,9 +11,9 @@ from bokeh.palettes import Viridis256
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.problems.ac_load_tracking import ACLoadTracking
 from zoviz.problems.base import Problem
-from zoviz.problems.feeder import Feeder
+from zoviz.problems.power.ac_load_tracking import ACLoadTracking
+from zoviz.problems.power.feeder import Feeder
 from zoviz.views.colours import EVENT, REFERENCE
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.problems.load_tracking import LoadTracking
+from zoviz.problems.power.load_tracking import LoadTracking
 from zoviz.views.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

@@ -11,7 +11,7 @@ from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.problems.quadratic import QuadraticProblem
+from zoviz.problems.quadratic.base import QuadraticProblem
 from zoviz.views.colours import EVENT, PALETTE, TARGET
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

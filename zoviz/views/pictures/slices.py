@@ -10,8 +10,8 @@ from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.problems.network_slicing import NetworkSlicing
-from zoviz.problems.slicing_network import Network
+from zoviz.problems.networks.slicing import NetworkSlicing
+from zoviz.problems.networks.slicing_network import Network
 from zoviz.views.colours import EVENT, PALETTE, REFERENCE
 from zoviz.views.picture import Picture
 from zoviz.views.pins import pin

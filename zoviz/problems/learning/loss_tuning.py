@@ -12,8 +12,8 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Sample
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.problems.convolution import ConvNet, Loss, product, slope, torch, values
-from zoviz.problems.images import CLASSES, DATASETS, Images, aligned, images
+from zoviz.problems.learning.convnet import ConvNet, Loss, product, slope, torch, values
+from zoviz.problems.learning.images import CLASSES, DATASETS, Images, aligned, images
 
 Read = Callable[[Any, Any, Any, Any], Any]
 """x, y, logits (B, b, 10) and memberships of the classes, of that shape too, to losses (B,)."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.core.optional import folder, require
-from zoviz.problems.feeder import Feeder
+from zoviz.problems.power.feeder import Feeder
 
 _POWER_FACTOR = 0.85
 """Of every load, from the code at the end of case141.m."""

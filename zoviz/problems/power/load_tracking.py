@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Constants, Evaluation, Optimum
-from zoviz.problems.built import Built
+from zoviz.problems.base import Built
 
 
 class _Data(NamedTuple):

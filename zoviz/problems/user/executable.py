@@ -19,7 +19,7 @@ from zoviz.evaluation.evaluators import Crew, check_workers
 from zoviz.evaluation.function_call import Failure
 from zoviz.evaluation.program import Program, words
 from zoviz.evaluation.program_io import outputs
-from zoviz.problems.simulation import Simulation
+from zoviz.problems.user.base import Simulation
 
 KEPT = 20
 """Launches whose printing stays in memory."""

@@ -11,7 +11,7 @@ import param
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
-from zoviz.problems.built import Built
+from zoviz.problems.base import Built
 from zoviz.problems.linear import LinearlyConstrained
 
 _TILT = 0.3

@@ -9,7 +9,7 @@ import numpy as np
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Constants, Evaluation, Optimum
-from zoviz.problems.built import Built, StartsAround
+from zoviz.problems.base import Built, StartsAround
 
 
 class Quadratics(NamedTuple):

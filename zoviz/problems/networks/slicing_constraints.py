@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.problems.slicing_network import Network
+from zoviz.problems.networks.slicing_network import Network
 
 
 class Plan(NamedTuple):

@@ -10,8 +10,8 @@ import param
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
-from zoviz.problems import s2mpj
-from zoviz.problems.built import Built
+from zoviz.problems.base import Built
+from zoviz.problems.cutest import s2mpj
 
 
 class Suite(Built):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import param
 
-from zoviz.problems.quadratic import QuadraticProblem, Quadratics
+from zoviz.problems.quadratic.base import QuadraticProblem, Quadratics
 
 
 class NonconvexQCQP(QuadraticProblem):

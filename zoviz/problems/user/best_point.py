@@ -7,7 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.problems.blackbox import BlackBox
+from zoviz.problems.user.blackbox import BlackBox
 
 
 class Ledger:

@@ -11,10 +11,10 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Sample
-from zoviz.problems.built import Built
+from zoviz.problems.base import Built
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.problems.slicing_network import Network, generate
-from zoviz.problems.slicing_rows import Plan, SlicingRows
+from zoviz.problems.networks.slicing_constraints import Plan, SlicingRows
+from zoviz.problems.networks.slicing_network import Network, generate
 
 COPIES = 3
 """Independent draws of the demands in one sample, as Algorithm 2 needs them."""

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.evaluators import check_workers
 from zoviz.evaluation.function_call import Call, Failure, zero
-from zoviz.problems.simulation import Simulation
+from zoviz.problems.user.base import Simulation
 
 
 def hs22_objective(x: Array) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.problems.design import DesignProblem, column, stacked
+from zoviz.problems.engineering.base import DesignProblem, column, stacked
 
 
 class PressureVessel(DesignProblem):

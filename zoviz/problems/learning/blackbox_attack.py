@@ -12,7 +12,7 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Sample
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.problems.images import CLASSES, DATASETS, Images, Perceptron, aligned, classifier, images
+from zoviz.problems.learning.images import CLASSES, DATASETS, Images, Perceptron, aligned, classifier, images
 
 KNOWN, SEEN = 0.6, 0.8
 """Shares of the data: the network knows the first 60 %, the stream comes from the next 20 %, the rest is for tests."""

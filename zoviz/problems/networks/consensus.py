@@ -11,10 +11,10 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
-from zoviz.problems.built import Built, StartsAround
+from zoviz.problems.base import Built, StartsAround
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.problems.margins import LOSSES, MarginLoss, expit, logistic_optimum, margin_loss
-from zoviz.problems.random_graph import RandomGraph
+from zoviz.problems.margin_losses import LOSSES, MarginLoss, expit, logistic_optimum, margin_loss
+from zoviz.problems.networks.random_graph import RandomGraph
 
 COPIES = 3
 """Independent draws of the graph in one sample, as Algorithm 2 needs them."""

@@ -11,10 +11,10 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
-from zoviz.problems.built import Built, StartsAround
+from zoviz.problems.base import Built, StartsAround
+from zoviz.problems.learning.tables import SOURCES, Table, table
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.problems.margins import LOSSES, MarginLoss, logistic_optimum, margin_loss
-from zoviz.problems.tabular import SOURCES, Table, table
+from zoviz.problems.margin_losses import LOSSES, MarginLoss, logistic_optimum, margin_loss
 
 
 class _Data(NamedTuple):
@@ -40,7 +40,7 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
 
     Notes
     -----
-    Data: see ``zoviz.problems.tabular.table``. The features are standardised, with a column of ones for the intercept,
+    Data: see ``zoviz.problems.learning.tables.table``. The features are standardised, with a column of ones for the intercept,
     which has no covariance with anything. The ridge and the box X are ours: the data are close to separable, and the
     loss alone then has its infimum far out. The known optimum, of the logistic loss, is Newton's method's on the face
     of the bound that is active; none is claimed for the other losses, or where it leaves the box.

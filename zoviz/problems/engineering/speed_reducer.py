@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.problems.design import DesignProblem, column, stacked
+from zoviz.problems.engineering.base import DesignProblem, column, stacked
 
 # Seven of the constraints, 1 to 4 and 7 to 9, are monomials: the powers of x1 to x7 in each.
 _POWERS = (

@@ -10,9 +10,9 @@ import param
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Optimum
-from zoviz.problems.built import Built
-from zoviz.problems.case141 import case141
-from zoviz.problems.feeder import Feeder, PowerFlow
+from zoviz.problems.base import Built
+from zoviz.problems.power.case141 import case141
+from zoviz.problems.power.feeder import Feeder, PowerFlow
 
 
 class _Data(NamedTuple):

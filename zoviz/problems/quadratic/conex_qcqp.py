@@ -6,7 +6,7 @@ import numpy as np
 import param
 
 from zoviz.core.types import Array
-from zoviz.problems.quadratic import QuadraticProblem, Quadratics
+from zoviz.problems.quadratic.base import QuadraticProblem, Quadratics
 
 
 class ConexQCQP(QuadraticProblem):

@@ -9,7 +9,7 @@ import numpy as np
 
 from zoviz.core.optional import require
 from zoviz.core.types import Array
-from zoviz.problems.images import CLASSES
+from zoviz.problems.learning.images import CLASSES
 
 Loss = Callable[[Any, Any], Any]
 """Tensors x (B, n) and y (B, d) to the losses (B,), each of which depends on its own row only."""
