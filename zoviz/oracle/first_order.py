@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.oracle.core import Oracle
+from zoviz.oracle.oracle import Oracle
 from zoviz.problems.linear import LinearlyConstrained
 
 

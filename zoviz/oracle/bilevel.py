@@ -10,8 +10,8 @@ import numpy as np
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
-from zoviz.oracle.composed import Composed
-from zoviz.oracle.core import Oracle
+from zoviz.oracle.derived import Composed
+from zoviz.oracle.oracle import Oracle
 from zoviz.problems.bilevel import OnlineBilevel
 
 KINDS = ("f value", "g value", "f gradient", "g gradient", "g Hessian-vector", "g Jacobian-vector")

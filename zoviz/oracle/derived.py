@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.oracle.core import Oracle
+from zoviz.oracle.oracle import Oracle
 
 
 class Composed:

@@ -11,7 +11,7 @@ from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, BudgetSpent, Evaluation, checked
 from zoviz.core.units import Units
-from zoviz.oracle.best import keep_best
+from zoviz.oracle.best_point import keep_best
 from zoviz.problems.base import Problem
 
 
