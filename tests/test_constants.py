@@ -17,8 +17,8 @@ from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOSPLM, Solver
 from zoviz.solvers.base import Info
-from zoviz.solvers.constants import constants_of
-from zoviz.solvers.parts import noisy_radius
+from zoviz.solvers.measured_constants import constants_of
+from zoviz.solvers.step_rules import noisy_radius
 
 SEEDS = range(20)
 

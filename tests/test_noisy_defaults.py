@@ -12,7 +12,7 @@ from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.problems.scaled import Scaled
 from zoviz.runs.scaling import present
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
-from zoviz.solvers.constants import constants_of
+from zoviz.solvers.measured_constants import constants_of
 
 BOTH = {"noise_scale": 0.3, "noise_constraint_scale": 2.0}
 

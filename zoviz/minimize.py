@@ -66,7 +66,7 @@ constraints : constraint or sequence of constraints
     functions h with h(x) <= 0. They become rows h <= 0, in order; of a two-sided one first the rows of ``lb``,
     then those of ``ub``. Derivatives in them are not used.
 method : str, Solver or its class
-    A solver; ``"auto"`` chooses by dimension, noise and budget (``zoviz.runs.methods.TABLE``) and says so in
+    A solver; ``"auto"`` chooses by dimension, noise and budget (``zoviz.solvers.choice.TABLE``) and says so in
     ``message``.
 maxfev : int, optional
     Budget of calls in all, never exceeded. Default 1000 (n + 1).

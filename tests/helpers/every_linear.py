@@ -16,7 +16,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.linear_parts import LinearMethod
+from zoviz.solvers.linear.base import LinearMethod
 
 SOLVERS = {n: c for n, c in discover("zoviz.solvers", LinearMethod).items() if c.__module__[:6] == "zoviz."}
 OTHERS = {

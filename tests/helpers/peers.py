@@ -13,7 +13,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
-from zoviz.solvers.peers.base import Peer
+from zoviz.solvers.external.base import Peer
 
 FIXED: dict[type[Peer], dict[str, Any]] = {
     COBYLA: {"initial_radius": 0.8, "final_radius": 1e-6},

@@ -16,9 +16,9 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox
-from zoviz.runs.methods import TABLE, choose
 from zoviz.solvers import Solver
-from zoviz.solvers.constants import constants_of, look
+from zoviz.solvers.choice import TABLE, choose
+from zoviz.solvers.measured_constants import constants_of, look
 
 BOUNDS = [(-4, 4), (-4, 4)]
 

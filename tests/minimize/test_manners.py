@@ -13,9 +13,9 @@ from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE, scaled
 from zoviz import minimize
 from zoviz.core.types import Array
-from zoviz.runs.methods import named
 from zoviz.runs.result import OptimizeResult
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
+from zoviz.solvers.choice import named
 
 # --- manners ----------------------------------------------------------------------------------------------------------
 

@@ -17,8 +17,8 @@ from zoviz import minimize
 from zoviz.core.sets import Ball
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox
-from zoviz.runs.methods import TABLE, Situation, choose, named
 from zoviz.solvers import ZOBCEG
+from zoviz.solvers.choice import TABLE, Situation, choose, named
 
 # --- noise and the choice of a method ---------------------------------------------------------------------------------
 

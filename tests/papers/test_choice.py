@@ -11,8 +11,8 @@ from zoviz.core.types import Array
 from zoviz.papers import choice
 from zoviz.papers.choice import METHODS, Posed, case, marks, trial
 from zoviz.problems import BlackBox
-from zoviz.runs.methods import TABLE
 from zoviz.solvers import Solver
+from zoviz.solvers.choice import TABLE
 
 
 def plane(x: Array) -> tuple[Array, Array]:

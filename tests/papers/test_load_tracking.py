@@ -11,7 +11,7 @@ from zoviz.oracle import Oracle
 from zoviz.papers import load_tracking as table
 from zoviz.papers.load_tracking import Outcome
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
-from zoviz.solvers.peers.newton import SLSQP
+from zoviz.solvers.external.slsqp_trust_constr import SLSQP
 
 
 def outcome(error: list[float], violation: list[float], best: list[float], hits: list[float]) -> Outcome:

@@ -13,7 +13,7 @@ from zoviz.problems import BlackBoxAttack  # noqa: E402
 from zoviz.problems.learning.blackbox_attack import KNOWN, SEEN  # noqa: E402
 from zoviz.problems.learning.images import images  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
-from zoviz.solvers.single_level import SingleLevelState  # noqa: E402
+from zoviz.solvers.single_level.base import SingleLevelState  # noqa: E402
 
 R = 3
 

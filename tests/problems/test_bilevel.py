@@ -16,8 +16,8 @@ from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.inner_solution import settle
 from zoviz.runs.run import Run
 from zoviz.solvers import SOGD, ZOSOGD
-from zoviz.solvers.bilevel_parts import Shared, Triple
-from zoviz.solvers.magnitudes import measured_magnitudes
+from zoviz.solvers.bilevel.base import Shared, Triple
+from zoviz.solvers.bilevel.measured_curvatures import measured_magnitudes
 
 PROBLEMS = {
     "quadratic": QuadraticBilevel(n=3, d=4, sampling_noise=0.3, drift="rapid"),

@@ -18,7 +18,7 @@ from zoviz.core.types import Array, MissingExtra  # noqa: E402
 from zoviz.problems import LossTuning  # noqa: E402
 from zoviz.problems.learning.convnet import ConvNet  # noqa: E402
 from zoviz.problems.learning.images import images  # noqa: E402
-from zoviz.solvers.single_level import SingleLevelState  # noqa: E402
+from zoviz.solvers.single_level.base import SingleLevelState  # noqa: E402
 
 R = 3
 

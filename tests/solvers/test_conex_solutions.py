@@ -13,7 +13,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import SZOConEX
-from zoviz.solvers import conex as module
+from zoviz.solvers.constrained import szo_conex as module
 
 EXACT = {"smoothing_radius": 1.0, "differences": "central"}
 """Central differences of a quadratic along the coordinates are its gradient, whatever their length."""

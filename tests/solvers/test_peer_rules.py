@@ -12,8 +12,8 @@ from zoviz.papers.load_tracking import instance
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
-from zoviz.solvers.peers.base import Peer
-from zoviz.solvers.peers.course import Task
+from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.coroutine import Task
 
 SCIPY = pytest.mark.skipif(
     importlib.util.find_spec("scipy") is None or importlib.util.find_spec("greenlet") is None,

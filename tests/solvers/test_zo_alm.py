@@ -10,10 +10,10 @@ import pytest
 from helpers.bench import Bench
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import CentralSphere, Sphere
+from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.solvers import ZOALM
-from zoviz.solvers.parts import AugmentedLagrangian
 
 C, BETA, CAP, RADIUS, K = 0.05, 2.0, 0.9, 0.1, 3
 

@@ -9,9 +9,9 @@ from zoviz.cli.making import open_store
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.cli.values import read, split
 from zoviz.cli.watching import Watch, report
-from zoviz.runs.assigning import owner
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
+from zoviz.solvers.parameter_lookup import owner
 
 
 class Again(Command):

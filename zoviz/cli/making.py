@@ -16,10 +16,10 @@ from zoviz.core import registry
 from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
 from zoviz.problems.user.executable import Executable
-from zoviz.runs.methods import choose, named
 from zoviz.runs.recording import EVERY_CALL
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
+from zoviz.solvers.choice import choose, named
 
 
 def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:

@@ -12,8 +12,8 @@ from zoviz.cli.command import UsageError
 from zoviz.core import registry
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
-from zoviz.runs.assigning import owner
 from zoviz.solvers.base import Solver
+from zoviz.solvers.parameter_lookup import owner
 
 _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 

@@ -1,4 +1,4 @@
-r"""Which method ``minimize`` should take under noise: the study behind the last rows of ``zoviz.runs.methods.TABLE``.
+r"""Which method ``minimize`` should take under noise: the study behind the last rows of ``zoviz.solvers.choice.TABLE``.
 
 Problems with constraints and known optima, shown as a user's black box (``BlackBox``, in units of the box and of the
 first values), with independent normal noise on every value: ``level`` times S_f on f and S_i on h_i,

@@ -43,7 +43,7 @@ from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBe
 from zoviz.problems.base import Problem
 from zoviz.problems.cutest.s2mpj import Entry
 from zoviz.problems.engineering.base import DesignProblem
-from zoviz.runs.methods import choose
+from zoviz.solvers.choice import choose
 
 DESIGNS: dict[str, type[DesignProblem]] = {c.__name__: c for c in (PressureVessel, WeldedBeam, Spring, SpeedReducer)}
 COLLECTION = {

@@ -62,7 +62,7 @@ from zoviz.papers.load_tracking_rows import (
 from zoviz.problems import LoadTracking
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.peers.base import Peer
+from zoviz.solvers.external.base import Peer
 
 NOISE_SHARE, NOISE_KILOWATTS = 1e-3, 1.0
 """Standard deviations of the noise: of f as a share of f*, and of h."""

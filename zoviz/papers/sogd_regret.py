@@ -23,13 +23,13 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
+from zoviz.estimators.scalars import objective
 from zoviz.oracle import Oracle, Rounds
 from zoviz.problems import QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.run import Run
 from zoviz.solvers import OAGD, SOBOW, SOGD, ZOSOGD, Solver
-from zoviz.solvers.bilevel_parts import spread_out
-from zoviz.solvers.parts import objective
+from zoviz.solvers.bilevel.base import spread_out
 
 HORIZONS = (500, 2000, 8000)
 GRID = (0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 1.4, 1.8)

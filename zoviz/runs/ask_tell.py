@@ -15,9 +15,9 @@ from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs import targets as _targets
 from zoviz.runs.interview import Interview, Question
 from zoviz.runs.limits import Limits
-from zoviz.runs.methods import named
 from zoviz.runs.result import Result, summarise
 from zoviz.solvers.base import Solver
+from zoviz.solvers.choice import named
 
 
 def _never(x: Array) -> Any:

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 
 from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
-from zoviz.runs.assigning import owner
 from zoviz.runs.database import AtWork
 from zoviz.runs.recipe import describe, names, rebuild, unnamed
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
+from zoviz.solvers.parameter_lookup import owner
 
 DONE = ("finished", "failed")
 """Statuses of a cell with which nothing is left to do, unless what failed is to be run again."""

@@ -13,10 +13,10 @@ import numpy as np
 from zoviz.core.types import Array, Evaluation, OracleError
 from zoviz.evaluation.function_call import Failure
 from zoviz.problems.user.best_point import Recorded
-from zoviz.runs.methods import choose, named
 from zoviz.runs.result import OptimizeResult, Result
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.solvers.choice import choose, named
 
 REPEATS = 2
 """Further calls at the start that tell whether values are noisy."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol, Self
 
 import numpy as np
 import param
@@ -13,8 +13,45 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.constants import constants_of
-from zoviz.solvers.info import Info, Target
+from zoviz.solvers.measured_constants import constants_of
+
+
+class Info(NamedTuple):
+    """What a step tells about itself.
+
+    Attributes
+    ----------
+    variance : Array, shape (R,)
+        Measured variance of the step's (first) gradient estimate.
+    point, dual : Array, shapes (R, n) and (R, m)
+        Where that gradient was estimated.
+    radius : float
+        The smoothing radius in use.
+    """
+
+    variance: Array
+    point: Array
+    dual: Array
+    radius: float
+
+
+class Target(NamedTuple):
+    """What theory needs to know of the scalar phi whose gradient is estimated.
+
+    Attributes
+    ----------
+    square : Array, shape (R,)
+        ||grad phi||^2 where the estimate was taken.
+    n : int
+        Dimension of the estimate.
+    slope, curvature : Array, shape (R,)
+        Bounds G on ||grad phi|| over the domain and L on its Lipschitz constant.
+    """
+
+    square: Array
+    n: int
+    slope: Array
+    curvature: Array
 
 
 class State(Protocol):

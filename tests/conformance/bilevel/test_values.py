@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.solvers.single_level import SingleLevelState
+from zoviz.solvers.single_level.base import SingleLevelState
 
 R, Q = 3, 4
 PROBLEMS = {

@@ -14,7 +14,7 @@ from zoviz.runs.checkpoint import capture
 from zoviz.runs.journal import Change
 from zoviz.runs.trace import Trace
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.solvers.proximal_point import ProximalPoint
+from zoviz.solvers.constrained.proximal_point import ProximalPoint
 
 SPECIAL = ("linear rows", "sampled rows", "rounds")
 PAIRS = [(solver, kind) for kind in PROBLEMS for solver in OWN]

@@ -9,7 +9,7 @@ from helpers.peers import BOUNDS, EACH, FIXED, IN_PROCESS, START, Simulation, ea
 from zoviz.problems import BlackBox
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYQA, SLSQP
-from zoviz.solvers.peers.base import Peer
+from zoviz.solvers.external.base import Peer
 
 
 @EACH

@@ -13,7 +13,7 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
-from zoviz.solvers.peers.base import Peer
+from zoviz.solvers.external.base import Peer
 
 
 class Kept:

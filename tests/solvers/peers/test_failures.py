@@ -14,8 +14,8 @@ from zoviz.core.types import Array, OracleError
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, SLSQP, TrustConstr
-from zoviz.solvers.peers.base import Peer
-from zoviz.solvers.peers.course import Ended, Task
+from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.coroutine import Ended, Task
 
 
 class Faulty(COBYLA):

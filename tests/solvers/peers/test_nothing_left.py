@@ -20,8 +20,8 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, NOMAD
-from zoviz.solvers.peers.base import Peer
-from zoviz.solvers.peers.course import Course, Ended, Request, Task
+from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.coroutine import Course, Ended, Request, Task
 
 
 @EACH

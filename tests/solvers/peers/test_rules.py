@@ -13,7 +13,7 @@ from zoviz.core.sets import Ball
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import CMAES, COBYLA, NOMAD, Solver
-from zoviz.solvers.peers.base import Peer
+from zoviz.solvers.external.base import Peer
 
 
 @each(CMAES)

@@ -1,1 +1,1 @@
-"""TODO."""
+"""CUTEst problems, by S2MPJ."""

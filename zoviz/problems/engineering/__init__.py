@@ -1,1 +1,1 @@
-"""TODO."""
+"""Engineering design problems with published optima."""

@@ -1,1 +1,1 @@
-"""TODO."""
+"""Machine-learning problems: fairness, attacks, loss tuning."""

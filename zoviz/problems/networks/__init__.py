@@ -1,1 +1,1 @@
-"""TODO."""
+"""Problems on networks: slicing, consensus."""

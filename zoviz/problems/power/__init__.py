@@ -1,1 +1,1 @@
-"""TODO."""
+"""Power systems: load tracking on linearised and full power flow."""

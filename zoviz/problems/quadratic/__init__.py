@@ -1,1 +1,1 @@
-"""TODO."""
+"""Quadratic problems with known optima."""

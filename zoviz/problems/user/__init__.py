@@ -1,1 +1,1 @@
-"""TODO."""
+"""Black boxes of the user's own: functions and programs."""

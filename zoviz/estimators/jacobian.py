@@ -1,0 +1,132 @@
+"""The gradients of several functions of one oracle, each function by itself, from directions shared or separate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
+from zoviz.estimators import GradientEstimator
+from zoviz.estimators.known_part import WithKnown
+from zoviz.estimators.scalars import objective
+from zoviz.oracle import Composed, Oracle
+
+
+class Jacobian(NamedTuple):
+    """Estimates for p functions.
+
+    Attributes
+    ----------
+    gradients : Array, shape (R, p, n)
+    variances : Array, shape (R, p)
+        Trace of the covariance of each gradient.
+    perturbed : Array, shape (R, p)
+        Mean value of each function over the probes of its own directions; a known part counts at x itself.
+    base : Evaluation or None
+        The value at x, where it was given or the estimator asked for it.
+    """
+
+    gradients: Array
+    variances: Array
+    perturbed: Array
+    base: Evaluation | None
+
+
+def jacobian(
+    estimator: GradientEstimator,
+    x: Array,
+    oracle: Any,
+    streams: Streams,
+    *,
+    base: Evaluation | None,
+    shared: bool,
+    with_objective: bool,
+) -> Jacobian:
+    """Gradients of every h, or of f and every h, at ``x`` (R, n).
+
+    Shared directions cost one estimate in oracle calls, separate ones p estimates: a probe then serves one function.
+    The estimator sees p replicas for each of ours, and neither base values nor directions are paid for twice.
+    """
+    if isinstance(oracle, WithKnown):
+        raw = None if base is None else oracle.without(x, base)
+        options: dict[str, Any] = {"base": raw, "shared": shared, "with_objective": with_objective}
+        found = jacobian(estimator, x, oracle.raw, streams, **options)
+        slopes, known = np.moveaxis(_stacked(oracle.slopes(x), with_objective), -1, 1), oracle.known(x)
+        whole = None if found.base is None else oracle.add(x, found.base)
+        perturbed = found.perturbed + _stacked(known, with_objective)
+        return Jacobian(found.gradients + slopes, found.variances, perturbed, whole)
+    count = oracle.m + with_objective
+    folded = _Folded(oracle, count, shared, with_objective)
+    known_base = None if base is None else Evaluation(_stacked(base, with_objective).reshape(-1), _NOTHING)
+    estimate = estimator.estimate(
+        objective, np.repeat(x, count, axis=0), folded, _FoldedStreams(streams, count, shared), base=known_base
+    )
+    shape = (len(x), count)
+    perturbed = (folded.total / folded.good).reshape(shape)
+    gradients = estimate.gradient.reshape(*shape, -1)
+    return Jacobian(gradients, estimate.variance.reshape(shape), perturbed, folded.base if base is None else base)
+
+
+_NOTHING = np.empty(0)
+"""Constraints of a scalar function: none are looked at."""
+
+
+class _Folded(Composed):
+    """An oracle of (R p, ..., n): row r p + i is replica r seen through its function i."""
+
+    def __init__(self, oracle: Oracle, count: int, shared: bool, with_objective: bool) -> None:
+        super().__init__(oracle, self._values)
+        self.fail = lambda mask: oracle.fail(mask.reshape(-1, count).any(axis=1))
+        self._oracle, self._count, self._shared, self._with_objective = oracle, count, shared, with_objective
+        self.base: Evaluation | None = None
+        self.total, self.good = np.zeros(oracle.active.size * count), np.zeros(oracle.active.size * count)
+
+    def _values(self, points: Array) -> Evaluation:
+        p = self._count
+        if points.ndim == 2:
+            self.base = self._oracle(points[::p])
+            return Evaluation(_stacked(self.base, self._with_objective).reshape(-1), _NOTHING)
+        rows, probes, n = len(points) // p, points.shape[1], points.shape[2]
+        if self._shared:
+            values = _stacked(self._oracle(points[::p]), self._with_objective).swapaxes(1, 2)
+        else:
+            # Probe by probe, then function by function: noise comes in the same order however a batch is cut.
+            spread = points.reshape(rows, p, probes, n).swapaxes(1, 2).reshape(rows, probes * p, n)
+            table = _stacked(self._oracle(spread), self._with_objective).reshape(rows, probes, p, p)
+            values = np.einsum("rqpp->rpq", table)
+        values = values.reshape(rows * p, probes)
+        finite = np.isfinite(values)
+        self.total += np.where(finite, values, 0.0).sum(axis=1)
+        self.good += finite.sum(axis=1)
+        return Evaluation(values, _NOTHING)
+
+
+class _FoldedStreams(Streams):
+    """Random numbers of R replicas for R p rows: the same for the p rows of a replica, or separate ones."""
+
+    def __init__(self, streams: Streams, count: int, shared: bool) -> None:
+        super().__init__(streams.seed, streams.replicas * count)
+        self._source, self._count, self._shared = streams, count, shared
+
+    def normal(self, purpose: str, *shape: int) -> Array:
+        """Shape (R p, *shape)."""
+        return self._fold(self._source.normal, purpose, shape)
+
+    def uniform(self, purpose: str, *shape: int) -> Array:
+        """Shape (R p, *shape)."""
+        return self._fold(self._source.uniform, purpose, shape)
+
+    def _fold(self, draw: Callable[..., Array], purpose: str, shape: tuple[int, ...]) -> Array:
+        if self._shared:
+            return np.repeat(draw(purpose, *shape), self._count, axis=0)
+        # Direction by direction, then function by function: the sequence does not depend on how a batch is cut.
+        drawn = draw(purpose, shape[0], self._count, *shape[1:]).swapaxes(1, 2)
+        return drawn.reshape(-1, *shape)
+
+
+def _stacked(value: Evaluation, with_objective: bool) -> Array:
+    """The functions along the last axis."""
+    return np.concatenate([value.f[..., None], value.h], axis=-1) if with_objective else value.h

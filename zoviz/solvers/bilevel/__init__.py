@@ -1,0 +1,1 @@
+"""Solvers for online bilevel problems."""

@@ -1,0 +1,195 @@
+"""What bilevel methods share: their state, defaults, recursive directions, schedules and solvers of the system."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.oracle import Oracle, Rounds
+from zoviz.problems.base import Problem
+from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.bilevel.measured_curvatures import measured_magnitudes
+
+T = TypeVar("T")
+
+
+class Triple(NamedTuple, Generic[T]):
+    """Something for each of x (R, n), the follower's y (R, d) and the system's v (R, d): a point, or directions."""
+
+    x: T
+    inner: T
+    v: T
+
+
+class Shared:
+    """Streams that are read several times over: every pass gives the numbers of the first.
+
+    It is how estimates at several points share their directions.
+    """
+
+    def __init__(self, streams: Streams) -> None:
+        self._streams, self._place = streams, 0
+        self._kept: list[Array] = []
+
+    def again(self) -> Shared:
+        """Begin another pass."""
+        self._place = 0
+        return self
+
+    def normal(self, purpose: str, *shape: int) -> Array:
+        """Standard normal numbers, as ``Streams.normal``; a pass must ask for the shapes that the first asked for."""
+        if self._place == len(self._kept):
+            self._kept.append(self._streams.normal(purpose, *shape))
+        self._place += 1
+        return self._kept[self._place - 1]
+
+
+class RoundSolver(Solver):
+    """A method for ``OnlineBilevel`` problems: what it takes, what it is told of a problem, what it tells of a step.
+
+    A step is a round: it draws a new sample, whose functions it sees after (x_t, y_t) was played.
+    """
+
+    __abstract = True
+
+    forms = ("online bilevel",)
+    first_order: ClassVar[bool] = True
+    """Whether gradients and products are asked for; values only otherwise."""
+
+    inner_batch = param.Integer(
+        default=1, bounds=(1, 10**7), softbounds=(1, 256), label="Inner batch b̄", doc="Samples of g in a round."
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        """No additive noise of each call's own, no scaling; a first-order method needs derivatives."""
+        assert isinstance(problem, OnlineBilevel)
+        name = type(self).__name__
+        if problem.noise == "independent":
+            return f"{name} compares values of one sample, which independent noise denies: choose common."
+        if problem.scaled:
+            return f"{name} sees an online bilevel problem in its own units: switch its scaling off."
+        if self.first_order and not problem.differentiable:
+            return f"{name} needs gradients, and {type(problem).__name__} has values only: choose ZO-SOGD."
+        return None
+
+    def known(self, problem: Problem) -> Magnitudes | None:
+        """The problem's own ``magnitudes``."""
+        assert isinstance(problem, OnlineBilevel)
+        return problem.magnitudes
+
+    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
+        """The problem's ``magnitudes``, or those measured at the start by charged calls."""
+        known = self.known(problem)
+        return known or measured_magnitudes(Rounds(oracle), oracle, x0, streams, self.first_order)
+
+    def tell(self, x: Array, variance: Array | None = None, radius: float = np.nan) -> Info:
+        """What a step says of itself, with no constraint and hence no multipliers."""
+        unknown = np.full(len(x), np.nan)
+        return Info(unknown if variance is None else variance, x, np.empty((len(x), 0)), radius)
+
+
+class BilevelSolver(RoundSolver):
+    """A method for both levels: batch sizes, and rules for the steps of y and x."""
+
+    __abstract = True
+
+    inner_step = Scale(None, softbounds=(1e-4, 1.0), label="Inner step β", doc="Step of the follower's variables y.")
+    outer_step = Scale(None, softbounds=(1e-5, 1.0), label="Outer step α", doc="Step of the leader's variables x.")
+    outer_batch = param.Integer(
+        default=1, bounds=(1, 10**7), softbounds=(1, 256), label="Outer batch b", doc="Samples of f in a round."
+    )
+
+    def variances(self, problem: Problem) -> tuple[float, float]:
+        """Relative variances of the gradients in x and in y: 0 for exact ones."""
+        return 0.0, 0.0
+
+    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+        """Steps from curvatures: the follower moves at half its largest stable pace, the leader at half of its pace.
+
+        beta = delta = 1 / [2 L_g (1 + v_y)] and alpha = beta mu_g / [2 L_F (1 + v_x)] with v the relative variances
+        of the estimates, (d - 1) / k in y and (n - 1) / k in x, 0 for exact gradients; p is the problem's bound on
+        ||v*||, or ten times a first solution's norm where it is measured. A Neumann series has terms of step 1 / L_g.
+
+        Notes
+        -----
+        Ours: the paper takes the best of a grid, and its theory's constants (104), (232) are not computable.
+        """
+        in_x, in_y = self.variances(problem)
+        inner = 0.5 / (constants.inner_curvature * (1.0 + in_y))
+        outer = 0.5 * inner * constants.inner_convexity / (constants.outer_curvature * (1.0 + in_x))
+        return {
+            "inner_step": inner,
+            "system_step": inner,
+            "outer_step": outer,
+            "system_radius": constants.system_size,
+            "neumann_step": 1.0 / constants.inner_curvature,
+        }
+
+    def reveal(self, oracle: Oracle) -> Rounds:
+        """Begin a round: its functions, through mini-batches of the present sizes."""
+        oracle.resample((self.outer_batch, self.inner_batch))
+        return Rounds(oracle)
+
+
+def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
+    r"""d_t = D_t(z_t) + (1 - weight) (d_{t-1} - D_t(z_{t-1})), both raw directions of round t's functions and batches.
+
+    References
+    ----------
+    Paper sogd, (7), with the misprints of its recursions resolved.
+    """
+    return now + (1.0 - weight) * (before - old)
+
+
+def spread_out(fixed: Array, points: Array) -> Array:
+    """Fixed (R, n), repeated for each of the points (R[, q], d)."""
+    return fixed if points.ndim == 2 else np.broadcast_to(fixed[:, None], (*points.shape[:2], fixed.shape[-1]))
+
+
+def in_ball(v: Array, radius: float) -> Array:
+    """min{1, p / ||v||} v (paper sogd, (8))."""
+    norm = np.sqrt(np.square(v).sum(axis=-1, keepdims=True))
+    return v * (radius / np.maximum(norm, radius))
+
+
+def window_mean(recent: Array, decay: float) -> Array:
+    """Sum of decay^i recent_i over the sum of decay^i; recent (R, w, n), the newest first."""
+    weights = decay ** np.arange(recent.shape[1])
+    return np.einsum("w,rwn->rn", weights / weights.sum(), recent)
+
+
+def pushed(newest: Array, past: Array, length: int) -> Array:
+    """The newest (R, n) before the past (R, ..., n), cut or filled with zeros to ``length``."""
+    recent = np.concatenate([newest[:, None], past], axis=1)[:, :length]
+    missing = length - recent.shape[1]
+    return np.pad(recent, ((0, 0), (0, missing), (0, 0))) if missing else recent
+
+
+def neumann(rounds: Rounds, x: Array, y: Array, b: Array, terms: int, step: float) -> Array:
+    """-step * sum_{j <= terms} (I - step H)^j b, which tends to -H^-1 b; ``terms`` Hessian-vector products."""
+    term = total = -step * b
+    for _ in range(terms):
+        term = term - step * rounds.hessian_vector(x, y, term)
+        total = total + term
+    return total
+
+
+def conjugate_gradients(rounds: Rounds, x: Array, y: Array, b: Array, start: Array, steps: int) -> Array:
+    """``steps`` steps of the method for H v = -b from ``start``; a product each, and one for the first residual."""
+    v, residual = start, -b - rounds.hessian_vector(x, y, start)
+    direction, square = residual, np.square(residual).sum(axis=-1, keepdims=True)
+    for _ in range(steps):
+        image = rounds.hessian_vector(x, y, direction)
+        curvature = (direction * image).sum(axis=-1, keepdims=True)
+        length = np.divide(square, curvature, out=np.zeros_like(square), where=curvature > 0)
+        v, residual = v + length * direction, residual - length * image
+        new = np.square(residual).sum(axis=-1, keepdims=True)
+        direction = residual + np.divide(new, square, out=np.zeros_like(new), where=square > 0) * direction
+        square = new
+    return v

@@ -1,0 +1,105 @@
+"""OAGD: online alternating gradient descent with a window of past functions."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.oracle import Oracle, Rounds
+from zoviz.solvers.base import Info
+from zoviz.solvers.bilevel.base import BilevelSolver, conjugate_gradients, neumann, window_mean
+
+
+class OAGDState(NamedTuple):
+    """Leader x, follower inner, the newest round's system v, the samples of the window, newest first, the round."""
+
+    x: Array
+    inner: Array
+    v: Array
+    samples: tuple[Any, ...]
+    round: int
+
+
+class OAGD(BilevelSolver):
+    r"""K inner steps, then a step of the leader along the mean of the last w functions' hypergradients.
+
+    .. math::
+        y &\leftarrow y - \beta\nabla_y g_t(x_t, y) \quad (K \text{ times, from } y_t \text{ to } y_{t+1}) \\
+        x_{t+1} &= \Pi_X\Big(x_t - \frac{\alpha}{\Gamma}\sum_{i<w}\gamma^i\,\tilde\nabla f_{t-i}(x_t, y_{t+1})\Big),
+        \qquad \Gamma = \sum_{i<w}\gamma^i
+
+    with the past functions at the present point: each of the w hypergradients solves a system of its own, by a Neumann
+    series of ``system_iterations`` products (as in paper sogd's runs) or as many conjugate gradient steps. The samples
+    of the last w rounds are kept; functions before the first round count as 0.
+
+    K + w (2 + ``system_iterations``) calls a round, with conjugate gradients w more.
+
+    References
+    ----------
+    Tarzanagh et al. (2024), Online bilevel optimization: regret analysis of online alternating gradient methods.
+    """
+
+    title = "OAGD"
+    source = "Tarzanagh et al. 2024"
+    live = (
+        "inner_step",
+        "inner_steps",
+        "outer_step",
+        "window",
+        "decay",
+        "system",
+        "system_iterations",
+        "neumann_step",
+        "outer_batch",
+        "inner_batch",
+    )
+
+    inner_steps = param.Integer(
+        default=1, bounds=(1, 10_000), softbounds=(1, 20), label="Inner steps K", doc="A round."
+    )
+    window = param.Integer(
+        default=5, bounds=(1, 1000), softbounds=(1, 20), label="Window w", doc="Rounds averaged over."
+    )
+    decay = param.Number(default=0.9, bounds=(0.0, 1.0), label="Decay γ", doc="Weight of a round over that after it.")
+    system: param.Selector[str] = param.Selector(
+        default="neumann",
+        objects=["neumann", "cg"],
+        label="System solver",
+        doc="Neumann series or conjugate gradients.",
+    )
+    system_iterations = param.Integer(
+        default=5, bounds=(1, 10_000), softbounds=(1, 50), label="System iterations Q", doc="Products in a solution."
+    )
+    neumann_step = Scale(None, softbounds=(1e-3, 1.0), label="Neumann step", doc="Below 2 / L_g for convergence.")
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OAGDState:
+        """No calls."""
+        y = Rounds(oracle).initial(streams)
+        return OAGDState(x0, y, np.zeros_like(y), (), 0)
+
+    def step(self, state: OAGDState, oracle: Oracle, streams: Streams) -> tuple[OAGDState, Info]:
+        """A round: the follower first, then the leader."""
+        x, y = state.x, state.inner
+        rounds = self.reveal(oracle)
+        for _ in range(self.inner_steps):
+            y = rounds.inner_domain.project(y - self.inner_step * rounds.inner_gradient(x, y))
+        samples = (rounds.sample, *state.samples)[: self.window]
+        found = [self._hypergradient(rounds.at(sample), x, y) for sample in samples]
+        slopes = np.zeros((len(x), self.window, x.shape[1]))
+        slopes[:, : len(found)] = np.stack([slope for slope, _ in found], axis=1)
+        new = rounds.domain.project(x - self.outer_step * window_mean(slopes, self.decay))
+        return OAGDState(new, y, found[0][1], samples, state.round + 1), self.tell(x)
+
+    def _hypergradient(self, rounds: Rounds, x: Array, y: Array) -> tuple[Array, Array]:
+        """One round's, and its system's solution."""
+        f_x, f_y = rounds.outer_gradients(x, y)
+        if self.system == "neumann":
+            v = neumann(rounds, x, y, f_y, self.system_iterations, self.neumann_step)
+        else:
+            v = conjugate_gradients(rounds, x, y, f_y, np.zeros_like(y), self.system_iterations)
+        return f_x + rounds.jacobian_vector(x, y, v), v

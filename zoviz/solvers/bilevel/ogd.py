@@ -1,0 +1,56 @@
+"""OGD: online gradient descent on leader and follower, each as if the other stood still."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.oracle import Oracle, Rounds
+from zoviz.solvers.base import Info
+from zoviz.solvers.bilevel.base import BilevelSolver
+
+
+class PairState(NamedTuple):
+    """Leader x, follower inner, and the round."""
+
+    x: Array
+    inner: Array
+    round: int
+
+
+class OGD(BilevelSolver):
+    r"""One gradient step of the follower on g_t, and one of the leader on f_t, blind to how y* depends on x.
+
+    .. math:: y_{t+1} = \Pi_Y(y_t - \beta\nabla_y g_t(x_t, y_t)), \qquad
+              x_{t+1} = \Pi_X(x_t - \alpha\nabla_x f_t(x_t, y_t))
+
+    2 calls a round. Where f_t does not contain x, x stays where it is: the follower learns alone.
+
+    Notes
+    -----
+    Paper sogd compares with "OGD" without saying what it descends on in two levels; this reading is ours.
+
+    References
+    ----------
+    Zinkevich (2003), online convex programming; paper sogd, Fig. 3.
+    """
+
+    title = "OGD"
+    source = "Zinkevich 2003"
+    live = ("inner_step", "outer_step", "outer_batch", "inner_batch")
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PairState:
+        """No calls."""
+        return PairState(x0, Rounds(oracle).initial(streams), 0)
+
+    def step(self, state: PairState, oracle: Oracle, streams: Streams) -> tuple[PairState, Info]:
+        """A round: both steps from the point that was played."""
+        x, y, t = state
+        rounds = self.reveal(oracle)
+        new = PairState(
+            x=rounds.domain.project(x - self.outer_step * rounds.outer_gradients(x, y)[0]),
+            inner=rounds.inner_domain.project(y - self.inner_step * rounds.inner_gradient(x, y)),
+            round=t + 1,
+        )
+        return new, self.tell(x)

@@ -1,0 +1,156 @@
+"""Simultaneous online gradient descent: what SOGD and its zeroth-order forms have in common."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.oracle import Oracle, Rounds
+from zoviz.problems.bilevel import Magnitudes
+from zoviz.solvers.base import Info
+from zoviz.solvers.bilevel.base import BilevelSolver, Shared, Triple, in_ball, recursive
+
+
+class SimultaneousState(NamedTuple):
+    """Leader x, follower inner, system v; the point played before; the last directions; what the method remembers."""
+
+    x: Array
+    inner: Array
+    v: Array
+    last: Triple
+    directions: Triple
+    memory: Any
+    round: int
+
+
+class Simultaneous(BilevelSolver):
+    """One recursive direction and one step for each of y, v and x in every round."""
+
+    __abstract = True
+
+    live: ClassVar[tuple[str, ...]] = (
+        "inner_step",
+        "system_step",
+        "outer_step",
+        "inner_weight",
+        "system_weight",
+        "outer_weight",
+        "schedule",
+        "offset",
+        "inner_factor",
+        "system_factor",
+        "outer_factor",
+        "system_radius",
+        "project_inner",
+        "outer_batch",
+        "inner_batch",
+    )
+    weight_power: ClassVar[float] = 2.0
+    """Theory's weights are factors times alpha_t to this power."""
+
+    system_step = Scale(None, softbounds=(1e-4, 1.0), label="System step δ", doc="Step of the system's solution v.")
+    inner_weight, system_weight, outer_weight = (
+        param.Number(
+            default=0.99,
+            bounds=(0, 1),
+            label=f"{name} weight {symbol}",
+            doc=f"Weight of the newest raw direction of {variable} (practice schedule); 1: no recursion.",
+        )
+        for name, symbol, variable in (("Inner", "γ", "y"), ("System", "λ", "v"), ("Outer", "η", "x"))
+    )
+    schedule: param.Selector[str] = param.Selector(
+        default="practice",
+        objects=["practice", "theory"],
+        label="Schedule",
+        doc="practice: constant steps and weights. theory: steps fall as (c + t)^(-1/3), and weights with them.",
+    )
+    offset = Scale(
+        None, bounds=(1e-12, 1e15), softbounds=(1.0, 1e6), label="Offset c", doc="Of the rounds in theory's schedule."
+    )
+    inner_factor, system_factor, outer_factor = (
+        Scale(None, softbounds=(1e-2, 1e4), label=f"{name} factor c_{symbol}", doc=f"Of theory's weight {symbol}.")
+        for name, symbol in (("Inner", "γ"), ("System", "λ"), ("Outer", "η"))
+    )
+    system_radius = Scale(
+        None, softbounds=(1e-1, 1e4), label="System radius p", doc="v stays in a ball of this radius."
+    )
+    project_inner = param.Boolean(default=True, label="Project y", doc="Keep y in Y after each step.")
+
+    def scale(self, n: int, d: int) -> float:
+        """What theory multiplies (c + t)^(-1/3) with."""
+        return 1.0
+
+    def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
+        """The common rule; c so that theory's first step is the constant one; factors so that weights start at 0.9."""
+        chosen = super().suggest(problem, constants)
+        alpha = self.outer_step or chosen["outer_step"]
+        offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
+        factor = 0.9 / alpha**self.weight_power
+        names = ("inner_factor", "system_factor", "outer_factor")
+        return chosen | {"offset": offset} | dict.fromkeys(names, factor)
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SimultaneousState:
+        """v = 0; no calls."""
+        y = Rounds(oracle).initial(streams)
+        start = Triple(x0, y, np.zeros_like(y))
+        nothing = Triple(*map(np.zeros_like, start))
+        return SimultaneousState(*start, start, nothing, self.remember(nothing), 0)
+
+    def remember(self, nothing: Triple) -> Any:
+        """What ``improve`` keeps from round to round, at the start."""
+        return ()
+
+    def improve(self, directions: Triple, memory: Any, t: int) -> tuple[Triple, Any]:
+        """Directions to step along, and what to remember: the plain ones here."""
+        return directions, memory
+
+    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array | None]:
+        """(D^x, D^y, D^v) at a point, and the variance of D^x, (R,)."""
+        raise NotImplementedError(f"{type(self).__name__} must define raw(rounds, at, streams).")
+
+    def step(self, state: SimultaneousState, oracle: Oracle, streams: Streams) -> tuple[SimultaneousState, Info]:
+        """A round: raw directions at this point and, with the same batches, at the last; then all three steps."""
+        rounds, t, at, shared = self.reveal(oracle), state.round + 1, Triple(*state[:3]), Shared(streams)
+        weights, steps = self.weights(t, at), self.steps(t, at)
+        directions, variance = self.raw(rounds, at, shared)
+        if min(weights) < 1.0:
+            old, _ = self.raw(rounds, state.last, shared.again())
+            directions = Triple(*map(recursive, weights, directions, state.directions, old))
+        along, memory = self.improve(directions, state.memory, t)
+        inner = at.inner - steps.inner * along.inner
+        new = Triple(
+            x=rounds.domain.project(at.x - steps.x * along.x),
+            inner=rounds.inner_domain.project(inner) if self.project_inner else inner,
+            v=in_ball(at.v - steps.v * along.v, self.system_radius),
+        )
+        info = self.tell(at.x, variance, self.radius)
+        return SimultaneousState(*new, at, directions, memory, t), info
+
+    @property
+    def radius(self) -> float:
+        """Smoothing radius of D^x; NaN without one."""
+        return float("nan")
+
+    def steps(self, t: int, at: Triple) -> Triple[float]:
+        """(alpha_t, beta_t, delta_t): constant, or in theory's ratios to alpha_t."""
+        ratio = 1.0 if self.schedule == "practice" else self._theory(t, at) / self.outer_step
+        return Triple(ratio * self.outer_step, ratio * self.inner_step, ratio * self.system_step)
+
+    def weights(self, t: int, at: Triple) -> Triple[float]:
+        """(eta_t, gamma_t, lambda_t); 1 in the first round, which has no direction before it."""
+        if t == 1:
+            return Triple(1.0, 1.0, 1.0)
+        if self.schedule == "practice":
+            return Triple(self.outer_weight, self.inner_weight, self.system_weight)
+        power = self._theory(t - 1, at) ** self.weight_power
+        factors = self.outer_factor, self.inner_factor, self.system_factor
+        return Triple(*(min(1.0, factor * power) for factor in factors))
+
+    def _theory(self, t: int, at: Triple) -> float:
+        """alpha_t of (15) and (26)."""
+        return self.scale(at.x.shape[1], at.inner.shape[1]) / (self.offset + t) ** (1.0 / 3.0)

@@ -1,0 +1,64 @@
+"""SOBBO: stochastic online Bregman bilevel optimisation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Array
+from zoviz.problems.base import Problem
+from zoviz.problems.bilevel import Magnitudes
+from zoviz.solvers.bilevel.sobow import SOBOW
+
+
+class SOBBO(SOBOW):
+    r"""SOBOW on mini-batches with a Bregman proximal step of the leader.
+
+    .. math::
+        x_{t+1} = \arg\min_{x \in X}\; \langle\hat F_t, x\rangle + \tfrac{1}{2\alpha}\|x - x_t\|_{H_t}^2, \quad
+        H_t = \mathrm{diag}(\sqrt{u_t} + \epsilon), \quad u_t = 0.999\,u_{t-1} + 0.001\,\hat F_t^2
+
+    Follower, system and window are those of ``SOBOW``. ``geometry="euclidean"`` has H = I, which is SOBOW itself. On a
+    box the step is the plain one, clipped.
+
+    Notes
+    -----
+    The paper leaves the distance generating function open; the adaptive one here, and its constants, are ours. u is
+    corrected for its start at 0, as Adam's is. X has to be a box for the adaptive geometry.
+
+    References
+    ----------
+    Bohne et al. (2024), arXiv 2409.10470.
+    """
+
+    title = "SOBBO"
+    source = "Bohne et al. 2024"
+    live = (*SOBOW.live, "square_decay", "floor")
+
+    geometry: param.Selector[str] = param.Selector(
+        default="adaptive", objects=["adaptive", "euclidean"], label="Geometry", doc="Of the leader's proximal step."
+    )
+    square_decay = param.Number(default=0.999, bounds=(0, 0.999999), label="Square decay", doc="Of the mean square u.")
+    floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
+
+    def objection(self, problem: Problem) -> str | None:
+        """As the others; the adaptive geometry needs a box besides."""
+        if self.geometry == "adaptive" and not problem.domain.separable:
+            kind = type(problem.domain).__name__
+            return f"SOBBO's adaptive geometry projects on a box only, not on a {kind}: choose euclidean."
+        return super().objection(problem)
+
+    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+        """As the others, but an outer step of 0.02 in the adaptive geometry: a coordinate moves by about so much."""
+        chosen = super().suggest(problem, constants)
+        return chosen | {"outer_step": 0.02} if self.geometry == "adaptive" else chosen
+
+    def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
+        """H_t^-1 times the window's mean."""
+        if self.geometry == "euclidean":
+            return mean, square
+        square = self.square_decay * square + (1.0 - self.square_decay) * mean**2
+        return mean / (np.sqrt(square / (1.0 - self.square_decay**t)) + self.floor), square

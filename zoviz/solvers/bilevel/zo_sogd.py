@@ -1,0 +1,108 @@
+"""ZO-SOGD: simultaneous online gradient descent from values of f and g only."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.types import Array
+from zoviz.estimators import CentralSphere, GradientEstimator
+from zoviz.estimators.scalars import objective
+from zoviz.oracle import Rounds
+from zoviz.solvers.bilevel.base import Shared, Triple, spread_out
+from zoviz.solvers.bilevel.simultaneous import Simultaneous
+
+
+class ZOSOGD(Simultaneous):
+    r"""SOGD with every gradient and product replaced by central differences along directions on the unit sphere.
+
+    .. math::
+        D^y &= \hat\nabla_y\, g_t(x, \cdot)(y), \qquad
+        D^v = \hat\nabla_y\, [f_t(x, \cdot) + \partial_v g_t(x, \cdot)](y), \qquad
+        D^x = \hat\nabla_x\, [f_t(\cdot, y) + \partial_v g_t(\cdot, y)](x) \\
+        \partial_v g_t(x, y) &= \frac{g_t(x, y + \rho_v v) - g_t(x, y - \rho_v v)}{2\rho_v}, \qquad
+        \hat\nabla \varphi(z) = \frac{d}{2\rho k} \sum_{i \le k} [\varphi(z + \rho u_i) - \varphi(z - \rho u_i)]\,u_i
+
+    so that both gradients in a product share their directions and samples: its variance stays bounded as rho_v tends
+    to 0. Recursions, steps and projections are those of ``SOGD``, the old point's directions being the present ones.
+    With k directions in y and k' in x, 8 k + 6 k' calls at each of two points in a round (one in the first, and where
+    all weights are 1): 2 k + 2 k' values of f, the others of g.
+
+    Notes
+    -----
+    The paper prints differences of two estimates without saying that they share directions: with directions of their
+    own the variance is of order rho_v^-2. It draws them from the unit ball, for which its factor d / (2 rho) does not
+    give the gradient; the sphere does. Its direction i goes with sample i; here all k directions see the round's whole
+    mini-batch, b and b' samples, and D^v and D^x take one set of directions for both of their terms. Theory's steps
+    are alpha_t = (n + d)^(-3/4) (c + t)^(-1/3) and its weights min(1, c_w alpha_t); its radii (1 / (d sqrt(T)) for
+    y, 1 / (n sqrt(T)) for x, (c_v alpha_t)^(1/2) for v) and batches are left as inputs.
+
+    References
+    ----------
+    Paper sogd, Algorithm 2, (17)-(22) and Theorem 4.2.
+    """
+
+    title = "ZO-SOGD"
+    source = "paper sogd, Algorithm 2"
+    families = (CentralSphere,)
+    first_order = False
+    weight_power = 1.0
+    live: ClassVar[tuple[str, ...]] = (
+        *Simultaneous.live,
+        "product_radius",
+        "estimator.batch_size",
+        "estimator.smoothing_radius",
+        "outer_estimator.batch_size",
+        "outer_estimator.smoothing_radius",
+    )
+
+    product_radius = Scale(
+        0.01,
+        softbounds=(1e-5, 1.0),
+        label="Product radius ρ_v",
+        doc="Step along v of Hessian- and Jacobian-vector products.",
+    )
+    estimator = Part(GradientEstimator, label="Estimator in y", doc="For D^y and D^v; radius ρ_r.")
+    outer_estimator = Part(GradientEstimator, label="Estimator in x", doc="For D^x; radius ρ_s.")
+
+    def __init__(self, **params: Any) -> None:
+        for name in ("estimator", "outer_estimator"):
+            params.setdefault(name, CentralSphere(smoothing_radius=5e-3, batch_size=10))
+        super().__init__(**params)
+
+    def variances(self, problem: Any) -> tuple[float, float]:
+        """(n - 1) / k' and (d - 1) / k."""
+        n, d, unit = problem.domain.n, problem.inner_domain.n, np.ones(1)
+        in_x = self.outer_estimator.predicted_variance(unit, n, 0.0, 1.0)
+        in_y = self.estimator.predicted_variance(unit, d, 0.0, 1.0)
+        return float(in_x[0]), float(in_y[0])
+
+    def scale(self, n: int, d: int) -> float:
+        """(n + d)^(-3/4)."""
+        return float(n + d) ** -0.75
+
+    @property
+    def radius(self) -> float:
+        """rho_s."""
+        return self.outer_estimator.smoothing_radius
+
+    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array | None]:
+        """Three estimates: of g in y, and of f plus the slope of g along v in y and in x."""
+        x, y, v = at
+        rho = self.product_radius
+        numbers: Any = streams  # random directions ask for nothing but normal ones
+
+        def tilted(places: Array, inner: Array) -> Array:
+            offset = rho * spread_out(v, inner)
+            rise = rounds.inner(places, inner + offset) - rounds.inner(places, inner - offset)
+            return rounds.outer(places, inner) + rise / (2.0 * rho)
+
+        follower = rounds.view(lambda points: rounds.inner(spread_out(x, points), points))
+        system = rounds.view(lambda points: tilted(spread_out(x, points), points))
+        leader = rounds.view(lambda points: tilted(points, spread_out(y, points)))
+        of_y = self.estimator.estimate(objective, y, follower, numbers)
+        of_v = self.estimator.estimate(objective, y, system, numbers)
+        of_x = self.outer_estimator.estimate(objective, x, leader, numbers)
+        return Triple(of_x.gradient, of_y.gradient, of_v.gradient), of_x.variance

@@ -1,0 +1,73 @@
+"""ZO-SOGD (Adam): the zeroth-order method with adaptive steps in every coordinate."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Scale
+from zoviz.problems.bilevel import Magnitudes
+from zoviz.solvers.bilevel.base import Triple
+from zoviz.solvers.bilevel.zo_sogd import ZOSOGD
+
+
+class Moments(NamedTuple):
+    """Running means of the directions and of their squares."""
+
+    mean: Triple
+    square: Triple
+
+
+class ZOSOGDAdam(ZOSOGD):
+    r"""ZO-SOGD whose three recursive directions are preconditioned as in Adam.
+
+    .. math::
+        m_t = \beta_1 m_{t-1} + (1 - \beta_1)\,d_t, \quad s_t = \beta_2 s_{t-1} + (1 - \beta_2)\,d_t^2, \qquad
+        d_t \leftarrow \frac{m_t / (1 - \beta_1^t)}{\sqrt{s_t / (1 - \beta_2^t)} + \epsilon}
+
+    for each of y, v and x; otherwise ``ZOSOGD``.
+
+    Notes
+    -----
+    The paper says no more than "adaptive stepsize, similar to that of (Kingma & Ba, 2014)": the above is that.
+
+    References
+    ----------
+    Paper sogd, §5.1; Kingma and Ba (2014), Adam.
+    """
+
+    title = "ZO-SOGD (Adam)"
+    source = "paper sogd, §5.1"
+    live = (*ZOSOGD.live, "mean_decay", "square_decay", "floor")
+
+    mean_decay = param.Number(default=0.9, bounds=(0, 0.9999), label="Mean decay β₁", doc="Of the directions' mean.")
+    square_decay = param.Number(
+        default=0.999, bounds=(0, 0.999999), label="Square decay β₂", doc="Of the mean of the directions' squares."
+    )
+    floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
+
+    def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
+        """Steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
+        chosen = super().suggest(problem, constants)
+        steps = {"inner_step": 0.02, "system_step": 0.02, "outer_step": 0.02}
+        alpha = self.outer_step or steps["outer_step"]
+        offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
+        names = ("inner_factor", "system_factor", "outer_factor")
+        return chosen | steps | {"offset": offset} | dict.fromkeys(names, 0.9 / alpha**self.weight_power)
+
+    def remember(self, nothing: Triple) -> Moments:
+        """Zero moments."""
+        return Moments(nothing, nothing)
+
+    def improve(self, directions: Triple, memory: Moments, t: int) -> tuple[Triple, Moments]:
+        """Adam's directions, each of order 1 in every coordinate."""
+        first, second = self.mean_decay, self.square_decay
+        mean = Triple(*(first * m + (1.0 - first) * d for m, d in zip(memory.mean, directions, strict=True)))
+        square = Triple(*(second * s + (1.0 - second) * d**2 for s, d in zip(memory.square, directions, strict=True)))
+        along = (
+            m / (1.0 - first**t) / (np.sqrt(s / (1.0 - second**t)) + self.floor)
+            for m, s in zip(mean, square, strict=True)
+        )
+        return Triple(*along), Moments(mean, square)

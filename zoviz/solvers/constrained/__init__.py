@@ -1,0 +1,1 @@
+"""Zeroth-order solvers for constrained problems."""

@@ -1,0 +1,205 @@
+"""SZO-ConEX: stochastic zeroth-order constraint extrapolation."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators.jacobian import jacobian
+from zoviz.estimators.known_part import estimated
+from zoviz.estimators.scalars import Lagrangian
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Info, Solver, Target
+from zoviz.solvers.step_rules import diminishing, noisy_radius
+
+
+class ConEXState(NamedTuple):
+    """Iterate x, duals y, the oracle's value at x, what the constraints were foretold to be here and one step ago.
+
+    Also the average of the iterates and their number.
+    """
+
+    x: Array
+    y: Array
+    value: Evaluation
+    level: Array
+    previous: Array
+    average: Array
+    iteration: int
+
+
+class SZOConEX(Solver):
+    r"""Dual ascent along extrapolated linearisations of the constraints, then one projected primal step.
+
+    .. math::
+        \ell(x^t) &= \bar F(x^{t-1}) + \bar G(x^{t-1})^\top (x^t - x^{t-1}) \\
+        y^{t+1} &= [y^t + \{(1 + \theta)\,\ell(x^t) - \theta\,\ell(x^{t-1})\} / \tau]_+ \\
+        x^{t+1} &= \Pi_X\big(x^t - [G_0(x^t) + \textstyle\sum_i y_i^{t+1} G_i(x^t)] / \eta\big)
+
+    with Gaussian two-point estimates G of every gradient; the draw with the bar is independent of the other one, and
+    its values F are those at its perturbed points. 1/eta is the primal step, 1/tau the dual one. The bar draw at x^t is
+    taken at the end of an iteration, so that one base value serves both draws.
+
+    Oracle calls per iteration, for k directions in a draw: 2k + 1 where values repeat (no noise), 2k + 2 where the bar
+    draw needs a sample, and a base value, of its own; with separate directions (2m + 1)k + 1 and (2m + 1)k + 2.
+
+    Notes
+    -----
+    ``directions="separate"`` is the paper's: every function has directions of its own, so that the noise does not die
+    at a solution; "shared" is ours (comparators 0.3). ``value="base"`` takes h(x) for F: no smoothing bias (2A). The
+    prox of W = 1/2 ||.||^2 is a projection (4A). Constraints are h_1..h_m, not the objective (13A). y is not bounded
+    (6A): the cap is ours and out of reach by default. ``schedule`` is paper zoeg's.
+
+    References
+    ----------
+    Paper conex, Algorithm 1.
+    """
+
+    title = "SZO-ConEX"
+    source = "conex, Alg. 1"
+    families = (Gaussian, Sphere, CentralSphere, Coordinate)
+    live = (
+        "primal_step",
+        "dual_step",
+        "extrapolation",
+        "schedule",
+        "value",
+        "dual_cap",
+        "estimator.batch_size",
+        "estimator.smoothing_radius",
+        "report",
+    )
+
+    primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step 1/η", doc="Step of x along the estimate.")
+    dual_step = Scale(
+        None, softbounds=(1e-6, 1.0), label="Dual step 1/τ", doc="Step of y along the extrapolated constraints."
+    )
+    extrapolation = param.Number(
+        default=1.0, bounds=(0, 10), softbounds=(0, 2), label="Extrapolation θ", doc="0: none; 1: the paper's."
+    )
+    schedule: param.Selector[str] = param.Selector(
+        default="constant",
+        objects=["constant", "diminishing"],
+        label="Step schedule",
+        doc="constant (CS), or diminishing (DS): both steps / sqrt(k + 1).",
+    )
+    directions: param.Selector[str] = param.Selector(
+        default="shared",
+        objects=["shared", "separate"],
+        label="Directions",
+        doc="shared: one set for f and every h. separate: a set for each function, as published: noisier and dearer.",
+    )
+    value: param.Selector[str] = param.Selector(
+        default="perturbed",
+        objects=["perturbed", "base"],
+        label="Constraint values",
+        doc="perturbed: mean over the perturbed points, as published. base: at the point itself.",
+    )
+    dual_cap = Scale(
+        1e9, softbounds=(1e-1, 1e9), label="Dual cap", doc="Dual variables stay in [0, cap]; 1e9 is as good as none."
+    )
+    report: param.Selector[str] = param.Selector(
+        default="last",
+        objects=["last", "average"],
+        label="Reported iterate",
+        doc="The last iterate, or the average that the theory speaks about.",
+    )
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
+
+    def __init__(self, **params: Any) -> None:
+        params.setdefault("estimator", Gaussian(smoothing_radius=None, batch_size=20))
+        super().__init__(**params)
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """Steps from curvatures and the constraints' slope G_0 at the start.
+
+        1/eta = 1.2 / [(L_f + L_h / 4)(1 + 2v)] and 1/tau = 0.3 L_f / [(1 + v) G_0^2], where v is the relative variance
+        of the estimate, (n + 1)/k for Gaussian directions, m + 1 times that for separate ones; r = 1e-3, larger under
+        independent noise.
+
+        Notes
+        -----
+        Ours: the paper's rule needs bounds that nobody knows. Without noise G_0^2 / (eta tau) stays below 1/2, under
+        which an extrapolated primal-dual step contracts where constraints are linear; the factor 2 lowers the level
+        at which noise holds the iterates.
+        """
+        n = problem.domain.n
+        curvature = constants.curvature + 0.25 * constants.constraint_curvature
+        variance = self.relative_variance(n) * (1 if self.directions == "shared" else problem.m + 1)
+        slope = max(constants.start_slope, 1e-8)
+        radius = noisy_radius(constants, n, self.estimator.batch_size, 1e-3)
+        if isinstance(self.estimator, Gaussian) and radius > 1e-3:
+            radius = max(radius / n**0.5, 1e-3)  # a normal direction is sqrt(n) long
+        return {
+            "primal_step": 1.2 / (curvature * (1.0 + 2.0 * variance)),
+            "dual_step": 0.3 * constants.curvature / ((1.0 + variance) * slope**2),
+            "estimator.smoothing_radius": radius,
+        }
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ConEXState:
+        """y = 0, x^{-1} = x^0; one call and a bar draw, and one more call where values do not repeat."""
+        value = oracle(x0)
+        level = self._foretell(x0, x0, value, oracle, streams)
+        if oracle.contract != "deterministic":
+            oracle.resample()  # the first primal step must not share its noise with the draw above
+            value = oracle(x0)
+        return ConEXState(x0, np.zeros((len(x0), oracle.m)), value, level, level, np.zeros_like(x0), 0)
+
+    def step(self, state: ConEXState, oracle: Oracle, streams: Streams) -> tuple[ConEXState, Info]:
+        """Extrapolate, dual step, primal step, and foretell the constraints at the new point."""
+        x, y, value, level, previous, average, k = state
+        theta = self.extrapolation
+        step = diminishing(self.primal_step, k, self.schedule)
+        dual_step = diminishing(self.dual_step, k, self.schedule)
+        y = np.minimum(np.maximum(y + dual_step * ((1.0 + theta) * level - theta * previous), 0.0), self.dual_cap)
+        gradient, variance = self._gradient(x, y, value, oracle, streams)
+        x_next = oracle.domain.project(x - step * gradient)
+        base: Evaluation | None = value
+        if oracle.contract != "deterministic":
+            oracle.resample()
+            base = None if self.value == "perturbed" else oracle(x)
+        ahead = self._foretell(x, x_next, base, oracle, streams)
+        oracle.resample()
+        average = average + (x_next - average) / (k + 1.0)
+        info = Info(variance, x, y, self.estimator.smoothing_radius)
+        return ConEXState(x_next, y, oracle(x_next), ahead, level, average, k + 1), info
+
+    def _gradient(self, x: Array, y: Array, value: Evaluation, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:
+        """G_0 + sum_i y_i G_i at x, and its variance."""
+        if self.directions == "shared":
+            estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value)
+            return estimate.gradient, estimate.variance
+        found = jacobian(self.estimator, x, oracle, streams, base=value, shared=False, with_objective=True)
+        weights = np.concatenate([np.ones((len(x), 1)), y], axis=1)
+        gradient = np.matmul(weights[:, None, :], found.gradients)[:, 0, :]
+        return gradient, (np.square(weights) * found.variances).sum(axis=1)
+
+    def _foretell(self, x: Array, there: Array, base: Evaluation | None, oracle: Oracle, streams: Streams) -> Array:
+        """The constraints at ``there``, linearised at x from a draw of its own."""
+        if not oracle.m:
+            return np.zeros((len(x), 0))
+        shared = self.directions == "shared"
+        found = jacobian(self.estimator, x, oracle, streams, base=base, shared=shared, with_objective=False)
+        level = found.perturbed if self.value == "perturbed" or found.base is None else found.base.h
+        return level + np.matmul(found.gradients, (there - x)[..., None])[..., 0]
+
+    def output(self, state: ConEXState) -> Array:
+        """The last iterate or the average, as ``report`` says."""
+        return state.average if self.report == "average" and state.iteration else state.x
+
+    def target(self, problem: Problem, info: Info) -> Target | None:
+        """As for the Lagrangian; with separate directions the squares of the weighted gradients add up."""
+        target = super().target(problem, info)
+        gradients = problem.recall_gradient(info.point)
+        if target is None or gradients is None or self.directions == "shared":
+            return target
+        squares = np.square(gradients[0]).sum(axis=-1)
+        squares = squares + (np.square(info.dual) * np.square(gradients[1]).sum(axis=-1)).sum(axis=-1)
+        return target._replace(square=squares)

@@ -1,0 +1,222 @@
+"""What every library's optimiser becomes here: a solver that takes one evaluation, sweep or generation per step."""
+
+from __future__ import annotations
+
+import importlib.util
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, BudgetSpent, Constants, Evaluation
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.external.coroutine import Ask, Course, Ended, History, Record, Task
+from zoviz.solvers.measured_constants import look
+
+_ON_BOUNDARY = 1e-9
+"""How far a point may lie outside the box, by round-off, and still be reported."""
+
+
+class PeerState(NamedTuple):
+    """Best point so far x, multipliers y (NaN where the library tells none), value at x, who has ended, and why.
+
+    ``ended`` (R,) is 1 where the replica's library has ended by itself. ``history`` is all that the libraries were
+    told: they themselves are no part of the state, and are rebuilt from it where needed.
+    """
+
+    x: Array
+    y: Array
+    value: Evaluation
+    ended: Array
+    history: History
+
+
+class Peer(Solver):
+    """An optimiser of another library, one instance per replica.
+
+    A step serves one request of every replica's library, an evaluation, a sweep of differences or a generation, by one
+    call of the oracle. ``x`` is the best point that the replica has seen: the lowest f among feasible ones, else the
+    least ||[h]_+||; points outside the box do not count. A replica whose library has ended, or whose budget does not
+    cover its next request, is held and not charged; the others go on.
+
+    Notes
+    -----
+    The libraries own their loops, so a step from a state that they do not stand at (a fork, the same state twice, one
+    that was stored) replays their history first: at no call, but in time proportional to it. Memory grows with the
+    calls. The loop over replicas is Python's, as each has a library of its own. Coordinates that equal bounds fix are
+    kept from the libraries: several fail on them.
+    """
+
+    __abstract = True
+
+    needs: ClassVar[tuple[str, ...]] = ("scipy", "greenlet")
+    """Modules without which it cannot run."""
+    extra: ClassVar[str] = "peers"
+    """The extra that brings them."""
+    survives: ClassVar[bool] = True
+    """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
+    checkpointable: ClassVar[bool] = False
+    measures: ClassVar[bool] = True
+    """Whether the rule looks at the noise."""
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._courses: list[Course] = []
+        self._at: History | None = None
+
+    @property
+    def lacking(self) -> str:
+        """The library, where it is not at hand."""
+        missing = [name for name in self.needs if importlib.util.find_spec(name) is None]
+        if not missing:
+            return ""
+        return (
+            f"{self.title} needs {' and '.join(missing)}, which is not installed: run python -m pip install "
+            f'"zoviz[{self.extra}]".'
+        )
+
+    def objection(self, problem: Problem) -> str | None:
+        """A box as domain."""
+        if not isinstance(problem.domain, Box):
+            return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+        return None
+
+    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+        """Measured only where there is noise to know; else 1 is assumed, at no call, as its user would do.
+
+        So it is where looking at the noise would take more than half of the budget.
+
+        References
+        ----------
+        Comparators 7.0, rule 5.
+        """
+        affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
+        if problem.constants is not None or (self.measures and problem.noise == "independent" and affordable):
+            return super().learn(problem, oracle, x0, streams)
+        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, source="assumed")
+
+    def play(self, task: Task, ask: Ask) -> Ended:
+        """The library's own loop, from ``task.start`` to its end, every value through ``ask``."""
+        raise NotImplementedError(f"{type(self).__name__} must define play(task, ask).")
+
+    def width(self, n: int) -> int:
+        """Most points of one request."""
+        return 1
+
+    def done(self, state: PeerState, active: np.ndarray) -> str | None:
+        """How the libraries ended, once all have.
+
+        Raises
+        ------
+        Exception
+            What the libraries raised, where every one of them did.
+        """
+        if not (state.ended > 0)[active].all():
+            return None
+        if self._at is not state.history:
+            return f"{self.title} has ended in every replica."
+        errors = [course.error for course in self._courses if course.error is not None]
+        if len(errors) == len(self._courses):
+            raise errors[0]
+        told = dict.fromkeys(course.message.rstrip(".") for course in self._courses if course.message)
+        return f"{self.title} has ended in every replica: {'; '.join(told)}."
+
+    def close(self) -> None:
+        """End the libraries: their stacks are unwound, their processes stopped."""
+        courses, self._courses, self._at = self._courses, [], None
+        for course in courses:
+            course.close()
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PeerState:
+        """Start the libraries and serve their first requests, the start itself: one call."""
+        seeds = (streams.uniform("peer", 1)[:, 0] * 2**31).astype(np.int64)
+        nothing = Evaluation(np.full(len(x0), np.nan), np.full((len(x0), oracle.m), np.nan))
+        y = np.full((len(x0), oracle.m), np.nan)
+        state = PeerState(x0, y, nothing, np.zeros(len(x0)), History(x0, seeds))
+        return self._serve(state, oracle)
+
+    def step(self, state: PeerState, oracle: Oracle, streams: Streams) -> tuple[PeerState, Info]:
+        """Serve one request of every replica that still has one."""
+        oracle.resample()
+        after = self._serve(state, oracle)
+        return after, Info(np.full(len(state.x), np.nan), state.x, state.y, np.nan)
+
+    def _serve(self, state: PeerState, oracle: Oracle) -> PeerState:
+        courses = self._stand(state.history, oracle)
+        counts = np.array([0 if course.wanted is None else len(course.wanted) for course in courses]) * oracle.active
+        able = oracle.affords(counts)
+        if not (counts * able).any():
+            if not able.all():
+                raise BudgetSpent
+            return state
+        counts *= able
+        wanted = np.arange(max(self.width(oracle.n), counts.max())) < counts[:, None]
+        x = np.repeat(state.x[:, None], wanted.shape[1], axis=1)
+        box = _box(oracle)
+        free = _free(box)
+        asked = np.repeat(box.lower[None], counts.sum(), axis=0)
+        asked[:, free] = np.concatenate([courses[r].wanted for r in np.flatnonzero(counts)])
+        x[wanted] = asked
+        value = oracle(x, wanted)
+        heard = wanted & oracle.active[:, None]
+        if not self.survives:
+            finite = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
+            oracle.fail((wanted & ~finite).any(axis=1))
+            heard &= oracle.active[:, None]
+        self._at = None
+        for r in np.flatnonzero(heard.any(axis=1)):
+            courses[r].answer(Evaluation(value.f[r, : counts[r]], value.h[r, : counts[r]]))
+        for course in courses:
+            course.settle()
+        record = Record(np.nonzero(heard)[0], x[heard][:, free], Evaluation(value.f[heard], value.h[heard]))
+        self._at = state.history.extended(record)
+        best_x, best = better(state, x, value, oracle)
+        ended = np.array([float(course.wanted is None) for course in courses])
+        return PeerState(best_x, np.stack([course.dual for course in courses]), best, ended, self._at)
+
+    def _stand(self, history: History, oracle: Oracle) -> list[Course]:
+        """The libraries at this point of their history; rebuilt where they stand elsewhere."""
+        if self._at is history and all(course.here for course in self._courses):
+            return self._courses
+        self.close()
+        domain, play = _box(oracle), self.clone().play  # a twin's: the stacks must not keep this solver alive
+        free = _free(domain)
+        lower, upper = domain.lower[free], domain.upper[free]
+        for start, seed in zip(history.start, history.seeds, strict=True):
+            task = Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed))
+            self._courses.append(Course(play, task))
+        for course in self._courses:
+            course.settle()
+        history.replay(self._courses)
+        self._at = history
+        return self._courses
+
+
+def _box(oracle: Oracle) -> Box:
+    """The domain, which ``objection`` has found to be a box; as the solver sees it, it is one too."""
+    assert isinstance(oracle.domain, Box)
+    return oracle.domain
+
+
+def _free(domain: Box) -> np.ndarray:
+    """Coordinates that the libraries see, (n,) of bool: those that are not fixed by equal bounds, else all."""
+    free = domain.lower < domain.upper
+    return free if free.any() else ~free
+
+
+def better(state: PeerState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:
+    """The best of the state's point and new ones x (R, q, n) with their values; NaN marks those not evaluated."""
+    everything_x = np.concatenate([state.x[:, None], x], axis=1)
+    f = np.concatenate([state.value.f[:, None], value.f], axis=1)
+    h = np.concatenate([state.value.h[:, None], value.h], axis=1)
+    excess = np.sqrt(np.square(np.maximum(h, 0.0)).sum(axis=-1))
+    excess[(h <= oracle.tolerance).all(axis=-1)] = 0.0
+    bad = ~oracle.domain.contains(everything_x, _ON_BOUNDARY) | ~np.isfinite(f) | ~np.isfinite(excess)
+    excess[bad] = np.inf
+    tied = excess == excess.min(axis=1, keepdims=True)
+    best = np.argmin(np.where(tied & ~bad, f, np.inf), axis=1)
+    rows = np.arange(len(best))
+    return everything_x[rows, best], Evaluation(f[rows, best], h[rows, best])

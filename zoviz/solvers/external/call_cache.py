@@ -1,0 +1,109 @@
+"""Values for libraries that ask for f, h and their slopes apart: one joint call serves all at one point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.core.types import Array, Evaluation
+from zoviz.solvers.external.coroutine import Ask, Task
+
+
+class Simulator:
+    """One replica's joint values, kept by the bytes of x.
+
+    Asking for f and for h at one point is one call. Asking for either again is free where the noise contract is
+    "deterministic" or "common"; under "independent" it is a new simulation, and charged.
+
+    Attributes
+    ----------
+    dual : Array, shape (m,), or None
+        The library's multipliers, handed out with the next request.
+
+    References
+    ----------
+    Comparators 7.0, rule 1.
+    """
+
+    def __init__(self, task: Task, ask: Ask) -> None:
+        self._task, self._ask = task, ask
+        self._known: dict[bytes, Evaluation] = {}
+        self._served: dict[bytes, set[str]] = {}
+        self.dual: Array | None = None
+
+    def objective(self, x: Array) -> float:
+        """f(x)."""
+        return float(self._at(x, "f").f)
+
+    def constraints(self, x: Array) -> Array:
+        """h(x), shape (m,)."""
+        return self._at(x, "h").h.copy()
+
+    def _at(self, x: Array, part: str) -> Evaluation:
+        key = x.tobytes()
+        if self._is_due(key, part):
+            f, h = self._ask(x[None], self.dual)
+            self._known[key] = Evaluation(f[0], h[0])
+            self._served[key] = {part}
+        return self._known[key]
+
+    def _is_due(self, key: bytes, part: str) -> bool:
+        """Whether a new simulation is due; marks the part as served."""
+        served = self._served.get(key)
+        if served is None or (part in served and self._task.contract == "independent"):
+            return True
+        served.add(part)
+        return False
+
+
+class Differences(Simulator):
+    """The same, with forward differences of an absolute step for f and every h at once.
+
+    n calls per point whose value is known, else n + 1; under "common" always n + 1, since a difference is free of the
+    shared noise only within one sweep. A probe that would leave the box goes the other way.
+
+    Parameters
+    ----------
+    step : float
+        h > 0, in units of x.
+
+    References
+    ----------
+    Comparators 0.2, E4; 0.4; 7.1.
+    """
+
+    def __init__(self, task: Task, ask: Ask, step: float) -> None:
+        super().__init__(task, ask)
+        self._step = step
+        self._slopes: dict[bytes, Array] = {}
+        self._given: dict[bytes, set[str]] = {}
+
+    def gradient(self, x: Array) -> Array:
+        """Slopes of f, shape (n,)."""
+        return self._sweep(x, "f")[0].copy()
+
+    def jacobian(self, x: Array) -> Array:
+        """Slopes of h, shape (m, n)."""
+        return self._sweep(x, "h")[1:].copy()
+
+    def _sweep(self, x: Array, part: str) -> Array:
+        """Slopes of (f, h), shape (1 + m, n)."""
+        key = x.tobytes()
+        given = self._given.get(key)
+        if given is not None and not (part in given and self._task.contract == "independent"):
+            given.add(part)
+            return self._slopes[key]
+        self._given[key] = {part}
+        self._slopes[key] = self._measure(x, key)
+        return self._slopes[key]
+
+    def _measure(self, x: Array, key: bytes) -> Array:
+        steps = np.where(x + self._step <= self._task.upper, self._step, -self._step)
+        probes = x + np.diag(steps)
+        base = None if self._task.contract == "common" else self._known.get(key)
+        f, h = self._ask(probes if base is not None else np.concatenate([x[None], probes]), self.dual)
+        if base is None:
+            base, f, h = Evaluation(f[0], h[0]), f[1:], h[1:]
+            if key not in self._known:  # f and h at x are paid for, though not asked for yet
+                self._known[key], self._served[key] = base, set()
+        rises = np.concatenate([(f - base.f)[:, None], h - base.h], axis=1)
+        return (rises / (np.diagonal(probes) - x)[:, None]).T

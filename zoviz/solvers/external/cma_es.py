@@ -1,0 +1,136 @@
+"""CMA-ES under constraints, as pycma has it."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.parameters import Scale
+from zoviz.core.types import Array, Constants
+from zoviz.problems.base import Problem
+from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.coroutine import Ask, Ended, Task
+
+
+class CMAES(Peer):
+    r"""pycma's CMA-ES on an augmented Lagrangian whose coefficients adapt to every generation.
+
+    .. math:: f + \sum_i \big(\lambda_i g_i + \tfrac{\mu_i}{2} g_i^2\big), \qquad g_i = \max(h_i, -\lambda_i / \mu_i)
+
+    A step is one generation. Bounds are kept by pycma's transformation.
+
+    Notes
+    -----
+    The start is evaluated and charged, as every solver's is; pycma does not ask for it. A sample whose value is not
+    finite gets the generation's worst fitness and leaves the multipliers alone; a generation with none that is finite
+    is drawn again. The multipliers shown are pycma's lambda.
+
+    References
+    ----------
+    Hansen (2016), arXiv 1604.00772; Atamna, Auger, Hansen (2017); cma.ConstrainedFitnessAL. Comparators 7.2.
+    """
+
+    title = "CMA-ES (pycma)"
+    source = "pycma"
+    needs = ("cma", "greenlet")
+
+    initial_width = Scale(
+        None, bounds=(1e-9, 10.0), softbounds=(1e-3, 1.0), label="Initial σ₀", doc="As a share of the box's widths."
+    )
+    population_factor = Scale(
+        None,
+        bounds=(1.0, 1e3),
+        softbounds=(1.0, 10.0),
+        label="Population factor",
+        doc="Samples per generation, in multiples of pycma's 4 + ⌊3 ln n⌋.",
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        """The same, and two variables."""
+        reason = super().objection(problem)
+        if reason is None and problem.domain.n < 2:
+            return f"{self.title} needs at least two variables, got one: choose COBYLA."
+        return reason
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """sigma_0 = 0.2 of each width of the box; pycma's own population, three times that under independent noise.
+
+        References
+        ----------
+        Comparators 7.2, which raises the population 2 to 4 times under noise.
+        """
+        return {"initial_width": 0.2, "population_factor": 3.0 if constants.noise > 0 else 1.0}
+
+    def width(self, n: int) -> int:
+        """One generation."""
+        return int(self.population_factor * (4 + int(3 * np.log(n))))
+
+    def play(self, task: Task, ask: Ask) -> Ended:
+        """pycma's loop of ask, tell and update."""
+        import cma
+
+        # Said where a constraint has one value all over a population; pycma guards its division against that.
+        warnings.filterwarnings("ignore", r"iqr\(f\), iqr\(G\)", UserWarning)
+        ask(task.start[None])
+        values: dict[str, Any] = {}
+        fitness = cma.ConstrainedFitnessAL(lambda x: values["f"], lambda x: values["h"], logging=0, archives=False)
+        strategy = self.strategy(task)
+        while not strategy.stop():
+            points = strategy.ask()
+            f, h = ask(np.array(points), _multipliers(fitness, task.m))
+            good = np.isfinite(f) & np.isfinite(h).all(axis=-1)
+            if not good.any():
+                continue
+            ranks = np.full(len(f), np.nan)
+            for i in np.flatnonzero(good):
+                values.update(f=float(f[i]), h=h[i].tolist())
+                ranks[i] = fitness(points[i]) if task.m else f[i]
+            ranks[~good] = ranks[good].max()
+            strategy.tell(points, ranks.tolist())
+            if task.m:
+                fitness.update(strategy)
+        reasons = ", ".join(f"{name} {value:g}" for name, value in strategy.stop().items())
+        return Ended(f"pycma's {reasons}", _multipliers(fitness, task.m))
+
+    def strategy(self, task: Task) -> Any:
+        """The strategy at its start, with a generator of its own."""
+        import cma
+
+        return cma.CMAEvolutionStrategy(task.start, self.initial_width, self.options(task, _normal(task.seed)))
+
+    def options(self, task: Task, normal: Callable[..., Array]) -> dict[str, Any]:
+        """pycma's options: silent, no files, no global random numbers."""
+        widths = task.upper - task.lower
+        return {
+            "CMA_stds": np.where(np.isfinite(widths) & (widths > 0), widths, 2.0),
+            "bounds": [task.lower.tolist(), task.upper.tolist()],
+            "popsize": self.width(len(task.start)),
+            "randn": normal,
+            "seed": np.nan,
+            "tolstagnation": 0,
+            "maxiter": np.inf,
+            "verbose": -9,
+            "verb_log": 0,
+            "verb_disp": 0,
+        }
+
+
+def _normal(seed: int) -> Callable[..., Array]:
+    """Standard normal numbers of the shape that is called for, as numpy.random.randn's."""
+    generator = np.random.default_rng(seed)
+
+    def draw(*shape: int) -> Array:
+        return generator.standard_normal(shape)
+
+    return draw
+
+
+def _multipliers(fitness: Any, m: int) -> Array | None:
+    """pycma's lambda (m,), once it has some."""
+    lagrangian = fitness.al if m else None
+    if lagrangian is None or lagrangian.lam is None:
+        return None
+    return np.array(lagrangian.lam, dtype=float)

@@ -1,0 +1,115 @@
+"""Powell's trust-region methods without derivatives: COBYLA and COBYQA, as SciPy has them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.external.call_cache import Simulator
+from zoviz.solvers.external.coroutine import Ask, Ended, Task
+from zoviz.solvers.external.step_sizes import Local
+
+
+class COBYLA(Local):
+    """Linear models of f and every h on a simplex of n + 1 points, within a shrinking trust region.
+
+    One call per step. Bounds are constraints to it: it may look outside the box.
+
+    Notes
+    -----
+    SciPy's ``maxiter``, which counts evaluations, is lifted: the run's budgets end it, or its final radius.
+
+    References
+    ----------
+    Powell (1994); scipy.optimize.minimize(method="COBYLA"), PRIMA's port, by Zhang (2023). Comparators 7.1.
+    """
+
+    title = "COBYLA (SciPy)"
+    source = "SciPy"
+
+    def play(self, task: Task, ask: Ask) -> Ended:
+        """``scipy.optimize.minimize``."""
+        from scipy.optimize import minimize
+
+        values = Simulator(task, ask)
+        result = minimize(
+            values.objective,
+            task.start,
+            method="COBYLA",
+            options={"rhobeg": self.initial_radius, "tol": self.final_radius, "maxiter": sys.maxsize},
+            **region(task, values.constraints),
+        )
+        return Ended(result.message)
+
+
+class COBYQA(Local):
+    """Quadratic models of f and every h, within a shrinking trust region; bounds are never left.
+
+    One call per step.
+
+    Notes
+    -----
+    It evaluates constraints at old points again, which is free unless noise is independent (comparators 7.1). SciPy's
+    own door to it holds a lock for the whole optimisation, so that a second replica in the same thread would wait for
+    ever: what stands behind the door is called instead, or the package cobyqa where SciPy has moved it.
+
+    References
+    ----------
+    Ragonneau (2022), PhD thesis; scipy.optimize.minimize(method="COBYQA"). Comparators 7.1.
+    """
+
+    title = "COBYQA (SciPy)"
+    source = "SciPy"
+
+    def play(self, task: Task, ask: Ask) -> Ended:
+        """``scipy.optimize.minimize`` without its lock."""
+        values = Simulator(task, ask)
+        given = region(task, values.constraints)
+        options = {
+            "radius_init": self.initial_radius,
+            "radius_final": self.final_radius,
+            "feasibility_tol": 1e-8,
+            "maxfev": sys.maxsize,
+            "maxiter": sys.maxsize,
+        }
+        result = _cobyqa()(values.objective, task.start, (), given["bounds"], given["constraints"], None, options)
+        return Ended(result.message)
+
+
+def _cobyqa() -> Any:
+    try:
+        from scipy._lib.cobyqa import minimize
+    except ImportError:
+        try:
+            from cobyqa import minimize
+        except ImportError:
+            raise ImportError(
+                "Expected COBYQA inside SciPy, got a SciPy that keeps it elsewhere: run python -m pip install cobyqa."
+            ) from None
+    return minimize
+
+
+def region(task: Task, constraints: Any, jacobian: Any = None, keep: bool = False) -> dict[str, Any]:
+    """SciPy's bounds and constraints: the box, and h <= 0 where there is an h."""
+    from scipy.optimize import Bounds, NonlinearConstraint
+
+    bounds = Bounds(task.lower, task.upper, keep_feasible=keep)
+    if not task.m:
+        return {"bounds": bounds, "constraints": ()}
+    slopes = {} if jacobian is None else {"jac": jacobian, "hess": quasi_newton()}
+    return {"bounds": bounds, "constraints": NonlinearConstraint(constraints, -np.inf, 0.0, **slopes)}
+
+
+def quasi_newton() -> Any:
+    """SciPy's BFGS without its warning where slopes stay the same: it skips such an update in any case."""
+    from scipy.optimize import BFGS
+
+    class Quiet(BFGS):
+        def update(self, delta_x: Array, delta_grad: Array) -> None:
+            if np.any(delta_grad):
+                super().update(delta_x, delta_grad)
+
+    return Quiet()

@@ -1,0 +1,72 @@
+"""Radii and difference steps from the box, the noise and the curvature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.parameters import Scale
+from zoviz.core.sets import Box
+from zoviz.core.types import Constants
+from zoviz.problems.base import Problem
+from zoviz.solvers.external.base import Peer
+
+
+class Local(Peer):
+    """A peer that starts from a radius or a step in units of x, and shrinks it."""
+
+    __abstract = True
+
+    initial_radius = Scale(
+        None, softbounds=(1e-6, 1e3), label="Initial radius ρ₀", doc="First size of the steps, in units of x."
+    )
+    final_radius = Scale(
+        None, softbounds=(1e-9, 1.0), label="Final radius ρ₁", doc="The library ends when its steps are this small."
+    )
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """The first and the last of ``radii``."""
+        first, last = radii(problem, constants)
+        return {"initial_radius": first, "final_radius": last}
+
+
+def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
+    """First and last radius: a tenth of the box's width w, at least 2 r*; and 1e-6 w, at least r*.
+
+    r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h, and sigma the noise between two steps: also
+    under the contract "common". The width is the median of the finite ones; the first radius is at most 0.4 of it,
+    so that a step from the middle of the box stays inside, and the last half of the first, so that there is something
+    to shrink.
+
+    References
+    ----------
+    Comparators 7.1; More and Wild (2012) for r*, by way of comparators 7.0, rule 5.
+    """
+    width, least = width_of(problem), difference_step(constants, noise_of(problem, constants))
+    first = min(max(0.1 * width, 2.0 * least), 0.4 * width)
+    return first, min(max(1e-6 * width, least), 0.5 * first)
+
+
+def width_of(problem: Problem) -> float:
+    """Median finite width of the box, 2 where there is none."""
+    assert isinstance(problem.domain, Box)
+    widths = problem.domain.upper - problem.domain.lower
+    widths = widths[np.isfinite(widths) & (widths > 0)]
+    return float(np.median(widths)) if widths.size else 2.0
+
+
+def noise_of(problem: Problem, constants: Constants) -> float:
+    """Standard deviation of a value from one step to the next; within one step, "common" noise cancels."""
+    return float(problem.noise_scale) if problem.noise == "common" else constants.noise
+
+
+def difference_step(constants: Constants, noise: float) -> float:
+    """8^(1/4) sqrt(noise / L), the step of a forward difference that balances noise and curvature.
+
+    References
+    ----------
+    More and Wild (2012), by way of comparators 7.0, rule 5.
+    """
+    curvature = max(constants.curvature, constants.constraint_curvature, 1e-12)
+    return float(8.0**0.25 * np.sqrt(noise / curvature))

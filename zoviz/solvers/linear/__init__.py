@@ -1,0 +1,1 @@
+"""Solvers for stochastic problems with linear constraints."""

@@ -1,0 +1,188 @@
+"""What the methods for linear constraints share: the lifted rows, states, gradients of f, rules for steps."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
+from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators.scalars import objective
+from zoviz.oracle import FirstOrder, Oracle
+from zoviz.problems.base import Problem
+from zoviz.problems.linear import LinearlyConstrained
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.step_rules import noisy_radius
+
+
+class Lifted:
+    r"""Linear rows as equations of a point w: x itself, or (x, t) with A x - t = b and t <= 0 for inequalities.
+
+    Parameters
+    ----------
+    oracle : Oracle
+        On a ``LinearlyConstrained`` problem; p rows, s = 0 slacks for equations, p for inequalities.
+    """
+
+    def __init__(self, oracle: Oracle) -> None:
+        self.first, self._domain, self._n = FirstOrder(oracle), oracle.domain, oracle.n
+        self._slacks = 0 if self.first.equations else self.first.rows
+
+    def start(self, x0: Array) -> Array:
+        """w (R, n + s) at x0 (R, n), with t = [A x0 - b]_-."""
+        return np.concatenate([x0, np.minimum(self.first.residual(x0), 0.0)], axis=1) if self._slacks else x0
+
+    def residual(self, w: Array, copy: int = 0) -> Array:
+        """A x - t - b, shape (R, p)."""
+        residual = self.first.residual(w[:, : self._n], copy)
+        return residual - w[:, self._n :] if self._slacks else residual
+
+    def slope(self, gradient: Array, dual: Array, copy: int = 0) -> Array:
+        """Gradient of f + <dual, A x - t - b> in w, (R, n + s), from that of f."""
+        slope = gradient + self.first.adjoint(dual, copy)
+        return np.concatenate([slope, -dual], axis=1) if self._slacks else slope
+
+    def project(self, w: Array) -> Array:
+        """Nearest point of X x {t <= 0}."""
+        if not self._slacks:
+            return self._domain.project(w)
+        return np.concatenate([self._domain.project(w[:, : self._n]), np.minimum(w[:, self._n :], 0.0)], axis=1)
+
+
+class Views:
+    """What a state of ``point`` (R, n + s), ``dual`` (R, p) and ``n`` stands for."""
+
+    __slots__ = ()
+    point: Array
+    dual: Array
+    n: int
+
+    @property
+    def x(self) -> Array:
+        """The iterate, (R, n)."""
+        return self.point[:, : self.n]
+
+    @property
+    def slack(self) -> Array:
+        """t, (R, s)."""
+        return self.point[:, self.n :]
+
+    @property
+    def y(self) -> Array:
+        """Multipliers of h, (R, m), at least 0."""
+        if self.slack.shape[1]:
+            return np.maximum(self.dual, 0.0)
+        return np.maximum(np.concatenate([self.dual, -self.dual], axis=1), 0.0)
+
+
+class _PointDual(NamedTuple):
+    point: Array
+    dual: Array
+    iteration: int
+    n: int
+
+
+class PointDual(Views, _PointDual):
+    """Lifted iterate, multipliers of the rows, iteration, number of variables."""
+
+    __slots__ = ()
+
+
+class LinearMethod(Solver):
+    """A method for linear constraints that sees f through stochastic gradients, or through values (ours).
+
+    ``gradients="zeroth-order"`` replaces the stochastic gradient by ``estimator`` on f, under the same sample; the
+    linear part stays exact. A stochastic gradient costs one call, whatever the size of its mini-batch.
+    """
+
+    __abstract = True
+
+    forms = ("linearly constrained",)
+    families = (Sphere, CentralSphere, Gaussian, Coordinate)
+    live: ClassVar[tuple[str, ...]] = (
+        "primal_step",
+        "batch_size",
+        "estimator.batch_size",
+        "estimator.smoothing_radius",
+    )
+    takes_samples = True
+    """Whether rows that are only sampled will do."""
+
+    gradients: param.Selector[str] = param.Selector(
+        default="stochastic",
+        objects=["stochastic", "zeroth-order"],
+        label="Gradients of f",
+        doc="stochastic: the problem's. zeroth-order (ours): estimated from values under one sample.",
+    )
+    horizon = param.Integer(
+        default=10_000,
+        bounds=(1, 10**9),
+        softbounds=(100, 10**6),
+        label="Horizon T",
+        doc="Iterations that the rule sizes the steps for.",
+    )
+    batch_size = param.Integer(
+        default=1, bounds=(1, 10**6), softbounds=(1, 100), label="Mini-batch", doc="Samples of one iteration."
+    )
+    primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step τ", doc="Step of x along the gradient.")
+    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of f, for zeroth-order gradients.")
+
+    def __init__(self, **params: Any) -> None:
+        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))
+        super().__init__(**params)
+
+    def objection(self, problem: Problem) -> str | None:
+        """Linear rows in the user's own units; known ones where the method needs them."""
+        if not isinstance(problem, LinearlyConstrained):
+            return f"{self.title} is for linear constraints, and {problem.title} has others: choose another solver."
+        if problem.scaled:
+            return f"{self.title} knows the rows in the problem's own units: switch its scaling off."
+        if problem.sampled_rows and not self.takes_samples:
+            return f"{self.title} needs rows that are known, and here they are only sampled: choose another solver."
+        return None
+
+    def theory(self, problem: Problem, info: Info) -> dict[str, Array]:
+        """What theory says of the estimator, where it is in use."""
+        return super().theory(problem, info) if self.gradients == "zeroth-order" else {}
+
+    def scale(self, problem: Problem, power: float) -> float:
+        """min{1, (400 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""
+        inflation = 1.0 + self.relative_variance(problem.domain.n) if self.gradients == "zeroth-order" else 1.0
+        return min(1.0, (400.0 / self.horizon) ** power) / inflation
+
+    def radius(self, problem: Problem, constants: Constants) -> float:
+        """The estimator's radius: 1e-5, larger under independent noise."""
+        return noisy_radius(constants, problem.domain.n, self.estimator.batch_size, 1e-5)
+
+    def gradient(self, first: FirstOrder, x: Array, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:
+        """Gradient of f at x (R, n) under the present sample, and its measured variance (R,)."""
+        if self.gradients == "stochastic":
+            return first.gradient(x), np.full(len(x), np.nan)
+        estimate = self.estimator.estimate(objective, x, oracle, streams)
+        return estimate.gradient, estimate.variance
+
+    def info(self, x: Array, variance: Array, oracle: Oracle) -> Info:
+        """What a step tells: the gradient of f is that of the Lagrangian without multipliers."""
+        return Info(variance, x, np.zeros((len(x), oracle.m)), self.estimator.smoothing_radius)
+
+
+class PenalisedMethod(LinearMethod):
+    """A method with rho/2 ||Ax - b||^2 in its Lagrangian."""
+
+    __abstract = True
+
+    live: ClassVar[tuple[str, ...]] = (*LinearMethod.live, "penalty")
+
+    penalty = Scale(
+        None, bounds=(0.0, 1e9), softbounds=(1e-3, 1e3), label="Penalty ρ", doc="Weight of ||Ax - b||² / 2."
+    )
+
+
+def row_square(problem: Problem) -> float:
+    """||A||^2 of the lifted rows, which for inequalities are (A, -I); 1 where A is 0."""
+    assert isinstance(problem, LinearlyConstrained)
+    return problem.operator_norm**2 + (0.0 if problem.equations else 1.0) or 1.0

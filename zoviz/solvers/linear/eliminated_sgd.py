@@ -1,0 +1,131 @@
+"""Projected stochastic gradient descent on the problem without its equations: a baseline."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
+from zoviz.oracle import FirstOrder, Oracle
+from zoviz.problems.base import Problem
+from zoviz.problems.linear import LinearlyConstrained
+from zoviz.solvers.base import Info
+from zoviz.solvers.linear.base import LinearMethod, Views
+
+_CONSISTENT = 1e-9
+"""Share of A and b that may stay, by round-off, when the free variables solve the equations."""
+
+
+@dataclass(frozen=True)
+class Elimination:
+    """Equations A x = b solved for the variables without bounds.
+
+    Attributes
+    ----------
+    inverse : Array, shape (n, p)
+        Pseudo-inverse of A_F, the columns of A that belong to them; 0 in the rows of the other variables.
+    matrix, offset : Array, shapes (p, n) and (p,)
+    """
+
+    inverse: Array
+    matrix: Array
+    offset: Array
+
+    def restore(self, x: Array) -> Array:
+        """x with its free variables moved, as little as possible, so that A x = b."""
+        return x - (x @ self.matrix.T - self.offset) @ self.inverse.T
+
+
+def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
+    """Equations solved for the free variables; None where these do not suffice."""
+    free = np.isinf(domain.lower) & np.isinf(domain.upper)
+    if not free.any():
+        return None
+    inverse = np.zeros(matrix.T.shape)
+    inverse[free] = np.linalg.pinv(matrix[:, free])
+    whole = np.concatenate([matrix, offset[:, None]], axis=1)
+    left = whole - (matrix @ inverse) @ whole
+    if np.linalg.norm(left) > _CONSISTENT * np.linalg.norm(whole):
+        return None
+    return Elimination(inverse, matrix, offset)
+
+
+class _Eliminated(NamedTuple):
+    point: Array
+    dual: Array
+    elimination: Elimination
+    iteration: int
+    n: int
+
+
+class Eliminated(Views, _Eliminated):
+    """Iterate, multipliers of the rows, the solved equations, iteration, number of variables."""
+
+    __slots__ = ()
+
+
+class EliminatedSGD(LinearMethod):
+    r"""Projected stochastic gradient steps in the variables that the equations leave.
+
+    .. math::
+        y = -(A_F^+)^\top \nabla_F f(x^t, \xi), \qquad
+        x_C^{t+1} = \Pi_{X_C}\big(x_C^t - \tau\,[\nabla_C f + A_C^\top y]\big), \qquad
+        x_F^{t+1} = x_F^t - \tau\,[\nabla_F f + A_F^\top y] + A_F^+ A_C (x_C^t - x_C^{t+1})
+
+    where F are the variables without bounds and C the others: the variables are x_C and the part of x_F in the null
+    space of A_F. Every iterate satisfies A x = b. One stochastic gradient per iteration (k + 1 calls in the
+    zeroth-order form, which is ours). Without bounds at all it is SGD projected on {A x = b}.
+
+    References
+    ----------
+    Nocedal and Wright (2006), Numerical Optimization, §15.3, for the elimination.
+    """
+
+    title = "Eliminated SGD"
+    source = "textbook"
+    takes_samples = False
+
+    def objection(self, problem: Problem) -> str | None:
+        """Equations must be soluble for the variables without bounds."""
+        reason = super().objection(problem)
+        if reason is not None:
+            return reason
+        assert isinstance(problem, LinearlyConstrained)
+        domain = problem.domain
+        if not problem.equations:
+            return f"{self.title} eliminates equations, and the rows are inequalities: choose another solver."
+        if not isinstance(domain, Box) or eliminate(*problem.matrix(), domain) is None:
+            return f"{self.title} solves the equations for variables without bounds, which do not suffice here."
+        return None
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c as for Algorithm 1. Ours."""
+        assert isinstance(problem, LinearlyConstrained) and isinstance(problem.domain, Box)
+        found = eliminate(*problem.matrix(), problem.domain)
+        assert found is not None
+        bounded = found.matrix[:, ~found.inverse.any(axis=1)]
+        square = np.linalg.eigvals(found.inverse.T @ found.inverse @ (bounded @ bounded.T)).real.max(initial=0.0)
+        step = self.scale(problem, 0.5) / (2.0 * constants.curvature * (1.0 + float(square)))
+        return {"primal_step": step, "estimator.smoothing_radius": self.radius(problem, constants)}
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Eliminated:
+        """The start, moved on {A x = b}; no call."""
+        first, domain = FirstOrder(oracle), oracle.domain
+        assert isinstance(domain, Box)
+        found = eliminate(*first.matrix(), domain)
+        assert found is not None
+        return Eliminated(found.restore(x0), np.zeros((len(x0), first.rows)), found, 0, oracle.n)
+
+    def step(self, state: Eliminated, oracle: Oracle, streams: Streams) -> tuple[Eliminated, Info]:
+        """One projected step, then back on the equations."""
+        first, x, solved = FirstOrder(oracle), state.x, state.elimination
+        oracle.resample(self.batch_size)
+        gradient, variance = self.gradient(first, x, oracle, streams)
+        dual = -gradient @ solved.inverse
+        moved = oracle.domain.project(x - self.primal_step * (gradient + first.adjoint(dual)))
+        new = Eliminated(solved.restore(moved), dual, solved, state.iteration + 1, state.n)
+        return new, self.info(x, variance, oracle)

@@ -1,0 +1,106 @@
+"""The smoothed and linearised augmented Lagrangian method with recursive momentum (STORM)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.parameters import Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Info
+from zoviz.solvers.linear.base import Lifted
+from zoviz.solvers.linear.smoothed_base import Kept, SmoothedMethod, SmoothedViews
+
+
+class _Recursive(NamedTuple):
+    point: Array
+    dual: Array
+    anchor: Array
+    momentum: Array
+    kept: Kept
+    iteration: int
+    n: int
+
+
+class Recursive(SmoothedViews, _Recursive):
+    """Lifted iterate, multipliers, lifted centre, estimate of grad f (R, n), what (3.2) keeps, iteration, variables."""
+
+    __slots__ = ()
+
+
+class StormALM(SmoothedMethod):
+    r"""The smoothed method on a gradient estimate that is corrected, not replaced, by each new sample.
+
+    .. math::
+        y^{t+1} &= y^t + \eta (A x^t - b) \\
+        x^{t+1} &= \Pi_X\big(x^t - \tau\,[g^t + A^\top y^{t+1} + \rho A^\top(A x^t - b) + \mu (x^t - z^t)]\big) \\
+        z^{t+1} &= z^t + \beta (x^t - z^t) \\
+        g^{t+1} &= \nabla f(x^{t+1}, \xi^{t+1}) + (1 - a)\,[g^t - \nabla f(x^t, \xi^{t+1})]
+
+    g^0 is the mean of N = ceil(T^(1/3)) samples. Two stochastic gradients per iteration, under the same sample. In the
+    zeroth-order form, which is ours, both are estimated along the same directions: 2 (k + 1) calls.
+
+    Notes
+    -----
+    The paper's box has A^T y without an index, no rho and lambda for mu (comparators 8.2, 3A); its text has another
+    sample in the recursion than its box (4A); a = 1, not 0, is Algorithm 1 (5A); N = T^(1/6) is too small (6A).
+
+    References
+    ----------
+    Paper salm, Algorithm 3; Cutkosky and Orabona (2019) for the recursion.
+    """
+
+    title = "Smoothed ALM with STORM"
+    source = "salm, Alg. 3"
+    live = (*SmoothedMethod.live, "momentum")
+    takes_samples = False
+
+    momentum = Scale(
+        None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        """The recursion needs the same sample at two points."""
+        if problem.noise == "independent":
+            return f"{self.title} needs one sample at two points: choose another noise contract than independent."
+        return super().objection(problem)
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """Steps as for Algorithm 1 but of order T^(-1/3), and a = min{1, (400 / T)^(2/3)}.
+
+        References
+        ----------
+        Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (comparators 8.2, 6A); the factors are ours.
+        """
+        return self.rule(problem, constants, 1.0 / 3.0) | {"momentum": min(1.0, (400.0 / self.horizon) ** (2.0 / 3.0))}
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:
+        """z = x0, y = 0, and a first estimate from N samples: one gradient."""
+        lifted = Lifted(oracle)
+        point, dual = lifted.start(x0), np.zeros((len(x0), lifted.first.rows))
+        oracle.resample(self.batch_size * math.ceil(self.horizon ** (1.0 / 3.0) - 1e-9))
+        gradient, _ = self.gradient(lifted.first, x0, oracle, streams)
+        return Recursive(point, dual, point, gradient, Kept(point, dual, point), 0, oracle.n)
+
+    def step(self, state: Recursive, oracle: Oracle, streams: Streams) -> tuple[Recursive, Info]:
+        """Dual, primal and proximal update, then the recursion."""
+        lifted = Lifted(oracle)
+        residual = lifted.residual(state.point)
+        dual = self.ascend(state, residual)
+        slope = lifted.slope(state.momentum, dual + self.penalty * residual)
+        point, anchor = self.descend(state, slope, lifted)
+        oracle.resample(self.batch_size)
+        before = streams.snapshot()
+        old, _ = self.gradient(lifted.first, state.x, oracle, streams)
+        streams.restore(before)  # the same directions at both points, so that their errors cancel
+        x = point[:, : state.n]
+        new, variance = self.gradient(lifted.first, x, oracle, streams)
+        estimate = new + (1.0 - self.momentum) * (state.momentum - old)
+        kept = self.keep(state, dual, streams)
+        after = Recursive(point, dual, anchor, estimate, kept, state.iteration + 1, state.n)
+        return after, self.info(x, variance, oracle)

@@ -1,0 +1,273 @@
+"""Magnitudes of an unknown black box, measured with charged oracle calls: differences set against their noise.
+
+Differences along c = min(n, 10) random orthonormal directions d_j, at 1% of the width of X and inside a box, give
+slopes and curvatures q_j = d_j' H d_j of every function, and from these ||g||^2 = n mean (g' d_j)^2 and
+
+.. math:: L = |\bar q| + S, \qquad S^2 = \tfrac{n (n + 2)}{2}\, \mathrm{var}(q)
+
+For a random frame E q = tr H / n and S^2 = ||H||_F^2 - tr(H)^2 / n, and no eigenvalue exceeds |tr H| / n + S. A whole
+frame (c = n) of positive curvatures gives the trace as a second bound; S, of few samples, then counts 1.5 times.
+Without noise L is 0.7 to 3 times the largest eigenvalue of most spectra, in 9 of 10 frames and up to n = 100; of one
+direction among many, 0.4 to 1.4.
+
+Under independent noise, 8 repeats tell every function's noise sigma_i; the step widens to 4% and 16% until all second
+differences exceed 100 sigma_i, or the curvature is negligible beside the slope; every function takes the first step
+that serves it. Where the widest does not, 20 and more directions replace its 10, with twice as many repeats of the
+centre. A look after the first is taken only where the budget that is left covers four of them. What noise adds to
+moments is subtracted. A mean that noise hides (3 standard errors) is replaced by |mean| + 2 standard errors; a variance
+that noise hides, by what noise can hide, S <= 1.5 |mean|.
+
+References
+----------
+Wolkowicz and Styan (1980), Theorem 2.1, for the bound; More and Wild (2011), (2012) for noise and steps.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+
+
+def moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
+    """The starts, moved so that ``reach`` around them lies in the box, where it is that wide."""
+    domain = oracle.domain
+    if not isinstance(domain, Box):
+        return x0
+    reach = np.minimum(reach, 0.5 * (domain.upper - domain.lower))
+    return np.minimum(np.maximum(x0, domain.lower + reach), domain.upper - reach)
+
+
+def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Array]:
+    """Offsets (R, k, n) cut off where an interval of the box is shorter than twice that, and their lengths (R, k)."""
+    domain = oracle.domain
+    if not isinstance(domain, Box):
+        return offset, length
+    half = 0.5 * (domain.upper - domain.lower)
+    cut = np.minimum(np.maximum(offset, -half), half)
+    left = np.sqrt(np.square(cut).sum(axis=-1))
+    shorter = (cut != offset).any(axis=-1) & (left > 0)
+    return np.where(shorter[..., None], cut, offset), np.where(shorter, left, length)
+
+
+def typical_width(oracle: Oracle, x: Array) -> float:
+    """A typical length: the median finite width of the box, else the size of the start, at least 1."""
+    domain = oracle.domain
+    if isinstance(domain, Box):
+        widths = (domain.upper - domain.lower)[np.isfinite(domain.upper - domain.lower)]
+        if widths.size and np.median(widths) > 0:
+            return float(np.median(widths))
+    return float(max(1.0, np.abs(x).max()))
+
+
+_DIRECTIONS = 10
+_REPEATS = 8
+_STEPS = (0.01, 0.04, 0.16)
+"""Steps as shares of the width: the first, and those to which independent noise may widen it."""
+_CLEAR = 100.0
+"""A second difference this many times its function's noise is taken as it is (More and Wild 2012, tau_1)."""
+_SEEN = 3.0
+"""Standard errors from which a mean counts as told from noise."""
+_FRAMES = 20
+"""Directions, at least, with which the widest step is repeated where noise still hides a curvature."""
+_COVERED = 4
+"""How many looks of one price the budget must cover for one to be worth it."""
+_SHARE = 48.0**-0.5
+"""Standard deviation of a number uniform over half of the width, as a share of it."""
+_ROUND_OFF = 4e-16
+
+
+def look(oracle: Oracle, frames: int = 1) -> tuple[int, int]:
+    """Calls per replica of one look with so many frames: at the centre, and around it."""
+    around = 2 * frames * min(oracle.n, _DIRECTIONS)
+    if oracle.contract != "independent":
+        return 1, around
+    # Twice as many repeats as directions: the centre enters every curvature twice.
+    return max(_REPEATS, around if frames > 1 else 0), around
+
+
+class _Moments(NamedTuple):
+    """What one step tells of every function, f first; arrays of shape (m + 1,).
+
+    Attributes
+    ----------
+    slope : Array
+        Norm of the gradient.
+    bend, norm : Array
+        Bound on the Hessian's largest eigenvalue, and its Frobenius norm; what noise may hide where they cannot be told
+        from that.
+    steep, clear : ndarray of bool
+        Whether noise hardly matters to ``slope``; and to ``bend``, or both are too small to matter beside the slope.
+    """
+
+    slope: Array
+    bend: Array
+    norm: Array
+    steep: np.ndarray
+    clear: np.ndarray
+
+
+def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+    """The problem's own constants, or those measured around the first start that is defined.
+
+    L_f is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone. The slope G_0 that dual
+    steps are made of is the root mean square of the constraints' within a quarter of the width in every coordinate,
+    [G_h^2 + width^2 sum ||H_i||_F^2 / 48]^(1/2): a start where they happen to be flat says little. A problem in
+    scaled units is always measured: bounds known in the user's are not tight there.
+
+    2c + 1 calls per replica, c = min(n, 10); with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most,
+    as far as the budget goes; all charged. Every replica uses one's figures, so that its course does not depend on how
+    many others follow.
+    """
+    known = problem.noisy_constants
+    if known is not None and oracle.units is None:
+        return known
+    before, n = oracle.spent, oracle.n
+    probes, found = _measured(oracle, x0, streams)
+    slope, bend = found.slope, found.bend
+    steepness = np.linalg.norm(slope[1:])
+    elsewhere = _SHARE * probes.width * np.linalg.norm(found.norm[1:])
+    return Constants(
+        curvature=float(max(bend[0], slope[0] / (probes.width * np.sqrt(n)))) or 1.0,  # f is flat: any step will do
+        constraint_curvature=float(np.linalg.norm(bend[1:])),
+        slope=float(slope[0]),
+        constraint_slope=float(steepness),
+        # Where there is no constraint, or a flat one, any step will do.
+        start_slope=float(np.hypot(steepness, elsewhere)) or 1.0,
+        weak_convexity=np.nan,
+        noise=float(probes.sigma[0]),
+        source=f"measured ({oracle.spent - before} calls)",
+        constraint_noise=float(np.linalg.norm(probes.sigma[1:])),
+    )
+
+
+def _measured(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Moments]:
+    """Widen the step, then repeat the widest, as far as noise demands."""
+    probes = _Probes(oracle, x0, streams)
+    found = probes.moments(_STEPS[0])
+    last = -(-_FRAMES // min(oracle.n, _DIRECTIONS))
+    for step, frames in [*((step, 1) for step in _STEPS[1:]), (_STEPS[-1], last)] if probes.noisy else ():
+        if found.clear.all() or not oracle.affords(np.full(len(x0), _COVERED * sum(look(oracle, frames)))).all():
+            break
+        found = _first_clear(found, probes.moments(step, frames))
+    return probes, found
+
+
+def _first_clear(old: _Moments, new: _Moments) -> _Moments:
+    """Of every function the old figures where they were clear, else the new."""
+    return _Moments(
+        np.where(old.steep, old.slope, new.slope),
+        np.where(old.clear, old.bend, new.bend),
+        np.where(old.clear, old.norm, new.norm),
+        old.steep | new.steep,
+        old.clear | new.clear,
+    )
+
+
+class _Probes:
+    """Points around the start, and the noise of the values there.
+
+    Attributes
+    ----------
+    noisy : bool
+        Whether two calls at one point may differ.
+    width : float
+        A typical length of X.
+    sigma : Array, shape (m + 1,)
+        Standard deviation of one value of every function, f first; of round-off at least.
+    """
+
+    def __init__(self, oracle: Oracle, x0: Array, streams: Streams) -> None:
+        self._oracle, self._streams, self._x0 = oracle, streams, x0
+        self.noisy = oracle.contract == "independent"
+        self.width = typical_width(oracle, x0[0])
+        self.sigma, self._freedom = np.zeros(oracle.m + 1), np.zeros(oracle.m + 1)
+        self._first: int | None = None
+
+    def moments(self, step: float, frames: int = 1) -> _Moments:
+        """At ``step`` widths around the start, by one frame of directions or more."""
+        n, count, replicas = self._oracle.n, min(self._oracle.n, _DIRECTIONS), len(self._x0)
+        draws = self._streams.normal("constants", frames, n, count)
+        d = np.swapaxes(np.linalg.qr(draws)[0], -1, -2).reshape(replicas, -1, n)
+        # Every coordinate moves by about the step, none by more than twice as much.
+        length = step * self.width * np.minimum(np.sqrt(n), 2.0 / np.abs(d).max(axis=-1))
+        centre = moved_inside(self._oracle, self._x0, 2.0 * step * self.width)[:, None]
+        repeats = look(self._oracle, frames)[0]
+        values = self._evaluate(np.repeat(centre, repeats, axis=1))
+        if self._first is None:
+            self._first = int(np.argmax(np.isfinite(values[..., 0]).any(axis=1)))
+        offset, length = kept_inside(self._oracle, length[..., None] * d, length)
+        one = self._first
+        ahead, behind = self._evaluate(centre + offset)[one], self._evaluate(centre - offset)[one]
+        level = self._learn_noise(values[one])
+        return self._moments(ahead - level, behind - level, length[one][:, None], repeats)
+
+    def _moments(self, ahead: Array, behind: Array, length: Array, repeats: int) -> _Moments:
+        """From values less the centre's, (directions, m + 1)."""
+        n, square, good = self._oracle.n, np.square(self.sigma), np.isfinite(ahead + behind)
+        number = np.maximum(good.sum(axis=0), 1)
+        inverse = _mean(1.0 / length**2, good, number)
+        slopes = _mean(np.square((ahead - behind) / (2.0 * length)), good, number)
+        noise = 0.5 * square * inverse
+        told = slopes > noise * (1.0 + _SEEN * np.sqrt(2.0 / number))
+        slope = np.sqrt(n * np.where(told, slopes - noise, slopes if self.noisy else 0.0))
+        second = ahead + behind
+        mean, mean_square = (_mean((second / length**2) ** p, good, number) for p in (1, 2))
+        noise = 2.0 * square * _mean(1.0 / length**4, good, number)
+        error = np.sqrt(noise / number + 4.0 * square * inverse**2 / repeats)
+        whole = number >= n
+        spread = _spread(mean_square - mean**2, mean, error, noise, (number, self._freedom), n)
+        mean = np.abs(mean) + np.where(np.abs(mean) < _SEEN * error, 2.0 * error, 0.0)
+        bend, norm = mean + spread * np.where(whole, 1.5, 1.0), np.sqrt(n * mean**2 + spread**2)
+        positive = whole & (np.where(good, second, 1.0) > 0).all(axis=0)
+        bend = np.where(positive, np.minimum(bend, n * (mean + 2.0 * error)), bend)
+        if not self.noisy:
+            bend, norm = (np.where(bend <= 10.0 * error, 0.0, size) for size in (bend, norm))  # round-off
+        clear = _mean(np.square(second), good, number) >= _CLEAR**2 * square
+        clear |= bend <= 0.1 * slope / (self.width * np.sqrt(n))
+        return _Moments(slope, bend, norm, slopes > 10.0 * 0.5 * square * inverse, clear)
+
+    def _learn_noise(self, values: Array) -> Array:
+        """Mean of the values at one point, (repeats, m + 1) to (m + 1,); their spread adds to what ``sigma`` knows."""
+        good = np.isfinite(values)
+        number = good.sum(axis=0)
+        level = _mean(values, good, np.maximum(number, 1))
+        square = np.where(good, np.square(values - level), 0.0).sum(axis=0) + self._freedom * np.square(self.sigma)
+        self._freedom = self._freedom + np.maximum(number - 1, 0)
+        sigma = np.sqrt(square / np.maximum(self._freedom, 1))
+        size, units = np.abs(level), self._oracle.units
+        if units is not None:
+            size[0] = np.abs(level[0] + units.level / units.f)
+        self.sigma = np.maximum(sigma, _ROUND_OFF * size)
+        return level
+
+    def _evaluate(self, points: Array) -> Array:
+        value = self._oracle(points)
+        return np.concatenate([value.f[..., None], value.h], axis=-1)
+
+
+def _mean(values: Array, good: np.ndarray, number: Array) -> Array:
+    """Mean over the first axis of what is finite."""
+    return np.where(good, values, 0.0).sum(axis=0) / number
+
+
+def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tuple[Array, Array], n: int) -> Array:
+    """S, of each function, from the variance of the curvatures over the directions and that of their noise.
+
+    ``counts`` are the directions, and the degrees of freedom of the noise's variance.
+    """
+    pairs = np.maximum(counts[0] - 1, 1)
+    # Directions of a frame repel each other: the variance of a whole one is exact.
+    variance = np.maximum(variance, 0.0) * np.where(counts[0] <= n, counts[0] / pairs * (n - 1) / n, 1.0)
+    hidden = noise * np.sqrt(2.0 / pairs + 2.0 / np.maximum(counts[1], 1))  # of both variances, were all of it noise
+    # A variance is the rarer sight where there is not even a mean, and n / sqrt(2) times it is at stake.
+    seen = variance - noise > hidden * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
+    factor = 0.5 * n * (n + 2) * (n > 1)
+    told, untold = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * hidden)
+    return np.where(seen, told, np.minimum(untold, 1.5 * np.abs(mean)))

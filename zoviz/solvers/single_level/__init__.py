@@ -1,0 +1,1 @@
+"""Solvers for online problems without a follower, from values alone."""

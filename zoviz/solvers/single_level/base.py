@@ -1,0 +1,104 @@
+"""What the single-level zeroth-order optimisers share: the follower's problem alone, with the leader's x fixed."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Estimate
+from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators.scalars import objective
+from zoviz.oracle import Composed, Oracle, Rounds
+from zoviz.problems.base import Problem
+from zoviz.problems.bilevel import Magnitudes
+from zoviz.solvers.base import Info
+from zoviz.solvers.bilevel.base import RoundSolver
+from zoviz.solvers.step_rules import diminishing
+
+RADIUS = 5e-3
+
+
+class SingleLevelState(NamedTuple):
+    """x as it was at the start, the follower's decision ``inner``, and the number of rounds."""
+
+    x: Array
+    inner: Array
+    iteration: int
+
+
+class SingleLevel(RoundSolver):
+    """Minimise g_t(x, y) over y in Y from values alone, x fixed; one estimate a round, on the round's own mini-batch.
+
+    Values of g are the only calls: k + 1 a round with forward differences along k directions, 2k with central ones.
+    """
+
+    __abstract = True
+
+    first_order = False
+    families = (Sphere, CentralSphere, Gaussian, Coordinate)
+    live: ClassVar[tuple[str, ...]] = (
+        "inner_step",
+        "schedule",
+        "inner_batch",
+        "estimator.batch_size",
+        "estimator.smoothing_radius",
+    )
+
+    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y.")
+    schedule: param.Selector[str] = param.Selector(
+        default="constant",
+        objects=["constant", "diminishing"],
+        label="Step schedule",
+        doc="constant, or diminishing: step / sqrt(t + 1).",
+    )
+    estimator = Part(GradientEstimator, label="Estimator", doc="Of the gradient of g in y.")
+
+    def __init__(self, **params: Any) -> None:
+        params.setdefault("estimator", Sphere(smoothing_radius=RADIUS, batch_size=10))
+        super().__init__(**params)
+
+    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+        """The smoothing radius, where it is left open: 0.005, as in the reference code for single images."""
+        return {"estimator.smoothing_radius": RADIUS}
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
+        """No call; x is the point of X nearest to ``x0``."""
+        return SingleLevelState(oracle.domain.project(x0), Rounds(oracle).initial(streams), 0)
+
+    def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
+        """One round: its functions are revealed, the slope of g at y is estimated, y moves."""
+        oracle.resample((1, self.inner_batch))
+        seen = self.seen(state.x, oracle)
+        estimate = self.estimator.estimate(objective, state.inner, seen, streams)
+        rate = diminishing(self.inner_step, state.iteration, self.schedule)
+        state = self.move(state, estimate, rate, seen, Rounds(oracle).inner_domain.project)
+        return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
+
+    def seen(self, x: Array, oracle: Oracle) -> Composed:
+        """The round's g at fixed x, as a function of y alone."""
+        rounds = Rounds(oracle)
+
+        def value(y: Array) -> Array:
+            return rounds.inner(x if y.ndim == 2 else np.broadcast_to(x[:, None], (*y.shape[:2], x.shape[1])), y)
+
+        return rounds.view(value)
+
+    def move(self, state: Any, estimate: Estimate, rate: float, seen: Composed, project: Any) -> Any:
+        """The state after the round.
+
+        Parameters
+        ----------
+        estimate : Estimate
+            Of the gradient of g at ``state.inner``; its base is g there, where the estimator paid for it.
+        rate : float
+            The round's inner step.
+        seen : Composed
+            For further values of the round's g.
+        project : callable
+            Onto Y.
+        """
+        raise NotImplementedError(f"{type(self).__name__} must define move(state, estimate, rate, seen, project).")
