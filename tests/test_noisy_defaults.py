@@ -10,7 +10,7 @@ from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.problems.scaled import Scaled
-from zoviz.runs.scaling import present
+from zoviz.runs.engine.startup import present
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
 from zoviz.solvers.measured_constants import constants_of
 

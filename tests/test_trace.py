@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 import pytest
 
-from zoviz.runs.trace import Trace
+from zoviz.runs.engine.trace import Trace
 
 
 def filled(rows: int, capacity: int) -> Trace:

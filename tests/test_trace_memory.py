@@ -16,7 +16,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems import Problem
-from zoviz.runs.trace import CAPACITY
+from zoviz.runs.engine.trace import CAPACITY
 from zoviz.solvers import Solver
 from zoviz.solvers.base import Info
 

@@ -11,8 +11,8 @@ from sqlalchemy import insert, select
 
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.run import Run
+from zoviz.runs.storage.schema import RUNS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import RUNS
 from zoviz.solvers import ZOSPLM
 
 

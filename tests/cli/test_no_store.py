@@ -10,7 +10,7 @@ import pytest
 
 from zoviz.cli.command import FAILED, FINE, MISUSED
 from zoviz.cli.main import main
-from zoviz.runs.database import NoStore
+from zoviz.runs.storage.database import NoStore
 from zoviz.runs.store import Store
 
 READING = {

@@ -18,8 +18,8 @@ from helpers.hostile_values import Bomb
 from zoviz import Run
 from zoviz.core.binary import pack
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
+from zoviz.runs.storage.schema import PARTS, RECIPES, RUNS, SNAPSHOTS, sealed
 from zoviz.runs.store import Store
-from zoviz.runs.tables import PARTS, RECIPES, RUNS, SNAPSHOTS, sealed
 from zoviz.solvers import ZOCEG
 
 OWN = """

@@ -13,9 +13,9 @@ from helpers.every_solver import EVERY
 from zoviz import Run
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
-from zoviz.runs.checkpoint import capture, restore
-from zoviz.runs.journal import Change
-from zoviz.runs.trace import Trace
+from zoviz.runs.engine.checkpoint import capture, restore
+from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.trace import Trace
 
 SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}

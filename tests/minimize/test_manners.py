@@ -13,7 +13,7 @@ from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE, scaled
 from zoviz import minimize
 from zoviz.core.types import Array
-from zoviz.runs.result import OptimizeResult
+from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
 from zoviz.solvers.choice import named
 

@@ -14,8 +14,8 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, ZovizError
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, Problem
-from zoviz.runs import worker as worker_module
-from zoviz.runs.trace import Trace
+from zoviz.runs.engine import worker as worker_module
+from zoviz.runs.engine.trace import Trace
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
 
 # --- budgets ----------------------------------------------------------------------------------------------------------

@@ -13,8 +13,8 @@ import pytest
 from helpers import waiting
 from zoviz import Run
 from zoviz.problems import LoadTracking
+from zoviz.runs.engine.trace import Trace
 from zoviz.runs.store import Store
-from zoviz.runs.trace import Trace
 from zoviz.solvers import ZOCEG
 
 

@@ -14,7 +14,7 @@ from zoviz.estimators import Coordinate, Sphere
 from zoviz.oracle import Oracle
 from zoviz.papers.load_tracking import instance, solve
 from zoviz.problems import BlackBox
-from zoviz.runs.scaling import present
+from zoviz.runs.engine.startup import present
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
 
 WEIGHTS = np.array([0.01, 0.5, 1.0, 2.0, 9.0, 1e4, 0.0])

@@ -19,11 +19,11 @@ from zoviz.cli.main import main
 from zoviz.core.types import Array, OracleError
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox
+from zoviz.runs.storage.schema import EVALUATIONS, RUNS
 from zoviz.runs.store import Store
-from zoviz.runs.study import grid
-from zoviz.runs.tables import EVALUATIONS, RUNS
 from zoviz.solvers import ZOCEG, ZOEG
 from zoviz.solvers.base import Solver
+from zoviz.studies.study import grid
 
 BOX = [(-1.0, 1.0)] * 2
 STEPS = [1e-1, 1e-2, 1e-3]

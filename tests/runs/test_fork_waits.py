@@ -13,10 +13,10 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.again import onward
-from zoviz.runs.checkpoint import capture, restore
-from zoviz.runs.journal import Change
-from zoviz.runs.readout import Progress
+from zoviz.runs.engine.checkpoint import capture, restore
+from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.run_view import Progress
+from zoviz.runs.repeat import onward
 from zoviz.solvers import ZOSPLM
 
 

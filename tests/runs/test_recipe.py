@@ -13,9 +13,8 @@ import pytest
 from zoviz.core.registry import discover, required
 from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
-from zoviz.runs import recipe
-from zoviz.runs.likeness import check_same
-from zoviz.runs.recipe import describe, rebuild
+from zoviz.runs.storage import recipe
+from zoviz.runs.storage.recipe import check_same, describe, rebuild
 from zoviz.solvers import ZOCEG, Solver
 
 

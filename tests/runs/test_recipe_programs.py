@@ -8,7 +8,7 @@ import pytest
 
 from zoviz.core.types import Untrusted
 from zoviz.problems import Executable
-from zoviz.runs.recipe import describe, rebuild
+from zoviz.runs.storage.recipe import describe, rebuild
 
 
 @pytest.mark.parametrize(

@@ -21,9 +21,9 @@ from helpers.same_run import same
 from zoviz import Run
 from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox
-from zoviz.runs.database import StoreError
+from zoviz.runs.storage.database import StoreError
+from zoviz.runs.storage.schema import EVALUATIONS, RUNS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import EVALUATIONS, RUNS
 from zoviz.solvers import CMAES, ZOCEG
 
 

@@ -12,8 +12,8 @@ from sqlalchemy import insert, select
 
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP
+from zoviz.runs.storage.schema import RECIPES, RUNS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import RECIPES, RUNS
 from zoviz.solvers import ZOSPLM
 
 pytestmark = pytest.mark.bench

@@ -18,8 +18,8 @@ from zoviz.core.types import Array, ZovizError
 from zoviz.estimators import Block, Coordinate
 from zoviz.problems import BlackBox, LoadTracking
 from zoviz.runs.store import Store
-from zoviz.runs.study import draws, grid
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOiALM
+from zoviz.studies.study import draws, grid
 
 BOX = [(-1.0, 1.0)] * 2
 STEPS = [1e-1, 1e-2, 1e-3]

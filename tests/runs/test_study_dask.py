@@ -15,8 +15,8 @@ import pytest
 from zoviz import Study
 from zoviz.problems import LoadTracking
 from zoviz.runs.store import Store
-from zoviz.runs.study import grid
 from zoviz.solvers import ZOCEG
+from zoviz.studies.study import grid
 
 
 def dask_sweep(store: Store, runs: int, iterations: int, kill_at: int, folder: Path) -> dict[str, Any]:

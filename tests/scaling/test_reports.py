@@ -12,7 +12,7 @@ from zoviz.estimators import Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
 from zoviz.problems.scaled import Scaled
-from zoviz.runs.scaling import present
+from zoviz.runs.engine.startup import present
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.solvers.base import Info
 

@@ -7,7 +7,7 @@ import pytest
 
 from zoviz import Run
 from zoviz.problems import LoadTracking, NonconvexQCQP
-from zoviz.runs.trace import Snapshot
+from zoviz.runs.engine.trace import Snapshot
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.views.base import ZERO
 from zoviz.views.board import Board

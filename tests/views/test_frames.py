@@ -8,7 +8,7 @@ import time
 import numpy as np
 import pytest
 
-from zoviz.runs.trace import CAPACITY, Snapshot, Trace
+from zoviz.runs.engine.trace import CAPACITY, Snapshot, Trace
 from zoviz.views.frames import AXES, BANDS, POINTS, Series, axis_values, chosen, frame, keys_of
 
 LINES = [Series("gap", "current"), Series("best_gap", "best"), Series("dual", "y2", index=1)]

@@ -9,7 +9,7 @@ from zoviz import Run
 from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
-from zoviz.runs.worker import PATH_POINTS
+from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.views.picture import EVERY, Picture, PictureCard
 from zoviz.views.pictures.loads import Loads

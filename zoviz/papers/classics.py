@@ -38,7 +38,7 @@ import numpy as np
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
-from zoviz.minimize import minimize
+from zoviz.minimize.minimize import minimize
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBeam
 from zoviz.problems.base import Problem
 from zoviz.problems.cutest.s2mpj import Entry

@@ -8,11 +8,11 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, update
 
-from zoviz.runs import listing
-from zoviz.runs.database import Database
-from zoviz.runs.listing import Filter, Record
-from zoviz.runs.tables import RUNS
-from zoviz.runs.worker import ACTIVE
+from zoviz.runs.engine.worker import ACTIVE
+from zoviz.runs.storage import queries
+from zoviz.runs.storage.database import Database
+from zoviz.runs.storage.queries import Filter, Record
+from zoviz.runs.storage.schema import RUNS
 
 
 class Catalogue:
@@ -59,7 +59,7 @@ class Catalogue:
         """
         which = Filter(status, problem, solver, tag, text, study, parent, deleted)
         with self.database.reading() as connection:
-            return listing.runs(connection, which, sort, limit, offset)
+            return queries.runs(connection, which, sort, limit, offset)
 
     def count(self, **which: Any) -> int:
         """How many runs ``runs`` would list.
@@ -70,12 +70,12 @@ class Catalogue:
             Fields of ``Filter``, as for ``runs``.
         """
         with self.database.reading() as connection:
-            return listing.count(connection, Filter(**which))
+            return queries.count(connection, Filter(**which))
 
     def record(self, id: str) -> Record | None:
         """The line of the run with this id, a whole one; None where there is no such run."""
         with self.database.reading() as connection:
-            return listing.one(connection, id)
+            return queries.one(connection, id)
 
     def annotate(
         self, id: str, *, label: str | None = None, notes: str | None = None, tags: Iterable[str] | None = None
@@ -83,7 +83,7 @@ class Catalogue:
         """Set a run's label, notes or tags; what is None stays."""
         values = {name: value for name, value in (("label", label), ("notes", notes)) if value is not None}
         if tags is not None:
-            values["tags"] = listing.spell_tags(tuple(tags))
+            values["tags"] = queries.spell_tags(tuple(tags))
         with self.database.writing() as connection:
             run = self._find(connection, id)
             if values:
@@ -100,7 +100,7 @@ class Catalogue:
     def purge(self) -> int:
         """Remove the deleted runs for good, but those that are still at work; how many."""
         with self.database.writing() as connection:
-            gone = listing.runs(connection, Filter(deleted=True), "id", None, 0)
+            gone = queries.runs(connection, Filter(deleted=True), "id", None, 0)
             ids = [one.id for one in gone if one.status not in ACTIVE]
             for run in ids:
                 connection.execute(delete(RUNS).where(RUNS.c.id == run))
@@ -112,4 +112,4 @@ class Catalogue:
                 connection.execute(update(RUNS).where(RUNS.c.id == run).values(deleted=when))
 
     def _find(self, connection: Connection, id: str) -> str:
-        return listing.find(connection, id, self.database.name)
+        return queries.find(connection, id, self.database.name)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from zoviz.runs.checkpoint import restore
-from zoviz.runs.evaluations import Log, Logged
-from zoviz.runs.worker import Worker
+from zoviz.runs.engine.checkpoint import restore
+from zoviz.runs.engine.evaluation_log import Log, Logged
+from zoviz.runs.engine.worker import Worker
 
 if TYPE_CHECKING:
     from zoviz.runs.run import Run
@@ -33,9 +33,9 @@ def begin(run: Run, worker: Worker) -> None:
     if run.store is None:
         return
     # Here, since a run without a store can do without SQLAlchemy, whose import takes longer than zoviz's own.
-    from zoviz.runs import ledgers
-    from zoviz.runs.database import Database
-    from zoviz.runs.recorder import Recorder
+    from zoviz.runs.storage import rows
+    from zoviz.runs.storage.database import Database
+    from zoviz.runs.storage.recorder import Recorder
 
     own, each = isinstance(run.store, str), run.checkpoint == EVERY_CALL
     database = Database(run.store) if own else run.store.database
@@ -48,4 +48,4 @@ def begin(run: Run, worker: Worker) -> None:
         restore(worker, kept.checkpoint, kept.trace, kept.path, kept.journal)
         worker.problem.recall({"asked": kept.asked})
     worker.recorder = recorder
-    recorder.begin(ledgers.first(run), None if kept is None else kept.asked)
+    recorder.begin(rows.first(run), None if kept is None else kept.asked)

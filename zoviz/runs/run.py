@@ -13,19 +13,19 @@ from zoviz.core.parameters import Interval, Part
 from zoviz.core.streams import Streams
 from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
-from zoviz.runs import again, recording
-from zoviz.runs import targets as _targets
-from zoviz.runs.journal import Change, Journal
-from zoviz.runs.kept import Kept
-from zoviz.runs.limits import Limits
-from zoviz.runs.readout import Readout
-from zoviz.runs.result import Result
-from zoviz.runs.steering import Steering
-from zoviz.runs.worker import Worker
+from zoviz.runs import recording, repeat
+from zoviz.runs.engine import stopping as _targets
+from zoviz.runs.engine.checkpoint import Kept
+from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.result import Result
+from zoviz.runs.engine.run_view import Readout
+from zoviz.runs.engine.steering import Steering
+from zoviz.runs.engine.stopping import Limits
+from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
 
 if TYPE_CHECKING:
-    from zoviz.runs.stored import Stored
+    from zoviz.runs.storage.stored_run import Stored
 
 
 class Run(Readout):
@@ -209,12 +209,12 @@ class Run(Readout):
         settings
             Parameters of the new ``Run``, e.g. budgets.
         """
-        return Run(**again.forked(self, at, changes, {"parent": self.id} | settings))
+        return Run(**repeat.forked(self, at, changes, {"parent": self.id} | settings))
 
     @classmethod
     def replay(cls, run: Run | Stored) -> Run:
         """A new run that repeats ``run`` bit for bit, its steering included, and ends where it ended."""
-        return cls(**again.replayed(run) | {"parent": run.id})
+        return cls(**repeat.replayed(run) | {"parent": run.id})
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from zoviz.core.types import ZovizError
 from zoviz.runs.run import Run
 
 if TYPE_CHECKING:
-    from zoviz.runs.stored import Stored
+    from zoviz.runs.storage.stored_run import Stored
 
 _MISSING = "put_your_function_here"
 

@@ -7,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from zoviz.problems.base import Problem
-from zoviz.runs import again, integrity
+from zoviz.runs import repeat
 from zoviz.runs.catalogue import Catalogue
-from zoviz.runs.database import Database
-from zoviz.runs.export import export
-from zoviz.runs.resuming import read, resumed
+from zoviz.runs.resume import read, resumed
 from zoviz.runs.run import Run
-from zoviz.runs.stored import Stored
+from zoviz.runs.storage import integrity
+from zoviz.runs.storage.database import Database
+from zoviz.runs.storage.export import export
+from zoviz.runs.storage.stored_run import Stored
 from zoviz.solvers.base import Solver
 
 
@@ -134,7 +135,7 @@ class Store(Catalogue):
             For a run whose functions have no name by which they could be imported: the objects themselves.
         """
         source = self.load(id).around(problem, solver)
-        return Run(**again.replayed(source) | {"parent": source.id, "store": self})
+        return Run(**repeat.replayed(source) | {"parent": source.id, "store": self})
 
     def fork(
         self,
@@ -161,7 +162,7 @@ class Store(Catalogue):
             Parameters of the new ``Run``, e.g. budgets.
         """
         source = self.load(id).around(problem, solver)
-        return Run(**again.forked(source, at, changes, {"parent": source.id, "store": self} | settings))
+        return Run(**repeat.forked(source, at, changes, {"parent": source.id, "store": self} | settings))
 
     def export(self, id: str, path: str | os.PathLike[str]) -> None:
         """Write a run's course to a ``.csv``, ``.parquet`` or ``.nc`` file (the last two need the extra "export")."""

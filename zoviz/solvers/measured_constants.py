@@ -1,4 +1,4 @@
-"""Magnitudes of an unknown black box, measured with charged oracle calls: differences set against their noise.
+r"""Magnitudes of an unknown black box, measured with charged oracle calls: differences set against their noise.
 
 Differences along c = min(n, 10) random orthonormal directions d_j, at 1% of the width of X and inside a box, give
 slopes and curvatures q_j = d_j' H d_j of every function, and from these ||g||^2 = n mean (g' d_j)^2 and

@@ -11,7 +11,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.runs.listing import STATUSES, Record
+from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.runs.store import Store
 from zoviz.views.style import amend, note, quiet
 

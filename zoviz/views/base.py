@@ -14,7 +14,7 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
-from zoviz.runs.trace import Snapshot
+from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.colours import REFERENCE
 from zoviz.views.frames import AXES, Series, signed, vanishes
 from zoviz.views.stream import Stream

@@ -14,7 +14,7 @@ from bokeh.models import ColumnDataSource
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.run import Run
-from zoviz.runs.stored import Stored
+from zoviz.runs.storage.stored_run import Stored
 from zoviz.views.base import Look, PlotView, Scales
 from zoviz.views.colours import free_colour
 from zoviz.views.frames import BANDS

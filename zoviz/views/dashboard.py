@@ -11,9 +11,9 @@ from panel.io.callbacks import PeriodicCallback
 from panel.util import edit_readonly
 
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.worker import ACTIVE
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
-from zoviz.runs.worker import ACTIVE
 from zoviz.solvers.base import Solver
 from zoviz.views.board import Board
 from zoviz.views.choice import Choice

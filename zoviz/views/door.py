@@ -8,7 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from zoviz.runs.run import Run
-from zoviz.runs.stored import Stored
+from zoviz.runs.storage.stored_run import Stored
 from zoviz.views.style import amend
 
 if TYPE_CHECKING:

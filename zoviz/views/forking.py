@@ -8,7 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.runs import again
+from zoviz.runs import repeat
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.views.style import amend
@@ -66,4 +66,4 @@ class ForkForm(pn.viewable.Viewer):
         if at > last:
             raise ValueError(f"Expected an iteration that the run has come to, from 0 to {last}, got {at}.")
         chosen = {name: value for name in ("iterations", "calls") if (value := getattr(self, name)) is not None}
-        return store.fork(id, at, **again.onward(source, at) | chosen), at
+        return store.fork(id, at, **repeat.onward(source, at) | chosen), at

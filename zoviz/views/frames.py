@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.runs.trace import Snapshot
+from zoviz.runs.engine.trace import Snapshot
 
 POINTS = 200
 """Points per line: enough for a screen, few enough for four sessions at 4 updates a second."""

@@ -15,10 +15,10 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from zoviz.runs.listing import Record
 from zoviz.runs.run import Run
+from zoviz.runs.storage.queries import Record
+from zoviz.runs.storage.stored_run import Stored
 from zoviz.runs.store import Store
-from zoviz.runs.stored import Stored
 from zoviz.views.archive import Archive
 from zoviz.views.forking import ForkForm
 from zoviz.views.style import amend, note

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.runs.run import Run
-from zoviz.runs.stored import Stored
+from zoviz.runs.storage.stored_run import Stored
 from zoviz.views.colours import EVENT, PHASE, TARGET
 
 MOST_PHASES = 40

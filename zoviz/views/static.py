@@ -12,7 +12,7 @@ from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.run import Run
-from zoviz.runs.stored import Stored
+from zoviz.runs.storage.stored_run import Stored
 from zoviz.views.base import PlotView
 from zoviz.views.colours import REFERENCE, free_colour
 from zoviz.views.frames import AXES, BANDS, Series, frame, signed

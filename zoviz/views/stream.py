@@ -8,7 +8,7 @@ import numpy as np
 from bokeh.models import ColumnDataSource, CustomJS
 
 from zoviz.core.types import Array
-from zoviz.runs.trace import Snapshot
+from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.frames import Frame, Series, frame, keys_of
 
 _UNPACK = """

@@ -10,7 +10,7 @@ import pytest
 
 from helpers.command_line import SMALL, Told, store
 from zoviz.cli.command import FAILED, FINE, MISUSED
-from zoviz.runs import database
+from zoviz.runs.storage import database
 
 RUN = ["run", *SMALL]
 BAD = {
@@ -65,7 +65,7 @@ def test_bad_arguments_get_a_sentence(words: list[str], named: str, zoviz: Calla
 
 
 def test_an_ambiguous_id(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
-    from zoviz.runs.tables import RUNS
+    from zoviz.runs.storage.schema import RUNS
 
     with store(folder) as kept, kept.database.writing() as connection:
         row = dict(connection.execute(RUNS.select()).one()._mapping)

@@ -10,9 +10,9 @@ from helpers.black_box import h_at
 from helpers.interruption import GENERAL, OWN, PROBLEMS, SOLVERS, assert_same, prepared, resumed, spoilt, watched
 from zoviz import Run
 from zoviz.problems import BlackBox, NonconvexQCQP
-from zoviz.runs.checkpoint import capture
-from zoviz.runs.journal import Change
-from zoviz.runs.trace import Trace
+from zoviz.runs.engine.checkpoint import capture
+from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.trace import Trace
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.solvers.constrained.proximal_point import ProximalPoint
 

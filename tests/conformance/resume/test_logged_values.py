@@ -15,9 +15,9 @@ from helpers.interruption import GENERAL, PROBLEMS, SOLVERS, assert_same, prepar
 from zoviz import Run
 from zoviz.core.types import Array, ZovizError
 from zoviz.problems import BlackBox
-from zoviz.runs.checkpoint import capture, restore
-from zoviz.runs.evaluations import Entry, Log, Logged
-from zoviz.runs.trace import Trace
+from zoviz.runs.engine.checkpoint import capture, restore
+from zoviz.runs.engine.evaluation_log import Entry, Log, Logged
+from zoviz.runs.engine.trace import Trace
 from zoviz.solvers import ZOSPLM
 
 # --- values that are logged -------------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import pytest
 
 from zoviz.core.binary import pack, unpack
 from zoviz.core.types import ZovizError
-from zoviz.runs.journal import Change
+from zoviz.runs.engine.journal import Change
 
 
 def test_nested_values_come_back_as_they_were() -> None:
@@ -38,7 +38,7 @@ def test_damaged_bytes_are_found_out() -> None:
 
 def test_no_module_is_imported_for_a_name() -> None:
     change = pack(Change(1, 2, 3.0, "a", 1, 2))
-    assert b"zoviz.runs.journal:Change" in change
+    assert b"zoviz.runs.engine.journal:Change" in change
     for name in ("antigravity:Change_______", "subprocess:Popen_________", "builtins:eval____________"):
         from zoviz.core import binary
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import delete
 
+from zoviz.runs.storage.schema import RUNS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import RUNS
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])

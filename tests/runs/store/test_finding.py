@@ -10,10 +10,10 @@ from sqlalchemy import select
 from helpers.stores import Small, rows
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.database import StoreError
-from zoviz.runs.listing import Record
+from zoviz.runs.storage.database import StoreError
+from zoviz.runs.storage.queries import Record
+from zoviz.runs.storage.schema import PARTS, RUNS, SEGMENTS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import PARTS, RUNS, SEGMENTS
 from zoviz.solvers import ZOEG
 
 # --- listing ----------------------------------------------------------------------------------------------------------

@@ -12,8 +12,8 @@ from helpers.stores import Small, rows
 from zoviz import Run
 from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox
+from zoviz.runs.storage.schema import JOURNAL
 from zoviz.runs.store import Store
-from zoviz.runs.tables import JOURNAL
 from zoviz.solvers import ZOCEG
 
 # --- once more --------------------------------------------------------------------------------------------------------

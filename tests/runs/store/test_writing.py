@@ -13,8 +13,8 @@ from helpers.stores import Small
 from zoviz import Run
 from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox
+from zoviz.runs.storage.schema import SEGMENTS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import SEGMENTS
 from zoviz.solvers import ZOCEG
 
 # --- what is written --------------------------------------------------------------------------------------------------
@@ -94,11 +94,12 @@ def test_a_long_run_keeps_a_bounded_trace(
     store: Store, small: Small, same_trace: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Thinned many times while it is being stored: what comes back is what the run itself has in the end."""
-    from zoviz.runs import stored, worker
-    from zoviz.runs.trace import Trace
+    from zoviz.runs.engine import worker
+    from zoviz.runs.engine.trace import Trace
+    from zoviz.runs.storage import stored_run
 
     monkeypatch.setattr(worker, "Trace", lambda capacity=32: Trace(min(capacity, 32)))
-    monkeypatch.setattr(stored, "CAPACITY", 32)
+    monkeypatch.setattr(stored_run, "CAPACITY", 32)
     run = small(iterations=1501, checkpoint=0.01)
     run.run()
     loaded = store.load(run.id)

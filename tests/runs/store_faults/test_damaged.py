@@ -14,9 +14,9 @@ from sqlalchemy import delete, select, update
 
 from helpers.stores import Small
 from zoviz.core.types import ZovizError
-from zoviz.runs.database import StoreError
+from zoviz.runs.storage.database import StoreError
+from zoviz.runs.storage.schema import RECIPES, RUNS, SEGMENTS, SNAPSHOTS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import RECIPES, RUNS, SEGMENTS, SNAPSHOTS
 
 # --- damage -----------------------------------------------------------------------------------------------------------
 
@@ -106,12 +106,12 @@ def test_a_run_removed_for_good_while_it_goes_on(store: Store, small: Small, unt
 
 
 def test_a_state_that_cannot_be_stored_is_said(store: Store, small: Small, monkeypatch: pytest.MonkeyPatch) -> None:
-    from zoviz.runs import ledgers
+    from zoviz.runs.storage import rows
 
     def fails(worker: Any) -> bytes:
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr(ledgers, "capture", fails)
+    monkeypatch.setattr(rows, "capture", fails)
     run = small(iterations=30)
     started = time.monotonic()
     assert run.run().status == "finished" and time.monotonic() - started < 20

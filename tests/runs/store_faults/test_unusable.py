@@ -14,11 +14,10 @@ from sqlalchemy import insert, select, update
 
 from helpers.stores import Small
 from zoviz.core.types import MissingExtra, ZovizError
-from zoviz.runs import database
-from zoviz.runs.database import StoreError
-from zoviz.runs.migrations import MIGRATIONS
+from zoviz.runs.storage import database
+from zoviz.runs.storage.database import StoreError
+from zoviz.runs.storage.schema import MIGRATIONS, RUNS, VERSIONS
 from zoviz.runs.store import Store
-from zoviz.runs.tables import RUNS, VERSIONS
 
 # --- a store that cannot be written -----------------------------------------------------------------------------------
 

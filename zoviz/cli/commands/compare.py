@@ -11,7 +11,7 @@ import numpy as np
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.making import open_store
 from zoviz.cli.options import json_option, store_option, trust_option
-from zoviz.runs.stored import Stored
+from zoviz.runs.storage.stored_run import Stored
 
 
 class _Compare(Command):

@@ -14,9 +14,9 @@ from zoviz.cli.making import dask, make, open_store, settings
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.values import read, split
 from zoviz.problems.base import Problem
-from zoviz.runs.study import Study, draws, grid
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner
+from zoviz.studies.study import Study, draws, grid
 
 
 class _Sweep(Command):

@@ -41,10 +41,9 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
     Notes
     -----
     Data: see ``zoviz.problems.learning.tables.table``. The features are standardised, with a column of ones for the
-
-    intercept, which has no covariance with anything. The ridge and the box X are ours: the data are close to separable, and the
-    loss alone then has its infimum far out. The known optimum, of the logistic loss, is Newton's method's on the face
-    of the bound that is active; none is claimed for the other losses, or where it leaves the box.
+    intercept, which has no covariance with anything. The ridge and the box X are ours: the data are close to
+    separable, and the loss alone then has its infimum far out. The known optimum, of the logistic loss, is Newton's
+    method's on the face of the bound that is active; none is claimed for the other losses, or where it leaves the box.
 
     References
     ----------

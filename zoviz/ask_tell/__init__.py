@@ -1,0 +1,1 @@
+"""Solvers that ask for points and are told their values."""

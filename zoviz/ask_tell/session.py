@@ -1,0 +1,194 @@
+"""Ask and tell: the caller evaluates the black box, wherever and whenever that may be."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from zoviz.ask_tell.replaying_worker import Interview, Question
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, ZovizError
+from zoviz.problems.base import Problem
+from zoviz.problems.user.blackbox import BlackBox
+from zoviz.runs.engine import stopping as _targets
+from zoviz.runs.engine.result import Result, summarise
+from zoviz.runs.engine.stopping import Limits
+from zoviz.solvers.base import Solver
+from zoviz.solvers.choice import named
+
+
+def _never(x: Array) -> Any:
+    """Stand where a function would."""
+    raise ZovizError("Expected the values from tell(), got a call of the function: ask and tell has none.")
+
+
+class AskTell:
+    """A solver that hands out the points to evaluate and is told their values: for laboratories, queues, clusters.
+
+    Points and results are those of ``Run`` on the same problem, solver and seed, bit for bit. Between any ``ask`` and
+    ``tell`` the whole of it can be pickled, random numbers included, and goes on elsewhere as it would have here.
+
+    Parameters
+    ----------
+    solver : Solver or str
+        The method, or its name.
+    problem : Problem, optional
+        Gives domain, number of constraints and whatever else is known; its values come from ``tell`` alone. Without
+        it, say ``bounds``, ``x0`` and ``m`` as for a ``BlackBox``.
+    bounds, x0, m, noise
+        As for ``BlackBox``.
+    replicas, seed, iterations, calls, targets, stop_at_targets, feasibility_tolerance
+        As for ``Run``; without a budget it never ends by itself.
+
+    Raises
+    ------
+    ValueError
+        If the solver does not accept the problem, or an argument makes no sense.
+
+    Examples
+    --------
+    >>> from zoviz import AskTell
+    >>> session = AskTell("ZOCEG", bounds=[(-2, 2)] * 2, x0=[1, 1], m=1, calls=200)
+    >>> while not session.done:
+    ...     x = session.ask()
+    ...     session.tell((x**2).sum(axis=1), 1 - x[:, :1])
+    >>> session.result.success
+    array([ True])
+
+    References
+    ----------
+    Collette, Hansen, Pujol, Salazar Aponte and Le Riche (2010), "On object-oriented programming of optimizers", for
+    the interface.
+    """
+
+    def __init__(
+        self,
+        solver: Solver | str,
+        problem: Problem | None = None,
+        *,
+        bounds: Any = None,
+        x0: ArrayLike | None = None,
+        m: int = 0,
+        noise: str = "deterministic",
+        replicas: int = 1,
+        seed: int = 0,
+        iterations: int | None = None,
+        calls: int | None = None,
+        targets: Mapping[str, float | Sequence[float]] | None = None,
+        stop_at_targets: bool = False,
+        feasibility_tolerance: float = 1e-6,
+    ) -> None:
+        if problem is None:
+            problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise)
+        elif bounds is not None or x0 is not None:
+            raise ValueError("Expected a problem, or bounds and x0, got both: the problem has its own.")
+        solver = named(solver)
+        reason = solver.accepts(problem)
+        if reason is not None:
+            raise ValueError(reason)
+        if problem.online:
+            raise ValueError(f"Expected a problem of joint values f and h, got one that is {problem.form}: use Run.")
+        self._worker = Interview(
+            solver.clone(),
+            problem.clone(),
+            Streams(seed, replicas),
+            Limits(iterations, calls, None),
+            _targets.build(targets or {}, replicas),
+            stop_at_targets,
+            feasibility_tolerance,
+            (),
+        )
+        self._proceed()
+
+    @property
+    def done(self) -> bool:
+        """Whether the budget is spent or the targets are hit: there is nothing left to ask."""
+        return self._worker.told.question is None
+
+    @property
+    def sample(self) -> Any:
+        """The problem's sample under which the points are to be evaluated; None where it draws none."""
+        return self._question.sample
+
+    @property
+    def result(self) -> Result:
+        """The outcome so far.
+
+        Raises
+        ------
+        ZovizError
+            Before the values at the start, and those that steps are chosen from, were told.
+        """
+        if self._worker.state is None:
+            raise ZovizError("Expected a session past its start, got one that still chooses its steps: tell() first.")
+        return summarise(self._worker)
+
+    def ask(self) -> Array:
+        """The points to evaluate, shape (q, n); the same ones until they are told.
+
+        Raises
+        ------
+        ZovizError
+            Where there is nothing left to ask.
+        """
+        x = self._question.x
+        return x.reshape(-1, x.shape[-1]).copy()
+
+    def tell(self, f: ArrayLike, h: ArrayLike | None = None) -> None:
+        """Give the values at the points of the last ``ask``.
+
+        Parameters
+        ----------
+        f : array_like, shape (q,)
+            NaN where an evaluation failed: it is counted, and costs a direction, or freezes the replica whose iterate
+            it was.
+        h : array_like, shape (q, m), optional
+            Left out where there are no constraints; (q,) will do for one.
+
+        Raises
+        ------
+        ValueError
+            For other shapes, or what is not a number; nothing is taken over, and ``tell`` may be called again.
+        ZovizError
+            Where nothing was asked.
+        Exception
+            What ends a ``Run``, e.g. ``OracleError`` where every replica is frozen.
+        """
+        x, m = self._question.x, self._worker.problem.m
+        points = x.shape[:-1]
+        count = int(np.prod(points))
+        value = Evaluation(
+            _numbers(f, "f", (count,)).reshape(points),
+            _numbers(np.empty((count, 0)) if h is None else h, "h", (count, m)).reshape(*points, m),
+        )
+        self._worker.told.tell(value)
+        self._proceed()
+
+    @property
+    def _question(self) -> Question:
+        question = self._worker.told.question
+        if question is None:
+            raise ZovizError(f"Expected a question that is open, got none: {self._worker.message} See result.")
+        return question
+
+    def _proceed(self) -> None:
+        self._worker.work()
+        if self._worker.error is not None:
+            raise self._worker.error
+
+
+def _numbers(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:
+    try:
+        array = np.array(value, dtype=float)
+    except (TypeError, ValueError):
+        raise ValueError(f"Expected numbers for {name}, got {value!r:.100}: NaN stands for a failure.") from None
+    plain = array.ndim < 2 and array.size == np.prod(shape) and (len(shape) == 1 or 0 in shape or 1 in shape)
+    if array.shape != shape and not plain:
+        raise ValueError(
+            f"Expected {name} of shape {shape} for the {shape[0]} points of ask(), got {array.shape}: one "
+            f"{'number' if name == 'f' else 'row of m numbers'} per point."
+        )
+    return array

@@ -1,0 +1,1 @@
+"""One call that minimises: ``zoviz.minimize``."""

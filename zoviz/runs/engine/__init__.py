@@ -1,0 +1,1 @@
+"""A solver at work, in memory: worker, steering, trace, stopping, result."""

@@ -1,0 +1,125 @@
+"""The outcome of a run, in SciPy's names."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.runs.engine import measures
+from zoviz.runs.engine.trace import Trace
+
+if TYPE_CHECKING:
+    from zoviz.runs.engine.worker import Worker
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came out, replica axis first, in the user's units.
+
+    Attributes
+    ----------
+    x : Array, shape (R, n)
+        The reported iterate.
+    fun : Array, shape (R,)
+        Its objective; exact where the problem is analytic.
+    maxcv : Array, shape (R,)
+        Its constraint violation ||[h]_+||.
+    success : ndarray of bool, shape (R,)
+        Whether a feasible point was found (where values tell) and the replica was not frozen.
+    status : str
+    message : str
+        How the run ended; says so where no feasible point was found.
+    nit : int
+    nfev, calls : ndarray of int, shape (R,)
+        Joint oracle calls (both names).
+    multipliers : Array, shape (R, m)
+    best_feasible : Array, shape (R, n)
+        Best feasible point among all that were queried, NaN where there is none.
+    best_value : Array, shape (R,)
+        Its objective, NaN where there is none.
+    failures : ndarray of int, shape (R,)
+        Non-finite values that the black box returned.
+    seed : int
+    trace : Trace
+    polished : Array, shape (R, n), or None
+        What the solver made of its iterates once, at the end (``Solver.polish``), by calls that are counted; None where
+        it does no such thing, the run has not ended, or its budget was spent.
+    """
+
+    x: Array
+    fun: Array
+    maxcv: Array
+    success: np.ndarray
+    status: str
+    message: str
+    nit: int
+    nfev: np.ndarray
+    calls: np.ndarray
+    multipliers: Array
+    best_feasible: Array
+    best_value: Array
+    failures: np.ndarray
+    seed: int
+    trace: Trace
+    polished: Array | None = None
+
+
+def summarise(worker: Worker) -> Result:
+    """The outcome so far of a worker that has begun."""
+    oracle, state, units = worker.oracle, worker.state, worker.oracle.units
+    measured = measures.metrics(worker.seen, worker.solver, state, oracle.sample)
+    found = np.isfinite(oracle.best_f)
+    message = worker.message or f"The run is {worker.status}."
+    if not found.all() and not worker.problem.stochastic:
+        missing = int((~found).sum())
+        whom = "" if found.size == 1 else f" by {missing} of {found.size} replicas"
+        message += f" No feasible point was found{whom}."
+    if oracle.failures.any():
+        message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
+        message += f" {worker.problem.mishap}" if worker.problem.mishap else ""
+    remark = worker.solver.remark(state)
+    message += f" {remark}" if remark else ""
+    x, y = worker.solver.output(state), getattr(state, "y", np.empty((found.size, 0)))
+    return Result(
+        x=x if units is None else units.point(x),
+        fun=measured["objective"],
+        maxcv=measured.get("violation", np.zeros(found.size)),
+        success=(found | worker.problem.stochastic) & oracle.active,
+        status=worker.status,
+        message=message,
+        nit=worker.iteration,
+        nfev=oracle.calls.copy(),
+        calls=oracle.calls.copy(),
+        multipliers=y if units is None or not y.shape[1] else units.dual(y),
+        best_feasible=oracle.best_x.copy(),
+        best_value=np.where(found, oracle.best_f, np.nan),
+        failures=oracle.failures.copy(),
+        seed=worker.streams.seed,
+        trace=worker.trace,
+        polished=worker.polished if units is None or worker.polished is None else units.point(worker.polished),
+    )
+
+
+class OptimizeResult(dict[str, Any]):
+    """One answer, as a dict whose entries are attributes too: what ``minimize`` returns, as SciPy's does."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in self:
+            raise AttributeError(f"Expected one of {', '.join(self)}, got {name!r}.")
+        return self[name]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        del self[name]
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self]
+
+    def __repr__(self) -> str:
+        width = max(map(len, self), default=0)
+        return "\n".join(f"{name:>{width}}: {value!r:.200}" for name, value in self.items())

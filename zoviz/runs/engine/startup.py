@@ -1,0 +1,201 @@
+"""Units for a run's solver, measured at its start with charged calls."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
+from zoviz.core.units import Units, coordinates
+from zoviz.estimators import Coordinate, GradientEstimator
+from zoviz.estimators.base import chunks
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.problems.scaled import Scaled
+
+if TYPE_CHECKING:
+    from zoviz.runs.engine.worker import Worker
+
+
+def resolve(worker: Worker, x0: Array) -> None:
+    """Set every parameter of the worker's solver that is None, within its bounds, and note what was chosen."""
+    solver = worker.solver
+    suggestible = solver.suggestible()
+    if not suggestible:
+        return
+    constants = solver.learn(worker.seen, worker.oracle, x0, worker.streams)
+    if constants.measured:
+        worker.notes.append(f"Steps chosen from constants {constants.source}.")
+    chosen = solver.suggest(worker.seen, constants)
+    for name in suggestible:
+        holder, own = solver.owner(name)
+        low, high = holder.param[own].bounds
+        worker.resolved[name] = min(max(chosen[name], low), high)
+        solver.set(name, worker.resolved[name])
+
+
+_REACH = 0.25
+"""How far towards random points of X the values are compared: far enough to tell a magnitude, near enough to be safe
+where functions grow fast or are not defined everywhere."""
+_PROBES = 4
+_ROUND_OFF = 1e-12
+_FAR, _REPEATS = 0.5, 8
+"""Half of a second difference's span, which is all of an interval, and calls at its middle."""
+_CURVED = 0.01
+"""A function whose second differences are smaller, beside its first ones, counts as linear."""
+_SHORTEST, _LONGEST = 0.5, 10.0
+"""Lengths of an interval, in units of the middle one's, beyond which none is stretched or shrunk."""
+_BUDGET = 10
+"""Budgets that cover so many looks along every coordinate pay for one."""
+
+
+def present(
+    problem: Problem, oracle: Oracle, x0: Array, streams: Streams, estimator: GradientEstimator | None = None
+) -> Problem:
+    r"""The problem as its solver is to see it; the oracle adopts the same units.
+
+    Coordinates are those of ``units.coordinates``, which ``_evened`` changes for an estimator that probes them one by
+    one. Values are divided by how much they change near the start,
+
+    .. math:: s_i = \max_{j \le 4} |h_i(x^0 + (v_j - x^0) / 4) - h_i(x^0)|, \qquad v_j \in X \text{ random},
+
+    f likewise, once f(x^0) is subtracted; where nothing changes, by the value itself, or by 1 where it is 0. 5 calls
+    per replica. The figures of the first start that is defined serve every replica, so that its course does not
+    depend on how many others follow.
+
+    Parameters
+    ----------
+    x0 : Array, shape (R, n)
+        In the user's units.
+    estimator : GradientEstimator, optional
+        The solver's.
+
+    Notes
+    -----
+    Benchmarks divide by max(1, |f(x0)|) instead (comparators 0.5). That leaves a problem in small units as it is, and
+    it is blind to the part of f that matters where f carries a constant; changes see both.
+    """
+    fixed = _fixed()
+    units = _coordinates(problem, fixed)
+    oracle.adopt(units)
+    base = units.inverse(x0)[:, None]
+    ends = units.domain.sample(fixed.uniform("units", _PROBES, oracle.n)[0])
+    values = _stacked(oracle(np.concatenate([base, base + _REACH * (ends - base)], axis=1)))
+    level, *others = values[int(np.argmax(np.isfinite(values[:, 0, 0])))]
+    level = np.nan_to_num(level)
+    change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
+    size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
+    size = np.where(change > _ROUND_OFF * np.abs(level), change, size)
+    shown = present_again(problem, oracle, level[0], size[0], size[1:])
+    width = _evened(oracle, x0) if _pays(estimator, oracle) else None
+    return shown if width is None else present_again(problem, oracle, level[0], size[0], size[1:], width)
+
+
+def present_again(
+    problem: Problem, oracle: Oracle, level: float, f: float, h: Array, width: Array | None = None
+) -> Problem:
+    """The same with figures that are known, at no call: level f_0, sizes s_f and s_i, shape (m,), and widths, (n,)."""
+    units = _coordinates(problem, _fixed()).with_values(level, f, h)
+    units = units if width is None else units.with_width(width)
+    oracle.adopt(units)
+    return Scaled(problem, units)
+
+
+def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
+    """Whether to look along every coordinate: of a box under independent noise, for differences along coordinates.
+
+    And for a tenth of the budget at most. Without noise a look from afar misleads where curvatures vary over X, as the
+    spring's do.
+
+    A fork of a larger budget may look where the run that it repeats did not: then it takes a course of its own.
+    """
+    suits = isinstance(estimator, Coordinate) and isinstance(oracle.domain, Box) and oracle.n > 1
+    if not suits or oracle.contract != "independent":
+        return False
+    look = 2 * oracle.n + _REPEATS
+    return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * look)).all())
+
+
+def _evened(oracle: Oracle, x0: Array) -> Array | None:
+    r"""Widths of a box's coordinates along which the functions bend alike; None where nothing is known of how they do.
+
+    Second differences of every function F_j, f or h_j in the sizes of ``present``, along every coordinate, from c and
+    half of the interval to both sides, give the curvatures of the coordinates and from these their widths,
+
+    .. math:: L_i^2 = \sum_j \big([F_j(c + s_i e_i) - 2 F_j(c) + F_j(c - s_i e_i)] / s_i^2\big)^2, \qquad
+              w_i \leftarrow w_i \sqrt{\bar L / L_i}
+
+    with the median for the mean. c is the start, moved so that all lies inside X. In the new units one step serves all
+    coordinates: the same as steps of their own, 1 / L_i each, in the old ones (and radii of their own, as
+    (sigma / L_i)^(1/2)), for every method that probes and moves coordinates. Intervals become 0.5 to 10 units long.
+
+    F_j(c) is the mean of 8 calls, and L_i counts no function whose curvatures noise hides, and of the others at least 2
+    standard deviations of their noise. 2n + 8 calls per replica. One replica's figures serve all, as in ``present``.
+
+    References
+    ----------
+    Nesterov (2012), Efficiency of coordinate descent methods on huge-scale optimization problems, §2, for steps
+    1 / L_i; van der Sluis (1969) for equal diagonals; More and Wild (2012) for the radius. The limits are ours.
+    """
+    units, box, repeats = oracle.units, oracle.domain, _REPEATS
+    assert units is not None and isinstance(box, Box)
+    reach = np.minimum(_FAR, 0.5 * (box.upper - box.lower))
+    centre = np.minimum(np.maximum(units.inverse(x0), box.lower + reach), box.upper - reach)
+    values = _stacked(oracle(np.repeat(centre[:, None], repeats, axis=1)))
+    one = int(np.argmax(np.isfinite(values).all(axis=(1, 2))))
+    ahead, behind = _sides(oracle, centre, reach, one)
+    level, bend = values[one].mean(axis=0), ahead + behind - 2.0 * values[one].mean(axis=0)
+    seen = np.isfinite(bend).all(axis=1) & (reach > 0)
+    if not seen.any():
+        return None
+    size = np.abs(level) + np.append(np.abs(units.level / units.f), np.zeros(oracle.m))
+    spread = np.square(values[one] - level).sum(axis=0) / (repeats - 1)
+    noise = spread * (2.0 + 4.0 / repeats) + np.square(_ROUND_OFF * size)
+    square, slope = np.square(bend[seen]), np.square(ahead - behind)[seen].mean(axis=0)
+    hidden = noise * (2.0 + 3.0 * np.sqrt(2.0 / seen.sum()))  # 2: the repeats' own error is common to all coordinates
+    curved = square.mean(axis=0) > np.maximum(hidden, _CURVED**2 * slope)
+    bends = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[seen])
+    return _stretched(units.width, seen, bends)
+
+
+def _stretched(width: Array, seen: Array, bends: Array) -> Array | None:
+    """Widths (n,), evened for the coordinates that were ``seen``, of curvatures ``bends``; None where these are 0.
+
+    Where most coordinates are straight, these count as equal, and the others as far from them as may be.
+    """
+    middle, width = max(np.median(bends), bends.max() / _LONGEST**4), width.copy()
+    if not middle > 0:
+        return None
+    width[seen] /= np.sqrt(np.minimum(np.maximum(bends / middle, _SHORTEST**2), _LONGEST**2))
+    return width
+
+
+def _sides(oracle: Oracle, centre: Array, reach: Array, one: int) -> tuple[Array, Array]:
+    """Values of all functions at c + s_i e_i and c - s_i e_i, (n, m + 1) each, of one replica of those that pay."""
+    found, start = [], 0
+    for count in chunks(oracle.n, 2 * centre.nbytes):
+        at = start + np.arange(count)
+        probes = np.repeat(centre[:, None], 2 * count, axis=1)
+        probes[:, np.arange(count), at] += reach[at]
+        probes[:, count + np.arange(count), at] -= reach[at]
+        found.append(_stacked(oracle(probes))[one].reshape(2, count, -1))
+        start += count
+    ahead, behind = np.concatenate(found, axis=1)
+    return ahead, behind
+
+
+def _stacked(value: Evaluation) -> Array:
+    """All functions, f first, along the last axis."""
+    return np.concatenate([value.f[..., None], value.h], axis=-1)
+
+
+def _fixed() -> Streams:
+    """Fixed seed: what is drawn here tells how the problem draws its starts, and must not differ between runs."""
+    return Streams(0, 16)
+
+
+def _coordinates(problem: Problem, fixed: Streams) -> Units:
+    return coordinates(problem.domain, problem.initial(fixed), problem.m)

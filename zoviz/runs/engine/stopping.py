@@ -1,0 +1,93 @@
+"""First hits of targets, recorded exactly: at the iteration where they happen, for every replica."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+
+
+class Limits(NamedTuple):
+    """Budgets of a run; None is unlimited."""
+
+    iterations: int | None
+    calls: int | None
+    seconds: float | None
+
+    def fraction(self, iterations: int, calls: int, seconds: float) -> float:
+        """Share of the tightest budget that is used, at most 1; NaN without any."""
+        shares = []
+        if self.iterations is not None:
+            shares.append(iterations / max(self.iterations, 1))
+        if self.calls is not None:
+            shares.append(calls / max(self.calls, 1))
+        if self.seconds is not None:
+            shares.append(seconds / max(self.seconds, 1e-9))
+        return min(max(shares), 1.0) if shares else math.nan
+
+    def spent(self, iteration: int, seconds: float) -> str | None:
+        """Which budget is spent, as a sentence; that of calls is the oracle's to watch."""
+        if self.iterations is not None and iteration >= self.iterations:
+            return f"The budget of {self.iterations} iterations is spent."
+        if self.seconds is not None and seconds >= self.seconds:
+            return f"The budget of {self.seconds:g} s is spent."
+        return None
+
+
+class Target:
+    """The first time that |metric| <= threshold.
+
+    Attributes
+    ----------
+    metric : str
+        A measure of the problem, e.g. ``gap``, ``relative_gap``, ``violation``, ``stationarity``.
+    threshold : float
+    iteration, calls, seconds : Array, shape (R,)
+        When each replica first hit it; NaN before.
+    """
+
+    def __init__(self, metric: str, threshold: float, replicas: int) -> None:
+        self.metric, self.threshold = metric, float(threshold)
+        self.iteration = np.full(replicas, np.nan)
+        self.calls = np.full(replicas, np.nan)
+        self.seconds = np.full(replicas, np.nan)
+
+    @property
+    def hits(self) -> int:
+        """Replicas that hit it so far."""
+        return int(np.isfinite(self.iteration).sum())
+
+    def check(self, values: Array, iteration: int, calls: np.ndarray, seconds: float) -> bool:
+        """Record new hits; whether some replica has not hit yet."""
+        open_ = np.isnan(self.iteration)
+        new = open_ & (np.abs(values) <= self.threshold)
+        if new.any():
+            self.calls[new], self.seconds[new] = calls[new], seconds
+            self.iteration[new] = iteration
+            open_ &= ~new
+        return bool(open_.any())
+
+    def __repr__(self) -> str:
+        return f"<{self.metric} <= {self.threshold:g}: {self.hits} of {self.iteration.size} replicas>"
+
+
+def build(targets: Mapping[str, float | Sequence[float]], replicas: int) -> list[Target]:
+    """Targets from {"gap": 1e-2, "violation": [1, 0.1]}, loosest first.
+
+    Raises
+    ------
+    ValueError
+        Where a threshold is not a positive finite number.
+    """
+    out = []
+    for metric, thresholds in targets.items():
+        values = thresholds if isinstance(thresholds, Sequence) and not isinstance(thresholds, str) else [thresholds]
+        for value in sorted(values, reverse=True):
+            if not isinstance(value, (int, float)) or not 0 < value < np.inf:
+                raise ValueError(f"Expected the target {metric!r} a positive number or several, got {value!r}.")
+            out.append(Target(metric, value, replicas))
+    return out

@@ -1,0 +1,248 @@
+"""The one loop that advances a solver: budgets, steering, targets, trace, failures."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from zoviz.core.blas import SingleBlasThread
+from zoviz.core.streams import Streams
+from zoviz.core.types import BudgetSpent, OracleError
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.runs.engine import measures
+from zoviz.runs.engine.inbox import Inbox
+from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.startup import present, resolve
+from zoviz.runs.engine.stopping import Limits, Target
+from zoviz.runs.engine.trace import Trace
+from zoviz.solvers.base import Solver
+
+if TYPE_CHECKING:
+    from zoviz.runs.storage.recorder import Recorder
+
+ACTIVE = ("running", "paused")
+"""Statuses of a run that has begun and not ended; the others are ready, finished, stopped and failed."""
+
+PATH_POINTS, PATH_VARIABLES = 256, 5000
+"""Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
+
+
+class Worker:
+    """Owns private twins of problem and solver, and everything that changes while a run is going on.
+
+    Parameters
+    ----------
+    problem, solver
+        The twins: nobody else may touch them.
+    streams : Streams
+    limits : Limits
+    targets : list of Target
+    stop_at_targets : bool
+        Whether to finish once every replica has hit every target.
+    tolerance : float
+        Largest h that counts as feasible.
+    script : iterable of Change
+        Changes to make by themselves at their iterations: a replay's or a fork's.
+    """
+
+    oracle: Oracle  # made when the run begins, and not there before
+    error: BaseException | None = None
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        streams: Streams,
+        limits: Limits,
+        targets: list[Target],
+        stop_at_targets: bool,
+        tolerance: float,
+        script: Iterable[Change],
+    ) -> None:
+        self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
+        self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
+        self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
+        self.status, self.message, self.notes = "ready", "", list[str]()
+        self._outcome = ("failed", "The worker ended for no known reason.")
+        self.resolved: dict[str, Any] = {}
+        self.iteration, self.seconds = 0, 0.0
+        self.state: Any = None
+        self.info: Any = None
+        self.polished: Any = None
+        self.script, self.open, self.spent_calls = list(script), bool(targets), False
+        self.tally = problem.tally(streams.replicas)
+        self.seen = problem  # as the solver sees it: in its units
+        self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
+        self.observer: Callable[[], object] | None = None
+        self.recorder: Recorder | None = None
+
+    def work(self) -> None:
+        """Run to the end; an exception ends the run as failed and stays in ``error``."""
+        try:
+            with SingleBlasThread(), np.errstate(all="ignore"):
+                if self.state is None:
+                    self._prepare()
+                while self._may_go_on():
+                    self._advance()
+                self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
+        except BudgetSpent:
+            self.spent_calls = True
+            self._end("finished", f"The budget of {self.limits.calls} oracle calls is spent.")
+        except KeyboardInterrupt as interrupt:
+            self.error = interrupt
+            self._end("stopped", f"Interrupted after {self.iteration} iterations.")
+        except Exception as error:
+            self.error = error
+            self._end("failed", str(error) or type(error).__name__)
+        finally:
+            self._close()
+
+    def _close(self) -> None:
+        """Write the last row, let go of what the problem holds open, and only then say that the run has ended."""
+        self.solver.close()
+        if self.state is not None:
+            self.trace.append(self._row())
+        self.problem.release()
+        outcome, self.message = self._outcome
+        if self.recorder is not None:
+            self.message = f"{self.message} {self.recorder.end(outcome)}".rstrip()
+        self.status = outcome
+
+    def make_oracle(self) -> Oracle:
+        """An oracle that has not been asked anything."""
+        return Oracle(self.asked, self.streams, self.limits.calls, self.tolerance)
+
+    def _end(self, status: str, message: str) -> bool:
+        """Say how the run ends; seen from outside once the last row is written."""
+        self._outcome = (status, message)
+        return False
+
+    def _prepare(self) -> None:
+        """Check, choose what was left open, evaluate the start and record it."""
+        self.status = "running"
+        started = time.perf_counter()
+        self.oracle = self.make_oracle()
+        try:
+            x0 = np.array(self.problem.initial(self.streams), dtype=float)
+            if self.problem.scaled:
+                self.seen = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
+            x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
+            resolve(self, x0)
+            self.state = self.solver.init(x0, self.oracle, self.streams)
+        except BudgetSpent:
+            raise ValueError(
+                f"Expected a budget that covers choosing the steps and evaluating the start, got {self.limits.calls} "
+                "oracle calls: raise it, or set the steps yourself."
+            ) from None
+        self.seconds = time.perf_counter() - started
+        if self.oracle.any_failed:
+            self.oracle.freeze(self.oracle.failed.copy())
+        measured = self.measured()
+        unknown = [target.metric for target in self.targets if target.metric not in measured]
+        if unknown:
+            raise ValueError(
+                f"Expected targets among {sorted(measured)}, got {unknown[0]!r}: "
+                f"{type(self.problem).__name__} does not measure it."
+            )
+        worst = float(np.max(measured.get("violation", 0.0)))
+        if worst > self.tolerance:
+            self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
+        self._check_targets(measured)
+        self.trace.append(self._row(measured))
+        self._keep_point()
+
+    def _may_go_on(self) -> bool:
+        # The script first: who pauses here sees what it has set, and may set something else.
+        while self.script and self.script[0].iteration <= self.iteration:
+            self._apply(self.script[0].name, self.script.pop(0).new)
+        if self.inbox.waiting and not self._attend():
+            return self._end("stopped", f"Stopped after {self.iteration} iterations.")
+        if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:
+            return self._end("finished", spent)
+        if not self.oracle.all_active and not self.oracle.active.any():
+            raise OracleError(
+                f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
+                f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
+                f"{self.problem.mishap}".rstrip()
+            )
+        if self.stop_at_targets and self.targets and not self.open:
+            return self._end("finished", "Every replica hit every target.")
+        over = self.solver.done(self.state, self.oracle.active)
+        if over is not None:
+            return self._end("finished", over)
+        return True
+
+    def _attend(self) -> bool:
+        """Take what was posted; wait while paused. Whether to go on."""
+        while True:
+            for name, value in self.inbox.take():
+                self._apply(name, value)
+            if self.inbox.may_step():
+                self.status = "running"
+                return True
+            if self.inbox.stopping:
+                return False
+            self.trace.show_tail(self._row())
+            self.status = "paused"
+            if self.recorder is not None:
+                self.recorder.hold()
+            self.inbox.wait()
+
+    def _apply(self, name: str, value: Any) -> None:
+        old = self.solver.get(name)
+        new = self.resolved.get(name, old) if value is None and name in self.resolved else value
+        if new == old:
+            return
+        self.solver.set(name, new)
+        self.journal.append(Change(self.iteration, self.oracle.spent, self.seconds, name, old, new))
+        if self.recorder is not None:
+            self.recorder.steered()
+
+    def _advance(self) -> None:
+        started = time.perf_counter()
+        state, self.info = self.solver.step(self.state, self.oracle, self.streams)
+        self.seconds += time.perf_counter() - started
+        if self.oracle.any_failed:
+            self.oracle.freeze(self.oracle.failed.copy())
+        if not self.oracle.all_active:
+            state = measures.keep_frozen(self.state, state, self.oracle.active)
+        if self.tally is not None:
+            self.tally.add(self.state, state, self.oracle.sample)
+        self.state = state
+        self.iteration += 1
+        if self.path.wants(self.iteration):
+            self._keep_point()
+        due = self.trace.wants(self.iteration)
+        if due or self.open:
+            measured = self.measured()
+            if self.open:
+                self._check_targets(measured)
+            if due:
+                self.trace.append(self._row(measured))
+        if self.recorder is not None:
+            self.recorder.look()
+        if self.observer is not None:
+            self.observer()
+
+    def measured(self) -> dict[str, Any]:
+        """Measures of the present state, and sums over all steps so far."""
+        measured = measures.metrics(self.seen, self.solver, self.state, self.oracle.sample)
+        return measured if self.tally is None else measured | self.tally.row()
+
+    def _check_targets(self, measured: dict[str, Any]) -> None:
+        done = self.iteration, self.oracle.calls, self.seconds
+        self.open = any([target.check(measured[target.metric], *done) for target in self.targets])  # each is to be told
+
+    def _keep_point(self) -> None:
+        self.path.append({"iteration": self.iteration, **measures.points(self.solver, self.state, PATH_VARIABLES)})
+
+    def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
+        """The present figures, measured here unless they are given."""
+        with np.errstate(all="ignore"):
+            measured = measured or self.measured()
+            row = measures.row(self.seen, self.solver, self.state, self.info, self.oracle, measured)
+        return {"iteration": self.iteration, "seconds": self.seconds, **row}

@@ -1,0 +1,1 @@
+"""Runs in an SQL database: tables, recipes, recorder, queries."""

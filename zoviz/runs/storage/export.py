@@ -1,0 +1,110 @@
+"""Stored runs as files for other programs."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.types import MissingExtra
+from zoviz.runs.storage.database import UnknownName
+from zoviz.runs.storage.stored_run import Stored
+
+_INSTALL = "pip install 'zoviz[export]'"
+
+
+def export(run: Stored, path: str | os.PathLike[str]) -> None:
+    """Write a run's course to a file; the suffix of its name says how.
+
+    Parameters
+    ----------
+    run : Stored
+    path : path
+        ``.csv``, ``.parquet``: one line per recorded iteration and replica, numbers with every bit. ``.nc``: a NetCDF
+        file with dimensions ``iteration``, ``replica`` and those of vectors; the iterates of the first replica and
+        the outcome too. Parquet and NetCDF files carry the recipe.
+
+    Raises
+    ------
+    UnknownName
+        For another suffix.
+    MissingExtra
+        Where the packages that write such files are not installed.
+    """
+    path = Path(path)
+    writers: dict[str, Callable[[Stored, Path], None]] = {".csv": _csv, ".parquet": _parquet, ".nc": _netcdf}
+    if path.suffix not in writers:
+        raise UnknownName(f"Expected a name that ends in {', '.join(writers)}, got {path.name!r}.")
+    try:
+        writers[path.suffix](run, path)
+    except ImportError as error:
+        raise MissingExtra(f"Expected {error.name} for a {path.suffix} file, got none: {_INSTALL}.") from error
+
+
+def about(run: Stored) -> dict[str, str]:
+    """What the run is, as text by name."""
+    record = run.record
+    told = {
+        name: str(getattr(record, name)) for name in ("id", "label", "status", "message", "notes", "study", "parent")
+    }
+    told |= {"problem": run.recipe["problem"], "solver": run.recipe["solver"], "settings": run.recipe["settings"]}
+    told |= {"versions": run.recipe["versions"], "tags": json.dumps(record.tags)}
+    told["journal"] = json.dumps([tuple(change) for change in run.journal], default=str)
+    return told | {"seed": str(record.seed), "created": repr(record.created)}
+
+
+def _csv(run: Stored, path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        run.trace.write_csv(file)
+
+
+def _parquet(run: Stored, path: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    table = pyarrow.table(run.trace.flat()).replace_schema_metadata(about(run))
+    pyarrow.parquet.write_table(table, path)
+
+
+def _netcdf(run: Stored, path: Path) -> None:
+    dataset(run).to_netcdf(path, engine="h5netcdf")
+
+
+def dataset(run: Stored) -> Any:
+    """The run as an ``xarray.Dataset``: the trace by iteration and replica, the path, and the outcome."""
+    import xarray
+
+    variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
+    for name, column in run.trace.snapshot().columns.items():
+        dimensions = ("iteration", "replica", f"{name}_component")[: column.ndim]
+        variables[_plain(name)] = dimensions, column
+    path = run.path.snapshot().columns
+    if path:
+        variables["path"] = ("path_iteration", "variable"), path["x"]
+        variables["path_iteration"] = ("path_iteration",), path["iteration"]
+    if run.has_iterate:
+        result = run.result
+        for name, dimensions in _OUTCOME.items():
+            variables[f"final_{name}"] = dimensions, getattr(result, name)
+    return xarray.Dataset(variables, attrs=about(run))
+
+
+_OUTCOME = {
+    "x": ("replica", "variable"),
+    "fun": ("replica",),
+    "maxcv": ("replica",),
+    "multipliers": ("replica", "constraint"),
+    "best_feasible": ("replica", "variable"),
+    "best_value": ("replica",),
+    "calls": ("replica",),
+    "failures": ("replica",),
+}
+
+
+def _plain(name: str) -> str:
+    """A name that NetCDF takes: without the stroke, which parts groups."""
+    return name.replace("/", "_")

@@ -1,0 +1,74 @@
+"""Whether a store is whole: the file, what belongs together, every checksum."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from sqlalchemy import Connection, select
+
+from zoviz.runs.storage.database import Database, StoreError
+from zoviz.runs.storage.schema import BLOBS, JOURNAL, PARTS, RECIPES, RUNS, sealed
+
+_PAGE = 100
+"""Rows with data that are held at a time."""
+
+
+def check(database: Database) -> list[str]:
+    """What is amiss, one sentence each; nothing is changed."""
+    found: list[str] = []
+    try:
+        with database.reading() as connection:
+            # One by one: what was found before the file could not be read any further is told too.
+            for sentence in _all(connection, database):
+                found.append(sentence)
+    except StoreError as error:
+        found.append(str(error))
+    return found
+
+
+def _all(connection: Connection, database: Database) -> Iterator[str]:
+    if database.sqlite:
+        yield from _file(connection)
+    yield from _orphans(connection)
+    yield from _texts(connection)
+    yield from _checksums(connection)
+
+
+def _file(connection: Connection) -> Iterator[str]:
+    """What SQLite itself finds."""
+    for (told,) in connection.exec_driver_sql("PRAGMA integrity_check"):
+        if told != "ok":
+            yield f"The file is damaged: {told}."
+    for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
+        yield f"A row of {table} belongs to no run."
+
+
+def _orphans(connection: Connection) -> Iterator[str]:
+    for table in PARTS:
+        query = select(table.c.run).distinct().where(table.c.run.not_in(select(RUNS.c.id)))
+        for (run,) in connection.execute(query):
+            yield f"Rows of {table.name} belong to the run {run}, which is not there."
+    for (run,) in connection.execute(select(RUNS.c.id).where(RUNS.c.id.not_in(select(RECIPES.c.run)))):
+        yield f"The run {run} has no recipe: it cannot be made again."
+
+
+def _texts(connection: Connection) -> Iterator[str]:
+    """JSON that cannot be read."""
+    for table in (RECIPES, JOURNAL):
+        texts = ("old", "new") if table is JOURNAL else [c.name for c in table.c if c.name != "run"]
+        columns = (table.c.run, *(table.c[name] for name in texts))
+        for run, *values in connection.execute(select(*columns).execution_options(yield_per=_PAGE)):
+            for name, value in zip(texts, values, strict=True):
+                try:
+                    json.loads(value)
+                except ValueError as error:
+                    yield f"{table.name}.{name} of the run {run} is damaged: {error}."
+
+
+def _checksums(connection: Connection) -> Iterator[str]:
+    for table in BLOBS:
+        query = select(table.c.run, table.c.data, table.c.checksum).execution_options(yield_per=_PAGE)
+        for run, data, checksum in connection.execute(query):
+            if sealed(data)["checksum"] != checksum:
+                yield f"A row of {table.name} of the run {run} is damaged: {len(data)} bytes do not fit their checksum."

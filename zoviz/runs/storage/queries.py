@@ -1,0 +1,173 @@
+"""A store's list of runs: what one line says, and the query that finds them."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, Select, and_, func, or_, select
+
+from zoviz.runs.engine.worker import ACTIVE
+from zoviz.runs.storage.database import UnknownName
+from zoviz.runs.storage.rows import alive, number
+from zoviz.runs.storage.schema import RUNS
+
+STATUSES = ("running", "paused", "finished", "stopped", "failed", "interrupted")
+
+
+class Record(NamedTuple):
+    """One line of the list of runs.
+
+    Attributes
+    ----------
+    id, label, problem, solver : str
+        Problem and solver by class name.
+    status : str
+        running, paused, finished, stopped, failed, or interrupted: begun by a process that is gone.
+    created, updated : float
+        Seconds since 1970.
+    host : str
+    pid : int
+        Where the run is or was at work.
+    iterations, calls : int
+    seconds : float
+    objective, violation, best_value : float
+        Mean, largest and least over the replicas; NaN where there is none.
+    seed, replicas : int
+    notes : str
+    tags : tuple of str
+    study, message, parent : str
+    """
+
+    id: str
+    label: str
+    problem: str
+    solver: str
+    status: str
+    created: float
+    updated: float
+    host: str
+    pid: int
+    iterations: int
+    calls: int
+    seconds: float
+    objective: float
+    violation: float
+    best_value: float
+    seed: int
+    replicas: int
+    notes: str
+    tags: tuple[str, ...]
+    study: str
+    message: str
+    parent: str
+
+
+class Filter(NamedTuple):
+    """Which runs: those for which all that is not None holds; ``deleted`` runs are listed apart.
+
+    ``text`` is looked for in labels, notes, tags, problems, solvers, messages, studies and ids.
+    """
+
+    status: str | None = None
+    problem: str | None = None
+    solver: str | None = None
+    tag: str | None = None
+    text: str | None = None
+    study: str | None = None
+    parent: str | None = None
+    deleted: bool = False
+
+
+def spell_tags(tags: tuple[str, ...]) -> str:
+    """Tags as they are stored: each between line feeds, so that one can be looked for."""
+    clean = sorted({" ".join(tag.split()) for tag in tags} - {""})
+    return "\n" + "\n".join(clean) + "\n" if clean else ""
+
+
+def runs(connection: Connection, which: Filter, sort: str, limit: int | None, offset: int) -> list[Record]:
+    """The runs asked for, in order."""
+    living = _living(connection)
+    query = _where(select(*_LISTED, RUNS.c.process_started), which, living)
+    query = query.order_by(*_order(sort)).limit(limit).offset(offset)
+    return [_record(row._mapping, living) for row in connection.execute(query)]
+
+
+def count(connection: Connection, which: Filter) -> int:
+    """How many there are."""
+    return connection.execute(_where(select(func.count()).select_from(RUNS), which, _living(connection))).scalar_one()
+
+
+def one(connection: Connection, run: str) -> Record | None:
+    """The run with this id, if there is one."""
+    row = connection.execute(select(*_LISTED, RUNS.c.process_started).where(RUNS.c.id == run)).one_or_none()
+    return None if row is None else _record(row._mapping, _living(connection))
+
+
+def find(connection: Connection, start: str, name: str) -> str:
+    """The id that begins so.
+
+    Raises
+    ------
+    UnknownName
+        For none, or several.
+    """
+    # "g" follows every hexadecimal digit in any collation.
+    query = select(RUNS.c.id).where(RUNS.c.id >= start, RUNS.c.id < f"{start}g").limit(2)
+    found = [row.id for row in connection.execute(query)] if start else []
+    if start in found or len(found) == 1:
+        return start if start in found else found[0]
+    if not found:
+        raise UnknownName(f"Expected the id of a run in {name}, got {start!r}: list them with runs().")
+    raise UnknownName(f"Expected one run, got several whose id begins with {start!r}: give more of it.")
+
+
+def _living(connection: Connection) -> list[str]:
+    """Ids of runs at work; the others that say so were interrupted."""
+    columns = (RUNS.c.id, RUNS.c.host, RUNS.c.pid, RUNS.c.process_started, RUNS.c.updated)
+    now = time.time()
+    rows = connection.execute(select(*columns).where(RUNS.c.status.in_(ACTIVE)))
+    return [row.id for row in rows if alive(row._mapping, now)]
+
+
+def _record(row: Any, living: list[str]) -> Record:
+    values = {column.name: row[column.name] for column in _LISTED}
+    if values["status"] in ACTIVE and values["id"] not in living:
+        values["status"] = "interrupted"
+    for name in ("objective", "violation", "best_value"):
+        values[name] = number(values[name])
+    return Record(**values | {"tags": tuple(values["tags"].split("\n")[1:-1])})
+
+
+_LISTED = tuple(RUNS.c[name] for name in Record._fields)
+_SEARCHED = ("label", "notes", "tags", "problem", "solver", "message", "study", "id")
+
+
+def _where(query: Select, which: Filter, living: list[str]) -> Select:
+    query = query.where(RUNS.c.deleted.is_not(None) if which.deleted else RUNS.c.deleted.is_(None))
+    for name in ("problem", "solver", "study", "parent"):
+        value = getattr(which, name)
+        if value is not None:
+            query = query.where(RUNS.c[name] == value)
+    if which.tag is not None:
+        query = query.where(RUNS.c.tags.contains(f"\n{which.tag}\n", autoescape=True))
+    if which.text:
+        query = query.where(or_(*(RUNS.c[name].icontains(which.text, autoescape=True) for name in _SEARCHED)))
+    if which.status is None:
+        return query
+    if which.status not in STATUSES:
+        raise UnknownName(f"Expected a status among {', '.join(STATUSES)}, got {which.status!r}.")
+    if which.status == "interrupted":
+        return query.where(RUNS.c.status.in_(ACTIVE), RUNS.c.id.not_in(living))
+    here = [RUNS.c.id.in_(living)] if which.status in ACTIVE else []
+    return query.where(and_(RUNS.c.status == which.status, *here))
+
+
+def _order(sort: str) -> tuple[Any, ...]:
+    name = sort.removeprefix("-")
+    if name not in Record._fields:
+        raise UnknownName(f"Expected to sort by one of {', '.join(Record._fields)}, or - and one, got {sort!r}.")
+    column = RUNS.c[name]
+    if sort.startswith("-"):
+        return column.desc().nulls_last() if column.nullable else column.desc(), RUNS.c.id.desc()
+    return column.asc().nulls_last() if column.nullable else column.asc(), RUNS.c.id

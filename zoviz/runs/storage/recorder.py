@@ -1,0 +1,185 @@
+"""Writes a run into a store while it goes on, from a thread of its own: the solver never waits for the disk."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from sqlalchemy import Connection
+
+from zoviz.core.types import ZovizError
+from zoviz.runs.engine.evaluation_log import Entry
+from zoviz.runs.engine.worker import Worker
+from zoviz.runs.storage import rows, writer
+from zoviz.runs.storage.database import Database
+from zoviz.runs.storage.writer import Progress
+
+_REST, _ANSWER = 0.7, 0.2
+"""Shares of the interval: between two requests for the worker's state, and for its answer, before the rest is written
+without it; what is left is for writing."""
+
+_SHARE = 50.0
+"""A state is not asked for before so many times its own cost has gone by: recording takes at most 2% of the worker."""
+
+
+class Recorder:
+    """Stores what a worker does: once an interval, all that is new in one transaction.
+
+    Between two steps the worker hands over its state when it is asked to (``look``), which costs a test of a flag
+    otherwise. Trouble with the store never ends a run: it is told, and what could not be written is tried again at
+    the next interval, so that nothing is lost if the disk has room again.
+
+    Parameters
+    ----------
+    database : Database
+    run : str
+        Its id.
+    worker : Worker
+    interval : float
+        Seconds.
+    each : bool
+        Whether an evaluation is to be on disk before the next begins.
+    own : bool
+        Whether the database was opened for this run alone, and is to be closed with it.
+
+    Attributes
+    ----------
+    trouble : str
+        What is amiss with the store at present, as a sentence; else empty.
+    """
+
+    def __init__(self, database: Database, run: str, worker: Worker, interval: float, each: bool, own: bool) -> None:
+        self._database, self._run, self._worker = database, run, worker
+        self._interval, self._each, self._own = interval, each, own
+        self._first: dict[str, dict[str, Any]] | None = None
+        self._again = False
+        self._progress = Progress()
+        self._wanted, self._next = False, 0.0
+        self._taken: tuple[int, dict[str, bytes]] | None = None
+        self._paid: list[tuple[int, Entry]] = []
+        self._answered, self._ending = threading.Event(), threading.Event()
+        self._turn = threading.Lock()
+        self._thread: threading.Thread | None = None
+        self._untaken = self.trouble = ""
+
+    def begin(self, first: dict[str, dict[str, Any]], asked: int | None) -> None:
+        """Enter the run, and go on recording from a thread of its own.
+
+        Parameters
+        ----------
+        first : dict
+            Columns of the run's rows in ``runs`` and ``recipes``.
+        asked : int or None
+            Evaluations that are kept of a run that is in the store and goes on; its course is then written anew from
+            what the worker has.
+
+        Raises
+        ------
+        StoreError
+            Where the run is to go on, and is at work elsewhere.
+        """
+        self._first, self._again = first, asked is not None
+        self._progress = Progress(changes=len(self._worker.journal))
+        if asked is not None:
+            with self._database.writing() as connection:
+                writer.claim(connection, self._run, first, asked)
+        self._flush()
+        self._thread = threading.Thread(target=self._go_on, name="zoviz-recorder", daemon=True)
+        self._thread.start()
+
+    def look(self) -> None:
+        """Called by the worker after every step."""
+        if self._wanted:
+            self._take()
+
+    def hold(self) -> None:
+        """Called by the worker when it pauses: its state is not going to change for a while."""
+        self._take()
+
+    def keep(self, ordinal: int, entry: Entry) -> None:
+        """Called with every evaluation that has ended, where they are logged; before the next begins."""
+        self._paid.append((ordinal, entry))
+        if self._first is not None or not self._each:
+            return
+        if len(self._worker.journal) > self._progress.changes:
+            self._flush()  # a change without which the run would not ask for this point
+        else:
+            self._attempt(lambda connection: writer.write_paid(connection, self._run, self._paid))
+
+    def steered(self) -> None:
+        """Called by the worker when a parameter has changed."""
+        if self._each:
+            self._flush()
+
+    def end(self, status: str) -> str:
+        """Called by the worker last of all: write what is left; a sentence where that failed, else empty."""
+        self._ending.set()
+        self._answered.set()
+        if self._thread is not None:
+            self._thread.join()
+        if self._worker.state is not None:
+            self._take()
+        self._flush((status, self._worker.message))
+        if self._own:
+            self._database.close()
+        return self.trouble
+
+    def _take(self) -> None:
+        """The worker's thread: snapshots of a state between two steps."""
+        started = time.perf_counter()
+        self._wanted = False
+        try:
+            self._taken = self._worker.iteration, rows.snapshots(self._worker)
+            self._untaken = ""
+        except Exception as error:  # whatever it is, the run goes on, and says so
+            self._untaken = f"Its state could not be stored: {_told(error)}"
+        now = time.perf_counter()
+        self._next = now + _SHARE * (now - started)
+        self._answered.set()
+
+    def _go_on(self) -> None:
+        while not self._ending.wait(_REST * self._interval):
+            self._answered.clear()
+            self._wanted = self._worker.state is not None and time.perf_counter() >= self._next
+            if self._wanted:
+                self._answered.wait(_ANSWER * self._interval)
+            self._flush()
+
+    def _flush(self, outcome: tuple[str, str] | None = None) -> None:
+        """Write all that is new in one transaction; on failure it stays new."""
+        taken, written = self._taken, []
+
+        def write(connection: Connection) -> int:
+            if self._first is not None:
+                writer.enter(connection, self._run, self._first, self._again)
+            # Before the journal is read: a change is stored no later than the evaluations that it has led to.
+            count = writer.write_paid(connection, self._run, self._paid)
+            written.append(writer.write(connection, self._run, self._worker, self._progress, taken, outcome))
+            return count
+
+        def settle() -> None:
+            self._progress, self._first = written[0], None
+            if self._taken is taken:
+                self._taken = None
+
+        self._attempt(write, settle)
+
+    def _attempt(self, write: Callable[[Connection], int], settle: Callable[[], object] | None = None) -> None:
+        """Write in a transaction, after which as many of the evaluations as ``write`` says are off the list."""
+        with self._turn:
+            try:
+                with self._database.writing() as connection:
+                    count = write(connection)
+            except Exception as error:  # likewise
+                self.trouble = f"Storing failed: {_told(error)}"
+                return
+            del self._paid[:count]
+            if settle is not None:
+                settle()
+            self.trouble = self._untaken
+
+
+def _told(error: Exception) -> str:
+    return str(error) if isinstance(error, ZovizError) else f"{type(error).__name__}: {error}"

@@ -1,0 +1,157 @@
+"""What a run looks like as rows of a store."""
+
+from __future__ import annotations
+
+import json
+import math
+import platform
+import socket
+import sys
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import psutil
+
+from zoviz.core.binary import pack
+from zoviz.runs.engine.checkpoint import capture
+from zoviz.runs.engine.result import summarise
+from zoviz.runs.engine.worker import Worker
+from zoviz.runs.storage.recipe import describe
+
+if TYPE_CHECKING:
+    from zoviz.runs.run import Run
+
+SETTINGS = (
+    "replicas",
+    "seed",
+    "iterations",
+    "calls",
+    "seconds",
+    "targets",
+    "stop_at_targets",
+    "feasibility_tolerance",
+    "checkpoint",
+)
+"""Parameters of a run that are stored with it, beside what is listed of it."""
+
+
+SILENCE = 30.0
+"""Seconds without a sign after which a run on another machine counts as interrupted."""
+
+
+def text(value: Any) -> str:
+    """A value as JSON text."""
+    return json.dumps(describe(value))
+
+
+def first(run: Run) -> dict[str, dict[str, Any]]:
+    """Columns of a run that begins, by table."""
+    assert run.initial is not None  # it begins
+    problem, solver = run.initial
+    now = time.time()
+    runs = {
+        "label": run.label,
+        "problem": type(problem).__name__,
+        "solver": type(solver).__name__,
+        "created": now,
+        "seed": run.seed,
+        "replicas": run.replicas,
+        "study": run.study,
+        "parent": run.parent,
+    }
+    recipes = {
+        "problem": text(problem),
+        "solver": text(solver),
+        "settings": json.dumps({name: describe(getattr(run, name)) for name in SETTINGS}),
+        "script": json.dumps([describe(list(change)) for change in run.script]),
+        "versions": json.dumps(versions()),
+        "resolved": text({}),
+    }
+    return {"runs": runs | whereabouts(now), "recipes": recipes}
+
+
+def whereabouts(now: float) -> dict[str, Any]:
+    """Who is at work: host, process and its start, so that another process can tell whether it still is."""
+    me = psutil.Process()
+    return {"status": "running", "host": host(), "pid": me.pid, "process_started": me.create_time(), "updated": now}
+
+
+def host() -> str:
+    """Name of this machine."""
+    return socket.gethostname()
+
+
+def alive(row: Mapping[Any, Any], now: float) -> bool:
+    """Whether the process that wrote a row is at work still.
+
+    On this machine its process must be there; elsewhere, and where a clock was set since so that its start does not
+    fit, its last sign must be younger than ``SILENCE``.
+    """
+    recent = now - row["updated"] < SILENCE
+    if row["host"] != host():
+        return recent
+    try:
+        process = psutil.Process(row["pid"])
+        if process.status() == psutil.STATUS_ZOMBIE:
+            return False
+        return abs(process.create_time() - row["process_started"]) < 2.0 or recent
+    except psutil.Error:
+        return False
+
+
+def versions() -> dict[str, str]:
+    """Python, the machine, and the version of every library that is loaded."""
+    found = {"python": platform.python_version(), "machine": platform.platform()}
+    for name, module in list(sys.modules.items()):
+        version = vars(module).get("__version__") if module is not None and "." not in name else None
+        if isinstance(version, str) and name not in sys.stdlib_module_names and not name.startswith("_"):
+            found[name] = version
+    return dict(sorted(found.items()))
+
+
+def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
+    """Columns of ``runs`` that change: status, counters and the last figures.
+
+    The objective is the mean over the replicas, the violation the largest, the best value the least.
+    """
+    status, message = outcome or (worker.status, " ".join(worker.notes))
+    message = message.replace("\0", "")  # which PostgreSQL does not take
+    values = {"status": status, "message": message, "updated": time.time(), "seconds": worker.seconds}
+    values |= {"iterations": worker.iteration, "calls": worker.oracle.spent if hasattr(worker, "oracle") else 0}
+    now = worker.trace.snapshot()
+    for column, name, over in _FIGURES:
+        row = now.columns[name][-1] if now.rows and name in now.columns else np.empty(0)
+        row = row[np.isfinite(row)]
+        values[column] = float(over(row)) if row.size else None
+    return values
+
+
+_FIGURES = (
+    ("objective", "objective", np.mean),
+    ("violation", "violation", np.max),
+    ("best_value", "best_objective", np.min),
+)
+
+
+def snapshots(worker: Worker) -> dict[str, bytes]:
+    """What is kept of a worker between two steps, by kind."""
+    found = {"outcome": outcome(worker), "checkpoint": capture(worker)}
+    return {kind: data for kind, data in found.items() if data is not None}
+
+
+def outcome(worker: Worker) -> bytes:
+    """What a reader of a stored run is shown of its present state, and what a problem made again is to recall."""
+    result = summarise(worker)
+    names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
+    shown: dict[str, Any] = {name: getattr(result, name) for name in names}
+    shown["active"] = worker.oracle.active.copy()
+    shown["hits"] = [(target.iteration, target.calls, target.seconds) for target in worker.targets]
+    shown |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "memory": worker.problem.memory}
+    return pack(shown | {"message": result.message})
+
+
+def number(value: float | None) -> float:
+    """A figure of a row: NaN where there is none."""
+    return math.nan if value is None else value

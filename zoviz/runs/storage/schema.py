@@ -1,0 +1,132 @@
+"""The tables of a store; what is listed stands apart from what is large."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Any
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Double,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+    Text,
+)
+
+VERSION = 1
+"""Version of these tables; ``migrations`` brings older ones here."""
+
+METADATA = MetaData()
+
+VERSIONS = Table("zoviz_schema", METADATA, Column("version", Integer, primary_key=True), Column("since", Double))
+
+
+def _filled(name: str, kind: Any, **options: Any) -> Column:
+    """A column that is never empty."""
+    return Column(name, kind, nullable=False, **options)
+
+
+def _of_runs(name: str, *columns: Column) -> Table:
+    """A table of which every row belongs to a run."""
+    run = Column("run", String(32), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
+    return Table(name, METADATA, run, *columns)
+
+
+def _key(name: str, kind: Any) -> Column:
+    """A column that tells the rows of a run apart."""
+    return Column(name, kind, primary_key=True)
+
+
+def _blob() -> tuple[Column, Column]:
+    """The columns that ``sealed`` fills."""
+    return _filled("data", LargeBinary), _filled("checksum", String(32))
+
+
+RUNS = Table(
+    "runs",
+    METADATA,
+    Column("id", String(32), primary_key=True),
+    _filled("label", Text, default=""),
+    _filled("problem", String(200)),
+    _filled("solver", String(200)),
+    _filled("status", String(16)),
+    _filled("created", Double),
+    _filled("updated", Double),
+    _filled("host", String(255)),
+    _filled("pid", Integer),
+    _filled("process_started", Double),
+    _filled("iterations", BigInteger, default=0),
+    _filled("calls", BigInteger, default=0),
+    _filled("seconds", Double, default=0.0),
+    Column("objective", Double),
+    Column("violation", Double),
+    Column("best_value", Double),
+    _filled("seed", BigInteger),
+    _filled("replicas", Integer),
+    _filled("notes", Text, default=""),
+    _filled("tags", Text, default=""),
+    _filled("study", String(200), default=""),
+    _filled("message", Text, default=""),
+    _filled("parent", String(32), default=""),
+    Column("deleted", Double),
+    # By what is listed first: those that are not deleted, the latest of them.
+    Index("runs_created", "deleted", "created", "id"),
+    *(Index(f"runs_{name}", name, "created") for name in ("status", "problem", "solver", "study")),
+)
+
+RECIPES = _of_runs(
+    "recipes", *(_filled(name, Text) for name in ("problem", "solver", "settings", "script", "versions", "resolved"))
+)
+"""What a run is made of, as JSON; ``script`` holds the changes that it was told to make by itself."""
+
+JOURNAL = _of_runs(
+    "journal",
+    _key("number", Integer),
+    _filled("iteration", BigInteger),
+    _filled("calls", BigInteger),
+    _filled("seconds", Double),
+    _filled("name", String(200)),
+    _filled("old", Text),
+    _filled("new", Text),
+)
+
+SEGMENTS = _of_runs(
+    "segments",
+    _key("kind", String(8)),
+    _key("number", Integer),
+    _filled("rows", Integer),
+    _filled("stride", BigInteger),
+    *_blob(),
+)
+"""Rows of the trace and of the path in the order of writing; rows that thinning has dropped since are told by the
+last segment's stride."""
+
+SNAPSHOTS = _of_runs("snapshots", _key("kind", String(16)), _filled("iteration", BigInteger), *_blob())
+"""The last of each kind: "outcome" is what a reader is shown, "checkpoint" what resuming needs."""
+
+EVALUATIONS = _of_runs("evaluations", _key("ordinal", BigInteger), *_blob())
+
+PARTS = (RECIPES, JOURNAL, SEGMENTS, SNAPSHOTS, EVALUATIONS)
+"""Tables of which every row belongs to a run."""
+
+BLOBS = (SEGMENTS, SNAPSHOTS, EVALUATIONS)
+"""Tables with ``data`` and its ``checksum``."""
+
+
+def sealed(data: bytes) -> dict[str, object]:
+    """The columns ``data`` and ``checksum`` (BLAKE2b, 16 bytes in hexadecimal) of a row."""
+    return {"data": data, "checksum": hashlib.blake2b(data, digest_size=16).hexdigest()}
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({})
+"""``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
+the tables: change ``tables.py``, raise its VERSION, and add the step here."""

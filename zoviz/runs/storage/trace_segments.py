@@ -1,0 +1,77 @@
+"""A trace on its way into a store, in segments of new rows, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.binary import pack, unpack
+from zoviz.core.types import Array
+from zoviz.runs.engine.trace import Snapshot, Trace
+from zoviz.runs.storage.schema import sealed
+
+_GARBAGE = 2
+"""A trace is written anew once its segments hold so many times its capacity, most of them thinned rows."""
+
+
+class Place(NamedTuple):
+    """How far a trace is stored: the last iteration, segments, rows in them."""
+
+    last: int = -1
+    segments: int = 0
+    rows: int = 0
+
+
+class News(NamedTuple):
+    """One segment to write; ``replace`` says that it stands for all before it; ``place`` is where that leads."""
+
+    values: dict[str, Any]
+    replace: bool
+    place: Place
+
+
+def news(kind: str, trace: Trace, place: Place) -> News | None:
+    """What a trace has that is not stored yet; None where there is nothing."""
+    now = trace.snapshot()
+    if not now.rows:
+        return None
+    iteration = now.columns["iteration"]
+    first = int(np.searchsorted(iteration, place.last, side="right"))
+    if first == now.rows:
+        return None
+    replace = place.rows + now.rows - first > _GARBAGE * trace.capacity
+    first, number, held = (0, 0, 0) if replace else (first, place.segments, place.rows)
+    data = pack({name: column[first:] for name, column in now.columns.items()})
+    values = {"kind": kind, "number": number, "rows": now.rows - first, "stride": _stride(now)}
+    return News(values | sealed(data), replace, Place(int(iteration[-1]), number + 1, held + now.rows - first))
+
+
+def _stride(now: Snapshot) -> int:
+    """Of this very snapshot: the trace's own may have doubled since."""
+    return 2**now.epoch
+
+
+def assemble(segments: Iterable[tuple[int, bytes]], capacity: int) -> Trace:
+    """The trace that was stored, from the strides and data of its segments in order."""
+    parts, stride = [], 1
+    for stride, data in segments:  # noqa: B007 - the last one counts
+        parts.append(unpack(data))
+    columns = _joined(parts)
+    if not columns:
+        return Trace(capacity)
+    iteration = columns["iteration"]
+    keep = iteration % stride == 0
+    keep[-1] = True
+    return Trace.holding({name: column[keep] for name, column in columns.items()}, capacity, stride)
+
+
+def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:
+    """One table; a column that came later is NaN before."""
+    shapes = {name: column.shape[1:] for part in parts for name, column in part.items()}
+    out = {}
+    for name, shape in shapes.items():
+        pieces = [part.get(name, np.full((len(part["iteration"]), *shape), np.nan)) for part in parts]
+        out[name] = np.concatenate(pieces)
+    return out

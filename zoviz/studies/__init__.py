@@ -1,0 +1,1 @@
+"""Studies: problems x solvers x replicas, by several processes."""

@@ -1,0 +1,147 @@
+"""One cell of a study: what it consists of, and how it is brought to its end wherever it is done."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from zoviz.core.types import ZovizError
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.runs.storage.database import AtWork
+from zoviz.runs.storage.recipe import describe, names, rebuild, unnamed
+from zoviz.runs.store import Store
+from zoviz.solvers.base import Solver
+from zoviz.solvers.parameter_lookup import owner
+
+DONE = ("finished", "failed")
+"""Statuses of a cell with which nothing is left to do, unless what failed is to be run again."""
+
+_EVERY = 0.5
+"""Seconds between two looks at a cell that another process is at work on."""
+
+
+class Cell(NamedTuple):
+    """A problem, a solver, the values of their parameters and a seed; its replicas run in lock-step.
+
+    Attributes
+    ----------
+    id : str
+        Of its run in the store. It follows from all that the cell consists of, so that no cell is done twice.
+    problem, solver : str
+        Names in the study.
+    values : dict
+        Parameters that this cell sets.
+    seed : int
+    """
+
+    id: str
+    problem: str
+    solver: str
+    values: dict[str, Any]
+    seed: int
+
+
+class Parcel(NamedTuple):
+    """What it takes to do a cell: objects, or the recipes of both for another process.
+
+    ``failed`` is when a run that has failed, and is to be run again, was last heard of; one that failed later is done.
+    """
+
+    id: str
+    problem: Any
+    solver: Any
+    settings: dict[str, Any]
+    failed: float | None = None
+
+
+def identify(study: str, place: tuple[str, str], problem: Problem, solver: Solver, settings: Mapping[str, Any]) -> str:
+    """32 hexadecimal digits that follow from all that decides the outcome.
+
+    Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
+    """
+    decisive = {name: value for name, value in settings.items() if name not in ("label", "checkpoint")}
+    whole = [study, describe(problem), describe(solver), describe(decisive)]
+    if unnamed(whole):
+        whole.append(list(place))
+    digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()
+    return uuid.UUID(bytes=digest[:16]).hex
+
+
+def fitted(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> tuple[Problem, Solver]:
+    """Twins with these values set.
+
+    Raises
+    ------
+    ValueError
+        For a parameter that neither has, or a value that it does not take.
+    """
+    problem, solver = problem.clone(), solver.clone()
+    for name, value in values.items():
+        holder, own = owner(problem, solver, name)
+        setattr(holder, own, value)
+    return problem, solver
+
+
+def perform(store: Store, parcel: Parcel) -> str:
+    """Do a cell, go on with it where it ended early, or wait for the process that is at work on it.
+
+    A run that was interrupted or stopped goes on from its last checkpoint, and so does one that failed where the parcel
+    says that it is to be run again.
+
+    Returns
+    -------
+    str
+        Its status at the end. What the black box raised is in the store, as the run's message.
+    """
+    while True:
+        record = store.record(parcel.id)
+        status = None if record is None else record.status
+        again = record is not None and status == "failed" and record.updated == parcel.failed
+        if status in DONE and not again:
+            return str(status)
+        if status is None:
+            run = Run(problem=parcel.problem, solver=parcel.solver, store=store, **parcel.settings)
+            run.id = parcel.id
+        elif status in ("running", "paused"):
+            time.sleep(_EVERY)
+            continue
+        else:
+            run = store.resume(parcel.id, problem=parcel.problem, solver=parcel.solver)
+        try:
+            run.run()
+        except AtWork:
+            continue
+        except Exception:
+            if run.error is None:  # it never began; else it is in the store, and the study's table tells
+                raise
+        return run.status
+
+
+def wrapped(parcel: Parcel) -> Parcel:
+    """The same for another process.
+
+    Raises
+    ------
+    ZovizError
+        Where a function has no name by which another process could import it.
+    """
+    problem, solver = describe(parcel.problem), describe(parcel.solver)
+    nameless = unnamed([problem, solver])
+    if nameless:
+        raise ZovizError(
+            f"Expected functions that another process can import, got {nameless[0]}: put it into a module, or use one "
+            "worker."
+        )
+    return parcel._replace(problem=problem, solver=solver)
+
+
+def perform_elsewhere(store: Store, parcel: Parcel) -> str:
+    """``perform`` for a parcel of recipes."""
+    trusted = (*store.trusted, *names([parcel.problem, parcel.solver]))
+    problem, solver = (rebuild(recipe, trusted=trusted) for recipe in (parcel.problem, parcel.solver))
+    return perform(store, parcel._replace(problem=problem, solver=solver))

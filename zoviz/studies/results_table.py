@@ -1,0 +1,104 @@
+"""Results of a study, one row a replica."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.types import MissingExtra
+from zoviz.runs.store import Store
+from zoviz.studies.cell import Cell
+
+MEASURES = ("objective", "violation", "best_value", "calls", "failures", "iterations", "seconds")
+"""Columns of numbers, before those of first hits."""
+
+
+def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
+    """The outcome of every replica of every cell that has an iterate.
+
+    Returns
+    -------
+    list of dict
+        ``problem``, ``solver``, ``seed``, the cell's values by name, ``replica``, ``status``, ``success``, ``id``,
+        the numbers of ``MEASURES``, and "calls to <metric> <threshold>" for every target (NaN where it was not hit).
+    """
+    found: list[dict[str, Any]] = []
+    for cell in cells:
+        if store.record(cell.id) is None:
+            continue
+        stored = store.load(cell.id)
+        if not stored.has_iterate:
+            continue
+        result = stored.result
+        hits = {f"calls to {target.metric} {target.threshold:g}": target.calls for target in stored.hits}
+        for r in range(stored.replicas):
+            found.append(
+                {
+                    "problem": cell.problem,
+                    "solver": cell.solver,
+                    **cell.values,
+                    "seed": cell.seed,
+                    "replica": r,
+                    "status": stored.status,
+                    "success": bool(result.success[r]),
+                    "objective": float(result.fun[r]),
+                    "violation": float(result.maxcv[r]),
+                    "best_value": float(result.best_value[r]),
+                    "calls": int(result.calls[r]),
+                    "failures": int(result.failures[r]),
+                    "iterations": result.nit,
+                    "seconds": stored.record.seconds,
+                    **{name: float(calls[r]) for name, calls in hits.items()},
+                    "id": cell.id,
+                }
+            )
+    return found
+
+
+def dataset(table: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> Any:
+    """An ``xarray.Dataset`` of the numbers, with dimensions problem, solver, set, seed and replica.
+
+    Every parameter that a set has a value for is a coordinate along ``set``.
+
+    Raises
+    ------
+    MissingExtra
+        Without xarray.
+    """
+    try:
+        import xarray
+    except ImportError:
+        raise MissingExtra(
+            'Expected xarray for a dataset, got none: run python -m pip install "zoviz[export]".'
+        ) from None
+    sets = list({str(cell.values): cell.values for cell in cells}.values())
+    axes: dict[str, list[Any]] = {
+        "problem": list(dict.fromkeys(cell.problem for cell in cells)),
+        "solver": list(dict.fromkeys(cell.solver for cell in cells)),
+        "set": list(range(len(sets))),
+        "seed": sorted({cell.seed for cell in cells}),
+        "replica": list(range(1 + max((row["replica"] for row in table), default=0))),
+    }
+    varied = list(dict.fromkeys(name for values in sets for name in values))
+    coords = axes | {name: ("set", [values.get(name) for values in sets]) for name in varied if name not in axes}
+    arrays = _arrays(table, {cell.id: cell for cell in cells}, sets, axes)
+    return xarray.Dataset({name: (tuple(axes), array) for name, array in arrays.items()}, coords=coords)
+
+
+def _arrays(
+    table: Sequence[dict[str, Any]], cells: Mapping[str, Cell], sets: list[dict[str, Any]], axes: dict[str, list[Any]]
+) -> dict[str, np.ndarray]:
+    """Every number of the table by name, an axis for each of ``axes``."""
+    place = {str(values): i for i, values in enumerate(sets)}
+    names = [name for name in (table[0] if table else {}) if name in MEASURES or name.startswith("calls to ")]
+    arrays = {name: np.full([len(axis) for axis in axes.values()], np.nan) for name in names}
+    for row in table:
+        cell = cells[row["id"]]
+        here = {"problem": cell.problem, "solver": cell.solver, "seed": cell.seed, "replica": row["replica"]}
+        here["set"] = place[str(cell.values)]
+        at = tuple(axis.index(here[name]) for name, axis in axes.items())
+        for name, array in arrays.items():
+            array[at] = row[name]
+    return arrays

@@ -1,0 +1,246 @@
+"""Problems x solvers x parameter sets x seeds: stored, resumable, in lock-step or spread over workers."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+from tqdm import tqdm
+
+from zoviz.core.types import ZovizError
+from zoviz.problems.base import Problem
+from zoviz.runs.store import Store
+from zoviz.solvers.base import Solver
+from zoviz.studies import cell, results_table
+from zoviz.studies.cell import DONE, Cell, Parcel
+from zoviz.studies.process_pool import LOST, crew, gathered
+
+
+class Study:
+    """Every combination of problems, solvers, parameter sets and seeds, each a stored run of R replicas.
+
+    The replicas of a cell advance in lock-step. Only what is missing is run: a cell's id follows from all that decides
+    its outcome, so that a study that was interrupted, or that grew, goes on where it is. A cell that was interrupted
+    or stopped goes on from its last checkpoint, and so does one that failed, once in every ``run``, unless that is told
+    to leave it.
+
+    Parameters
+    ----------
+    name : str
+        Of the study; its runs carry it.
+    problems, solvers : mapping of str, or sequence, or one
+        Without names they get those of their classes.
+    values : sequence of dict, optional
+        Parameter sets, e.g. ``grid(primal_step=[...])``: names of the problem's or the solver's parameters
+        (``problem.n``, ``estimator.batch_size``). Combinations in which the solver refuses the problem are left out
+        and listed in ``refused``.
+    seeds : iterable of int
+    replicas, calls, iterations, seconds, targets, stop_at_targets, checkpoint
+        As for ``Run``.
+    store : Store or str
+
+    Raises
+    ------
+    ValueError
+        For no budget, an unknown parameter, or a value that it does not take.
+
+    Examples
+    --------
+    >>> from zoviz.problems import LoadTracking
+    >>> from zoviz.solvers import ZOBCEG, ZOCEG
+    >>> study = Study("blocks", LoadTracking(), [ZOCEG(), ZOBCEG()], calls=2000)   # doctest: +SKIP
+    >>> study.run(workers=2).table()                                              # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        name: str,
+        problems: Problem | Sequence[Problem] | Mapping[str, Problem],
+        solvers: Solver | Sequence[Solver] | Mapping[str, Solver],
+        *,
+        values: Sequence[Mapping[str, Any]] = ({},),
+        seeds: Iterable[int] = (0,),
+        replicas: int = 8,
+        calls: int | None = None,
+        iterations: int | None = None,
+        seconds: float | None = None,
+        targets: Mapping[str, Any] | None = None,
+        stop_at_targets: bool = False,
+        checkpoint: float | str = 1.0,
+        store: Store | str = "sqlite:///zoviz.db",
+    ) -> None:
+        if calls is None and iterations is None and seconds is None and not (targets and stop_at_targets):
+            raise ValueError("Expected a budget, got none: give calls, iterations or seconds.")
+        self.name, self.store = name, Store(store) if isinstance(store, str) else store
+        self.problems, self.solvers = _by_name(problems), _by_name(solvers)
+        self._settings = {
+            "replicas": replicas,
+            "calls": calls,
+            "iterations": iterations,
+            "seconds": seconds,
+            "targets": dict(targets or {}),
+            "stop_at_targets": stop_at_targets,
+            "checkpoint": checkpoint,
+            "study": name,
+        }
+        self.refused: list[str] = []
+        self._parcels: dict[str, Parcel] = {}
+        self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))
+
+    def _make(self, values: list[dict[str, Any]], seeds: tuple[int, ...]) -> Iterator[Cell]:
+        for (p, problem), (s, solver), chosen in itertools.product(self.problems.items(), self.solvers.items(), values):
+            own, method = cell.fitted(problem, solver, chosen)
+            reason = method.accepts(own)
+            if reason is not None:
+                self.refused.append(reason)
+                continue
+            for seed in seeds:
+                settings = self._settings | {"seed": seed, "label": _label(s, chosen, seed, len(seeds))}
+                id = cell.identify(self.name, (p, s), own, method, settings)
+                if id not in self._parcels:
+                    self._parcels[id] = Parcel(id, own, method, settings)
+                    yield Cell(id, p, s, chosen, seed)
+
+    @property
+    def missing(self) -> list[Cell]:
+        """Cells that have not ended: neither finished nor failed."""
+        status = self.statuses()
+        return [cell for cell in self.cells if status[cell.id] not in DONE]
+
+    def statuses(self) -> dict[str, str | None]:
+        """The status of every cell's run by id, also where it was deleted; None for those that have not begun."""
+        found = (one for deleted in (False, True) for one in self.store.runs(study=self.name, deleted=deleted))
+        known = {record.id: record.status for record in found}
+        return {cell.id: known.get(cell.id) for cell in self.cells}
+
+    def run(
+        self,
+        workers: int = 1,
+        executor: Executor | None = None,
+        progress: bool = True,
+        retries: int = 3,
+        keep_failed: bool = False,
+    ) -> Study:
+        """Do what is missing, and again what failed before.
+
+        Parameters
+        ----------
+        workers : int
+            Processes; 1: this one.
+        executor : concurrent.futures.Executor, optional
+            Who does the cells instead, e.g. ``distributed.Client(...).get_executor()``. Its workers write to the
+            store themselves: on other machines it must be PostgreSQL.
+        progress : bool
+            Show a bar.
+        retries : int
+            How often cells are handed out again whose worker died.
+        keep_failed : bool
+            Leave the cells alone that failed before; else each of them goes on from its last checkpoint, once.
+
+        Raises
+        ------
+        ZovizError
+            Where cells are still missing after that, e.g. since the store's disk is full; the others are kept.
+        """
+        before = {} if keep_failed else self._failures()
+        with tqdm(total=len(self.cells), unit=" runs", disable=not progress) as bar:
+            bar.update(len(self.cells) - len(self._due(before)))
+            here = executor is None and workers == 1
+            for _ in range(1 if here else retries + 1):
+                if not (due := self._due(before)):
+                    break
+                lost = self._in_turn(due, bar) if here else self._spread(due, workers, executor, bar)
+        if due := self._due(before):
+            raise ZovizError(f"Expected every run to end, got {len(due)} that did not: {lost}.")
+        return self
+
+    def _failures(self) -> dict[str, float]:
+        """When those that failed, and are not deleted, were last heard of, by id."""
+        return {record.id: record.updated for record in self.store.runs(study=self.name, status="failed")}
+
+    def _due(self, before: Mapping[str, float]) -> list[Parcel]:
+        """What is missing, and what had failed ``before`` and was not run since."""
+        status, now = self.statuses(), self._failures()
+        again = {id: when for id, when in before.items() if now.get(id) == when}
+        return [
+            parcel._replace(failed=again.get(id))
+            for id, parcel in self._parcels.items()
+            if status[id] not in DONE or id in again
+        ]
+
+    def _in_turn(self, due: list[Parcel], bar: tqdm) -> str:
+        """Do cells here; why one would still be missing."""
+        for parcel in due:
+            cell.perform(self.store, parcel)
+            bar.update()
+        return LOST
+
+    def _spread(self, due: list[Parcel], workers: int, executor: Executor | None, bar: tqdm) -> str:
+        """Hand out cells; why the last one was lost, if one was."""
+        parcels = [cell.wrapped(parcel) for parcel in due]
+        with crew(workers) if executor is None else nullcontext(executor) as hands:
+            futures = [hands.submit(cell.perform_elsewhere, self.store, parcel) for parcel in parcels]
+            return gathered(futures, bar)
+
+    def table(self) -> list[dict[str, Any]]:
+        """One row for each replica of each cell that has begun; see ``results_table.rows``."""
+        return results_table.rows(self.store, self.cells)
+
+    def dataset(self) -> Any:
+        """The same as an ``xarray.Dataset`` with dimensions problem, solver, set, seed and replica; NaN where missing.
+
+        Raises
+        ------
+        MissingExtra
+            Without xarray.
+        """
+        return results_table.dataset(self.table(), self.cells)
+
+
+def grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Every combination, as parameter sets: ``grid({"n": [5, 10], "primal_step": [0.1, 0.01]})`` has four."""
+    return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())]
+
+
+def draws(ranges: Mapping[str, tuple[str, float, float]], count: int, seed: int = 0) -> list[dict[str, float]]:
+    """Random parameter sets.
+
+    Parameters
+    ----------
+    ranges : mapping of str to (str, float, float)
+        ``("log", low, high)`` or ``("lin", low, high)`` for every name.
+    count, seed : int
+    """
+    numbers = np.random.default_rng(seed).random((count, len(ranges)))
+    return [
+        {name: _between(*ranges[name], float(share)) for name, share in zip(ranges, row, strict=True)}
+        for row in numbers
+    ]
+
+
+def _between(kind: str, low: float, high: float, share: float) -> float:
+    if kind not in ("log", "lin") or not low < high or (kind == "log" and low <= 0):
+        raise ValueError(f"Expected ('log' or 'lin', low, high) with low < high, got {(kind, low, high)}.")
+    return float(low * (high / low) ** share) if kind == "log" else low + (high - low) * share
+
+
+def _by_name(given: Any) -> dict[str, Any]:
+    if isinstance(given, Mapping):
+        return dict(given)
+    named: dict[str, Any] = {}
+    for one in [given] if isinstance(given, (Problem, Solver)) else given:
+        name = type(one).__name__
+        named[name if name not in named else f"{name} #{len(named) + 1}"] = one
+    return named
+
+
+def _label(solver: str, values: Mapping[str, Any], seed: int, seeds: int) -> str:
+    parts = [
+        solver,
+        *(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}" for name, value in values.items()),
+    ]
+    return " ".join([*parts, f"seed={seed}"] if seeds > 1 else parts)
