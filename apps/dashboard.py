@@ -8,8 +8,8 @@ import importlib
 import os
 import sys
 
-from zoviz.views.dashboard import Dashboard
-from zoviz.views.server import prepare, shared_store
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.app.server import prepare, shared_store
 
 prepare()
 

@@ -9,7 +9,7 @@ import pytest
 
 from zoviz.core.streams import Streams
 from zoviz.oracle import FirstOrder, Oracle
-from zoviz.papers.salm import prepared
+from zoviz.papers.salm.rates import prepared
 from zoviz.problems import StochasticQP
 from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
 

@@ -13,8 +13,8 @@ import yaml
 
 from helpers.project import ROOT
 
-MAX_FILE_LINES = 250
-MAX_FUNCTION_LINES = 40
+MAX_FILE_LINES = 400
+MAX_FUNCTION_LINES = 50
 CONDA_TO_PYPI = {"playwright-python": "playwright"}
 TEXT_SUFFIXES = {".cfg", ".css", ".csv", ".ipynb", ".js", ".json", ".m", ".md", ".py", ".toml", ".txt", ".yaml", ".yml"}
 ABSOLUTE_PATH = re.compile(r"(?<![\w./-])(?:/(?:home|mnt|root|tmp|Users|work)\b|[A-Za-z]:\\Users\b)")
@@ -106,15 +106,28 @@ def test_license_is_bsd_3_clause() -> None:
 SOURCES = list(files("zoviz", "apps", "tests", suffixes={".py"}))
 
 
+def code_lines(node: ast.AST, source: list[str]) -> int:
+    """Lines of a file or function that hold code: neither docstrings, nor comments alone, nor blank lines."""
+    first, last = getattr(node, "lineno", 1), getattr(node, "end_lineno", None) or len(source)
+    prose = set()
+    for inner in ast.walk(node):
+        value = getattr(inner, "value", None)
+        if isinstance(inner, ast.Expr) and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            prose |= set(range(inner.lineno, (inner.end_lineno or inner.lineno) + 1))
+    texts = ((number, source[number - 1].strip()) for number in range(first, last + 1))
+    return sum(bool(text) and not text.startswith("#") and number not in prose for number, text in texts)
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=named)
 def test_files_and_functions_are_short(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
-    count = len(source.splitlines())
-    assert count <= MAX_FILE_LINES, f"{named(path)} has {count} lines: at most {MAX_FILE_LINES}, split it."
-    functions = (n for n in ast.walk(ast.parse(source)) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
-    lengths = {f"{f.name} (line {f.lineno})": (f.end_lineno or f.lineno) - f.lineno + 1 for f in functions}
+    tree, lines = ast.parse(source), source.splitlines()
+    count = code_lines(tree, lines)
+    assert count <= MAX_FILE_LINES, f"{named(path)} has {count} lines of code: at most {MAX_FILE_LINES}, split it."
+    functions = (n for n in ast.walk(tree) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef)))
+    lengths = {f"{f.name} (line {f.lineno})": code_lines(f, lines) for f in functions}
     long = {name: length for name, length in lengths.items() if length > MAX_FUNCTION_LINES}
-    assert not long, f"Functions of more than {MAX_FUNCTION_LINES} lines in {named(path)}: {long}."
+    assert not long, f"Functions of more than {MAX_FUNCTION_LINES} lines of code in {named(path)}: {long}."
 
 
 def test_no_path_of_one_machine() -> None:

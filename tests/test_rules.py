@@ -18,13 +18,14 @@ from helpers.sources import EACH_FILE, parse
 PACKAGE = "zoviz"
 # From left to right; a module imports from its own room and from those to the left.
 LAYERS = (
-    ("types", "parameters", "streams", "registry", "sets", "units"),
+    ("core",),
+    ("evaluation",),
     ("problems",),
     ("oracle",),
     ("estimators",),
     ("solvers",),
     ("runs",),
-    ("minimize",),
+    ("studies", "ask_tell", "minimize"),
     ("papers",),
     ("views",),
     ("cli",),

@@ -8,8 +8,8 @@ import panel as pn
 sys.path.insert(0, str(Path(__file__).parent))
 from probe import Probe  # noqa: E402
 
-from zoviz.views.dashboard import Dashboard  # noqa: E402
-from zoviz.views.server import prepare  # noqa: E402
+from zoviz.views.app.dashboard import Dashboard  # noqa: E402
+from zoviz.views.app.server import prepare  # noqa: E402
 
 prepare()
 shared = "shared" in sys.argv

@@ -19,8 +19,8 @@ import numpy as np
 from zoviz.problems import BlackBox, Problem
 from zoviz.core.sets import Ball
 from zoviz.core.types import Evaluation
-from zoviz.views.dashboard import Dashboard
-from zoviz.views.server import prepare
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.app.server import prepare
 
 prepare()
 """

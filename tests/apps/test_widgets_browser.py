@@ -14,7 +14,7 @@ import pytest
 
 from helpers.ports import free_port
 from zoviz.core.parameters import Scale
-from zoviz.views.widgets import widget_for
+from zoviz.views.controls.number_fields import widget_for
 
 if TYPE_CHECKING:
     from playwright.sync_api import Page

@@ -8,8 +8,8 @@ import pytest
 from zoviz.core.registry import discover
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.papers import choice
-from zoviz.papers.choice import METHODS, Posed, case, marks, trial
+from zoviz.papers.minimize import method_choice
+from zoviz.papers.minimize.method_choice import METHODS, Posed, case, marks, trial
 from zoviz.problems import BlackBox
 from zoviz.solvers import Solver
 from zoviz.solvers.choice import TABLE
@@ -57,7 +57,9 @@ def test_every_method_of_the_noisy_rows_takes_part() -> None:
 
 
 def test_a_table_is_printed_and_a_budget_that_is_refused_is_the_worst(capsys: pytest.CaptureFixture[str]) -> None:
-    choice.main(["--problems", "LoadTracking20", "--sweeps", "100", "--levels", "0.1", "--methods", "ZOCEG", "COBYLA"])
+    method_choice.main(
+        ["--problems", "LoadTracking20", "--sweeps", "100", "--levels", "0.1", "--methods", "ZOCEG", "COBYLA"]
+    )
     out = capsys.readouterr().out
     assert "noise 0.1, 100 sweeps" in out and "20 to 100" in out and "2 to 10" not in out
     mark = dict(zip(out.split("problem")[1].split()[:2], out.rsplit("20 to 100", 1)[1].split(), strict=True))
@@ -67,5 +69,5 @@ def test_a_table_is_printed_and_a_budget_that_is_refused_is_the_worst(capsys: py
 
 def test_a_level_below_0_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
-        choice.main(["--problems", "SpeedReducer", "--levels", "-1"])
+        method_choice.main(["--problems", "SpeedReducer", "--levels", "-1"])
     assert "expected a level of noise from 0, got -1" in capsys.readouterr().err

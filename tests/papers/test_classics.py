@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers import classics
-from zoviz.papers.classics import COLLECTION, Known, Score
+from zoviz.papers.minimize import classics
+from zoviz.papers.minimize.classics import COLLECTION, Known, Score
 from zoviz.problems import Suite
 from zoviz.solvers import ZOCEG
 

@@ -6,52 +6,51 @@ import numpy as np
 import pytest
 
 from zoviz.core.registry import discover
-from zoviz.papers import splm_methods, zoeg_claims
+from zoviz.papers.splm import comparison
+from zoviz.papers.zoeg import figure_1
 from zoviz.problems import LoadTracking
 from zoviz.solvers import Solver
 
 PRESENT = discover("zoviz.solvers", Solver)
 
 
-@pytest.mark.parametrize("method", [name for name in splm_methods.PAPER if name in PRESENT])
+@pytest.mark.parametrize("method", [name for name in comparison.PAPER if name in PRESENT])
 def test_splm_methods_reach_the_target_with_their_own_rule_and_on_the_grid(method: str) -> None:
-    settings = splm_methods.Settings(n=10, instance=0, seed=0, replicas=3, batch=300)
-    ruled = splm_methods.trial(method, None, settings, 600)
+    settings = comparison.Settings(n=10, instance=0, seed=0, replicas=3, batch=300)
+    ruled = comparison.trial(method, None, settings, 600)
     assert np.isfinite(ruled.iterations).all()
     assert ruled.calls == {"SZOConEX": 601}.get(method, 301)
-    found = splm_methods.trial(method, (1.0, 0.3), settings, 600)
+    found = comparison.trial(method, (1.0, 0.3), settings, 600)
     assert np.isfinite(found.iterations).all() and (found.iterations != ruled.iterations).any()
-    short = splm_methods.trial(method, (0.01, 0.3), settings, 5)
-    assert np.isnan(short.iterations).all() and splm_methods.mean_and_error(short.iterations)[0] == np.inf
+    short = comparison.trial(method, (0.01, 0.3), settings, 5)
+    assert np.isnan(short.iterations).all() and comparison.mean_and_error(short.iterations)[0] == np.inf
 
 
 def test_splm_search_puts_the_fewest_iterations_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    def trial(
-        method: str, steps: tuple[float, float], settings: splm_methods.Settings, limit: int
-    ) -> splm_methods.Trial:
+    def trial(method: str, steps: tuple[float, float], settings: comparison.Settings, limit: int) -> comparison.Trial:
         count = 100.0 * abs(np.log(steps[0] / 1.4)) + 10.0 * abs(np.log(steps[1] / 0.3)) + 20.0
-        return splm_methods.Trial(np.full(4, count if count <= limit else np.nan), 1.0, 0.0)
+        return comparison.Trial(np.full(4, count if count <= limit else np.nan), 1.0, 0.0)
 
-    monkeypatch.setattr(splm_methods, "trial", trial)
-    best = splm_methods.search("ZOSPLM", splm_methods.Settings(10, 0, 0, 4, 10))
-    assert best[0] == (1.4, 0.3) and len(best) == splm_methods.FINALISTS
+    monkeypatch.setattr(comparison, "trial", trial)
+    best = comparison.search("ZOSPLM", comparison.Settings(10, 0, 0, 4, 10))
+    assert best[0] == (1.4, 0.3) and len(best) == comparison.FINALISTS
 
 
 def test_zoeg_claims_are_judged_by_paired_differences(capsys: pytest.CaptureFixture[str]) -> None:
     rng = np.random.default_rng(0)
     common, noise = rng.normal(0.0, 5.0, 20), rng.normal(0.0, 0.1, 20)
-    assert zoeg_claims.below(common - 1.0 + noise, common) == "yes"
-    assert zoeg_claims.below(common + 1.0 + noise, common) == "no"
-    assert zoeg_claims.below(rng.permutation(common), common) == "undecided"
+    assert figure_1.below(common - 1.0 + noise, common) == "yes"
+    assert figure_1.below(common + 1.0 + noise, common) == "no"
+    assert figure_1.below(rng.permutation(common), common) == "undecided"
     problem = LoadTracking(n=10)
     found = {
-        (method, schedule): zoeg_claims.solve(method, schedule, (0.01, 0.05), problem, 3, 0, 200)
-        for method in zoeg_claims.METHODS
+        (method, schedule): figure_1.solve(method, schedule, (0.01, 0.05), problem, 3, 0, 200)
+        for method in figure_1.METHODS
         if method in PRESENT
-        for schedule in zoeg_claims.SCHEDULES
+        for schedule in figure_1.SCHEDULES
     }
     for outcome in found.values():
         assert outcome.error.shape == (3,) and np.isfinite(outcome.sum).all()
-    zoeg_claims.verdicts(found, 200)
+    figure_1.verdicts(found, 200)
     printed = capsys.readouterr().out
     assert "claim 1" in printed and "SZOConEX" in printed and "against  ZOEG, constant" in printed

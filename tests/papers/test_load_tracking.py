@@ -8,8 +8,8 @@ import pytest
 from zoviz.core.streams import Streams
 from zoviz.core.types import BudgetSpent
 from zoviz.oracle import Oracle
-from zoviz.papers import load_tracking as table
-from zoviz.papers.load_tracking import Outcome
+from zoviz.papers.zoeg import load_tracking as table
+from zoviz.papers.zoeg.load_tracking import Outcome
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
 from zoviz.solvers.external.slsqp_trust_constr import SLSQP
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers import load_tracking as table
-from zoviz.papers import load_tracking_rows as rows
-from zoviz.papers.load_tracking_rows import Outcome
+from zoviz.papers.zoeg import load_tracking as table
+from zoviz.papers.zoeg import load_tracking_table as rows
+from zoviz.papers.zoeg.load_tracking_table import Outcome
 from zoviz.solvers import COBYLA, SLSQP, ZOCEG, ZOEG
 
 

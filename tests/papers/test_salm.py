@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers.salm import THEOREM, fit, problem_for, rates, violations
+from zoviz.papers.salm.rates import THEOREM, fit, problem_for, rates, violations
 
 
 def test_the_fit_finds_an_exponent_and_its_error() -> None:

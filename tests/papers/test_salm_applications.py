@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers.salm_applications import report_consensus
-from zoviz.papers.salm_cases import cheapest, consensus, fair, long_steps, slices, slsqp
+from zoviz.papers.salm.applications import report_consensus
+from zoviz.papers.salm.cases import cheapest, consensus, fair, long_steps, slices, slsqp
 from zoviz.problems import FairClassification, NetworkSlicing
 from zoviz.problems.margin_losses import LOSSES
 
@@ -82,7 +82,7 @@ def test_an_assignment_is_read_off_a_network_and_can_be_routed() -> None:
 
 def test_the_table_says_what_was_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     small = consensus(nodes=8, probability=0.5, iterations=40, replicas=2)
-    monkeypatch.setattr("zoviz.papers.salm_applications.consensus", lambda **_: small)
+    monkeypatch.setattr("zoviz.papers.salm.applications.consensus", lambda **_: small)
     report_consensus(2, 40)
     lines = capsys.readouterr().out.strip().splitlines()
     assert len(lines) == 6 and lines[-1].split()[0] == "40"

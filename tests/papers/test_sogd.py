@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers import sogd_regret
-from zoviz.papers.sogd_regret import RATE, compare_windows, fall, interval, report_fall, variations, verdict
+from zoviz.papers.sogd import regret
+from zoviz.papers.sogd.regret import RATE, compare_windows, fall, interval, report_fall, variations, verdict
 from zoviz.problems import QuadraticBilevel
 
 
@@ -39,8 +39,8 @@ def test_without_a_window_sogd_follows_a_stream_that_windows_lag_behind() -> Non
 
 
 def test_a_window_of_five_costs_regret_where_one_can_follow(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sogd_regret, "GRID", (0.6, 1.0))
-    monkeypatch.setattr(sogd_regret, "INNER", (0.2,))
+    monkeypatch.setattr(regret, "GRID", (0.6, 1.0))
+    monkeypatch.setattr(regret, "INNER", (0.2,))
     found = compare_windows(QuadraticBilevel(drift="rapid", drift_rate=0.3), 100, 4)
     for rival in ("OAGD w = 5", "SOBOW w = 5"):
         assert verdict(found["SOGD"][-1], found[rival][-1]) == "yes"

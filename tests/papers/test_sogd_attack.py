@@ -9,26 +9,26 @@ import pytest
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
-from zoviz.papers import sogd_attack, sogd_tuning  # noqa: E402
-from zoviz.papers.pace import paces  # noqa: E402
+from zoviz.papers.sogd import attack, loss_tuning  # noqa: E402
+from zoviz.papers.timing import paces  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 
-METHODS = [*sogd_attack.SINGLE, *sogd_attack.BILEVEL]
+METHODS = [*attack.SINGLE, *attack.BILEVEL]
 
 
-def outcome(accuracy: float, size: float = 3.0) -> sogd_attack.Outcome:
+def outcome(accuracy: float, size: float = 3.0) -> attack.Outcome:
     some = np.linspace(-0.01, 0.01, 5)
-    return sogd_attack.Outcome(accuracy + some, 1.0 + some, size + some, np.full(5, 100), 10)
+    return attack.Outcome(accuracy + some, 1.0 + some, size + some, np.full(5, 100), 10)
 
 
 def test_the_perturbation_misleads_and_every_method_asks_for_what_it_says() -> None:
     problem, found = BlackBoxAttack(), {}
     for method in METHODS:
-        rates = (0.3,) if method in sogd_attack.SINGLE else (0.1, 0.3)
-        found[method] = sogd_attack.play(method, rates, problem, 2, 0, {"iterations": 60})
+        rates = (0.3,) if method in attack.SINGLE else (0.1, 0.3)
+        found[method] = attack.play(method, rates, problem, 2, 0, {"iterations": 60})
     calls = {method: one.calls[0] / one.rounds for method, one in found.items()}
-    assert all(calls[name] == (13 if "Conserv" in name else 11) for name in sogd_attack.SINGLE)
+    assert all(calls[name] == (13 if "Conserv" in name else 11) for name in attack.SINGLE)
     # 8 k + 6 k' at two points of a round, one in the first.
     assert found["ZO-SOGD"].calls[0] == found["ZO-SOGD (Adam)"].calls[0] == 140 + 59 * 280
     for one in found.values():
@@ -37,17 +37,17 @@ def test_the_perturbation_misleads_and_every_method_asks_for_what_it_says() -> N
 
 
 def test_a_search_takes_the_rate_that_misleads_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    def play(method: str, rates: tuple[float, ...], *_: Any) -> sogd_attack.Outcome:
+    def play(method: str, rates: tuple[float, ...], *_: Any) -> attack.Outcome:
         return outcome(np.nan if rates[0] == 3.0 else abs(np.log10(rates[0] / 0.03)) + 0.1 * len(rates))
 
-    monkeypatch.setattr(sogd_attack, "play", play)
-    assert sogd_attack.search("ZO-O-GD", BlackBoxAttack(), {}) == (0.03,)
-    assert sogd_attack.search("ZO-SOGD", BlackBoxAttack(), {})[0] == 0.03
+    monkeypatch.setattr(attack, "play", play)
+    assert attack.search("ZO-O-GD", BlackBoxAttack(), {}) == (0.03,)
+    assert attack.search("ZO-SOGD", BlackBoxAttack(), {})[0] == 0.03
 
 
 def test_verdicts_on_the_attack(capsys: pytest.CaptureFixture[str]) -> None:
     found = {name: outcome(0.8) for name in METHODS} | {"ZO-SOGD": outcome(0.6), "ZO-SOGD (Adam)": outcome(0.6, 4.5)}
-    sogd_attack.verdicts(found, "made up")
+    attack.verdicts(found, "made up")
     said = capsys.readouterr().out
     assert "ZO-SOGD below ZO-O-GD: yes" in said and "ZO-SOGD (Adam) below ZO-SOGD: undecided" in said
     assert "  ZO-SOGD: yes (largest 3.01)" in said and "  ZO-SOGD (Adam): no (largest 4.51)" in said
@@ -56,15 +56,15 @@ def test_verdicts_on_the_attack(capsys: pytest.CaptureFixture[str]) -> None:
 def test_the_tuning_plays_all_phases_and_gives_its_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]"')
     problem, point = LossTuning(phase_length=3), {"beta": 0.1, "alpha": 1e-3, "weight": 0.9}
-    found = {method: sogd_tuning.play(method, point, problem, 2, 0) for method in sogd_tuning.METHODS}
+    found = {method: loss_tuning.play(method, point, problem, 2, 0) for method in loss_tuning.METHODS}
     for one in found.values():
         assert one.balanced.shape == one.test.shape == (4, 2) and one.overall.shape == (2,)
     assert found["OGD"].calls[0] == 12 * 2 and found["SOGD"].calls[0] == 4 + 11 * 8
     better = found["OGD"]._replace(balanced=found["OGD"].balanced * 0.0)
-    sogd_tuning.verdicts({"SOGD": found["SOGD"], "OGD": better})
+    loss_tuning.verdicts({"SOGD": found["SOGD"], "OGD": better})
     assert "balanced accuracy, phase 4: yes" in capsys.readouterr().out
     worse = found["OGD"]._replace(balanced=found["SOGD"].balanced + 0.1)
-    sogd_tuning.verdicts({"SOGD": found["SOGD"], "OGD": worse})
+    loss_tuning.verdicts({"SOGD": found["SOGD"], "OGD": worse})
     assert "balanced accuracy, phase 4: no" in capsys.readouterr().out
 
 

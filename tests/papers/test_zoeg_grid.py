@@ -1,11 +1,11 @@
-"""The nonconvex experiment of paper zoeg, by the functions that ``python -m zoviz.papers.zoeg_grid`` prints it with."""
+"""The nonconvex experiment of paper zoeg, by the functions of ``zoviz.papers.zoeg.figure_3``."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from zoviz.papers.zoeg_grid import GRID, ITERATIONS, LEVELS, Result, best, figure, solve, solver_of, verdict
+from zoviz.papers.zoeg.figure_3 import GRID, ITERATIONS, LEVELS, Result, best, figure, solve, solver_of, verdict
 from zoviz.problems import ACLoadTracking
 from zoviz.solvers import ZOBCEG, ZOEG
 

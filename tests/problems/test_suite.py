@@ -16,7 +16,7 @@ from zoviz.problems import Suite
 from zoviz.problems.cutest import s2mpj
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG
-from zoviz.views.forms import Form, editable
+from zoviz.views.controls.parameter_forms import Form, editable
 
 INSTALL = 'The suite comes with a package: pip install "zoviz[suite]"'
 

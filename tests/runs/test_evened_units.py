@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, Sphere
 from zoviz.oracle import Oracle
-from zoviz.papers.load_tracking import instance, solve
+from zoviz.papers.zoeg.load_tracking import instance, solve
 from zoviz.problems import BlackBox
 from zoviz.runs.engine.startup import present
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver

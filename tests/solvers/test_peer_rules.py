@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoviz.papers.load_tracking import instance
+from zoviz.papers.zoeg.load_tracking import instance
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr

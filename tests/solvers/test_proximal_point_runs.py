@@ -94,7 +94,7 @@ def test_the_inner_solver_is_steered_replayed_and_written_out_like_an_estimator(
 
 
 def test_the_form_has_the_inner_solver_s_widgets_and_follows_another_choice() -> None:
-    from zoviz.views.forms import SolverForm
+    from zoviz.views.controls.parameter_forms import SolverForm
 
     solver = ProximalPoint()
     form = SolverForm(solver)

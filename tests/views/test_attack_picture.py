@@ -11,9 +11,9 @@ from zoviz import Run  # noqa: E402
 from zoviz.core.registry import discover  # noqa: E402
 from zoviz.problems import BlackBoxAttack, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
-from zoviz.views.colours import PALETTE  # noqa: E402
-from zoviz.views.picture import EVERY, Picture, PictureCard  # noqa: E402
-from zoviz.views.pictures.attack import SHOWN, Attack, chosen  # noqa: E402
+from zoviz.views.common.colours import PALETTE  # noqa: E402
+from zoviz.views.pictures.base import EVERY, Picture, PictureCard  # noqa: E402
+from zoviz.views.pictures.blackbox_attack import SHOWN, Attack, chosen  # noqa: E402
 
 
 def test_only_the_attack_has_this_picture() -> None:

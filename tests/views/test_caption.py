@@ -9,9 +9,9 @@ from zoviz import Run
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.views.base import ZERO
-from zoviz.views.board import Board
-from zoviz.views.frames import Series, vanishes
+from zoviz.views.plots.base import ZERO
+from zoviz.views.plots.board import Board
+from zoviz.views.plots.line_data import Series, vanishes
 
 
 def titles(board: Board) -> dict[str, str]:

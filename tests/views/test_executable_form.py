@@ -9,9 +9,9 @@ import pytest
 
 from zoviz.problems import Executable
 from zoviz.solvers import ZOSPLM
-from zoviz.views.choice import Choice
-from zoviz.views.dashboard import Dashboard
-from zoviz.views.forms import ProblemForm
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.controls.parameter_forms import ProblemForm
+from zoviz.views.controls.picker import Choice
 
 DANGEROUS = {
     "command",

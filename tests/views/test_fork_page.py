@@ -12,7 +12,7 @@ from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.journal import Change
 from zoviz.solvers import ZOSPLM
-from zoviz.views.dashboard import Dashboard
+from zoviz.views.app.dashboard import Dashboard
 
 pytestmark = [
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),  # Bokeh's use of pandas

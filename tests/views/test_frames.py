@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zoviz.runs.engine.trace import CAPACITY, Snapshot, Trace
-from zoviz.views.frames import AXES, BANDS, POINTS, Series, axis_values, chosen, frame, keys_of
+from zoviz.views.plots.line_data import AXES, BANDS, POINTS, Series, axis_values, chosen, frame, keys_of
 
 LINES = [Series("gap", "current"), Series("best_gap", "best"), Series("dual", "y2", index=1)]
 

@@ -17,12 +17,12 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Evaluation
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
 from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
-from zoviz.views.board import Board
-from zoviz.views.choice import Choice
-from zoviz.views.colours import PALETTE, free_colour, shade, solver_colour
-from zoviz.views.dashboard import Dashboard
-from zoviz.views.plots.gap import Gap
-from zoviz.views.static import plot
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.common.colours import PALETTE, free_colour, shade, solver_colour
+from zoviz.views.controls.picker import Choice
+from zoviz.views.plots.board import Board
+from zoviz.views.plots.catalogue.gap import Gap
+from zoviz.views.plots.static import plot
 
 SLOW = threading.Event()
 

@@ -8,10 +8,10 @@ import pytest
 from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.problems import DistributedConsensus, FairClassification, LoadTracking, NetworkSlicing, StochasticQP
-from zoviz.views.picture import Picture
+from zoviz.views.pictures.base import Picture
 from zoviz.views.pictures.consensus import Consensus
 from zoviz.views.pictures.fairness import MOST, Fairness
-from zoviz.views.pictures.slices import LEAST, WIDEST, Slices, arcs
+from zoviz.views.pictures.network_slicing import LEAST, WIDEST, Slices, arcs
 
 PICTURES = discover("zoviz.views.pictures", Picture)
 

@@ -9,8 +9,8 @@ from bokeh.document import Document
 from bokeh.models import PanTool
 from panel.io.state import set_curdoc
 
-from zoviz.views.dashboard import Dashboard
-from zoviz.views.server import prepare
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.app.server import prepare
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63f8cfc0f01f00050001ff56c72f"

@@ -10,7 +10,7 @@ from zoviz import Run
 from zoviz.core.types import Printed
 from zoviz.problems import Executable, LoadTracking
 from zoviz.solvers import ZOCEG
-from zoviz.views.printing import EVERY, LENGTH, SHOWN, PrintedCard, spelled
+from zoviz.views.controls.program_output import EVERY, LENGTH, SHOWN, PrintedCard, spelled
 
 NASTY = [
     "<script>document.title = 'taken'</script>",

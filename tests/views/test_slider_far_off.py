@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from zoviz.views.widgets import LogSlider
+from zoviz.views.controls.number_fields import LogSlider
 
 
 @pytest.mark.parametrize(("place", "value"), [(10**6, 1e300), (-(10**6), 1e-300)])

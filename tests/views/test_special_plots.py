@@ -9,13 +9,13 @@ import pytest
 from zoviz import Run
 from zoviz.problems import LoadTracking, QuadraticBilevel
 from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM
-from zoviz.views.board import Board
-from zoviz.views.choice import Choice
-from zoviz.views.marks import MOST_PHASES, phase_marks
-from zoviz.views.plots.accuracy import Accuracy
-from zoviz.views.plots.regret import Regret
-from zoviz.views.plots.tracking import Tracking
-from zoviz.views.static import convergence, plot
+from zoviz.views.controls.picker import Choice
+from zoviz.views.plots.board import Board
+from zoviz.views.plots.catalogue.accuracy import Accuracy
+from zoviz.views.plots.catalogue.regret import Regret
+from zoviz.views.plots.catalogue.tracking import Tracking
+from zoviz.views.plots.event_marks import MOST_PHASES, phase_marks
+from zoviz.views.plots.static import convergence, plot
 
 USUAL = {"Gap", "Violation", "Variance", "Stationarity", "Duals"}
 

@@ -9,10 +9,10 @@ import pytest
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.views.colours import solver_colour
-from zoviz.views.frames import Series, frame
-from zoviz.views.plots.variance import Variance
-from zoviz.views.static import convergence, plot
+from zoviz.views.common.colours import solver_colour
+from zoviz.views.plots.catalogue.variance import Variance
+from zoviz.views.plots.line_data import Series, frame
+from zoviz.views.plots.static import convergence, plot
 
 
 @pytest.fixture(scope="module")

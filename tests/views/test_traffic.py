@@ -15,8 +15,8 @@ from bokeh.protocol.messages.patch_doc import patch_doc
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG
-from zoviz.views.dashboard import Dashboard
-from zoviz.views.style import at_once
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.common.style import at_once
 
 
 def listened(document: Document, change: Callable[[], None]) -> list[patch_doc]:

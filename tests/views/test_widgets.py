@@ -10,7 +10,7 @@ import param
 import pytest
 
 from zoviz.core.parameters import Scale
-from zoviz.views.widgets import LogSlider, NumberField, Rule, format_number, widget_for
+from zoviz.views.controls.number_fields import LogSlider, NumberField, Rule, format_number, widget_for
 
 
 class Settings(param.Parameterized):

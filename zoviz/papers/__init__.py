@@ -1,1 +1,1 @@
-"""The papers' experiments, one file per paper, with the published numbers beside what runs here."""
+"""The papers' experiments, one folder per paper, with the published numbers beside what runs here."""

@@ -112,12 +112,12 @@ Without noise, measured on six problems of 2 to 60 variables with 10 to 1000 swe
 optimum in 30 sweeps on most and is ahead of all others below that; SLSQP comes within 1e-6 in 100 sweeps also at
 n = 200, where first-order methods still miss a tenth.
 
-With noise, ``python -m zoviz.papers.choice``: 14 problems of 2 to 10 variables and 6 of 20 to 100, noise of a hundredth
-and a tenth of the values' size; the geometric means of losses over the smallest, for each method, noise and budget.
-Both levels together, below 20 variables: 20 sweeps, COBYLA 1.3, SLSQP 3.2, CMA-ES 6.5, ZOCEG 13, ZO-SPLM 15; 50 sweeps,
-SLSQP 1.9, COBYLA 2.4, CMA-ES 3.0, ZOCEG 14, ZO-SPLM 16; 100 sweeps, CMA-ES 2.0, COBYQA 2.1, SLSQP 2.2, COBYLA 2.8,
-ZOCEG 9.4, ZO-SPLM 20; 400 sweeps, CMA-ES 1.8, ZOCEG 5.1, COBYQA 5.4, ZO-SPLM 21. From 20 variables on: 20 sweeps,
-trust-constr 1.5, COBYQA and SLSQP 1.6, ZO-SPLM 2.1, ZOCEG 2.5; 50 sweeps, ZO-SPLM 1.5, ZOCEG 1.6, SLSQP 1.7,
+With noise, ``python -m zoviz.papers.minimize.method_choice``: 14 problems of 2 to 10 variables and 6 of 20 to 100,
+noise of a hundredth and a tenth of the values' size; the geometric means of losses over the smallest, for each method,
+noise and budget. Both levels together, below 20 variables: 20 sweeps, COBYLA 1.3, SLSQP 3.2, CMA-ES 6.5, ZOCEG 13, ZO-
+SPLM 15; 50 sweeps, SLSQP 1.9, COBYLA 2.4, CMA-ES 3.0, ZOCEG 14, ZO-SPLM 16; 100 sweeps, CMA-ES 2.0, COBYQA 2.1, SLSQP
+2.2, COBYLA 2.8, ZOCEG 9.4, ZO-SPLM 20; 400 sweeps, CMA-ES 1.8, ZOCEG 5.1, COBYQA 5.4, ZO-SPLM 21. From 20 variables on:
+20 sweeps, trust-constr 1.5, COBYQA and SLSQP 1.6, ZO-SPLM 2.1, ZOCEG 2.5; 50 sweeps, ZO-SPLM 1.5, ZOCEG 1.6, SLSQP 1.7,
 trust-constr 1.8; 100 sweeps, ZOBCEG 1.3, ZOCEG 1.4, ZO-SPLM 1.9, SLSQP 2.6, CMA-ES 3.6; 400 sweeps, ZOCEG 1.2, ZOBCEG
 1.3, CMA-ES 2.2, ZO-SPLM 2.4. On the quadratic programmes among the latter ZO-SPLM leads, on load tracking ZOCEG and
 ZOBCEG do, and by more.

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
-from zoviz.cli.making import open_store
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.runs.storage.stored_run import Stored
 
@@ -81,7 +81,7 @@ def _draw(runs: dict[str, Stored], column: str, args: argparse.Namespace) -> Non
     import holoviews as hv
     from bokeh.resources import INLINE
 
-    from zoviz.views.static import convergence
+    from zoviz.views.plots.static import convergence
 
     overlay = convergence(runs, column, args.axis, args.band)
     hv.save(overlay, args.save, backend="bokeh", resources=INLINE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
+from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, say
-from zoviz.cli.making import open_store
 from zoviz.cli.options import store_option, trust_option
 from zoviz.runs.script import script
 

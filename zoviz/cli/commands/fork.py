@@ -1,6 +1,6 @@
 """``zoviz fork``."""
 
-from zoviz.cli.again import Again
+from zoviz.cli.repeat_command import Again
 
 COMMAND = Again(
     "fork",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoviz.cli.listing import Catalogue
+from zoviz.cli.catalogue_command import Catalogue
 from zoviz.problems.base import Problem
 
 COMMAND = Catalogue("problems", "problem", "zoviz.problems", Problem, "what can be solved; with a name, its parameters")

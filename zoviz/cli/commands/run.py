@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import argparse
 
+from zoviz.cli.build import make, open_store, settings
 from zoviz.cli.command import Command, say
-from zoviz.cli.making import make, open_store, settings
 from zoviz.cli.options import json_option, run_options, store_option
-from zoviz.cli.watching import Watch, report
+from zoviz.cli.progress import Watch, report
 from zoviz.runs.run import Run
 from zoviz.runs.storage.database import StoreError
 from zoviz.runs.store import Store

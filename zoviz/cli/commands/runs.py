@@ -7,8 +7,8 @@ import json
 import time
 from typing import Any
 
+from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
-from zoviz.cli.making import open_store
 from zoviz.cli.options import json_option, store_option
 from zoviz.runs.store import Store
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import argparse
 
+from zoviz.cli.build import find_problem, open_store
 from zoviz.cli.command import FINE, Command, UsageError
-from zoviz.cli.making import find_problem, open_store
 from zoviz.cli.options import store_option
 
 
@@ -38,7 +38,7 @@ The server listens on this machine only, unless --address says otherwise; then i
             raise UsageError(
                 f"Expected --basic-auth with --address {args.address}, got none: anybody could use this machine."
             )
-        from zoviz.views.server import serve
+        from zoviz.views.app.server import serve
 
         args.words = [args.problem] if args.problem else []
         problem = find_problem(args.problem) if args.problem else None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from zoviz.cli.listing import Catalogue
+from zoviz.cli.catalogue_command import Catalogue
 from zoviz.solvers.base import Solver
 
 COMMAND = Catalogue("solvers", "solver", "zoviz.solvers", Solver, "what can solve; with a name, its parameters")

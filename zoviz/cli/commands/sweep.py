@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.cli.build import dask, make, open_store, settings
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
-from zoviz.cli.making import dask, make, open_store, settings
 from zoviz.cli.options import json_option, run_options, store_option
-from zoviz.cli.values import read, split
+from zoviz.cli.parse import read, split
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner

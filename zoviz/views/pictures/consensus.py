@@ -13,9 +13,9 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.networks.consensus import DistributedConsensus
-from zoviz.views.colours import EVENT, REFERENCE
-from zoviz.views.picture import Picture
-from zoviz.views.pins import pin
+from zoviz.views.common.colours import EVENT, REFERENCE
+from zoviz.views.common.theme_overrides import pin
+from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 1e-4, 1e1
 """Ends of the colour scale, distances from the mean of the nodes."""

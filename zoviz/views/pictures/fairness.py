@@ -11,9 +11,9 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.learning.fair_classification import FairClassification
-from zoviz.views.colours import PALETTE, REFERENCE, TARGET
-from zoviz.views.picture import Picture
-from zoviz.views.pins import pin
+from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
+from zoviz.views.common.theme_overrides import pin
+from zoviz.views.pictures.base import Picture
 
 MOST = 300
 """Iterates that are drawn; of a longer path, evenly chosen ones."""

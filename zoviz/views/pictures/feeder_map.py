@@ -14,9 +14,9 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking
 from zoviz.problems.power.feeder import Feeder
-from zoviz.views.colours import EVENT, REFERENCE
-from zoviz.views.picture import Picture
-from zoviz.views.pins import pin
+from zoviz.views.common.colours import EVENT, REFERENCE
+from zoviz.views.common.theme_overrides import pin
+from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 0.92, 1.0
 """Ends of the colour scale, in p.u.: about what the feeder's voltages span without any adjustment."""

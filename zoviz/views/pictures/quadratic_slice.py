@@ -12,9 +12,9 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.quadratic.base import QuadraticProblem
-from zoviz.views.colours import EVENT, PALETTE, TARGET
-from zoviz.views.picture import Picture
-from zoviz.views.pins import pin
+from zoviz.views.common.colours import EVENT, PALETTE, TARGET
+from zoviz.views.common.theme_overrides import pin
+from zoviz.views.pictures.base import Picture
 
 CELLS = 44
 """Cells of the image, in each direction."""

@@ -1,1 +1,1 @@
-"""The plots of a run, one file each; a new file here is a new plot on the dashboard."""
+"""The plots of a run: the board, its lines and marks; the plots themselves are in ``catalogue``."""

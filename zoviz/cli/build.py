@@ -1,0 +1,203 @@
+"""From the words of a command line to a problem, a solver and a run."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import shlex
+import sys
+from collections.abc import Sequence
+from typing import Any
+
+from zoviz.cli.command import UsageError, say
+from zoviz.cli.parse import assign, split
+from zoviz.core import registry
+from zoviz.evaluation.program import words
+from zoviz.problems.base import Problem
+from zoviz.problems.user.executable import Executable
+from zoviz.runs.recording import EVERY_CALL
+from zoviz.runs.store import Store
+from zoviz.solvers.base import Solver
+from zoviz.solvers.choice import choose, named
+
+
+def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:
+    """Problem and solver as the words say, with the given parameters set; a solver that is chosen is told of."""
+    plain, given = split(args.words)
+    if args.exe:
+        plain = ["", *plain]
+    if len(plain) > 2 or not plain:
+        raise UsageError(
+            f"Expected a problem, a solver and name=value, got {' '.join(plain) or 'nothing'}: see zoviz problems."
+        )
+    workers = _workers(args)
+    problem = executable(args, workers) if args.exe else find_problem(plain[0])
+    if workers is not None and not args.exe:
+        problem = _employing(problem, workers)
+    solver = named(plain[1]) if len(plain) == 2 else None
+    if solver is None:
+        solver, reason = choose(problem, args.calls or 1000 * (problem.domain.n + 1))
+        say(reason)
+    for name, text in given if pairs is None else pairs:
+        assign(problem, solver, name, text)
+    return problem, solver
+
+
+def _workers(args: argparse.Namespace) -> Any:
+    """Who evaluates: a number, the executor of a cluster, or None."""
+    if args.dask is None:
+        return args.workers
+    if args.workers is not None:
+        raise UsageError("Expected --workers or --dask, got both.")
+    return dask(args.dask)
+
+
+def _employing(problem: Problem, workers: Any) -> Problem:
+    """The same problem, evaluated by these workers."""
+    if "workers" not in problem.param:
+        raise UsageError(
+            f"Expected a problem of your own for --workers or --dask, got {type(problem).__name__}: leave it out."
+        )
+    values = {name: value for name, value in problem.param.values().items() if name != "name"}
+    return type(problem)(**values | {"workers": workers})
+
+
+def find_problem(name: str) -> Problem:
+    """A problem by its class's name, or the object that ``module:object`` names.
+
+    Raises
+    ------
+    UsageError
+        For no such module or object, or one that is not a problem.
+    """
+    if ":" not in name:
+        cls = registry.named("zoviz.problems", Problem, name, "problem")
+        if registry.required(cls):
+            raise UsageError(
+                f"Expected a problem that is complete, got {cls.__name__}, which needs {registry.required(cls)[0]}: "
+                "put one into a module and say module:object, or give a program with --exe."
+            )
+        return cls()
+    module, _, path = name.partition(":")
+    _look_here()
+    try:
+        found = getattr(importlib.import_module(module), path)
+    except (ImportError, AttributeError) as error:
+        raise UsageError(f"Expected module:object of a problem, got {name!r}: {error}.") from error
+    found = found() if isinstance(found, type) and issubclass(found, Problem) else found
+    if not isinstance(found, Problem):
+        raise UsageError(f"Expected a zoviz problem in {name!r}, got {type(found).__name__}: wrap it in BlackBox(...).")
+    return found
+
+
+def _look_here() -> None:
+    """Find modules in the working folder: a console script has its own folder on the path instead."""
+    if os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())
+
+
+def executable(args: argparse.Namespace, workers: Any) -> Executable:
+    """The user's program."""
+    if not args.bounds and not args.x0:
+        raise UsageError("Expected --bounds or --x0 with --exe, got neither: say how many variables there are.")
+    return Executable(
+        args.exe,
+        bounds=_bounds(args.bounds),
+        x0=_numbers(args.x0),
+        m=None if args.output_types else args.constraints or 0,
+        format=args.format,
+        output_types=args.output_types,
+        workers=workers,
+        timeout=args.timeout,
+        retries=args.retries,
+        folder=args.folder,
+        log_folder=args.log_folder,
+    )
+
+
+def _numbers(text: str | None) -> list[float] | None:
+    if text is None:
+        return None
+    try:
+        return [float(one) for one in text.replace(",", " ").split()]
+    except ValueError:
+        raise UsageError(f"Expected numbers with commas between them, got {text!r}.") from None
+
+
+def _bounds(text: str | None) -> list[tuple[float, float]] | None:
+    if text is None:
+        return None
+    found = []
+    for part in text.split(","):
+        pair, _, times = part.partition("*")
+        try:
+            low, high = (float(one) for one in pair.split(":"))
+            found += [(low, high)] * (int(times) if times else 1)
+        except ValueError:
+            raise UsageError(f"Expected bounds such as 0:1,-2:2*3, got {part!r}.") from None
+    return found
+
+
+def dask(address: str) -> Any:
+    """The executor of a Dask cluster."""
+    try:
+        from distributed import Client
+    except ImportError:
+        raise UsageError('Expected Dask for --dask, got none: run python -m pip install "zoviz[dask]".') from None
+    return Client(address, timeout="10s").get_executor()
+
+
+def settings(args: argparse.Namespace, problem: Problem) -> dict[str, Any]:
+    """Parameters of the run but problem and solver."""
+    budgets = {name: getattr(args, name) for name in ("calls", "iterations", "seconds")}
+    if not any(budgets.values()) and not (args.stop_at_targets and args.target):
+        budgets["calls"] = 1000 * (problem.domain.n + 1)
+    own = bool(args.exe)
+    return {
+        **budgets,
+        "replicas": args.replicas if args.replicas is not None else 1 if own or not problem.analytic else 8,
+        "seed": args.seed,
+        "label": args.label,
+        "targets": targets(args.target),
+        "stop_at_targets": args.stop_at_targets,
+        "checkpoint": _checkpoint(args.checkpoint or (EVERY_CALL if own else "1")),
+    }
+
+
+def _checkpoint(text: str) -> float | str:
+    if text == EVERY_CALL:
+        return text
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f'Expected seconds or "{EVERY_CALL}" for --checkpoint, got {text!r}.') from None
+
+
+def targets(pairs: Sequence[str]) -> dict[str, list[float]]:
+    """First hits to record, from ``gap=1e-2``."""
+    plain, known = split(pairs)
+    found: dict[str, list[float]] = {}
+    try:
+        for name, value in known:
+            found.setdefault(name, []).append(float(value))
+    except ValueError:
+        plain = list(pairs)
+    if plain:
+        raise UsageError(f"Expected --target NAME=VALUE such as gap=1e-2, got {' '.join(plain)!r}.")
+    return found
+
+
+def trusted(args: argparse.Namespace) -> tuple[str, ...]:
+    """What the command line itself names: modules, and programs, that a stored run may be rebuilt from."""
+    own = [word.partition(":")[0] for word in getattr(args, "words", []) if ":" in word and "=" not in word]
+    given = getattr(args, "trust", [])
+    if given:
+        _look_here()
+    programs = [shlex.join(words(name, form)) for name in given for form in ("text", "nomad")]
+    return (*own, *given, *programs)
+
+
+def open_store(args: argparse.Namespace, create: bool = False) -> Store:
+    """The store that the command line names, made where there is none if asked to; closed when the command ends."""
+    return args.closing.enter_context(Store(args.store, trusted=trusted(args), create=create))

@@ -1,0 +1,62 @@
+"""Commands that begin with a stored run: resume, replay, fork."""
+
+from __future__ import annotations
+
+import argparse
+
+from zoviz.cli.build import open_store
+from zoviz.cli.command import Command, UsageError
+from zoviz.cli.options import json_option, store_option, trust_option
+from zoviz.cli.parse import read, split
+from zoviz.cli.progress import Watch, report
+from zoviz.runs.run import Run
+from zoviz.runs.store import Store
+from zoviz.solvers.parameter_lookup import owner
+
+
+class Again(Command):
+    """One of the three.
+
+    Parameters
+    ----------
+    name : str
+        resume, replay or fork: a method of ``Store``.
+    line, examples : str
+        Its help.
+    """
+
+    def __init__(self, name: str, line: str, examples: str) -> None:
+        self.name, self.order, self.help, self.examples = name, 30, line, examples
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare options."""
+        parser.add_argument("id", metavar="ID", help="as zoviz runs lists it; any beginning that no other run shares")
+        if self.name == "fork":
+            parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
+            parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
+            for name in ("calls", "iterations"):
+                parser.add_argument(f"--{name}", type=int, metavar="N", help="budget of the new run (as before)")
+        trust_option(parser)
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+        store_option(parser)
+        json_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Make the run and follow it."""
+        store = open_store(args)
+        run = self._fork(store, args) if self.name == "fork" else getattr(store, self.name)(args.id)
+        watch = Watch(run, args.quiet)
+        watch.follow()
+        return report(run, args.json, watch.interrupted, store.database.name)
+
+    def _fork(self, store: Store, args: argparse.Namespace) -> Run:
+        plain, pairs = split(args.words)
+        if plain:
+            raise UsageError(f"Expected name=value, got {plain[0]!r}.")
+        stored = store.load(args.id)
+        changes = {}
+        for name, text in pairs:
+            holder, own = owner(stored.problem, stored.solver, f"solver.{name}")
+            changes[name] = read(holder.param[own], text, name)
+        budgets = {name: getattr(args, name) for name in ("calls", "iterations") if getattr(args, name) is not None}
+        return store.fork(args.id, args.at, changes, **budgets)

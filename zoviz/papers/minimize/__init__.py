@@ -1,0 +1,1 @@
+"""Studies of ``minimize``: published problems, choice of the method."""

@@ -1,0 +1,173 @@
+r"""Which method ``minimize`` should take under noise: the study behind the last rows of ``zoviz.solvers.choice.TABLE``.
+
+Problems with constraints and known optima, shown as a user's black box (``BlackBox``, in units of the box and of the
+first values), with independent normal noise on every value: ``level`` times S_f on f and S_i on h_i,
+
+.. math:: S_i = \operatorname{median}_j |h_i(x_j) - h_i(x^0)|, \qquad
+          S_f = \max\big(|f(x^0) - f^*|, \operatorname{median}_j |f(x_j) - f(x^0)|\big),
+
+over 32 points within a quarter of the box's width (of max(1, |x^0|) where there is none). A method is judged by the
+median over its replicas of the loss of the x that it reports at the end, without noise and off the books,
+
+.. math:: [f(x) - f^*]_+ / S_f + \max_i\,[h_i(x)]_+ / S_i,
+
+and over problems by the geometric mean of its ratio to the smallest loss on each, between 1 and 100; losses below 1e-4
+count as 1e-4. All methods have their default parameters. A method that has no end within ``--seconds`` is taken where
+it stands.
+
+    python -m zoviz.papers.minimize.method_choice                                  # an hour and a half
+    python -m zoviz.papers.minimize.method_choice --problems HS22 HS65 --sweeps 100
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import warnings
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.registry import discover
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.papers.minimize.classics import DESIGNS, best_known, posed
+from zoviz.problems import BlackBox, ConexQCQP, LoadTracking, NonconvexQCQP
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+
+SMALL = ("HS12", "HS22", "HS29", "HS35", "HS37", "HS43", "HS65", "HS76", "HS100", "HS113", *DESIGNS)
+"""Problems of 2 to 10 variables: of Hock and Schittkowski, and the engineering classics."""
+LARGE: dict[str, Callable[[], Problem]] = {
+    "LoadTracking20": lambda: LoadTracking(n=20),
+    "LoadTracking100": lambda: LoadTracking(n=100),
+    "ConexQCQP20": lambda: ConexQCQP(n=20),
+    "ConexQCQP50": lambda: ConexQCQP(n=50),
+    "NonconvexQCQP20": lambda: NonconvexQCQP(n=20),
+    "NonconvexQCQP50": lambda: NonconvexQCQP(n=50),
+}
+METHODS = ("COBYLA", "COBYQA", "SLSQP", "TrustConstr", "CMAES", "ZOCEG", "ZOBCEG", "ZOEG", "ZOSPLM", "SZOConEX")
+LEVELS = (0.01, 0.1)
+SWEEPS = (20, 50, 100, 400)
+"""Budgets, in sweeps of n + 1 calls."""
+REPLICAS = 8
+LEAST, WORST = 1e-4, 100.0
+
+
+class Posed(NamedTuple):
+    """A problem on a box, its start (n,) and f*."""
+
+    problem: Problem
+    box: Box
+    x0: Array
+    optimum: float
+
+
+class Case(NamedTuple):
+    """A problem under noise, and what its points are worth.
+
+    Attributes
+    ----------
+    problem : BlackBox
+    loss : callable
+        Points (R, n) to losses (R,).
+    """
+
+    problem: BlackBox
+    loss: Callable[[Array], Array]
+
+
+def pose(name: str) -> Posed:
+    """A problem by its name; f* of Hock and Schittkowski's is found by ``classics.best_known``."""
+    if name not in LARGE:
+        small, x0 = posed(name)
+        return Posed(small, small.domain, x0, best_known(name).value)
+    large = LARGE[name]()
+    assert large.known_optimum is not None and isinstance(large.domain, Box)
+    return Posed(large, large.domain, large.domain.project(large.initial(Streams(0, 1)))[0], large.known_optimum.value)
+
+
+def case(task: Posed, level: float, seed: int = 1) -> Case:
+    """A problem as a black box under noise, which has a generator of its own."""
+    (problem, box, x0, optimum), rng = task, np.random.default_rng(0)
+    width = np.where(np.isfinite(box.upper - box.lower), box.upper - box.lower, 2.0 * np.maximum(1.0, np.abs(x0)))
+    with np.errstate(all="ignore"):
+        first = problem.evaluate(x0)
+        there = problem.evaluate(box.project(x0 + 0.25 * width * rng.uniform(-1.0, 1.0, (32, len(x0)))))
+        size_f = max(float(abs(first.f - optimum)), float(np.nanmedian(np.abs(there.f - first.f))), 1e-12)
+        size_h = np.maximum(np.nanmedian(np.abs(there.h - first.h), axis=0), 1e-12)
+    noise = np.random.default_rng(seed)
+
+    def values(x: Array) -> tuple[Array, Array]:
+        with np.errstate(all="ignore"):
+            value = problem.evaluate(x)
+        hiding = noise.standard_normal(value.f.shape), noise.standard_normal(value.h.shape)
+        return np.asarray(value.f + level * size_f * hiding[0]), value.h + level * size_h * hiding[1]
+
+    def loss(x: Array) -> Array:
+        with np.errstate(all="ignore"):
+            value = problem.evaluate(x)
+            outside = (np.maximum(value.h, 0.0) / size_h).max(axis=-1)
+            return np.nan_to_num(np.maximum(value.f - optimum, 0.0) / size_f + outside, nan=np.inf)
+
+    bounds = list(zip(box.lower, box.upper, strict=True))
+    shown = BlackBox(values, joint=True, vectorised=True, m=problem.m, bounds=bounds, x0=x0, noise="independent")
+    return Case(shown, loss)
+
+
+def trial(method: str, task: Posed, level: float, sweeps: int, seconds: float = 60.0) -> Array:
+    """Losses at the end of one method with default parameters, (R,); infinite where it refuses the budget."""
+    problem, loss = case(task, level)
+    solver = discover("zoviz.solvers", Solver)[method]()
+    run = Run(problem=problem, solver=solver, replicas=REPLICAS, seed=3, seconds=seconds)
+    run.calls = sweeps * (problem.domain.n + 1)
+    try:
+        return loss(run.run().x)
+    except ValueError:
+        return np.full(REPLICAS, np.inf)
+
+
+def marks(losses: Array) -> Array:
+    """Geometric mean over problems of each method's ratio to the smallest loss, (problems, methods) to (methods,)."""
+    losses = np.maximum(losses, LEAST)
+    return np.exp(np.log(np.minimum(losses / losses.min(axis=1, keepdims=True), WORST)).mean(axis=0))
+
+
+def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps: int, seconds: float) -> None:
+    """Print the median losses of one level and budget, a line per problem, then the marks."""
+    print(f"\nnoise {level:g}, {sweeps} sweeps\n{'problem':16}" + "".join(f"{method:>12}" for method in methods))
+    rows = []
+    for name, task in tasks.items():
+        rows.append([float(np.median(trial(method, task, level, sweeps, seconds))) for method in methods])
+        print(f"{name:16}" + "".join(f"{loss:12.2g}" for loss in rows[-1]), flush=True)
+    for kind, chosen in (("2 to 10", set(SMALL)), ("20 to 100", set(LARGE))):
+        own = [row for name, row in zip(tasks, rows, strict=True) if name in chosen]
+        if own:
+            print(f"{kind:16}" + "".join(f"{mark:12.2f}" for mark in marks(np.array(own))), flush=True)
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print a table for each level of noise and budget."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", nargs="+", default=[*SMALL, *LARGE], choices=[*SMALL, *LARGE], metavar="NAME")
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--levels", nargs="+", type=float, default=LEVELS)
+    parser.add_argument("--sweeps", nargs="+", type=int, default=SWEEPS)
+    parser.add_argument("--seconds", type=float, default=60.0, help="computing time of one method on one problem")
+    options = parser.parse_args(arguments)
+    wrong = [level for level in options.levels if not (math.isfinite(level) and level >= 0)]
+    if wrong:
+        parser.error(f"expected a level of noise from 0, got {wrong[0]:g}")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        tasks = {name: pose(name) for name in options.problems}
+        for sweeps in options.sweeps:
+            for level in options.levels:
+                table(tasks, options.methods, level, sweeps, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,159 @@
+"""Paper salm: rates against T, and what multipliers do that a penalty of the same weight does not.
+
+The paper prints no experiments. Theorems 3.1, 4.3 and 5.7 bound E ||grad Psi(z_t*)||, t* uniform over the iterations,
+by O(T^(-1/4)) for Algorithms 1 and 2 and O(T^(-1/3)) for Algorithm 3, with steps of order T^(-1/2) and T^(-1/3).
+``--rates`` measures it on the stochastic QP whose only stationary point is known, and fits the slope of its logarithm;
+the interval, 95%, is that of the replicas, each of which draws iterations t* of its own.
+
+    python -m zoviz.papers.salm.rates --rates          # four horizons, 1000 to 64000: some minutes
+    python -m zoviz.papers.salm.rates --penalty        # ||Ax - b|| at one constant weight: seconds
+    python -m zoviz.papers.salm.rates --applications   # section 6, beside general solvers: minutes
+"""
+
+from __future__ import annotations
+
+import argparse
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.oracle import Oracle
+from zoviz.papers.salm import applications
+from zoviz.problems import StochasticQP
+from zoviz.runs.run import Run
+from zoviz.solvers import LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
+
+THEOREM = {"SmoothedALM": -1.0 / 4.0, "SampledALM": -1.0 / 4.0, "StormALM": -1.0 / 3.0}
+"""Exponents of the theorems, by solver."""
+
+
+class Slope(NamedTuple):
+    """A fitted exponent of T, with its standard error over the replicas."""
+
+    value: float
+    error: float
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """95%."""
+        return self.value - 1.96 * self.error, self.value + 1.96 * self.error
+
+
+def problem_for(name: str, null_curvature: float = 0.5) -> StochasticQP:
+    """The stochastic QP: f indefinite; rows that are only sampled for Algorithm 2."""
+    return StochasticQP(
+        n=10, rows=3, gradient_noise=1.0, null_curvature=null_curvature, sampled_rows=name == "SampledALM"
+    )
+
+
+def prepared(solver: Solver, problem: StochasticQP) -> Solver:
+    """The solver with what its rule chooses, which follows the powers of its horizon."""
+    chosen = solver.suggest(problem, problem.constants)
+    for name in solver.suggestible():
+        solver.set(name, float(chosen[name]))
+    return solver
+
+
+def near_stationarity(name: str, horizon: int, replicas: int, draws: int, seed: int, null_curvature: float) -> Array:
+    """||grad Psi(z_t)|| at iterations t of each replica's own, one from each equal part of T; (draws, replicas)."""
+    problem = problem_for(name, null_curvature)
+    methods = {cls.__name__: cls for cls in (SmoothedALM, SampledALM, StormALM)}
+    solver, streams = prepared(methods[name](horizon=horizon), problem), Streams(seed, replicas)
+    oracle = Oracle(problem, streams)
+    state = solver.init(problem.initial(streams), oracle, streams)
+    unit = np.random.default_rng([seed, horizon]).random((draws, replicas))
+    drawn = ((np.arange(draws)[:, None] + unit) * horizon / draws).astype(int)
+    chosen, out = set(drawn.ravel().tolist()), np.empty((draws, replicas))
+    for t in range(horizon):
+        if t in chosen:
+            part, replica = np.nonzero(drawn == t)
+            out[part, replica] = problem.near_stationarity(state.centre[replica])
+        state, _ = solver.step(state, oracle, streams)
+    return out
+
+
+def fit(horizons: list[int], means: Array) -> Slope:
+    """Exponent of T from each replica's mean over t*, means (horizons, replicas), by least squares on logarithms.
+
+    The error is that of the logarithms of means over independent replicas, sd / (mean sqrt(R)).
+    """
+    logs = np.log(np.asarray(horizons, dtype=float))
+    weights = (logs - logs.mean()) / np.square(logs - logs.mean()).sum()
+    level = means.mean(axis=1)
+    errors = means.std(axis=1, ddof=1) / (level * np.sqrt(means.shape[1]))
+    return Slope(float(weights @ np.log(level)), float(np.sqrt(np.square(weights * errors).sum())))
+
+
+def rates(
+    name: str, horizons: list[int], replicas: int = 24, draws: int = 32, seed: int = 0, null_curvature: float = 0.5
+) -> tuple[Slope, Slope, Array]:
+    """Slopes of the mean and of the mean square's root, and the levels (horizons, 2) that they are fitted to."""
+    found = [near_stationarity(name, T, replicas, draws, seed, null_curvature) for T in horizons]
+    means = np.array([rows.mean(axis=0) for rows in found])
+    squares = np.array([np.square(rows).mean(axis=0) for rows in found])
+    half = fit(horizons, squares)
+    levels = np.stack([means.mean(axis=1), np.sqrt(squares.mean(axis=1))], axis=1)
+    return fit(horizons, means), Slope(0.5 * half.value, 0.5 * half.error), levels
+
+
+def violations(iterations: int = 20_000, replicas: int = 20, penalty: float = 5.0, seed: int = 0) -> dict[str, Array]:
+    """||Ax - b|| over the course of a run, relative to its start, by method, (rows, replicas); one constant penalty."""
+    problem = StochasticQP(gradient_noise=0.1, curvature_noise=0.02)
+    solvers = {
+        "SmoothedALM": SmoothedALM(penalty=penalty, horizon=iterations),
+        "LinearisedALM": LinearisedALM(penalty=penalty, horizon=iterations),
+        "StormALM": StormALM(penalty=penalty, horizon=iterations),
+        "PenaltySGD": PenaltySGD(penalty=penalty, growth=0.0, horizon=iterations),
+    }
+    out = {}
+    for name, solver in solvers.items():
+        run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=seed)
+        run.run()
+        out[name] = run.trace["violation"] / run.trace["violation"][0]
+    return out
+
+
+def main() -> None:
+    """Print one line per method."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rates", action="store_true", help="slopes against the horizon")
+    parser.add_argument("--penalty", action="store_true", help="||Ax - b|| at a constant penalty")
+    parser.add_argument("--horizons", type=int, nargs="+", default=[1000, 4000, 16_000, 64_000])
+    parser.add_argument("--replicas", type=int, default=24)
+    parser.add_argument("--draws", type=int, default=32, help="iterations t* at which a run is measured")
+    parser.add_argument("--null-curvature", type=float, default=0.5, help="negative: f is nonconvex on Ax = b too")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--applications", action="store_true", help="the three applications, see salm_applications")
+    options = parser.parse_args()
+    if options.applications:
+        applications.report(list(applications.PARTS), ["logistic"], ["Alg. 1"], 4, 8000)
+        return
+    if options.rates or not options.penalty:
+        print_rates(options)
+    if options.penalty:
+        print("||Ax - b|| at the end, share of its start: mean over replicas, standard error")
+        for name, course in violations(seed=options.seed).items():
+            last = course[-1]
+            print(f"{name:>14} {last.mean():.2e} ± {last.std(ddof=1) / np.sqrt(last.size):.0e}", flush=True)
+
+
+def print_rates(options: argparse.Namespace) -> None:
+    """E ||grad Psi|| at every horizon, the slope with its interval, and the slope of the root mean square."""
+    print("   method " + "".join(f"{f'T = {T}':>12}" for T in options.horizons) + "    slope [95%]  theorem  (rms)")
+    for name, theorem in THEOREM.items():
+        mean, root, levels = rates(
+            name, options.horizons, options.replicas, options.draws, options.seed, options.null_curvature
+        )
+        low, high = mean.interval
+        figures = "".join(f"{level:12.4f}" for level in levels[:, 0])
+        print(
+            f"{name:>12}{figures}  {mean.value:.3f} [{low:.3f}, {high:.3f}]  {theorem:.3f}  "
+            f"{root.value:.3f} [{root.interval[0]:.3f}, {root.interval[1]:.3f}]",
+            flush=True,
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,186 @@
+"""Paper sogd, Fig. 2: what it claims of ZO-SOGD on the black-box attack, against single-level optimisers.
+
+All methods play on a classifier of 8 x 8 digits, from the same weights x_0, which the single-level methods keep, with
+10 directions an estimate and mini-batches of 32 images. One oracle call is a value of f or g on its mini-batch. Rates
+are the best of a grid for the accuracy on perturbed test images, mean of the last fifth, searched with one other seed;
+a star marks the grid's edge. Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on
+until they have asked for as many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the
+paper does not show: the single-level methods with x = 0, the smallest costs that the leader could choose. Figures are
+means over the seeds, which are a run's replicas, with standard errors; times of a round are the thread's own, the
+least of several.
+
+    python -m zoviz.papers.sogd.attack      # some minutes
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.registry import discover
+from zoviz.papers.timing import paces
+from zoviz.papers.zoeg.figure_1 import below, figure
+from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+
+RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+OUTER = (0.01, 0.03, 0.1, 0.3, 1.0)
+SINGLE: dict[str, tuple[str, dict[str, Any]]] = {
+    "ZO-O-GD": ("ZOGD", {}),
+    "ZO-O-Adam": ("ZOAdam", {}),
+    "ZO-O-AdaMM": ("ZOAdam", {"variant": "AdaMM", "second_decay": 0.3}),
+    "ZO-O-SignSGD": ("ZOSignSGD", {}),
+    "ZO-O-ConservSGD": ("ZOConservSGD", {}),
+}
+BILEVEL: dict[str, tuple[str, dict[str, Any]]] = {
+    "ZO-SOGD": ("ZOSOGD", {"system_radius": 100.0}),
+    "ZO-SOGD (Adam)": ("ZOSOGDAdam", {"system_radius": 100.0}),
+}
+BATCH = 32
+LARGEST = 4.0
+"""What the paper says that the size of a perturbation stays below."""
+SIMILAR = 1.5
+"""Ratio of times up to which they are called similar."""
+Rates = tuple[float, ...]
+Limits = dict[str, int]
+
+
+class Outcome(NamedTuple):
+    """Of each replica: accuracy and loss at the end, largest ||y||_inf, calls; the run's rounds."""
+
+    accuracy: np.ndarray
+    loss: np.ndarray
+    size: np.ndarray
+    calls: np.ndarray
+    rounds: int
+
+
+Found = dict[str, Outcome]
+
+
+def solver(method: str, rates: Rates) -> Solver:
+    """The method with these rates: of y, and of x where it moves."""
+    known = discover("zoviz.solvers", Solver)
+    if method in SINGLE:
+        name, settings = SINGLE[method]
+        return known[name](inner_step=rates[0], inner_batch=BATCH, **settings)
+    name, settings = BILEVEL[method]
+    steps = {"inner_step": rates[0], "system_step": rates[0], "outer_step": rates[1]}
+    # Rules choose the offset and factors of theory's schedule, which is not used: no call is to be spent on them.
+    unused = dict.fromkeys(("offset", "inner_factor", "system_factor", "outer_factor"), 1.0)
+    return known[name](outer_batch=BATCH, inner_batch=BATCH, **steps, **unused, **settings)
+
+
+def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: dict[str, Any]) -> Outcome:
+    """One method with its rates, up to its limits (rounds: ``iterations``, or ``calls``)."""
+    run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, **limits)
+    run.run()
+    end = max(1, len(run.trace["iteration"]) // 5)
+    accuracy, loss = (run.trace[name][-end:].mean(axis=0) for name in ("accuracy", "loss"))
+    size, calls = run.trace["perturbation"].max(axis=0), run.trace["calls"][-1]
+    return Outcome(accuracy, loss, size, calls, int(run.trace["iteration"][-1]))
+
+
+def search(method: str, problem: BlackBoxAttack, limits: dict[str, int]) -> Rates:
+    """The best rates of the grid."""
+    grid = [(rate,) for rate in RATES] if method in SINGLE else list(itertools.product(RATES, OUTER))
+
+    def score(rates: Rates) -> float:
+        return float(np.nan_to_num(play(method, rates, problem, 1, 1, limits).accuracy[0], nan=np.inf))
+
+    return min(grid, key=score)
+
+
+def line(method: str, rates: Rates, found: Outcome) -> str:
+    """A row of the table."""
+    edge = any(rate in (grid[0], grid[-1]) for rate, grid in zip(rates, (RATES, OUTER), strict=False))
+    cells = [figure(100.0 * found.accuracy), figure(found.loss), figure(found.size)]
+    steps = ", ".join(f"{rate:g}" for rate in rates) + ("*" if edge else "")
+    return (
+        f"{method:>16} {steps:>11} "
+        + " ".join(f"{cell:>17}" for cell in cells)
+        + f" {found.rounds:>7} {found.calls[0]:>9.0f}"
+    )
+
+
+def table(
+    heading: str, methods: list[str], problem: BlackBoxAttack, seeds: int, limits: Limits, trial: Limits | None = None
+) -> Found:
+    """Search (with other limits than the run's, where they are given), play and print; the outcomes by method."""
+    heads = ("accuracy in %", "loss", "largest |y|")
+    print(f"\n{heading}\n{'method':>16} {'rates':>11} " + " ".join(f"{head:>17}" for head in heads), end=" ")
+    print(f"{'rounds':>7} {'calls':>9}")
+    found = {}
+    for method in methods:
+        rates = search(method, problem, trial or limits)
+        found[method] = play(method, rates, problem, seeds, 0, limits)
+        print(line(method, rates, found[method]), flush=True)
+    return found
+
+
+def compare(found: Found, mine: str, others: list[str]) -> None:
+    """Whether one method's accuracy is lower than the others'."""
+    for other in others:
+        a, b = found[mine].accuracy, found[other].accuracy
+        print(f"  {mine} below {other}: {below(a, b)} ({figure(100 * a)} and {figure(100 * b)} %)")
+
+
+def verdicts(found: Found, heading: str) -> None:
+    """The claims on the outcomes, with their figures."""
+    print(f"\n{heading}")
+    print("claim 1: ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservSGD (lower accuracy on perturbed images)")
+    compare(found, "ZO-SOGD", ["ZO-O-GD", "ZO-O-ConservSGD"])
+    print("claim 2: ZO-SOGD (Adam) outperforms all")
+    compare(found, "ZO-SOGD (Adam)", [name for name in found if name != "ZO-SOGD (Adam)"])
+    print(f"claim 3: no coordinate of a perturbation exceeds {LARGEST:g}")
+    for name, one in found.items():
+        print(f"  {name}: {'yes' if one.size.max() < LARGEST else 'no'} (largest {one.size.max():.3g})")
+
+
+def times(equal: Found, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -> None:
+    """The claim on runtimes, from steps of their own."""
+    solvers = {name: solver(name, (0.03, 0.03)) for name in [*SINGLE, *BILEVEL]}
+    pace = paces(solvers, problem, seeds, rounds, 5)
+    print("\nmilliseconds of a round: " + ", ".join(f"{name} {1e3 * one:.2f}" for name, one in pace.items()))
+    print(f"claim 4: ZO-SOGD's time is similar to the single-level methods' (a ratio of at most {SIMILAR:g})")
+    for name in SINGLE:
+        a, b = equal["ZO-SOGD"], equal[name]
+        ratio = pace["ZO-SOGD"] / pace[name]
+        by_query = ratio * (b.calls[0] / b.rounds) / (a.calls[0] / a.rounds)
+        cells = [f"{'yes' if one <= SIMILAR else 'no'} (ratio {one:.2g})" for one in (ratio, by_query)]
+        print(f"  against {name}: at equal rounds {cells[0]}, at equal queries {cells[1]}")
+
+
+def report(seeds: int, rounds: int) -> None:
+    """Both comparisons, the times, and what the weights alone do."""
+    problem, limits = BlackBoxAttack(), {"iterations": rounds}
+    clean = play("ZO-O-GD", (1e-9,), problem, 1, 0, {"iterations": 1}).accuracy[0]
+    print(f"accuracy without a perturbation: {100 * clean:.1f} %")
+    equal = table(f"equal rounds: {rounds}", [*SINGLE, *BILEVEL], problem, seeds, limits)
+    verdicts(equal, f"at equal rounds ({rounds})")
+    times(equal, seeds, problem)
+    mine = {name: equal[name] for name in BILEVEL}
+    calls = int(equal["ZO-SOGD"].calls.max())
+    more = table(f"equal queries: {calls}", list(SINGLE), problem, seeds, {"calls": calls}, {"calls": calls // 4})
+    verdicts({**more, **mine}, f"at equal queries ({calls})")
+    light = BlackBoxAttack(largest_weight=0.0)
+    best = table(f"equal rounds, x = 0 from the start: {rounds}", list(SINGLE), light, seeds, limits)
+    print("\nwhat the weights alone do (ours): the single-level methods with the smallest weights there are")
+    compare({**best, **mine}, "ZO-SOGD (Adam)", list(SINGLE))
+
+
+def main() -> None:
+    """Print the report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--seeds", type=int, default=5)
+    parser.add_argument("--rounds", type=int, default=500)
+    options = parser.parse_args()
+    report(options.seeds, options.rounds)
+
+
+if __name__ == "__main__":
+    main()

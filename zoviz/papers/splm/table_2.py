@@ -1,0 +1,90 @@
+"""Paper splm, Table 2: iterations of ZO-SPLM to stochastic epsilon-stationarity, epsilon < 1, on the nonconvex QCQP.
+
+k = 10000 directions, x0 uniform in [-1, 1]^n, steps from the solver's own rule at every n. The start is not printed in
+the paper, nor are its steps, so what is compared is the count that the published algorithm needs with one untuned rule.
+
+    python -m zoviz.papers.splm.table_2                      # n = 50 and 100, a minute or two
+    python -m zoviz.papers.splm.table_2 --n 200              # about half an hour
+    python -m zoviz.papers.splm.table_2 --seeds 0 1 2 3 4    # several instances, to see how much the figure owes to one
+    python -m zoviz.papers.splm.table_2 --methods --n 50     # beside SZO-ConEX and ZO-ALM, each at its best steps too
+"""
+
+from __future__ import annotations
+
+import argparse
+import itertools
+import time
+
+import numpy as np
+
+from zoviz.estimators import Sphere
+from zoviz.papers.splm import comparison
+from zoviz.problems import NonconvexQCQP
+from zoviz.runs.run import Run
+from zoviz.solvers import ZOSPLM
+
+PAPER = {50: 496, 100: 1309, 200: 1962}
+LIMIT = {50: 0.2, 100: 0.2, 200: 0.5}
+
+
+def hits(n: int, seed: int, replicas: int, batch: int, iterations: int) -> np.ndarray:
+    """Iterations to max of the three stationarity measures <= 1, per replica; NaN where the budget ended first."""
+    solver = ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=batch))
+    run = Run(
+        problem=NonconvexQCQP(n=n, seed=seed),
+        solver=solver,
+        replicas=replicas,
+        seed=seed,
+        iterations=iterations,
+        targets={"stationarity": 1.0},
+        stop_at_targets=True,
+    )
+    run.run()
+    return run.hits[0].iteration
+
+
+def main() -> None:
+    """Print a line per instance, and per n the mean over all of them beside the paper's."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--n", type=int, nargs="+", default=[50, 100], help="variables")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="instances")
+    parser.add_argument("--replicas", type=int, default=20)
+    parser.add_argument("--batch", type=int, default=10_000, help="directions k")
+    parser.add_argument("--iterations", type=int, default=3000, help="budget")
+    parser.add_argument("--methods", action="store_true", help="compare the three methods of the table")
+    options = parser.parse_args()
+    if options.methods:
+        for n, seed in itertools.product(options.n, options.seeds):
+            comparison.compare(n, seed, options.replicas, options.batch)
+        return
+    print("    n instance iterations  ± s.e. slowest  paper  share  limit")
+    for n in options.n:
+        everything = []
+        for seed in options.seeds:
+            started = time.perf_counter()
+            found = hits(n, seed, options.replicas, options.batch, options.iterations)
+            everything.append(found)
+            report(n, str(seed), found, f"{time.perf_counter() - started:.0f} s")
+        if len(everything) > 1:
+            report(n, "all", np.concatenate(everything), "")
+
+
+def report(n: int, instance: str, found: np.ndarray, note: str) -> None:
+    """One line; replicas without a hit are counted, never left out in silence."""
+    missing = int(np.isnan(found).sum())
+    if missing:
+        note += f"  {missing} of {found.size} replicas did not get there"
+    if missing == found.size:
+        print(f"{n:5d} {instance:>8} {note}", flush=True)
+        return
+    mean, error = np.nanmean(found), np.nanstd(found, ddof=1) / np.sqrt(found.size - missing)
+    paper = PAPER.get(n, np.nan)
+    print(
+        f"{n:5d} {instance:>8} {mean:10.1f} {error:7.2f} {np.nanmax(found):7.0f} {paper:6.0f} {mean / paper:6.3f} "
+        f"{LIMIT.get(n, np.nan):6.2f}  {note}",
+        flush=True,
+    )
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""The dashboard: composition, run controller, server."""

@@ -1,0 +1,1 @@
+"""What all views share: colours, styles, lazy containers."""

@@ -1,0 +1,1 @@
+"""Forms and buttons: pickers, parameters, run settings, number fields."""

@@ -1,0 +1,250 @@
+"""Widgets for numbers: a text field that explains its refusals, and a slider on a log scale."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models import CustomJSTickFormatter
+from panel.custom import PyComponent
+from panel.widgets.base import WidgetBase
+
+from zoviz.core.parameters import Scale
+from zoviz.views.common.style import FIELD
+
+Value: TypeAlias = int | float | None
+
+STYLE: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode": "stretch_width"}
+
+
+def format_number(value: Value) -> str:
+    """Shortest text that reads back as exactly `value`; ``"auto"`` for None."""
+    if value is None:
+        return "auto"
+    if isinstance(value, (int, np.integer)):
+        return str(int(value))
+    if value == 0 or 1e-3 <= abs(value) < 1e6:
+        return np.format_float_positional(value, trim="-")
+    return np.format_float_scientific(value, trim="-", exp_digits=1).replace("e+", "e")
+
+
+def tooltip(doc: str | None) -> str:
+    """Text for the tooltip of a label."""
+    # Without the icon the text would become an aria-label inside the label: part of the field's accessible name.
+    return f":material/info: {textwrap.dedent(doc).strip()}" if doc else ""
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What a text field accepts: the type, the bounds, and whether None is a value (and its name)."""
+
+    low: float | None = None
+    high: float | None = None
+    closed: tuple[bool, bool] = (True, True)
+    integer: bool = False
+    optional: bool = False
+    blank: str = "auto"
+
+    @classmethod
+    def of(cls, parameter: param.Number, blank: str = "auto") -> Rule:
+        """Read the rule of a param.Number or param.Integer: its hard bounds, not the soft ones."""
+        (low, high), (floor, ceiling) = parameter.bounds or (None, None), parameter.inclusive_bounds
+        return cls(low, high, (floor, ceiling), isinstance(parameter, param.Integer), bool(parameter.allow_None), blank)
+
+    def expected(self) -> str:
+        """Say in words what is accepted, as in ``a whole number from 1 to 4096``."""
+        low, high = format_number(self.low), format_number(self.high)
+        floor = f"of at least {low}" if self.closed[0] else f"above {low}"
+        ceiling = f"of at most {high}" if self.closed[1] else f"below {high}"
+        between = " and ".join([floor] * (self.low is not None) + [ceiling] * (self.high is not None))
+        if self.low is not None and self.high is not None and all(self.closed):
+            between = f"from {low} to {high}"
+        words = ["a whole number" if self.integer else "a number", between, f"or '{self.blank}'" * self.optional]
+        return " ".join(filter(None, words))
+
+    def read(self, text: str) -> Value:
+        """Read ``"1e-5"``, ``"10000"``, ``"1_000"``; where None is a value, it is empty, ``"auto"`` or ``"none"``.
+
+        Raises ValueError if the text is not what :meth:`expected` says.
+        """
+        if self.optional and text.strip().lower().partition(":")[0] in ("", "auto", "none"):
+            return None
+        value = self._number(text)
+        above = self.low is None or value > self.low or (self.closed[0] and value == self.low)
+        below = self.high is None or value < self.high or (self.closed[1] and value == self.high)
+        if not (math.isfinite(value) and above and below):
+            raise ValueError(f"Expected {self.expected()}, got {repr(text) if text else 'nothing'}")
+        return value
+
+    def _number(self, text: str) -> int | float:
+        try:
+            if not self.integer:
+                return float(text)
+            whole = Decimal(text)
+            return int(whole) if whole % 1 == 0 else math.nan
+        except (ValueError, ArithmeticError):
+            return math.nan
+
+
+class NumberField(PyComponent, WidgetBase):
+    """Text field for a param.Number or param.Integer, with any bounds and with None.
+
+    Text that is no valid value stays in the field, above one sentence that says what was expected; the value stays
+    as it was. Use it as ``pn.Param(obj, widgets={"n": NumberField})`` or ``NumberField.from_param(obj.param.n)``.
+    Without a Parameter it takes any finite number and None.
+    """
+
+    value = param.Number(default=None, allow_None=True)
+    description = param.String(default="", doc="Tooltip of the label.")
+    disabled = param.Boolean(default=False)
+    blank = param.String(default="auto", doc="What None is called.")
+    start = param.Number(default=None, allow_None=True, doc="Soft lower bound.")
+    end = param.Number(default=None, allow_None=True, doc="Soft upper bound.")
+
+    _parameter: param.Parameter | None = None
+    _param_pane = _param_name = None  # pn.Param sets them after __init__
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"sizing_mode": "stretch_width", **params})
+        self._text = pmui.TextInput(variant="standard", margin=0, **STYLE)
+        self._show()
+        self._text.param.watch(lambda event: self._read(event.new), "value")
+        self.param.watch(self._show, ["value", "label", "description", "disabled"])
+
+    @classmethod
+    def from_param(cls, parameter: param.Parameter, **params: Any) -> NumberField:
+        """Make a field for `parameter` and link the two both ways."""
+        widget = super().from_param(parameter, **params)
+        widget._parameter = parameter
+        return widget
+
+    def _edited(self) -> param.Parameter | None:
+        """Find the Parameter late: pn.Param names it after construction, and its bounds may change."""
+        if self._parameter is None and isinstance(self._param_pane, pn.Param):
+            return self._param_pane.object.param[self._param_name]
+        return self._parameter
+
+    def _rule(self) -> Rule:
+        edited = self._edited()
+        return Rule.of(edited, self.blank) if isinstance(edited, param.Number) else Rule(optional=True)
+
+    def _read(self, text: str) -> None:
+        if text == self._canonical():
+            return self._say("")
+        try:
+            value = self._rule().read(text)
+        except ValueError as error:
+            return self._say(f"{error}: the value stays {self._canonical()}.")
+        return self._commit(value)
+
+    def _commit(self, value: Value) -> None:
+        edited = self._edited()
+        try:
+            # The owner first: pn.Param's link would lose what the owner says against a value, and it refuses a
+            # value that equals a soft bound wherever the hard bound is exclusive.
+            if edited is not None:
+                edited.owner.param.update({edited.name: value})
+            self.value = value
+        except (TypeError, ValueError) as error:  # TypeError: it became constant meanwhile
+            return self._say(str(error))
+        return self._show()
+
+    def _canonical(self) -> str:
+        """The text for the present value."""
+        return self.blank if self.value is None else format_number(self.value)
+
+    def _say(self, complaint: str) -> None:
+        self._text.param.update(error_state=bool(complaint), helper_text=complaint)
+
+    def _show(self, *events: param.parameterized.Event) -> None:
+        self._text.param.update(label=self.label, description=tooltip(self.description), disabled=self.disabled)
+        if not events or any(event.name == "value" for event in events):
+            self._text.param.update(value=self._canonical(), error_state=False, helper_text="")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(self._text, margin=(2, 10), sizing_mode="stretch_width")
+
+
+class LogSlider(NumberField):
+    """NumberField above a slider for log10 of the value, for positive magnitudes.
+
+    The slider spans the soft bounds (else four decades either side of the value), widens where a value lies
+    outside, and writes three significant digits. A typed value is kept exactly. The handle is
+    ``.logslider-<parameter name> input[type=range]``.
+    """
+
+    per_decade = param.Integer(default=20, bounds=(1, None), doc="Slider steps per decade.")
+    suggestion = param.Number(default=None, allow_None=True, doc="What None stands for, where it is known.")
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        low, high = self._span()
+        # A neutral label: the parameter's own must lead to one control only, the number field.
+        options = {"label": "Log scale", "show_value": False, "tooltips": False, "step": 1 / self.per_decade}
+        self._slider = pmui.FloatSlider(start=low, end=high, value=(low + high) / 2, margin=0, **options, **STYLE)
+        self._slider.format = CustomJSTickFormatter(code="return (10**tick).toPrecision(3)")
+        self._fit()
+        self._slider.param.watch(lambda event: self._slide(event.new), "value")
+        self.param.watch(self._fit, ["value", "start", "end", "disabled", "suggestion"])
+        self.param.watch(lambda _: self._show(), ["suggestion"])
+
+    def _span(self) -> tuple[float, float]:
+        centre = self.value or 1.0
+        low = self.start if self.start and self.start > 0 else min(centre, self.end or centre) * 1e-4
+        high = self.end if self.end and self.end > low else max(centre, low) * 1e4
+        return math.log10(low), math.log10(high)
+
+    def _place(self) -> float:
+        """Where the handle belongs; where it is, as long as there is no positive value to show."""
+        shown = self.suggestion if self.value is None else self.value
+        return math.log10(shown) if shown and shown > 0 else self._slider.value
+
+    def _canonical(self) -> str:
+        if self.value is None and self.suggestion is not None:
+            return f"auto: {self.suggestion:.3g}"
+        return super()._canonical()
+
+    def _fit(self, *events: param.parameterized.Event) -> None:
+        """Follow value and range, and leave alone what already stands right."""
+        slider, place = self._slider, self._place()
+        new_span = any(event.name in ("start", "end") for event in events)
+        low, high = self._span() if new_span else (slider.start, slider.end)
+        # A dragged handle gives a rounded value: moving the handle there would fight the pointer.
+        place = slider.value if abs(place - slider.value) < 0.1 / self.per_decade else place
+        slider.param.update(start=min(low, place), end=max(high, place), value=place, disabled=self.disabled)
+        slider.styles = {"opacity": "0.45" if self.value is None else "1"}
+
+    def _slide(self, place: float) -> None:
+        shown = self.suggestion if self.value is None else self.value
+        if shown is not None and place == self._place():  # set by _fit: a typed value keeps its digits
+            return
+        place = min(max(place, -300.0), 300.0)  # a browser may send any integer, whose power would take for ever
+        rule, value = self._rule(), float(f"{10**place:.2e}")
+        value = value if rule.low is None else max(value, rule.low)
+        self._commit(value if rule.high is None else min(value, rule.high))
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        name = getattr(self._edited(), "name", None)
+        self._slider.css_classes = ["logslider", f"logslider-{name}"] if name else ["logslider"]
+        return pn.Column(self._text, self._slider, margin=(2, 10), sizing_mode="stretch_width")
+
+
+def widget_for(parameter: param.Parameter) -> dict[str, Any]:
+    """Entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's own choice."""
+    common = {"margin": (2, 10), "description": tooltip(parameter.doc), **STYLE}
+    if isinstance(parameter, param.Boolean):
+        return {"type": pmui.Switch, **common}
+    if isinstance(parameter, param.Number):
+        return {"type": LogSlider} if isinstance(parameter, Scale) else {"type": NumberField, "blank": "none"}
+    if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
+        return {"type": pmui.Select, "variant": "standard", **common}
+    if isinstance(parameter, param.String):
+        return {"type": pmui.TextInput, "variant": "standard", **common}
+    return {}

@@ -1,0 +1,179 @@
+"""Forms for problems and solvers: a widget for every parameter, live ones first."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.estimators import GradientEstimator
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Solver
+from zoviz.views.common.style import amend, note, section
+from zoviz.views.controls.number_fields import STYLE, LogSlider, widget_for
+
+LOCKED = "Fixed while a run is in progress: Stop it to change these."
+
+
+def editable(owner: param.Parameterized) -> list[str]:
+    """Names of parameters that have a widget, in the order of declaration, inherited ones last."""
+    kinds = (param.Number, param.Boolean, param.Selector, param.String)
+    found = [
+        name
+        for name, parameter in owner.param.objects().items()
+        if isinstance(parameter, kinds)
+        and name != "name"
+        and not isinstance(parameter, param.ClassSelector)
+        and (parameter.precedence is None or parameter.precedence >= 0)
+    ]
+    own = [name for cls in type(owner).__mro__ for name in vars(cls) if name in found]
+    return list(dict.fromkeys(own))
+
+
+class Form:
+    """The widgets of one object, by parameter name; made when they are first asked for."""
+
+    def __init__(self, owner: param.Parameterized, names: list[str], prefix: str = "") -> None:
+        self._owner, self._names, self._prefix = owner, names, prefix
+        self._made: dict[str, Any] | None = None
+        self._locked = False
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Widgets by dotted name."""
+        if self._made is None:
+            self._made = {}
+            for name in self._names:
+                options = dict(widget_for(self._owner.param[name]))
+                kind = options.pop("type", None)
+                if kind is not None:
+                    self._made[f"{self._prefix}{name}"] = kind.from_param(self._owner.param[name], **options)
+            self.lock(self._locked)
+        return self._made
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable every widget."""
+        self._locked = locked
+        for field in (self._made or {}).values():
+            amend(field, disabled=locked)
+
+
+def reason() -> pn.Column:
+    """Why widgets are disabled; in a column, which may be shown and hidden in a tab that was never open."""
+    return pn.Column(note(LOCKED), visible=False, margin=0)
+
+
+class ProblemForm(pn.viewable.Viewer):
+    """Parameters of a problem, all fixed while a run is in progress."""
+
+    def __init__(self, problem: Problem, **params: Any) -> None:
+        super().__init__(**params)
+        self._problem, names = problem, editable(problem)
+        noise = [name for name in names if name.startswith("noise")]
+        self._own = Form(problem, [name for name in names if name not in noise])
+        self._noise = Form(problem, noise)
+        self._why = reason()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        noise = dict(self._noise.fields)
+        which = noise.pop("noise")
+        noisy = pn.Column(
+            *noise.values(),
+            visible=self._problem.param.noise.rx() != "deterministic",
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+        own = self._own.fields.values()
+        return pn.Column(self._why, *own, which, noisy, sizing_mode="stretch_width", margin=0)
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable everything, and say why."""
+        self._own.lock(locked)
+        self._noise.lock(locked)
+        amend(self._why, visible=locked)
+
+
+class SolverForm(pn.viewable.Viewer):
+    """Parameters of a solver and of its parts: live ones first, structural ones fixed while a run is in progress."""
+
+    def __init__(self, solver: Solver, **params: Any) -> None:
+        super().__init__(**params)
+        self.solver = solver
+        self._why = reason()
+        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._fill()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def _fill(self) -> None:
+        self._suggested: dict[str, Any] = {}
+        solver, parts = self.solver, self.solver.parts()
+        live = {
+            prefix: [name.rpartition(".")[2] for name in solver.live if self._of(name) == prefix] for prefix in parts
+        }
+        self._live = [Form(part, live[prefix], prefix) for prefix, part in parts.items()]
+        self._fixed = [
+            Form(part, [name for name in editable(part) if name not in live[prefix]], prefix)
+            for prefix, part in parts.items()
+        ]
+        self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
+        self._column.objects = [
+            *[field for form in self._live for field in form.fields.values()],
+            section("Structure"),
+            self._why,
+            *self._kinds,
+            *[field for form in self._fixed for field in form.fields.values()],
+        ]
+
+    @staticmethod
+    def _of(name: str) -> str:
+        """Prefix of the part that a dotted name belongs to."""
+        return name[: name.rfind(".") + 1]
+
+    def _choice(self, name: str) -> pmui.Select:
+        """Which class a nested part is of."""
+        kinds = self.solver.kinds(name)
+        holder, own = self.solver.owner(name)
+        select = pmui.Select(
+            label=holder.param[own].label,
+            options={getattr(cls, "title", "") or cls.__name__: cls for cls in kinds},
+            value=type(getattr(holder, own)),
+            visible=len(kinds) > 1,
+            variant="standard",
+            margin=(2, 10),
+            **STYLE,
+        )
+        select.param.watch(lambda event: self._change_kind(name, event.new), "value")
+        return select
+
+    def _change_kind(self, name: str, kind: type[param.Parameterized]) -> None:
+        """Another class for a nested part; an estimator keeps its radius and batch."""
+        old = self.solver.get(name)
+        kept = ("smoothing_radius", "batch_size") if isinstance(old, GradientEstimator) else ()
+        self.solver.set(name, kind(**{parameter: getattr(old, parameter) for parameter in kept}))
+        self._fill()
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Every widget by dotted name."""
+        return {name: field for form in (*self._live, *self._fixed) for name, field in form.fields.items()}
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable the structural part, and say why."""
+        for form in self._fixed:
+            form.lock(locked)
+        for select in self._kinds:
+            amend(select, disabled=locked)
+        amend(self._why, visible=locked)
+
+    def suggest(self, values: dict[str, Any]) -> None:
+        """Show what the solver's rule chooses, or chose, where a parameter is left to it."""
+        if values == self._suggested:
+            return
+        self._suggested = values
+        for name, field in self.fields.items():
+            if isinstance(field, LogSlider) and name in values:
+                field.suggestion = float(values[name])

@@ -1,0 +1,166 @@
+"""Which problem and which solver: the two lists, and the forms of what is chosen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.core.registry import discover, required
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Solver
+from zoviz.views.common.lazy_panel import Slot
+from zoviz.views.common.style import amend, folded, note, quiet
+from zoviz.views.controls.background_build import Preparation
+from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
+
+
+def _name(solver: Solver) -> str:
+    return solver.title or type(solver).__name__
+
+
+class Choice(pn.viewable.Viewer):
+    """Every problem and, for the chosen one, every solver that accepts it; a person's values are kept per object.
+
+    Parameters
+    ----------
+    own_problem : Problem, optional
+        Offered first.
+    own_solver : Solver, optional
+        Replaces the registry's instance of its class, and is chosen.
+    """
+
+    problem_name: param.Selector[str] = param.Selector(
+        default=None, objects=[None], label="Problem", doc="What is minimised."
+    )
+    solver_name: param.Selector[str] = param.Selector(
+        default=None, objects=[None], label="Solver", doc="Those that accept the problem."
+    )
+
+    def __init__(self, own_problem: Problem | None = None, own_solver: Solver | None = None, **params: Any) -> None:
+        super().__init__(**params)
+        problems = sorted(discover("zoviz.problems", Problem).values(), key=lambda cls: (cls.order, cls.__name__))
+        self.problems = {cls.title or cls.__name__: cls() for cls in problems if not required(cls)}
+        if own_problem is not None:
+            title = f"{own_problem.title or type(own_problem).__name__} (yours)"
+            self.problems = {title: own_problem, **self.problems}
+        solvers = [cls() for cls in discover("zoviz.solvers", Solver).values()]
+        solvers.sort(key=lambda one: (one.estimator is None, _name(one).casefold()))  # other libraries' come last
+        self.solvers = {_name(one): one for one in solvers}
+        if own_solver is not None:
+            self.solvers[_name(own_solver)] = own_solver
+        self.doubt = ""
+        self._refused, self._others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
+        self.problem_slot, self.solver_slot = Slot(), Slot(shown=True)
+        self._preparation = Preparation()
+        self.solver_form: Any = None  # ``_offer`` makes it
+        self.param.problem_name.objects = list(self.problems)
+        style = {"sizing_mode": "stretch_width", "size": "small", "margin": (8, 10)}
+        first = None if own_solver is None else _name(own_solver)
+        self._offer(list(self.problems)[0], first)
+        self._selects = [
+            pmui.Select.from_param(self.param.problem_name, **style),
+            pmui.Select.from_param(self.param.solver_name, **style),
+        ]
+        self.param.watch(lambda _: self._prepare(), "problem_name")
+        self.param.watch(lambda _: self._show_solver(), "solver_name")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(*self._selects, self._refused, self._others, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def problem(self) -> Problem:
+        """The chosen problem."""
+        return self.problems[self.problem_name]
+
+    @property
+    def solver(self) -> Solver:
+        """The chosen solver."""
+        return self.solvers[self.solver_name]
+
+    def adopt(self, problem: Problem, solver: Solver) -> None:
+        """Choose the problem and the solver of a run that was made elsewhere: the forms then steer it."""
+        name = problem.title or type(problem).__name__
+        title = next((known for known, one in self.problems.items() if one is problem), f"{name} (stored run)")
+        self.problems = {**self.problems, title: problem}
+        self.solvers[_name(solver)] = solver
+        self.param.problem_name.objects = list(self.problems)
+        self._offer(title, _name(solver))
+
+    def lock(self, locked: bool) -> None:
+        """Disable what is fixed while a run is in progress; the forms say why."""
+        for select in self._selects:
+            amend(select, disabled=locked)
+        self.problem_form.lock(locked)
+        self.solver_form.lock(locked)
+
+    def suggest(self, resolved: dict[str, Any] | None = None) -> None:
+        """Show what the rule chose (``resolved``), or would choose where that costs no call; ``doubt`` says why not."""
+        self.doubt = ""
+        if not resolved:
+            if not self._prepare():
+                return
+            try:
+                constants = self.solver.known(self.problem)
+                if constants is None:
+                    return
+                resolved = self.solver.suggest(self.problem, constants)
+            except ValueError as error:
+                self.doubt = str(error)
+                return
+        self.solver_form.suggest(resolved)
+
+    def _prepare(self) -> bool:
+        """Whether the problem's data are there, and what fits it is offered; else ``doubt`` says what is waited for."""
+        ready, waiting = self._preparation.ready(self.problem), self._offered is not self.problem
+        if not ready:
+            self.doubt = f"Loading the data of {self.problem_name}."
+        elif waiting:
+            self._offer(self.problem_name, self.solver_name)
+        for slot in (self.problem_slot, self.solver_slot):
+            slot.wait(waiting and not ready)
+        return ready
+
+    def _offer(self, problem: str, wanted: str | None) -> None:
+        """Offer the solvers that accept the problem, and say which do not and why."""
+        chosen, before = self.problems[problem], self.solver_form
+        reasons = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
+        accepted = [title for title, reason in reasons.items() if not reason] or list(self.solvers)
+        self._explain(chosen, {title: reason for title, reason in reasons.items() if reason})
+        favourite = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
+        self._offered = chosen
+        self.param.solver_name.objects = accepted
+        self.param.update(problem_name=problem, solver_name=wanted if wanted in accepted else favourite)
+        self.problem_form = ProblemForm(self.problem)
+        self.problem_slot.put(self.problem_form)
+        if self.solver_form is before:  # else the change of the name has shown it
+            self._show_solver()
+
+    def _explain(self, problem: Problem, reasons: dict[str, str]) -> None:
+        """Say why solvers are not offered; in a line each those made for other problems, and those not installed."""
+        ours = {title: reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)}
+        absent = [reason for title, reason in ours.items() if self.solvers[title].lacking]
+        own = [reason for title, reason in ours.items() if not self.solvers[title].lacking]
+        other: dict[str, list[str]] = {}
+        for title in reasons:
+            if not self.solvers[title].made_for(problem):
+                other.setdefault(" or ".join(self.solvers[title].forms), []).append(title)
+        text = quiet("<br>".join(f"Not offered: {reason}" for reason in own))
+        count = sum(len(titles) for titles in other.values())
+        lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
+        amend(self._refused, object=text, visible=bool(own))
+        lines = [folded(f"Solvers whose packages are not installed: {len(absent)}", *absent)] if absent else []
+        lines += [folded(f"{count} solvers are made for other problems", *lists)] if other else []
+        amend(self._others, object="".join(lines), visible=bool(lines))
+
+    def _reason(self, solver: Solver, problem: str) -> str:
+        try:
+            return solver.accepts(self.problems[problem]) or ""
+        except ValueError:  # the problem's own complaint comes with its form
+            return ""
+
+    def _show_solver(self) -> None:
+        self.solver_form = SolverForm(self.solver)
+        self.solver_slot.put(self.solver_form)

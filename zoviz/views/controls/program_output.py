@@ -1,0 +1,114 @@
+"""What a run's evaluations printed last, e.g. the launches of a user's program: words of others, shown as words."""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.core.types import Printed
+from zoviz.runs.run import Run
+from zoviz.views.common.style import amend, section
+
+EVERY = 4
+"""Looks at the run between two looks at what it printed: once a second."""
+SHOWN = 12
+"""Evaluations that are shown."""
+LENGTH = 2000
+"""Characters of each of their streams that are shown, the last ones."""
+
+_CODES = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
+"""Colours for terminals, and characters that are none."""
+
+_STYLE = """
+:host {max-height: 300px; overflow: auto; border-radius: 4px;
+  border: 1px solid color-mix(in srgb, currentColor 28%, transparent)}
+.call {padding: 5px 10px; border-bottom: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
+.call:last-child {border-bottom: none}
+.how {font-size: .82rem; opacity: .75; margin-bottom: 2px}
+.told {display: grid; grid-template-columns: 46px minmax(0, 1fr); column-gap: 8px}
+.told span {font-size: .75rem; opacity: .65; line-height: 1.45}
+pre {margin: 0; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; white-space: pre-wrap;
+  overflow-wrap: anywhere; tab-size: 4}
+"""
+
+
+class PrintedCard(pn.viewable.Viewer):
+    """The last calls of the run's problem that printed: number, how they ended, seconds, both streams, newest first.
+
+    Notes
+    -----
+    It is hidden for a run of which nothing has been printed. The words come from a program: they reach the page as
+    text, whatever they look like.
+    """
+
+    follow = param.Boolean(default=True, label="Follow", doc="Off: what is shown stays, to be read or copied.")
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._run: Run | None = None
+        self._looks = 0
+        self._told: tuple[Printed, ...] = ()
+        # Of the height of its words up to a bound; the scrolling is the pane's own, so that it outlives a change.
+        self.pane = pn.pane.HTML(
+            "", stylesheets=[_STYLE], css_classes=["zoviz-printed"], sizing_mode="stretch_width", margin=(0, 10)
+        )
+        head = pn.Row(
+            section("Printed output, newest first"),
+            pmui.Switch.from_param(self.param.follow, margin=(4, 10)),
+            margin=0,
+        )
+        self._column = pn.Column(head, self.pane, visible=False, sizing_mode="stretch_width", margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def update(self, run: Run | None, seen: bool = True) -> None:
+        """Show what is new, once a second at most; with the document's lock, at every look at the run.
+
+        Parameters
+        ----------
+        run : Run or None
+        seen : bool
+            Whether the card is where somebody can see it.
+        """
+        other = run is not self._run
+        self._looks += 1
+        if other:
+            self._run, self._looks = run, 0
+        if not other and (not (seen and self.follow) or (run is not None and run.active and self._looks % EVERY)):
+            return
+        told = () if run is None else run.printed
+        if told != self._told or other:
+            self._told = told
+            amend(self.pane, object=spelled(told))
+        amend(self._column, visible=bool(told))
+
+
+def spelled(told: Sequence[Printed]) -> str:
+    """The last calls as HTML, newest first, in which every word that was printed is text."""
+    return "".join(_call(one) for one in reversed(told[-SHOWN:]))
+
+
+def _call(one: Printed) -> str:
+    again = f", attempt {one.attempt}" if one.attempt > 1 else ""
+    how = html.escape(f"call {one.call:,}{again} · {one.status} · {one.seconds:.3g} s")
+    streams = (("stdout", one.output), ("stderr", one.errors))
+    told = "".join(
+        f"<div class='told'><span>{name}</span><pre>{_text(words)}</pre></div>"
+        for name, words in streams
+        if words.strip()
+    )
+    return f"<div class='call'><div class='how'>{how}{'' if told else ' · printed nothing'}</div>{told}</div>"
+
+
+def _text(words: str) -> str:
+    """The end of what was printed, as text."""
+    plain = _CODES.sub("", words.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
+    left = len(plain) - LENGTH
+    return html.escape(plain if left <= 0 else f"({left:,} characters before)\n{plain[left:]}")

@@ -1,0 +1,99 @@
+"""What a run needs beside its problem and its solver, and the form for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import param
+
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.solvers.base import Solver
+from zoviz.views.common.style import amend, section
+from zoviz.views.controls.parameter_forms import Form, editable, reason
+
+
+class Settings(param.Parameterized):
+    """What a run needs beside problem and solver; named as in ``Run``."""
+
+    replicas = param.Integer(
+        default=20, bounds=(1, 4096), label="Replicas", doc="Independent runs in lock-step: they make the bands."
+    )
+    seed = param.Integer(default=0, bounds=(0, 2**31), label="Seed", doc=Run.param.seed.doc)
+    seconds = param.Number(default=20.0, allow_None=True, bounds=(0, None), label="Seconds", doc="Computing time.")
+    iterations = param.Integer(
+        default=None, allow_None=True, bounds=(1, None), label="Iterations", doc="none: unlimited."
+    )
+    calls = param.Integer(
+        default=None, allow_None=True, bounds=(1, None), label="Oracle calls", doc="Per replica; none: unlimited."
+    )
+    gap = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        label="Gap",
+        doc="First hit of |f - f*|.",
+        inclusive_bounds=(False, True),
+    )
+    violation = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        label="Violation",
+        doc="First hit of the constraint violation.",
+        inclusive_bounds=(False, True),
+    )
+    stationarity = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        label="Stationarity",
+        doc="First hit of epsilon-stationarity.",
+        inclusive_bounds=(False, True),
+    )
+    stop_at_targets = param.Boolean(default=False, label="Stop when all are hit", doc=Run.param.stop_at_targets.doc)
+
+    def make(self, problem: Problem, solver: Solver) -> Run:
+        """A run with these settings."""
+        targets = {
+            name: value for name in ("gap", "violation", "stationarity") if (value := getattr(self, name)) is not None
+        }
+        return Run(
+            problem=problem,
+            solver=solver,
+            replicas=self.replicas,
+            seed=self.seed,
+            iterations=self.iterations,
+            calls=self.calls,
+            seconds=self.seconds,
+            targets=targets,
+            stop_at_targets=self.stop_at_targets and bool(targets),
+        )
+
+
+class SettingsForm(pn.viewable.Viewer):
+    """Replicas, seed, budgets and targets."""
+
+    def __init__(self, settings: Settings, **params: Any) -> None:
+        super().__init__(**params)
+        self._form, self._why = Form(settings, editable(settings)), reason()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        fields = self._form.fields
+        pick = lambda *names: [fields[name] for name in names]  # noqa: E731
+        return pn.Column(
+            self._why,
+            *pick("replicas", "seed"),
+            section("Budgets"),
+            *pick("seconds", "iterations", "calls"),
+            section("Targets (first hits)"),
+            *pick("gap", "violation", "stationarity", "stop_at_targets"),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable everything, and say why."""
+        self._form.lock(locked)
+        amend(self._why, visible=locked)

@@ -1,0 +1,91 @@
+"""The attack as an eye sees it: images, the perturbation of all of them, and what the classifier makes of each."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColumnDataSource, LinearColorMapper
+from bokeh.plotting import figure
+
+from zoviz.core.types import Array
+from zoviz.problems.base import Problem
+from zoviz.problems.learning.blackbox_attack import HALF, BlackBoxAttack, Pool
+from zoviz.views.common.colours import PALETTE, TARGET
+from zoviz.views.common.theme_overrides import pin
+from zoviz.views.pictures.base import Picture
+
+SHOWN = 5
+"""Images, each of another class."""
+_GREYS = tuple(f"#{level:02x}{level:02x}{level:02x}" for level in range(256))
+_RIGHT, _WRONG = TARGET, PALETTE[7]
+
+
+def chosen(pool: Pool) -> np.ndarray:
+    """The first image of each of the first classes."""
+    return np.array([int(np.argmax(pool.labels == label)) for label in range(SHOWN)])
+
+
+def _diverging() -> tuple[str, ...]:
+    """Blue for less, white for no change, orange for more."""
+    ends = [np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) for colour in (PALETTE[0], PALETTE[1])]
+    white = np.full(3, 247)
+    half = np.linspace(0.0, 1.0, 64)[:, None]
+    levels = np.concatenate([ends[0] + half * (white - ends[0]), white + half * (ends[1] - white)])
+    return tuple("#" + "".join(f"{round(channel):02x}" for channel in level) for level in levels)
+
+
+class Attack(Picture):
+    """Top: images and their classes; middle: the perturbation; bottom: their sums and what they are taken for."""
+
+    title = "Original, perturbation, perturbed image, and their classes"
+    height = 340
+    follows = "inner"
+
+    @classmethod
+    def draws(cls, problem: Problem) -> bool:
+        """Attacks."""
+        return isinstance(problem, BlackBoxAttack)
+
+    def build(self) -> figure:
+        """Three rows of tiles, the middle one a single tile, with a class beside each."""
+        tiles: dict[str, Any] = {"x": [], "y": [], "image": []}
+        self._images, self._change = ColumnDataSource(dict(tiles)), ColumnDataSource(dict(tiles))
+        self._words = ColumnDataSource({"x": [], "y": [], "text": [], "colour": []})
+        fig = self.frame("", "", x_range=(-0.9, 1.25 * SHOWN), y_range=(-0.35, 3.75), match_aspect=True)
+        fig.grid.grid_line_color = None
+        fig.axis.visible = False
+        grey = LinearColorMapper(palette=_GREYS, low=-HALF, high=HALF)
+        both = LinearColorMapper(palette=_diverging(), low=-HALF, high=HALF)
+        for source, mapper in ((self._images, grey), (self._change, both)):
+            fig.image("image", "x", "y", 1.0, 1.0, source=source, color_mapper=mapper)
+        text = {"text_font_size": "13px", "text_align": "center", "text_baseline": "bottom"}
+        labels = fig.text("x", "y", text="text", text_color="colour", source=self._words, **text)
+        pin(labels.glyph, text_font_size="13px")
+        return fig
+
+    def update(self, problem: Any, path: Array) -> None:
+        """The newest perturbation."""
+        data, y = problem.data, path[-1]
+        test, side = data.test, data.side
+        places = chosen(test)
+        labels = test.labels[places]
+        some = Pool(test.pixels[places], test.hidden[places], labels)
+        before, after = (problem.classes(one[None], some)[0] for one in (np.zeros_like(y), y))
+
+        def tile(pixels: Array) -> Array:
+            return pixels.reshape(side, side)[::-1]
+
+        left = 1.25 * np.arange(SHOWN)
+        shown = [tile(a) for a in some.pixels] + [tile(a + y) for a in some.pixels]
+        high, low = np.full(SHOWN, 2.5), np.zeros(SHOWN)
+        self._images.data = {"x": np.tile(left, 2), "y": np.concatenate([high, low]), "image": shown}
+        self._change.data = {"x": [left[SHOWN // 2]], "y": [1.25], "image": [tile(y)]}
+        taken = np.concatenate([before, after])
+        size = f"‖y‖∞ = {np.abs(y).max():.2f}"
+        self._words.data = {
+            "x": [*(np.tile(left, 2) + 0.5), left[SHOWN // 2] + 1.75],
+            "y": [*(high + 1.0), *(low + 1.0), 1.65],
+            "text": [f"read as {one}" for one in taken] + [size],
+            "colour": [_RIGHT if good else _WRONG for good in taken == np.tile(labels, 2)] + [PALETTE[0]],
+        }

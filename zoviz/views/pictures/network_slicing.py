@@ -1,0 +1,129 @@
+"""A sliced network with its flows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from bokeh.models import ColumnDataSource, HoverTool
+from bokeh.plotting import figure
+
+from zoviz.core.types import Array
+from zoviz.problems.base import Problem
+from zoviz.problems.networks.slicing import NetworkSlicing
+from zoviz.problems.networks.slicing_network import Network
+from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE
+from zoviz.views.common.theme_overrides import pin
+from zoviz.views.pictures.base import Picture
+
+WIDEST = 9.0
+"""Width in pixels of a line that carries the largest mean demand."""
+LEAST = 0.02
+"""Share of that demand below which a rate is not drawn."""
+_BEND = np.linspace(0.0, 1.0, 13)
+
+
+def arcs(start: Array, end: Array, bulge: Array) -> tuple[list[Array], list[Array]]:
+    """Arcs from points to points, (k, 2) each, that bulge to the right by a share of the distance, (k,)."""
+    along = end - start
+    across = np.stack([along[:, 1], -along[:, 0]], axis=1) * bulge[:, None]
+    height = 4.0 * _BEND * (1.0 - _BEND)
+    points = start[:, None] + _BEND[:, None] * along[:, None] + height[:, None] * across[:, None]
+    return list(points[..., 0]), list(points[..., 1])
+
+
+class Slices(Picture):
+    """Links as arcs, as wide as the flow that they carry; function nodes as squares, with what they are chosen for.
+
+    Notes
+    -----
+    Arcs bulge to the right of their direction, so that a link and the one back lie apart. "2: f1 80 %" at a node says
+    that it provides 80 % of the first function of flow 2.
+    """
+
+    title = "Flows in the network"
+    height = 380
+
+    @classmethod
+    def draws(cls, problem: Problem) -> bool:
+        """Network slicing only."""
+        return isinstance(problem, NetworkSlicing)
+
+    def build(self) -> figure:
+        """No links and no nodes yet."""
+        self._links = ColumnDataSource({"xs": [], "ys": []})
+        names = ("xs", "ys", "width", "colour", "flow", "rate", "link", "used")
+        self._flows = ColumnDataSource({name: [] for name in names})
+        self._nodes = ColumnDataSource({name: [] for name in ("x", "y", "marker", "size", "node")})
+        self._words = ColumnDataSource({name: [] for name in ("x", "y", "text", "align", "baseline")})
+        fig = self.frame("", "", match_aspect=True)
+        fig.grid.grid_line_color = None
+        fig.axis.visible = False
+        fig.multi_line("xs", "ys", source=self._links, color=REFERENCE, line_alpha=0.35, line_width=1)
+        style = {"color": "colour", "line_width": "width", "line_alpha": 0.75, "legend_field": "flow"}
+        drawn = fig.multi_line("xs", "ys", source=self._flows, **style)
+        fig.scatter("x", "y", source=self._nodes, marker="marker", size="size", color=REFERENCE, line_color="white")
+        tips = [("link", "@link"), ("flow", "@flow"), ("rate", "@rate{0.000}"), ("of capacity", "@used{0 %}")]
+        fig.add_tools(HoverTool(renderers=[drawn], tooltips=tips, visible=False))
+        words = fig.text("x", "y", text="text", source=self._words, text_align="align", text_baseline="baseline")
+        pin(words.glyph, text_font_size="12px", text_color=EVENT)
+        legend = fig.legend[0]
+        fig.add_layout(legend, "right")
+        legend.background_fill_alpha, legend.border_line_alpha, legend.title = 0.0, 0.0, "width: rate"
+        pin(legend, label_text_font_size="12px", title_text_font_size="12px")
+        legend.title_text_color = EVENT
+        fig.x_range.range_padding, fig.y_range.range_padding = 0.25, 0.45
+        return fig
+
+    def update(self, problem: Any, path: Array) -> None:
+        """Rates and shares at the newest iterate."""
+        network, plan = problem.data.network, problem.parts(path[-1])
+        angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
+        at = np.stack([np.sin(angle), np.cos(angle)], axis=1)
+        start, end = at[network.tails], at[network.heads]
+        if len(self._links.data["xs"]) != len(start):
+            xs, ys = arcs(start, end, np.full(len(start), 0.06))
+            self._links.data = {"xs": xs, "ys": ys}
+        most = float(network.demand.max())
+        flow, link = np.nonzero(plan.totals > LEAST * most)
+        bulge: Array = 0.06 + 0.035 * flow.astype(float)
+        xs, ys = arcs(start[link], end[link], bulge)
+        rate = plan.totals[flow, link]
+        self._flows.data = {
+            "xs": xs,
+            "ys": ys,
+            "width": np.maximum(WIDEST * rate / most, 1.0),
+            "colour": [PALETTE[k % len(PALETTE)] for k in flow],
+            "flow": [f"flow {k + 1}" for k in flow],
+            "rate": rate,
+            "link": [f"{network.tails[i]} → {network.heads[i]}" for i in link],
+            "used": plan.totals.sum(axis=0)[link] / network.capacity[link],
+        }
+        provides = np.isin(np.arange(problem.nodes), network.sites)
+        self._nodes.data = {
+            "x": at[:, 0],
+            "y": at[:, 1],
+            "marker": np.where(provides, "square", "circle"),
+            "size": np.where(provides, 14, 9),
+            "node": np.arange(problem.nodes),
+        }
+        middle = np.abs(at[:, 0]) < 0.05
+        self._words.data = {
+            "x": 1.12 * at[:, 0],
+            "y": 1.12 * at[:, 1],
+            "text": labels(network, plan.chosen, problem.nodes),
+            "align": np.where(middle, "center", np.where(at[:, 0] > 0, "left", "right")),
+            "baseline": np.where(middle, np.where(at[:, 1] > 0, "bottom", "top"), "middle"),
+        }
+
+
+def labels(network: Network, chosen: Array, nodes: int) -> list[str]:
+    """A line for each node: which flows begin and end there, and of which functions it has how much."""
+    text: list[list[str]] = [[] for _ in range(nodes)]
+    for k, (source, target) in enumerate(zip(network.source, network.target, strict=True), start=1):
+        text[source].append(f"source {k}")
+        text[target].append(f"target {k}")
+    for k, s, p in np.argwhere(chosen >= 0.05):
+        share = min(max(chosen[k, s, p], 0.0), 1.0)
+        text[network.sites[network.provider[k, s, p]]].append(f"{k + 1}: f{s + 1} {share:.0%}")
+    return ["\n".join(lines) for lines in text]

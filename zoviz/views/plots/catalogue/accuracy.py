@@ -1,0 +1,30 @@
+"""Accuracies of a classifier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.core.types import Array
+from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.line_data import Series
+
+_DASHES = ("solid", "dashed", "dotdash", "dotted")
+
+
+class Accuracy(PlotView):
+    """Every column that a problem names an accuracy."""
+
+    title = "Accuracy"
+    order = 7
+    special = True
+    can_log = False
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """One line for each."""
+        names = sorted(name for name in columns if name.endswith("accuracy"))
+        labels = (name.removesuffix("accuracy").strip("_") or "all" for name in names)
+        return [Series(name, label, dash) for name, label, dash in zip(names, labels, _DASHES, strict=False)]
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """A share."""
+        return "share of right answers"

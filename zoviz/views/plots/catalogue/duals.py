@@ -1,0 +1,30 @@
+"""Dual variables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.core.types import Array
+from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.line_data import Series
+
+_DASHES = ("solid", "dashed", "dotdash", "dotted")
+
+
+class Duals(PlotView):
+    """Each dual variable (the first eight)."""
+
+    title = "Dual variables"
+    order = 4
+    can_log = False
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """One line per component."""
+        if "dual" not in columns:
+            return []
+        count = columns["dual"].shape[-1]
+        return [Series("dual", f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """The symbol."""
+        return "y"

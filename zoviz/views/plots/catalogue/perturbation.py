@@ -1,0 +1,26 @@
+"""Size of an attack's perturbation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.core.types import Array
+from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.line_data import Series
+
+
+class Perturbation(PlotView):
+    """Largest change of a pixel, whose range is 10."""
+
+    title = "Perturbation"
+    order = 8
+    special = True
+    can_log = False
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """One line, for attacks."""
+        return [Series("perturbation", "largest pixel")] if "perturbation" in columns else []
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """The norm."""
+        return "‖y‖∞"

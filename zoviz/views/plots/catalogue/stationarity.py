@@ -1,0 +1,27 @@
+"""Distance from stationarity."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.core.types import Array
+from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.line_data import Series
+
+
+class Stationarity(PlotView):
+    """The smallest epsilon for which the iterate is epsilon-stationary.
+
+    The largest of ||x - P(x - grad L)||, ||[h]_+|| and |<y, h>| (paper splm, Definition 1).
+    """
+
+    title = "Stationarity"
+    order = 3
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """One line, where gradients are known."""
+        return [Series("stationarity", "current")] if "stationarity" in columns else []
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """Its common name."""
+        return "KKT residual ε"

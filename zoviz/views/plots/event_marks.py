@@ -1,0 +1,84 @@
+"""Where a parameter was changed, a target first hit, or the task itself changed, as points on the horizontal axis."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.runs.run import Run
+from zoviz.runs.storage.stored_run import Stored
+from zoviz.views.common.colours import EVENT, PHASE, TARGET
+
+MOST_PHASES = 40
+"""Marks of phases on a plot: of more, every second, third, ... is drawn."""
+
+
+def _text(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
+
+
+def event_marks(run: Run | Stored, axis: str) -> dict[str, list]:
+    """A mark for each change of a parameter, with its old and new value."""
+    changes = list(run.journal)
+    return {
+        "x": [getattr(change, axis) for change in changes],
+        "y": [0.97] * len(changes),
+        "text": [
+            f"<b>{change.name}</b> {_text(change.old)} → {_text(change.new)}<br>"
+            f"iteration {change.iteration:,}, {change.calls:,} calls"
+            for change in changes
+        ],
+    }
+
+
+def target_marks(run: Run | Stored, axis: str) -> dict[str, list]:
+    """A mark for each target, where the first replica hit it, with how many did and when on average."""
+    hit = [target for target in run.hits if target.hits]
+    return {
+        "x": [float(np.nanmin(getattr(target, axis))) for target in hit],
+        "y": [0.97] * len(hit),
+        "text": [
+            f"<b>{target.metric} ≤ {target.threshold:g}</b> hit by {target.hits} of {target.iteration.size} replicas"
+            f"<br>first at iteration {np.nanmin(target.iteration):,.0f}, on average "
+            f"{np.nanmean(target.iteration):,.0f} ({np.nanmean(target.calls):,.0f} calls)"
+            for target in hit
+        ],
+    }
+
+
+def phase_marks(run: Run | Stored, axis: str) -> dict[str, list]:
+    """A mark where each phase of the problem began, as far as the run has come."""
+    found = [] if run.initial is None else run.initial[0].phases(run.progress.iteration)
+    found = found[:: -(-len(found) // MOST_PHASES) or 1]
+    columns = run.trace.snapshot().columns
+    at = [float(iteration) for iteration, _ in found]
+    if found and axis != "iteration":
+        along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
+        at = [float(x) for x in np.interp(at, columns["iteration"], along)]
+    return {
+        "x": at,
+        "y": [0.97] * len(found),
+        "text": [f"<b>{name}</b><br>from iteration {iteration:,}" for iteration, name in found],
+    }
+
+
+class Mark(NamedTuple):
+    """A kind of mark: where its marks are (run and axis to x, y, text), and how they look; size in pixels."""
+
+    find: Callable[[Run | Stored, str], dict[str, list]]
+    colour: str
+    marker: str
+    dash: str
+    size: int = 11
+
+
+MARKS = {
+    "marks": Mark(event_marks, EVENT, "inverted_triangle", "dashed"),
+    "targets": Mark(target_marks, TARGET, "diamond", "dotdash"),
+    "phases": Mark(phase_marks, PHASE, "square", "dotted", 6),
+}
+"""Every kind, by the name of its data on a page."""
+
+NO_MARKS: dict[str, list] = {"x": [], "y": [], "text": []}

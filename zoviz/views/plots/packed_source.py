@@ -1,0 +1,64 @@
+"""One run's data in the browser: packed into one array on the wire, unpacked where it is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from bokeh.models import ColumnDataSource, CustomJS
+
+from zoviz.core.types import Array
+from zoviz.runs.engine.trace import Snapshot
+from zoviz.views.plots.line_data import Frame, Series, frame, keys_of
+
+_UNPACK = """
+    const packed = cb_obj.data.p, names = src.tags[1], rows = packed.length / names.length, data = {};
+    for (let i = 0; i < names.length; i++)
+        data[names[i]] = new Float32Array(packed.buffer, packed.byteOffset + 4 * i * rows, rows);
+    for (const name of Object.keys(src.data)) if (!(name in data)) data[name] = new Float32Array(rows).fill(NaN);
+    Object.assign(src.data, data);
+    src.change.emit();
+"""
+
+
+class Stream:
+    """Feeds the lines of one run.
+
+    An update sends one float32 array, whatever the number of lines: every column of a Bokeh data source costs two
+    websocket messages, and each message waits for the solver's thread to give way.
+
+    Attributes
+    ----------
+    source : ColumnDataSource
+        What the lines are drawn from; its columns change in the browser only, until ``settle``.
+    wire : ColumnDataSource
+        What travels; it is in the document because the source's tags refer to it.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.source = ColumnDataSource({"x": np.empty(0, np.float32)}, name=f"source-{name}")
+        self.wire = ColumnDataSource({"p": np.empty(0, np.float32)}, name=f"wire-{name}")
+        self.wire.js_on_change("data", CustomJS(args={"src": self.source}, code=_UNPACK))
+        self.source.tags = [self.wire, ["x"]]
+        self._series: list[Series] = []
+
+    def declare(self, series: Sequence[Series]) -> None:
+        """Say which lines there are; ``settle`` gives them their first data."""
+        self._series = list(series)
+        self.source.tags = [self.wire, keys_of(self._series)]
+
+    def send(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
+        """Draw what the trace holds now."""
+        self.wire.data = {"p": self._frame(snapshot, axis, band, log_x, log_y).values.ravel()}
+
+    def settle(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
+        """Put the data into ``source`` itself, for a run that has ended or figures that are made anew."""
+        self.source.data = self._frame(snapshot, axis, band, log_x, log_y).columns()
+
+    def _frame(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> Frame:
+        return frame(snapshot, self._series, axis, band, log_x, log_y)
+
+
+def all_series(columns: Mapping[str, Array], views: Sequence) -> list[Series]:
+    """The lines of every plot for a trace with these columns."""
+    return [one for view in views for one in view.series(columns)]

@@ -1,0 +1,87 @@
+"""What the figures of a board have in common: models that a page needs once, not once for each plot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bokeh.core.has_props import HasProps
+from bokeh.events import DoubleTap
+from bokeh.models import (
+    AllIndices,
+    BasicTicker,
+    CDSView,
+    ColumnDataSource,
+    CustomJS,
+    CustomJSTickFormatter,
+    DataRange1d,
+    LogTicker,
+    LogTickFormatter,
+    Scatter,
+    VSpan,
+)
+from bokeh.models.glyph import Glyph
+from bokeh.models.renderers import GlyphRenderer
+
+from zoviz.views.common.theme_overrides import SHORT, keeper, pin
+from zoviz.views.plots.base import Scales
+from zoviz.views.plots.event_marks import MARKS
+
+
+class Parts:
+    """The models that all figures of a board share, for one choice of scales.
+
+    Parameters
+    ----------
+    scales : Scales
+    marks : mapping of str to ColumnDataSource
+        Data of each kind of mark.
+    on_tap : callable
+        Told of every double click on a figure.
+    """
+
+    def __init__(
+        self, scales: Scales, marks: Mapping[str, ColumnDataSource], on_tap: Callable[[DoubleTap], None]
+    ) -> None:
+        self.scales, self.on_tap, self._marks = scales, on_tap, marks
+        # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
+        self.x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
+        self.x_ticker = BasicTicker(desired_num_ticks=5)
+        self.formatter = CustomJSTickFormatter(code=SHORT)
+        self.log_ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
+        self.log_formatter = LogTickFormatter(min_exponent=1)
+        self._everything = AllIndices()
+        self._keepers: dict[str, CustomJS] = {}
+        self._empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
+        self._nothing = Scatter(x="x", y="y", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
+        self._spans: dict[str, Glyph] = {}
+        self._heads: dict[str, Glyph] = {}
+        for name in marks:
+            _, colour, marker, dash, size = MARKS[name]
+            self._spans[name] = VSpan(x="x", line_color=colour, line_dash=dash, line_width=1)
+            self._heads[name] = Scatter(x="x", y="y", marker=marker, size=size, line_color=colour, fill_color=colour)
+
+    def pin(self, model: HasProps, **values: Any) -> None:
+        """``pin``, with one callback for all models that keep the same values."""
+        key = repr(values)
+        if key not in self._keepers:
+            self._keepers[key] = keeper(values)
+        pin(model, self._keepers[key], **values)
+
+    def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
+        """A glyph drawn from all of a source."""
+        return GlyphRenderer(data_source=source, glyph=glyph, view=CDSView(filter=self._everything), **options)
+
+    def placeholder(self) -> GlyphRenderer:
+        """An invisible pair of points, which gives an empty plot its ranges."""
+        return self.renderer(self._empty, self._nothing)
+
+    def mark_lines(self) -> list[GlyphRenderer]:
+        """Vertical lines at the marks."""
+        return [self.renderer(source, self._spans[name]) for name, source in self._marks.items()]
+
+    def mark_heads(self, y_range_name: str) -> list[GlyphRenderer]:
+        """Handles of the marks, to be pointed at."""
+        return [
+            self.renderer(source, self._heads[name], y_range_name=y_range_name) for name, source in self._marks.items()
+        ]

@@ -1,0 +1,155 @@
+"""Figures that stand still, for a notebook or a script, from the same means, bands and marks as the dashboard."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import holoviews as hv
+import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the options below are for
+import numpy as np
+from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
+
+from zoviz.core.registry import discover
+from zoviz.core.types import Array
+from zoviz.runs.run import Run
+from zoviz.runs.storage.stored_run import Stored
+from zoviz.views.common.colours import REFERENCE, free_colour
+from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.event_marks import MARKS
+from zoviz.views.plots.line_data import AXES, BANDS, Series, frame, signed
+
+Runs = Run | Stored | Sequence[Run | Stored] | Mapping[str, Run | Stored]
+"""One run, several, or several by name."""
+
+
+def convergence(
+    runs: Runs, column: str = "gap", axis: str = "calls", band: str = "std", log_y: bool = True
+) -> hv.Overlay:
+    """One column of the trace of one or several runs, with a band over the replicas and a mark at every event.
+
+    Parameters
+    ----------
+    runs : Run or Stored, sequence of them or mapping of str to them
+        Runs that have begun, on one problem.
+    column : str
+        Column of the trace, e.g. ``gap``, ``best_gap``, ``violation``, ``stationarity``.
+    axis : str
+        ``calls``, ``iteration`` or ``seconds``.
+    band : str
+        ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
+    log_y : bool
+        Draw magnitudes on a logarithmic axis.
+    """
+    named = _named(runs)
+    for run in named.values():
+        columns = run.trace.snapshot().columns
+        if column not in columns:
+            raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
+    views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
+    view = next((view for view in views if column in [one.column for one in view.series(columns)]), None)
+    title, label = (column, column) if view is None else (view.heading(columns), view.y_label(columns) or column)
+    lines = {name: _components(column, run.trace[column]) for name, run in named.items()}
+    return _overlay(named, lines, title, label, axis, band, log_y)
+
+
+def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log_y: bool = True) -> hv.Overlay:
+    """All lines of one of the dashboard's plots; see ``convergence`` for the other parameters.
+
+    Parameters
+    ----------
+    view : PlotView
+        E.g. ``zoviz.views.plots.catalogue.variance.Variance()``.
+    """
+    named = _named(runs)
+    lines = {name: view.series(run.trace.snapshot().columns) for name, run in named.items()}
+    columns = next(iter(named.values())).trace.snapshot().columns
+    title, label = view.heading(columns), view.y_label(columns) or view.title
+    return _overlay(named, lines, title, label, axis, band, log_y and view.can_log)
+
+
+def _named(runs: Runs) -> dict[str, Run | Stored]:
+    """The runs by names that differ."""
+    if isinstance(runs, Mapping):
+        named = dict(runs)
+    else:
+        named = {}
+        for run in [runs] if isinstance(runs, (Run, Stored)) else runs:
+            title = run.label or type(run.solver).title or type(run.solver).__name__
+            named[title if title not in named else f"{title} #{len(named) + 1}"] = run
+    waiting = [name for name, run in named.items() if not len(run.trace)]
+    if not named or waiting:
+        raise ValueError(f"Expected runs that have begun, got {waiting or 'none'}: call start() or run() first.")
+    return named
+
+
+def _components(column: str, values: Array) -> list[Series]:
+    """One line, or one for each component of a vector."""
+    if values.ndim < 3:
+        return [Series(column, "")]
+    return [Series(column, f"{column} {j + 1}", index=j) for j in range(values.shape[-1])]
+
+
+def _overlay(
+    named: dict[str, Run | Stored],
+    lines: dict[str, list[Series]],
+    title: str,
+    label: str,
+    axis: str,
+    band: str,
+    log_y: bool,
+) -> hv.Overlay:
+    if axis not in AXES or band not in BANDS.values():
+        raise ValueError(
+            f"Expected an axis of {sorted(AXES)} and a band of {sorted(BANDS.values())}, got {axis!r} and {band!r}."
+        )
+    areas, curves, marks = [], [], []
+    used: dict[str, type] = {}
+    for name, run in named.items():
+        colour = free_colour(run.solver, used)
+        used[colour] = type(run.solver)
+        drawn = frame(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
+        for one in lines[name]:
+            ink = REFERENCE if one.muted else colour
+            legend = " · ".join(part for part in (name if len(named) > 1 else "", one.label) if part) or name
+            low, high = drawn[f"{one.key}.low"], drawn[f"{one.key}.high"]
+            if np.isfinite(low).any():
+                area = hv.Area((drawn["x"], low, high), "x", ["low", "high"], label=legend)
+                areas.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
+            curve = hv.Curve((drawn["x"], drawn[one.key]), "x", "y", label=legend)
+            curves.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
+        marks += _marks(run, axis, drawn["x"], drawn[lines[name][0].key]) if lines[name] else []
+    problem = type(next(iter(named.values())).problem)
+    heading = f"{title}: {problem.title or problem.__name__}"
+    return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], signed(label, log_y), log_y)
+
+
+def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: bool) -> hv.Overlay:
+    return figure.opts(
+        title=title,
+        xlabel=x_label,
+        ylabel=y_label,
+        logy=log_y,
+        xformatter=BasicTickFormatter(use_scientific=False),
+        yticks=LogTicker(desired_num_ticks=6, num_minor_ticks=0) if log_y else None,
+        width=760,
+        height=380,
+        show_grid=True,
+        legend_position="right",
+        fontscale=1.1,
+        backend="bokeh",
+    )
+
+
+def _marks(run: Run | Stored, axis: str, x: Array, y: Array) -> list[hv.Element]:
+    """A dot on the line for each of the dashboard's marks; pointing at it tells what happened."""
+    out: list[hv.Element] = []
+    for kind in MARKS.values():
+        found, colour, marker = kind.find(run, axis), kind.colour, kind.marker
+        if found["x"]:
+            at = np.interp(found["x"], x, y)
+            dots = hv.Scatter((found["x"], at, found["text"]), "x", ["y", "text"])
+            hover = HoverTool(tooltips="@text{safe}")
+            look = {"color": colour, "marker": marker, "size": kind.size, "line_color": "white", "tools": [hover]}
+            out += [hv.VLines(found["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
+            out += [dots.opts(**look, backend="bokeh")]
+    return out

@@ -1,0 +1,1 @@
+"""Stored runs on the page: table, details, fork form."""

@@ -1,0 +1,69 @@
+"""Where a fork leaves the run that it repeats, and how far it may go."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.runs import repeat
+from zoviz.runs.run import Run
+from zoviz.runs.store import Store
+from zoviz.views.common.style import amend
+from zoviz.views.controls.number_fields import NumberField
+
+_BUDGET = "Budget of the fork."
+
+
+class ForkForm(pn.viewable.Viewer):
+    """The button that forks a stored run, the place, and the budgets.
+
+    Parameters
+    ----------
+    button : Button
+    """
+
+    at = param.Integer(
+        default=None, allow_None=True, bounds=(0, None), label="at iteration", doc="Up to here the run is repeated."
+    )
+    iterations = param.Integer(default=None, allow_None=True, bounds=(1, None), label="iterations", doc=_BUDGET)
+    calls = param.Integer(default=None, allow_None=True, bounds=(1, None), label="calls", doc=_BUDGET)
+
+    def __init__(self, button: pmui.Button, **params: Any) -> None:
+        super().__init__(**params)
+        self._button = button
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        looks = {"at": ("the last", 234), "iterations": ("as before", 218), "calls": ("as before", 188)}
+        fields = [
+            pn.Column(NumberField.from_param(self.param[name], blank=blank, description=""), width=width, margin=0)
+            for name, (blank, width) in looks.items()
+        ]
+        return pn.FlexBox(self._button, *fields, align_items="center")
+
+    def reset(self) -> None:
+        """Every field empty: another run was chosen."""
+        amend(self, at=None, iterations=None, calls=None)
+
+    def make(self, store: Store, id: str) -> tuple[Run, int]:
+        """The fork of a stored run, not started, and the iteration at which it leaves that run.
+
+        Parameters
+        ----------
+        store : Store
+        id : str
+
+        Raises
+        ------
+        ValueError
+            For a place that the run did not come to.
+        """
+        source = store.load(id)
+        last = source.progress.iteration
+        at = last if self.at is None else self.at
+        if at > last:
+            raise ValueError(f"Expected an iteration that the run has come to, from 0 to {last}, got {at}.")
+        chosen = {name: value for name in ("iterations", "calls") if (value := getattr(self, name)) is not None}
+        return store.fork(id, at, **repeat.onward(source, at) | chosen), at

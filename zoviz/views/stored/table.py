@@ -1,0 +1,178 @@
+"""Stored runs as a list that reads one page at a time, so that it stays quick however many there are."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+import pandas as pd
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.runs.storage.queries import STATUSES, Record
+from zoviz.runs.store import Store
+from zoviz.views.common.style import amend, note, quiet
+
+PAGE = 25
+"""Runs on a page of the list."""
+ORDERS = {
+    "newest first": "-created",
+    "oldest first": "created",
+    "objective": "objective",
+    "violation": "violation",
+    "most calls": "-calls",
+    "label": "label",
+}
+_WIDTHS = {
+    "run": 72,
+    "label": 112,
+    "tags": 84,
+    "notes": 130,
+    "status": 80,
+    "objective": 84,
+    "violation": 74,
+    "solver": 90,
+    "calls": 74,
+    "problem": 118,
+    "begun": 88,
+}
+"""Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
+_COLUMNS = tuple(_WIDTHS)
+_EDITED = ("label", "tags", "notes")
+_EDITORS = {name: {"type": "input"} if name in _EDITED else None for name in _COLUMNS}
+_STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {padding: 4px 6px !important}"
+
+
+class Archive(pn.viewable.Viewer):
+    """The list of a store's runs: search, order, pages; labels, tags and notes are edited in place.
+
+    Parameters
+    ----------
+    store : Store
+    on_pick : callable
+        Called with the chosen records whenever they change.
+    say : callable
+        Called with a sentence where something cannot be done.
+    """
+
+    text = param.String(default="", label="Search", doc="In labels, notes, tags, problems, solvers, messages and ids.")
+    status: param.Selector[str] = param.Selector(
+        default="any", objects=["any", *STATUSES], label="Status", doc="Runs of this status."
+    )
+    order: param.Selector[str] = param.Selector(
+        default="newest first", objects=list(ORDERS), label="Order", doc="Which come first."
+    )
+    page = param.Integer(default=0, bounds=(0, None), label="Page", doc="Page of the list.")
+
+    def __init__(
+        self,
+        store: Store,
+        on_pick: Callable[[list[Record]], None],
+        say: Callable[[str], None],
+        **params: Any,
+    ) -> None:
+        super().__init__(**params)
+        self._store, self._on_pick, self._say = store, on_pick, say
+        self.records: list[Record] = []
+        self.table = pn.widgets.Tabulator(
+            _frame([]),
+            show_index=False,
+            selectable="checkbox",
+            editors=_EDITORS,
+            titles={name: name.capitalize() for name in _COLUMNS},
+            text_align={name: "right" for name in ("calls", "objective", "violation")},
+            stylesheets=[_STYLE],
+            widths=_WIDTHS,
+            layout="fit_data_stretch",
+            theme="simple",
+            sortable=False,
+            height=420,
+            sizing_mode="stretch_width",
+            margin=(4, 10),
+        )
+        self.table.on_edit(self._edit)
+        self.table.param.watch(lambda _: self._on_pick(self.chosen), "selection")
+        self._where = note("")
+        options: dict[str, Any] = {"size": "small", "margin": (4, 8)}
+        self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
+        self._on = pmui.Button(label="Older", on_click=lambda _: self._turn(1), variant="text", **options)
+        self._fields = [
+            pmui.TextInput.from_param(self.param.text, width=260, placeholder="Search", **options),
+            pmui.Select.from_param(self.param.status, width=140, **options),
+            pmui.Select.from_param(self.param.order, width=160, **options),
+        ]
+        self.param.watch(lambda _: self._restart(), ["text", "status", "order"])
+        self.param.watch(lambda _: self.read(), "page")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        bar = pn.FlexBox(*self._fields, self._back, self._on, self._where, align_items="center")
+        return pn.Column(bar, self.table, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def chosen(self) -> list[Record]:
+        """The records that are ticked."""
+        return [self.records[i] for i in self.table.selection if i < len(self.records)]
+
+    def read(self) -> None:
+        """Read the page again."""
+        which: dict[str, Any] = {"text": self.text or None, "status": None if self.status == "any" else self.status}
+        try:
+            total = self._store.count(**which)
+            first = self.page * PAGE
+            self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
+        except Exception as error:
+            return self._say(f"The store cannot be read: {error}")
+        self.table.param.update(value=_frame(self.records), selection=[])
+        shown = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
+        self._where.object = quiet(shown)
+        amend(self._back, disabled=self.page == 0)
+        amend(self._on, disabled=first + PAGE >= total)
+
+    def _restart(self) -> None:
+        if self.page:
+            self.page = 0
+        else:
+            self.read()
+
+    def _turn(self, by: int) -> None:
+        self.page = max(0, self.page + by)
+
+    def _edit(self, event: Any) -> None:
+        """Keep what was typed into a label, a tag or a note."""
+        if event.column not in _EDITED or not 0 <= event.row < len(self.records):
+            return
+        text = str(event.value or "")
+        value: Any = tuple(text.replace(",", " ").split()) if event.column == "tags" else text
+        try:
+            self._store.annotate(self.records[event.row].id, **{event.column: value})
+        except Exception as error:
+            self._say(f"The store does not take it: {error}")
+
+
+def _begun(created: float) -> str:
+    """When a run began, in few letters: the time of a day of this year, the date of an older one."""
+    then = time.localtime(created)
+    return time.strftime("%m-%d %H:%M" if then.tm_year == time.localtime().tm_year else "%Y-%m-%d", then)
+
+
+def _frame(records: list[Record]) -> pd.DataFrame:
+    """What the list shows of some records."""
+    rows = [
+        (
+            one.id[:8],
+            one.label,
+            " ".join(one.tags),
+            one.notes,
+            one.status,
+            f"{one.objective:.6g}",
+            f"{one.violation:.2g}",
+            one.solver,
+            f"{one.calls:,}",
+            one.problem,
+            _begun(one.created),
+        )
+        for one in records
+    ]
+    return pd.DataFrame(rows, columns=list(_COLUMNS))
