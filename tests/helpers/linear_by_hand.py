@@ -63,10 +63,10 @@ class Hand:
 def smoothed(hand: Hand, wrong: str = "", cap: float = np.inf) -> tuple[Array, Array, Array, int]:
     """Algorithms 1 and 2; ``wrong`` names an erratum whose misprint is followed."""
     x, y, z, resets = hand.x0, np.zeros(len(hand.b)), hand.x0, 0
-    rho, mu = (0.0, 0.0) if wrong == "1A" else (RHO, MU)
+    rho, mu = (0.0, 0.0) if wrong == "errata 8" else (RHO, MU)
     for t in range(STEPS):
-        (a0, b0), (a1, b1), (a2, b2) = (hand.pair(t, 0 if wrong == "2A" else copy) for copy in range(3))
-        if wrong == "14A text":  # primal, then dual
+        (a0, b0), (a1, b1), (a2, b2) = (hand.pair(t, 0 if wrong == "errata 9" else copy) for copy in range(3))
+        if wrong == "errata 7: primal first":  # primal, then dual
             slope = hand.gradient(x, t) + a1.T @ y + rho * a1.T @ (a2 @ x - b2) + mu * (x - z)
             old, x = x, hand.clip(x - TAU * slope)
             y = y + ETA * (a0 @ x - b0)
@@ -77,7 +77,7 @@ def smoothed(hand: Hand, wrong: str = "", cap: float = np.inf) -> tuple[Array, A
             y, resets = np.zeros_like(y), resets + 1
         slope = hand.gradient(x, t) + a1.T @ y + rho * a1.T @ (a2 @ x - b2) + mu * (x - z)
         old, x = x, hand.clip(x - TAU * slope)
-        z = z + BETA * ((x if wrong == "14A centre" else old) - z)
+        z = z + BETA * ((x if wrong == "errata 7: centre" else old) - z)
     return x, y, z, resets
 
 
@@ -86,12 +86,12 @@ def storm(hand: Hand, wrong: str = "") -> tuple[Array, Array, Array, Array]:
     x, y, z, g = hand.x0, np.zeros(len(hand.b)), hand.x0, hand.gradient(hand.x0, 0)
     for t in range(STEPS):
         old_y, y = y, y + ETA * (hand.a @ x - hand.b)
-        dual = old_y if wrong == "3A" else y
-        rho = 0.0 if wrong == "3A" else RHO
+        dual = old_y if wrong == "errata 10" else y
+        rho = 0.0 if wrong == "errata 10" else RHO
         slope = g + hand.a.T @ dual + rho * hand.a.T @ (hand.a @ x - hand.b) + MU * (x - z)
         old, x = x, hand.clip(x - TAU * slope)
         z = z + BETA * (old - z)
-        g = hand.gradient(x, t + 1) + (1.0 - A) * (g - hand.gradient(old, t if wrong == "4A" else t + 1))
+        g = hand.gradient(x, t + 1) + (1.0 - A) * (g - hand.gradient(old, t if wrong == "errata 11" else t + 1))
     return x, y, z, g
 
 

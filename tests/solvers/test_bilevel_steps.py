@@ -41,7 +41,7 @@ def directions(streams: Streams, misprint: str) -> list[Array]:
     for count, size in ((K_Y, D), (K_Y, D), (K_X, N)):
         u = streams.normal("directions", count, size).copy()
         u /= np.linalg.norm(u, axis=-1, keepdims=True)
-        if misprint == "5A: ball":
+        if misprint == "errata 31: ball":
             u *= np.random.default_rng(0).random((*u.shape[:2], 1)) ** (1.0 / size)
         out.append(u)
     return out
@@ -62,11 +62,11 @@ def estimated(hand: Hand, point: list[Array], us: list[Array], misprint: str) ->
     ahead, behind = y + RHO_V * v, y - RHO_V * v
     d_y = slope(lambda z: hand.g(x, z), y, of_y, RHO_R)
     d_v = slope(lambda z: hand.f(x, z), y, of_v, RHO_R)
-    other = of_y if misprint == "4A: directions of their own" else of_v
+    other = of_y if misprint == "errata 30: directions of their own" else of_v
     d_v += slope(lambda z: hand.g(x, z), ahead, of_v, RHO_R) / (2.0 * RHO_V)
     d_v -= slope(lambda z: hand.g(x, z), behind, other, RHO_R) / (2.0 * RHO_V)
     d_x = slope(lambda z: hand.f(z, y), x, of_x, RHO_S)
-    if misprint == "3A: second derivative in x":
+    if misprint == "errata 29: second derivative in x":
         d_x += slope(lambda z: hand.g(z, y), x + RHO_V * v, of_x, RHO_S) / (2.0 * RHO_V)
         d_x -= slope(lambda z: hand.g(z, y), x - RHO_V * v, of_x, RHO_S) / (2.0 * RHO_V)
     else:
@@ -87,7 +87,7 @@ def schedule(t: int, theory: tuple[float, float, float, float] | None) -> tuple[
 def remember(d: list[Array], kept: list[Array], old: list[Array], weights: list[float], misprint: str) -> None:
     """The recursion of the directions."""
     for i in range(3):
-        if misprint == "1A: no recursion of d^y and d^v" and i > 0:
+        if misprint == "errata 27: no recursion of d^y and d^v" and i > 0:
             continue
         d[i] = d[i] + (1.0 - weights[i]) * (kept[i] - old[i])
 
@@ -112,22 +112,22 @@ def by_hand(solver: Solver, misprint: str = "", theory: Any = None, count: int =
             d = raw(points[r], hand)
             if t > 1:
                 last, older = list(lasts[r]), hand
-                if misprint == "2A: the present v at the old point":
+                if misprint == "errata 28: the present v at the old point":
                     last[2] = v
-                if misprint == "2A: the last round's functions and batches":
+                if misprint == "errata 28: the last round's functions and batches":
                     older = Hand(samples[t - 1], r)
                 old = raw(last, older)
                 remember(d, kept[r], old, weights, misprint)
-            elif misprint == "2A: the first direction is not the raw one":
+            elif misprint == "errata 28: the first direction is not the raw one":
                 d = [w * one for w, one in zip(weights, d, strict=True)]
             lasts[r], kept[r] = points[r], d
             along = adam(solver, moments[r], d, t) if isinstance(solver, ZOSOGDAdam) else d
-            step_v = along[1] if misprint == "1A: v along d^y" else along[2]
+            step_v = along[1] if misprint == "errata 27: v along d^y" else along[2]
             new_y = y - steps[1] * along[1]
             new_v = v - steps[2] * step_v
             points[r] = [
                 np.clip(x - steps[0] * along[0], -1.2, 1.2),
-                new_y if misprint == "6A: y not projected" else np.clip(new_y, -0.5, 0.5),
+                new_y if misprint == "errata 32: y not projected" else np.clip(new_y, -0.5, 0.5),
                 min(1.0, RADIUS_V / np.linalg.norm(new_v)) * new_v,
             ]
     return [np.stack([points[r][i] for r in range(REPLICAS)]) for i in range(3)]
@@ -183,14 +183,14 @@ def test_theory_has_its_schedules(method: str, scale: float, power: float) -> No
 
 
 FIRST_ORDER_MISPRINTS = (
-    "1A: v along d^y",
-    "1A: no recursion of d^y and d^v",
-    "2A: the present v at the old point",
-    "2A: the last round's functions and batches",
-    "2A: the first direction is not the raw one",
-    "6A: y not projected",
+    "errata 27: v along d^y",
+    "errata 27: no recursion of d^y and d^v",
+    "errata 28: the present v at the old point",
+    "errata 28: the last round's functions and batches",
+    "errata 28: the first direction is not the raw one",
+    "errata 32: y not projected",
 )
-ZEROTH_ORDER_MISPRINTS = ("3A: second derivative in x", "4A: directions of their own", "5A: ball")
+ZEROTH_ORDER_MISPRINTS = ("errata 29: second derivative in x", "errata 30: directions of their own", "errata 31: ball")
 
 
 @pytest.mark.parametrize(

@@ -156,8 +156,8 @@ def test_calls_per_iteration(noise: str, extra: int) -> None:
             assert (oracle.calls - before == 5 * (draws * k + extra)).all()
 
 
-def test_one_direction_costs_what_the_comparators_say() -> None:
-    # 8.3, 2A and 3.3: 3 calls with a cached base, 4 without; 2m + 2 with a direction for each function.
+def test_one_direction_costs_three_calls_or_four() -> None:
+    # Errata 18: 3 calls with a cached base, 4 without; 2m + 2 with a direction for each function.
     for noise, directions, calls in [("deterministic", "shared", 3), ("common", "shared", 4)]:
         solver = SZOConEX(**STEPS, directions=directions, estimator=Gaussian(smoothing_radius=0.01, batch_size=1))
         states, oracle = course(solver, TwoConstraints(noise=noise, noise_scale=0.1), 1)

@@ -85,7 +85,7 @@ def test_the_average_is_reported_where_asked_for() -> None:
 
 
 def test_separate_directions_are_noisier_at_a_solution() -> None:
-    # comparators 0.3: what the shared directions see dies at a KKT point, the paper's own does not.
+    # Errata 22: what the shared directions see dies at a KKT point, the paper's own does not.
     problem, ends = Known(), {}
     for directions in ("shared", "separate"):
         solver = SZOConEX(

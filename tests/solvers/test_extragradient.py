@@ -148,7 +148,7 @@ def spied(size: int, dual_size: int, iterations: int, replicas: int = REPLICAS) 
     return states, solver.notes
 
 
-def test_zoeg_1A_the_second_half_step_draws_blocks_of_its_own_for_x_and_for_y() -> None:
+def test_the_second_half_step_draws_blocks_of_its_own_for_x_and_for_y() -> None:
     replicas = 3000
     _, notes = spied(2, 1, 1, replicas)
     (_, _, first), (_, _, second) = notes
@@ -164,7 +164,7 @@ def test_zoeg_1A_the_second_half_step_draws_blocks_of_its_own_for_x_and_for_y() 
     assert np.abs((second.y != 0.0).mean(axis=0) - 0.5).max() < 4.0 * np.sqrt(0.25 / replicas)
 
 
-def test_zoeg_2A_the_average_is_that_of_the_half_step_points() -> None:
+def test_the_average_is_that_of_the_half_step_points() -> None:
     states, notes = spied(3, 2, 5)
     halves = [x for x, _, _ in notes[1::2]]
     np.testing.assert_allclose(states[-1].average, np.mean(halves, axis=0), rtol=1e-12)
@@ -175,7 +175,7 @@ def test_zoeg_2A_the_average_is_that_of_the_half_step_points() -> None:
     np.testing.assert_array_equal(solver.output(states[0]), states[0].x)
 
 
-def test_zoeg_3A_unsampled_coordinates_stay_exactly_at_the_base_point() -> None:
+def test_unsampled_coordinates_stay_exactly_at_the_base_point() -> None:
     states, notes = spied(2, 1, 4)
     moved = 0
     for k, (before, after) in enumerate(zip(states, states[1:], strict=False)):
@@ -187,7 +187,7 @@ def test_zoeg_3A_unsampled_coordinates_stay_exactly_at_the_base_point() -> None:
     assert moved > 0
 
 
-def test_zoeg_5A_schedules_count_from_one() -> None:
+def test_schedules_count_from_one() -> None:
     problem = TwoConstraints()
     own = ZOCEG(**EG, schedule="diminishing", estimator=Coordinate(smoothing_radius=RADIUS))
     states, _ = course(own, problem, iterations=4)
@@ -204,7 +204,7 @@ def test_zoeg_5A_schedules_count_from_one() -> None:
 
 
 @pytest.mark.parametrize("dual", ["estimated", "exact"])
-def test_zoeg_9B_the_field_descends_in_x_and_ascends_in_y(dual: str) -> None:
+def test_the_field_descends_in_x_and_ascends_in_y(dual: str) -> None:
     problem, replicas = TwoConstraints(), 300
     streams = Streams(1, replicas)
     oracle = Oracle(problem, streams)

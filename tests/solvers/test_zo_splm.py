@@ -52,7 +52,7 @@ def test_splm_equals_a_hand_written_loop(name: str, estimated: bool) -> None:
     assert states[-1].y.max() > 0.0, "the duals never moved: the comparison would not see the dual step"
 
 
-def test_splm_5A_the_proximal_weight_is_twice_the_weak_convexity_not_a_multiple_of_the_curvature() -> None:
+def test_the_proximal_weight_is_twice_the_weak_convexity_not_a_multiple_of_the_curvature() -> None:
     problem = NonconvexQCQP(n=20)
     rho = problem.constants.weak_convexity
     chosen = ZOSPLM().suggest(problem, problem.constants)["proximal_weight"]

@@ -1,4 +1,4 @@
-"""Coordinate-wise finite differences, all coordinates or random blocks of them (E4)."""
+"""Coordinate-wise finite differences, all coordinates or random blocks of them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Two-point estimator along Gaussian directions (E3)."""
+"""Two-point estimator along Gaussian directions."""
 
 from __future__ import annotations
 

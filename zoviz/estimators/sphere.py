@@ -1,4 +1,4 @@
-"""Two-point estimators along directions uniform on the unit sphere (E1, E2)."""
+"""Two-point estimators along directions uniform on the unit sphere, one-sided and central."""
 
 from __future__ import annotations
 

@@ -48,8 +48,8 @@ def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> flo
 def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> float:
     """The radius at which smoothing bias and independent noise balance, at least ``floor``.
 
-    [2 n^2 sigma^2 / (L^2 (k + n^2 / 4))]^(1/4) minimises the mean square error of E1 up to the part that does not
-    depend on r; without noise it is ``floor``. sigma and L are those of the Lagrangian (see ``Constants``).
+    [2 n^2 sigma^2 / (L^2 (k + n^2 / 4))]^(1/4) minimises the mean square error of ``Sphere`` up to the part that does
+    not depend on r; without noise it is ``floor``. sigma and L are those of the Lagrangian (see ``Constants``).
 
     References
     ----------

@@ -17,7 +17,7 @@ from zoviz.solvers import SmoothedALM, StormALM
 
 
 def test_without_penalty_and_proximal_term_it_does_not_converge() -> None:
-    """Erratum 1A: (4.2) as printed has neither; where f curves down along the rows, x runs from bound to bound."""
+    """Errata 8: (4.2) as printed has neither; where f curves down along the rows, x runs from bound to bound."""
     qp = StochasticQP(gradient_noise=0.0, curvature_noise=0.0)
     ends = {}
     for name, settings in {"right": {}, "printed": {"proximal_weight": 1e-12, "penalty": 0.0}}.items():
@@ -39,7 +39,7 @@ def drift(qp: StochasticQP, x: Array, y: Array, wrong: bool) -> tuple[Array, Arr
 
 
 def test_samples_of_the_rows_must_be_independent() -> None:
-    """Errata 1A and 2A: with one sample for all, the step's mean is not the augmented Lagrangian's gradient."""
+    """Errata 8 and 9: with one sample for all, the step's mean is not the augmented Lagrangian's gradient."""
     qp = problem(sampled_rows=True, row_noise=1.0)
     x, y = np.tile(qp.domain.upper, (20_000, 1)), np.tile([0.5, -1.0], (20_000, 1))
     exact = qp.adjoint(y[0] + (ETA + RHO) * qp.residual(x[0]))
@@ -50,7 +50,7 @@ def test_samples_of_the_rows_must_be_independent() -> None:
 
 
 def test_storm_needs_the_same_sample_at_both_points() -> None:
-    """Erratum 4A: with another sample at the old point the recursion adds noise up instead of averaging it."""
+    """Errata 11: with another sample at the old point the recursion adds noise up instead of averaging it."""
     qp, a, steps = problem(curvature_noise=0.0, gradient_noise=1.0), 0.05, 400
     streams = Streams(0, 200)
     oracle = Oracle(qp, streams)
@@ -71,6 +71,17 @@ def test_storm_needs_the_same_sample_at_both_points() -> None:
     # AR(1) with additive noise of variance 1: a^2 / (1 - (1 - a)^2) = a / (2 - a).
     assert right == pytest.approx(a / (2.0 - a), rel=0.1)
     assert wrong > 10.0 * right, (right, wrong)
+
+
+def test_the_first_batch_of_storm_has_the_cube_root_of_the_horizon() -> None:
+    """Errata 13: 64^(1/3) = 4 samples, where the printed 64^(1/6) is 2: the first error's mean square is a quarter."""
+    qp, errors = problem(), []
+    for horizon in (1, 64):
+        streams = Streams(0, 4000)
+        oracle = Oracle(qp, streams)
+        state = StormALM(momentum=0.5, horizon=horizon, **SMOOTH).init(qp.initial(streams), oracle, streams)
+        errors.append(np.square(state.momentum - qp.stochastic_gradient(state.x)).sum(axis=1).mean())
+    assert errors[1] / errors[0] == pytest.approx(0.25, rel=0.1)
 
 
 # --- the last step ----------------------------------------------------------------------------------------------------

@@ -38,7 +38,7 @@ def test_algorithm_1_written_out(batch: int) -> None:
     np.testing.assert_allclose(state.y[:, :2] - state.y[:, 2:], state.dual)
 
 
-@pytest.mark.parametrize("wrong", ["14A text", "14A centre", "1A"])
+@pytest.mark.parametrize("wrong", ["errata 7: primal first", "errata 7: centre", "errata 8"])
 def test_algorithm_1_is_not_the_misprint(wrong: str) -> None:
     qp = problem()
     state = hand_over(SmoothedALM(**SMOOTH), qp)
@@ -57,7 +57,7 @@ def test_algorithm_2_written_out(cap: float) -> None:
     assert qp.measures(state, state.x, None)["dual_resets"] is state.resets
 
 
-@pytest.mark.parametrize("wrong", ["1A", "2A"])
+@pytest.mark.parametrize("wrong", ["errata 8", "errata 9"])
 def test_algorithm_2_is_not_the_misprint(wrong: str) -> None:
     qp = problem(sampled_rows=True, row_noise=0.6)
     state = hand_over(SampledALM(dual_reset=1e9, **SMOOTH), qp)
@@ -75,7 +75,7 @@ def test_algorithm_3_written_out(batch: int) -> None:
     close(state.x, x), close(state.dual, y), close(state.centre, z), close(state.momentum, g)
 
 
-@pytest.mark.parametrize("wrong", ["3A", "4A"])
+@pytest.mark.parametrize("wrong", ["errata 10", "errata 11"])
 def test_algorithm_3_is_not_the_misprint(wrong: str) -> None:
     qp = problem()
     state = hand_over(StormALM(momentum=A, horizon=100, **SMOOTH), qp)
@@ -84,7 +84,7 @@ def test_algorithm_3_is_not_the_misprint(wrong: str) -> None:
 
 
 def test_storm_without_memory_is_algorithm_1() -> None:
-    """a = 1, not the paper's 0 (erratum 5A): from the second step on, each step sees its own sample only."""
+    """a = 1, not the paper's 0 (errata 12): from the second step on, each step sees its own sample only."""
     qp = problem()
     storm_state = hand_over(StormALM(momentum=1.0, horizon=1, **SMOOTH), qp)
     state = hand_over(SmoothedALM(**SMOOTH), qp)

@@ -23,7 +23,7 @@ no feasible point there is no f*, and no result counts as near. For |f*| below 1
 
 References
 ----------
-Comparators 0.5 (scaled violation). Hock and Schittkowski (1981), Test examples for nonlinear programming codes.
+Hock and Schittkowski (1981), Test examples for nonlinear programming codes.
 """
 
 from __future__ import annotations

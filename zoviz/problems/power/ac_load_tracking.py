@@ -38,7 +38,7 @@ class ACLoadTracking(Built):
 
     Notes
     -----
-    What the paper leaves open, and how it is read here (comparators 8.5, 14B):
+    What the paper leaves open, and how it is read here (errata 46):
 
     - x is in p.u.: only there do the paper's steps (3e-6), radii (1e-5) and the weight 20 fit one another.
     - u_i is the initial load ("initial load levels u_i", §5.1), so that an adjustment lies between 0 and the whole
@@ -47,7 +47,7 @@ class ACLoadTracking(Built):
     - D = 0.15 p.u., 1500 kW, is the target itself, and stands in both the objective and the constraint.
     - The paper's "different initial points" are uniform in [0, u / 5], users near their initial loads, where both the
       target and (with the case's loads) the lower voltage limit are missed.
-    - The margin delta by which the paper shrinks X is left out: power flows are defined around X too (4A).
+    - The margin delta by which the paper shrinks X is left out: power flows are defined around X too (errata 40).
 
     Optimum: without the tracking and voltage terms, which are never negative, the problem is to minimise sum_i a_i
     x_i^2 + b_i x_i under p_c(x) <= D, and p_c is convex where the second-order cone relaxation of the flow is exact.

@@ -75,7 +75,7 @@ def present(
 
     Notes
     -----
-    Benchmarks divide by max(1, |f(x0)|) instead (comparators 0.5). That leaves a problem in small units as it is, and
+    Benchmarks usually divide by max(1, |f(x0)|) instead. That leaves a problem in small units as it is, and
     it is blind to the part of f that matters where f carries a constant; changes see both.
     """
     fixed = _fixed()

@@ -26,8 +26,8 @@ class SOGD(Simultaneous):
     Notes
     -----
     The printed algorithm gives three directions one name and lacks the recursions of d^y and d^v: those above are the
-    ones that its theory uses, with the present round's functions and batches, and the last round's y, x and v, in
-    the old term. y is projected on Y, which the paper leaves free.
+    ones that its theory uses (errata 27), with the present round's functions and batches, and the last round's y, x
+    and v, in the old term (errata 28). y is projected on Y, which the paper leaves free (errata 32).
 
     References
     ----------

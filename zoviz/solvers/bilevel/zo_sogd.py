@@ -33,11 +33,11 @@ class ZOSOGD(Simultaneous):
     Notes
     -----
     The paper prints differences of two estimates without saying that they share directions: with directions of their
-    own the variance is of order rho_v^-2. It draws them from the unit ball, for which its factor d / (2 rho) does not
-    give the gradient; the sphere does. Its direction i goes with sample i; here all k directions see the round's whole
-    mini-batch, b and b' samples, and D^v and D^x take one set of directions for both of their terms. Theory's steps
-    are alpha_t = (n + d)^(-3/4) (c + t)^(-1/3) and its weights min(1, c_w alpha_t); its radii (1 / (d sqrt(T)) for
-    y, 1 / (n sqrt(T)) for x, (c_v alpha_t)^(1/2) for v) and batches are left as inputs.
+    own the variance is of order rho_v^-2 (errata 30). It draws them from the unit ball, for which its factor d / (2
+    rho) does not give the gradient; the sphere does (errata 31). Its direction i goes with sample i; here all k
+    directions see the round's whole mini-batch, b and b' samples, and D^v and D^x take one set of directions for both
+    of their terms. Theory's steps are alpha_t = (n + d)^(-3/4) (c + t)^(-1/3) and its weights min(1, c_w alpha_t); its
+    radii (1 / (d sqrt(T)) for y, 1 / (n sqrt(T)) for x, (c_v alpha_t)^(1/2) for v) and batches are left as inputs.
 
     References
     ----------

@@ -59,8 +59,8 @@ class ExtraGradient(Solver):
 
     References
     ----------
-    Paper zoeg, Algorithms 1-3; the average is that of z+ (comparators 8.5, 2A), the schedules are the paper's with
-    k + 1 for k (5A). Shamir and Zhang (2013), polynomial-decay averaging, for the recent average.
+    Paper zoeg, Algorithms 1-3; the average is that of z+ (errata 38), the schedules are the paper's with
+    k + 1 for k (errata 41). Shamir and Zhang (2013), polynomial-decay averaging, for the recent average.
     """
 
     __abstract = True

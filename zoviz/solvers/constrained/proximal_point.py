@@ -51,7 +51,7 @@ class ProximalPoint(Solver):
     Notes
     -----
     The chain goes on after K stages; ``report="random"`` is the x_j drawn uniformly among the first K, as the theory
-    asks (comparators 8.3, 11B; among those finished until then), and "last" where the inner solver stands. A stage
+    asks (errata 24; among those finished until then), and "last" where the inner solver stands. A stage
     begins with the dual variables of the one before; ``warm_duals=False`` begins at 0, as every inner solver by itself
     does. The paper wants every centre strictly feasible; a constraint that is violated at a centre goes without its
     quadratic in that stage, which may have no feasible point otherwise. Paper zoeg remarks that its methods may stand

@@ -53,9 +53,9 @@ class SZOConEX(Solver):
     Notes
     -----
     ``directions="separate"`` is the paper's: every function has directions of its own, so that the noise does not die
-    at a solution; "shared" is ours (comparators 0.3). ``value="base"`` takes h(x) for F: no smoothing bias (2A). The
-    prox of W = 1/2 ||.||^2 is a projection (4A). Constraints are h_1..h_m, not the objective (13A). y is not bounded
-    (6A): the cap is ours and out of reach by default. ``schedule`` is paper zoeg's.
+    at a solution; "shared" is ours (errata 22). ``value="base"`` takes h(x) for F: no smoothing bias (errata 18).
+    The prox of W = 1/2 ||.||^2 is a projection (errata 19). Constraints are h_1..h_m, not the objective (errata 20).
+    y is not bounded (errata 21): the cap is ours and out of reach by default. ``schedule`` is paper zoeg's.
 
     References
     ----------

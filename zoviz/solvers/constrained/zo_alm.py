@@ -46,9 +46,9 @@ class ZOALM(Solver):
 
     Notes
     -----
-    Our reading of what paper splm counts as an iteration of "ZO-ALM": it prints no formula (comparators 1.3), and
+    Our reading of what paper splm counts as an iteration of "ZO-ALM": it prints no formula (errata 5), and
     nothing is proved for this form; the complexity that its Table 1 lists belongs to ``ZOiALM``. Inequalities are
-    treated without slack variables, which is the same method (8.1, 15A). ``weights="frozen"`` estimates the gradient
+    treated without slack variables, which is the same method (errata 6). ``weights="frozen"`` estimates the gradient
     of f + <w, h> at w = [y + beta h(x)]_+ fixed: a noisy h inside [.]_+^2 would be biased. ``penalty_growth`` doubles
     beta and halves c wherever 100 iterations did not lower the violation by a tenth; alpha stays as it is.
 

@@ -40,8 +40,9 @@ class ZOSPLM(Solver):
 
     Notes
     -----
-    The gradient of the quadratic is exact; ``estimate_proximal=True`` estimates it too, as the paper's (3) reads.
-    p must exceed the weak-convexity modulus of f (comparators 8.1, 5A).
+    The gradient of the quadratic is exact; ``estimate_proximal=True`` estimates it too, as the paper's (3) reads
+    (errata 3).
+    p must exceed the weak-convexity modulus of f (errata 2).
 
     References
     ----------

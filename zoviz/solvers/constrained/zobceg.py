@@ -27,8 +27,8 @@ class ZOBCEG(ExtraGradient):
     Notes
     -----
     Under independent noise differences are central (``Block``) and 2 tau_x + 1 calls are paid per half step.
-    Needs a domain that projects coordinate by coordinate (comparators 8.5, 3A); the index sets for y are the
-    corrected ones (1A). The paper counts 2 (tau_x + tau_y + 1) evaluations of phi per iteration (6B).
+    Needs a domain that projects coordinate by coordinate (errata 39); the index sets for y are the
+    corrected ones (errata 37). The paper counts 2 (tau_x + tau_y + 1) evaluations of phi per iteration (errata 42).
 
     References
     ----------

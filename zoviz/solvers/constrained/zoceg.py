@@ -23,7 +23,7 @@ class ZOCEG(ExtraGradient):
 
     References
     ----------
-    Paper zoeg, Algorithm 2 (which counts 2d evaluations; n + 1 joint calls do, comparators 8.5, 6B and 7B).
+    Paper zoeg, Algorithm 2 (which counts 2d evaluations; n + 1 joint calls do, errata 42).
     """
 
     title = "ZOCEG"

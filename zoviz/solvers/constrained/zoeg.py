@@ -30,8 +30,8 @@ class ZOEG(ExtraGradient):
 
     Notes
     -----
-    The exact dual part is ours (comparators 8.5, 8B); the sign vector and the missing parenthesis of the paper's (8)
-    are put right (9B).
+    The exact dual part is ours (errata 43); the sign vector and the missing parenthesis of the paper's (8)
+    are put right (errata 44).
 
     References
     ----------

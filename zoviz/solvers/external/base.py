@@ -88,10 +88,6 @@ class Peer(Solver):
         """Measured only where there is noise to know; else 1 is assumed, at no call, as its user would do.
 
         So it is where looking at the noise would take more than half of the budget.
-
-        References
-        ----------
-        Comparators 7.0, rule 5.
         """
         affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
         if problem.constants is not None or (self.measures and problem.noise == "independent" and affordable):

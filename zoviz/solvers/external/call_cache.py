@@ -18,10 +18,6 @@ class Simulator:
     ----------
     dual : Array, shape (m,), or None
         The library's multipliers, handed out with the next request.
-
-    References
-    ----------
-    Comparators 7.0, rule 1.
     """
 
     def __init__(self, task: Task, ask: Ask) -> None:
@@ -65,10 +61,6 @@ class Differences(Simulator):
     ----------
     step : float
         h > 0, in units of x.
-
-    References
-    ----------
-    Comparators 0.2, E4; 0.4; 7.1.
     """
 
     def __init__(self, task: Task, ask: Ask, step: float) -> None:

@@ -24,7 +24,7 @@ class COBYLA(Local):
 
     References
     ----------
-    Powell (1994); scipy.optimize.minimize(method="COBYLA"), PRIMA's port, by Zhang (2023). Comparators 7.1.
+    Powell (1994); scipy.optimize.minimize(method="COBYLA"), PRIMA's port, by Zhang (2023).
     """
 
     title = "COBYLA (SciPy)"
@@ -52,13 +52,13 @@ class COBYQA(Local):
 
     Notes
     -----
-    It evaluates constraints at old points again, which is free unless noise is independent (comparators 7.1). SciPy's
+    It evaluates constraints at old points again, which is free unless noise is independent. SciPy's
     own door to it holds a lock for the whole optimisation, so that a second replica in the same thread would wait for
     ever: what stands behind the door is called instead, or the package cobyqa where SciPy has moved it.
 
     References
     ----------
-    Ragonneau (2022), PhD thesis; scipy.optimize.minimize(method="COBYQA"). Comparators 7.1.
+    Ragonneau (2022), PhD thesis; scipy.optimize.minimize(method="COBYQA").
     """
 
     title = "COBYQA (SciPy)"

@@ -35,7 +35,7 @@ class NOMAD(Peer):
     -----
     NOMAD keeps its generator and its cache for the whole process, so every replica has a process of its own, which
     hears only values and ends with the run. Its cache gives one realisation per point, so that under noise no point is
-    paid twice (comparators 7.3). A value that is not finite is a failed evaluation to it.
+    paid twice. A value that is not finite is a failed evaluation to it.
 
     From 50 variables on, NOMAD switches its search by quadratic models off by itself, but goes on to order its points
     and to complete its directions by such models, at minutes for a call with 100 variables. There it works without any:
@@ -44,7 +44,7 @@ class NOMAD(Peer):
 
     References
     ----------
-    Audet, Le Digabel, Rochon Montplaisir, Tribes (2022), Algorithm 1027; PyNomadBBO. Comparators 7.3. NOMAD's own help
+    Audet, Le Digabel, Rochon Montplaisir, Tribes (2022), Algorithm 1027; PyNomadBBO. NOMAD's own help
     on QUAD_MODEL_SEARCH, "disabled for more than 50 variables"; its src/Param/RunParameters.cpp, ``bigDim = 50``.
     """
 

@@ -23,7 +23,7 @@ class Differenced(Peer):
 
     Notes
     -----
-    SciPy's own differences sweep f and h apart, and scale a given relative step by |x| (comparators 7.1).
+    SciPy's own differences sweep f and h apart, and scale a given relative step by |x|.
     """
 
     __abstract = True
@@ -45,7 +45,7 @@ class Differenced(Peer):
 
         References
         ----------
-        More and Wild (2012), by way of comparators 7.0, rule 5.
+        More and Wild (2012), Estimating derivatives of noisy simulations.
         """
         width = width_of(problem)
         size = 1.0 + max(constants.slope, constants.constraint_slope) * width
@@ -66,7 +66,7 @@ class SLSQP(Differenced):
 
     References
     ----------
-    Kraft (1988); scipy.optimize.minimize(method="SLSQP"). Comparators 7.1.
+    Kraft (1988); scipy.optimize.minimize(method="SLSQP").
     """
 
     title = "SLSQP (SciPy)"
@@ -114,7 +114,7 @@ class TrustConstr(Differenced):
 
     References
     ----------
-    Byrd, Hribar, Nocedal (1999); scipy.optimize.minimize(method="trust-constr"). Comparators 7.1.
+    Byrd, Hribar, Nocedal (1999); scipy.optimize.minimize(method="trust-constr").
     """
 
     title = "trust-constr (SciPy)"

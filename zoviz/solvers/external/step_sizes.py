@@ -41,7 +41,7 @@ def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
 
     References
     ----------
-    Comparators 7.1; More and Wild (2012) for r*, by way of comparators 7.0, rule 5.
+    More and Wild (2012), Estimating derivatives of noisy simulations, for r*.
     """
     width, least = width_of(problem), difference_step(constants, noise_of(problem, constants))
     first = min(max(0.1 * width, 2.0 * least), 0.4 * width)
@@ -66,7 +66,7 @@ def difference_step(constants: Constants, noise: float) -> float:
 
     References
     ----------
-    More and Wild (2012), by way of comparators 7.0, rule 5.
+    More and Wild (2012), Estimating derivatives of noisy simulations.
     """
     curvature = max(constants.curvature, constants.constraint_curvature, 1e-12)
     return float(8.0**0.25 * np.sqrt(noise / curvature))

@@ -46,8 +46,8 @@ class SampledALM(SmoothedMethod):
 
     Notes
     -----
-    The paper's (4.2) misses nabla, rho and mu (x - z), and its samples must be independent (comparators 8.2, 1A, 2A).
-    Its M_y is not computable (16A). On rows that are known this is Algorithm 1 with resets.
+    The paper's (4.2) misses nabla, rho and mu (x - z), and its samples must be independent (errata 8, 9).
+    Its M_y is not computable (errata 14). On rows that are known this is Algorithm 1 with resets.
 
     References
     ----------

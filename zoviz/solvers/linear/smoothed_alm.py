@@ -44,7 +44,7 @@ class SmoothedALM(SmoothedMethod):
 
     Notes
     -----
-    The order is that of the paper's box, not of its text: dual first, and z^{t+1} from x^t (comparators 8.2, 14A).
+    The order is that of the paper's box, not of its text: dual first, and z^{t+1} from x^t (errata 7).
 
     References
     ----------
@@ -65,7 +65,7 @@ class SmoothedALM(SmoothedMethod):
         References
         ----------
         Paper salm, (3.1) and (A.1) for mu, eta (twice theirs) and the powers of T; the other factors are ours, since
-        those printed are far too small in practice (comparators 8.2, 11B).
+        those printed are far too small in practice (errata 15).
         """
         return self.rule(problem, constants, 0.5)
 

@@ -47,8 +47,9 @@ class StormALM(SmoothedMethod):
 
     Notes
     -----
-    The paper's box has A^T y without an index, no rho and lambda for mu (comparators 8.2, 3A); its text has another
-    sample in the recursion than its box (4A); a = 1, not 0, is Algorithm 1 (5A); N = T^(1/6) is too small (6A).
+    The paper's box has A^T y without an index, no rho and lambda for mu (errata 10); its text has another sample
+    in the recursion than its box (errata 11); a = 1, not 0, is Algorithm 1 (errata 12); N = T^(1/6) is too small
+    (errata 13).
 
     References
     ----------
@@ -75,7 +76,7 @@ class StormALM(SmoothedMethod):
 
         References
         ----------
-        Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (comparators 8.2, 6A); the factors are ours.
+        Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (errata 13); the factors are ours.
         """
         return self.rule(problem, constants, 1.0 / 3.0) | {"momentum": min(1.0, (400.0 / self.horizon) ** (2.0 / 3.0))}
 
