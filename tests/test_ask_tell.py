@@ -12,8 +12,9 @@ from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY as SOLVERS
 from helpers.interruption import FIELDS
 from zoviz import AskTell, Run
+from zoviz.core.errors import OracleError, ZovizError
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, OracleError, ZovizError
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems import BlackBox, NonconvexQCQP, Problem
 from zoviz.solvers import ZOCEG, ZOSPLM
 

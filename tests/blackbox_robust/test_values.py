@@ -11,7 +11,8 @@ import pytest
 
 from helpers.peculiar import BOX, POINTS, bowl
 from zoviz import Run
-from zoviz.core.types import Array, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOCEG, ZOSPLM
 

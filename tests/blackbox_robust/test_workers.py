@@ -19,7 +19,7 @@ import pytest
 from helpers.peculiar import BOX, POINTS, alive, bowl
 from helpers.project import ROOT
 from zoviz import Run
-from zoviz.core.types import OracleError
+from zoviz.core.errors import OracleError
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSPLM
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from zoviz.core.types import MissingExtra
+from zoviz.core.errors import MissingExtra
 
 
 @pytest.hookimpl(wrapper=True)

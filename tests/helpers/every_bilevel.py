@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import EVERY, EVERY_PROBLEM
-from zoviz.core.types import Array, MissingExtra
+from zoviz.core.errors import MissingExtra
+from zoviz.core.types import Array
 from zoviz.problems.bilevel import OnlineBilevel
 
 FORM = "online bilevel"

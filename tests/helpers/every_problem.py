@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import PROBLEMS
-from zoviz.core.types import Array, MissingExtra
+from zoviz.core.errors import MissingExtra
+from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 
 EACH_CLASS = pytest.mark.parametrize("cls", PROBLEMS.values(), ids=PROBLEMS.keys())

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.errors import MissingExtra
 from zoviz.core.registry import discover, required
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, MissingExtra
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP
 from zoviz.problems.base import Problem

@@ -13,7 +13,8 @@ from scipy import optimize
 from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE
 from zoviz import minimize
-from zoviz.core.types import Array, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array
 from zoviz.solvers import ZOCEG
 
 

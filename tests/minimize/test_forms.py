@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE
 from zoviz import minimize
-from zoviz.core.types import OracleError
+from zoviz.core.errors import OracleError
 from zoviz.evaluation.scipy_constraints import stacked
 
 PARABOLA = optimize.NonlinearConstraint(lambda x: x[0] ** 2 - x[1], -np.inf, 0.0)

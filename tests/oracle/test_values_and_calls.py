@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from helpers.bowl import Bowl, made, points
-from zoviz.core.types import Array, BudgetSpent, Evaluation, OracleError
+from zoviz.core.errors import BudgetSpent, OracleError
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Composed
 
 

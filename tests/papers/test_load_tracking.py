@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
-from zoviz.core.types import BudgetSpent
 from zoviz.oracle import Oracle
 from zoviz.papers.zoeg import load_tracking as table
 from zoviz.papers.zoeg.load_tracking import Outcome

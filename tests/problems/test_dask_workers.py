@@ -17,7 +17,8 @@ import numpy as np
 import pytest
 
 from zoviz import Run
-from zoviz.core.types import Array, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox, Executable
 from zoviz.solvers import ZOSPLM
 

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from zoviz.core.errors import MissingExtra, ZovizError
 from zoviz.core.streams import Streams
-from zoviz.core.types import MissingExtra, ZovizError
 from zoviz.problems import FairClassification
 from zoviz.problems.learning.tables import table
 from zoviz.problems.margin_losses import LOSSES, logistic_optimum, margin_loss

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.errors import MissingExtra
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, MissingExtra
+from zoviz.core.types import Array
 from zoviz.problems import Suite
 from zoviz.problems.cutest import s2mpj
 from zoviz.runs.run import Run

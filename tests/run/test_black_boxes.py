@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.errors import OracleError
 from zoviz.core.sets import Ball
-from zoviz.core.types import Array, OracleError
+from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox, LoadTracking, Problem
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver

@@ -10,8 +10,9 @@ import pytest
 from helpers.runs import assert_same_bits, small
 from helpers.waiting import until
 from zoviz import Run
+from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, ZovizError
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, LoadTracking, Problem
 from zoviz.runs.engine import worker as worker_module

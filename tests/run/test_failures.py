@@ -9,9 +9,10 @@ import pytest
 
 from helpers.runs import assert_same_bits
 from zoviz import Run
+from zoviz.core.errors import OracleError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, OracleError
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.problems import BlackBox, Problem
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver

@@ -10,7 +10,7 @@ import pytest
 from helpers.runs import small
 from helpers.waiting import until
 from zoviz import Run
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.runs.script import script
 from zoviz.solvers import ZOCEG
 

@@ -8,7 +8,7 @@ import pytest
 from helpers.runs import assert_same_bits, qcqp
 from helpers.waiting import until
 from zoviz import Run
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from zoviz import Run
-from zoviz.core.types import OracleError
+from zoviz.core.errors import OracleError
 from zoviz.problems import Executable
 from zoviz.runs.store import Store
 from zoviz.solvers import SLSQP, ZOCEG

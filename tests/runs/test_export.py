@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from zoviz import Run
-from zoviz.core.types import MissingExtra, ZovizError
+from zoviz.core.errors import MissingExtra, ZovizError
 from zoviz.runs.store import Store
 
 

@@ -16,7 +16,8 @@ from sqlalchemy import select, update
 from zoviz import Run, Study
 from zoviz.cli.command import FAILED, FINE
 from zoviz.cli.main import main
-from zoviz.core.types import Array, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox
 from zoviz.runs.storage.schema import EVALUATIONS, RUNS

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover, required
-from zoviz.core.types import ZovizError
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
 from zoviz.runs.storage import recipe
 from zoviz.runs.storage.recipe import check_same, describe, rebuild

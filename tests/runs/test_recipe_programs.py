@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from zoviz.core.types import Untrusted
+from zoviz.core.errors import Untrusted
 from zoviz.problems import Executable
 from zoviz.runs.storage.recipe import describe, rebuild
 

@@ -19,7 +19,7 @@ from sqlalchemy import select, update
 from helpers.black_box import h_at
 from helpers.same_run import same
 from zoviz import Run
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.storage.database import StoreError
 from zoviz.runs.storage.schema import EVALUATIONS, RUNS

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 from zoviz import Run, Study
-from zoviz.core.types import Array, ZovizError
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
 from zoviz.estimators import Block, Coordinate
 from zoviz.problems import BlackBox, LoadTracking
 from zoviz.runs.store import Store

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, BudgetSpent, Evaluation
+from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP, Problem
 

@@ -9,8 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from zoviz.ask_tell.replaying_worker import Interview, Question
+from zoviz.core import defaults
+from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, ZovizError
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.engine import stopping as _targets
@@ -79,7 +81,7 @@ class AskTell:
         calls: int | None = None,
         targets: Mapping[str, float | Sequence[float]] | None = None,
         stop_at_targets: bool = False,
-        feasibility_tolerance: float = 1e-6,
+        feasibility_tolerance: float = defaults.FEASIBILITY_TOLERANCE,
     ) -> None:
         if problem is None:
             problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise)

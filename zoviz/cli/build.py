@@ -12,7 +12,7 @@ from typing import Any
 
 from zoviz.cli.command import UsageError, say
 from zoviz.cli.parse import assign, split
-from zoviz.core import registry
+from zoviz.core import defaults, registry
 from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
 from zoviz.problems.user.executable import Executable
@@ -37,7 +37,7 @@ def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = Non
         problem = _employing(problem, workers)
     solver = named(plain[1]) if len(plain) == 2 else None
     if solver is None:
-        solver, reason = choose(problem, args.calls or 1000 * (problem.domain.n + 1))
+        solver, reason = choose(problem, args.calls or defaults.calls_for(problem.domain.n))
         say(reason)
     for name, text in given if pairs is None else pairs:
         assign(problem, solver, name, text)
@@ -152,7 +152,7 @@ def settings(args: argparse.Namespace, problem: Problem) -> dict[str, Any]:
     """Parameters of the run but problem and solver."""
     budgets = {name: getattr(args, name) for name in ("calls", "iterations", "seconds")}
     if not any(budgets.values()) and not (args.stop_at_targets and args.target):
-        budgets["calls"] = 1000 * (problem.domain.n + 1)
+        budgets["calls"] = defaults.calls_for(problem.domain.n)
     own = bool(args.exe)
     return {
         **budgets,
@@ -161,7 +161,7 @@ def settings(args: argparse.Namespace, problem: Problem) -> dict[str, Any]:
         "label": args.label,
         "targets": targets(args.target),
         "stop_at_targets": args.stop_at_targets,
-        "checkpoint": _checkpoint(args.checkpoint or (EVERY_CALL if own else "1")),
+        "checkpoint": _checkpoint(args.checkpoint or (EVERY_CALL if own else str(defaults.CHECKPOINT_SECONDS))),
     }
 
 

@@ -12,8 +12,8 @@ from contextlib import ExitStack
 from importlib.metadata import PackageNotFoundError, version
 
 from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, say
+from zoviz.core.errors import Untrusted, ZovizError
 from zoviz.core.registry import modules
-from zoviz.core.types import Untrusted, ZovizError
 
 _ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) subject to h(x) <= 0, from values alone.
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
 
-DEFAULT_STORE = "sqlite:///zoviz.db"
+from zoviz.core import defaults
 
 
 def store_option(parser: argparse.ArgumentParser) -> None:
     """``--store``."""
-    default = os.environ.get("ZOVIZ_STORE", DEFAULT_STORE)  # not shown: it may hold a password
+    default = defaults.store_url()  # not shown: it may hold a password
     parser.add_argument(
-        "--store", metavar="URL", default=default, help=f"where runs are kept ($ZOVIZ_STORE, else {DEFAULT_STORE})"
+        "--store",
+        metavar="URL",
+        default=default,
+        help=f"where runs are kept (${defaults.STORE_VARIABLE}, else {defaults.STORE_URL})",
     )
 
 

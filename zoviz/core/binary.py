@@ -11,7 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import Sample, ZovizError
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Sample
 
 _MAGIC, _DIGEST = b"zoviz pack 1\n", 16
 _KINDS = "biuf"

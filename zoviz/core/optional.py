@@ -7,7 +7,7 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
-from zoviz.core.types import MissingExtra
+from zoviz.core.errors import MissingExtra
 
 
 def require(module: str, extra: str) -> ModuleType:

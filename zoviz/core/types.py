@@ -16,6 +16,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from zoviz.core.errors import OracleError
+
 Array = NDArray[np.float64]
 
 
@@ -180,30 +182,6 @@ class Printed(NamedTuple):
     def __str__(self) -> str:
         head = f"--- call {self.call}, attempt {self.attempt}: {self.status}"
         return "\n".join([head, *(part.rstrip("\n") for part in (self.output, self.errors) if part.strip())])
-
-
-class ZovizError(Exception):
-    """A sentence for the person at the screen: what was expected, what came, what to do."""
-
-
-class MissingExtra(ZovizError, ValueError):
-    """An optional package is not installed; the sentence has the command that installs it."""
-
-
-class Untrusted(ZovizError):
-    """A stored run names what nobody has said may be imported or launched; ``name`` is what to trust."""
-
-    def __init__(self, sentence: str, name: str) -> None:
-        super().__init__(sentence)
-        self.name = name
-
-
-class OracleError(ZovizError):
-    """The black box returned something of the wrong shape, or raised."""
-
-
-class BudgetSpent(Exception):
-    """The next evaluation would exceed the budget of oracle calls; control flow, not an error."""
 
 
 def checked(value: Any, x: Array, m: int) -> Evaluation:

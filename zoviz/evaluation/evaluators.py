@@ -12,7 +12,8 @@ from uuid import uuid4
 
 import numpy as np
 
-from zoviz.core.types import Array, Evaluation, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Call, Failure
 from zoviz.evaluation.worker_processes import Processes
 

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import Array, Evaluation, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array, Evaluation
 
 RETURN = "return a float, and NaN where there is no value"
 

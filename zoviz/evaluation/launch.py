@@ -8,7 +8,8 @@ import signal
 from pathlib import Path
 from typing import IO
 
-from zoviz.core.types import Array, Evaluation, OracleError, Printed
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array, Evaluation, Printed
 from zoviz.evaluation.program_io import Outputs, read, written
 
 TAIL = 10_000

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from zoviz.core.types import Array, Evaluation, OracleError, Printed
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array, Evaluation, Printed
 from zoviz.evaluation.function_call import Failure
 from zoviz.evaluation.launch import PLACE, Launch, signal_name
 from zoviz.evaluation.process_group import Ended, Group

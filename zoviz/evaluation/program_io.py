@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import Array, Evaluation, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array, Evaluation
 
 OBJECTIVE = ("OBJ",)
 CONSTRAINTS = ("PB", "EB", "CSTR", "PEB", "F")

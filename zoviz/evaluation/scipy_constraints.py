@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from zoviz.core.errors import OracleError
 from zoviz.core.sets import Box
-from zoviz.core.types import Array, OracleError
+from zoviz.core.types import Array
 from zoviz.evaluation.function_call import numbers
 
 FORMS = (

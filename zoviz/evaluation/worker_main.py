@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from zoviz.core.types import OracleError
+from zoviz.core.errors import OracleError
 from zoviz.evaluation.function_call import Failure
 
 

@@ -27,7 +27,8 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import Array, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array
 from zoviz.evaluation.function_call import Failure, at
 from zoviz.evaluation.worker_main import serve
 

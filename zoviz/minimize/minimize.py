@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from zoviz.core import defaults
 from zoviz.evaluation.scipy_constraints import WithArguments, stacked
 from zoviz.minimize.session import Task
 from zoviz.problems.user.best_point import Ledger, Recorded
@@ -39,7 +40,7 @@ def minimize(
     settings = dict(options or {})
     params = {"joint": joint, "workers": workers, "timeout": timeout, "on_error": on_error}
     params |= {name: settings.pop(name) for name in _OF_PROBLEM if name in settings and name in Recorded.param}
-    tolerance = settings.setdefault("feasibility_tolerance", 1e-6)
+    tolerance = settings.setdefault("feasibility_tolerance", defaults.FEASIBILITY_TOLERANCE)
     problem = _pose(WithArguments(fun, args) if args != () else fun, x0, bounds, constraints, tolerance, params)
     task = Task(problem, maxfev, seed, settings)
     try:

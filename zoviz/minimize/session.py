@@ -10,10 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import Array, Evaluation, OracleError
+from zoviz.core import defaults
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.problems.user.best_point import Recorded
 from zoviz.runs.engine.result import OptimizeResult, Result
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.solvers.choice import choose, named
@@ -49,7 +52,7 @@ class Task:
 
     def __init__(self, problem: Recorded, maxfev: int | None, seed: int | None, settings: dict[str, Any]) -> None:
         self._problem, self._ledger, self._settings = problem, problem.ledger, settings
-        self._maxfev = 1000 * (problem.n + 1) if maxfev is None else _whole(maxfev, "maxfev", 1)
+        self._maxfev = defaults.calls_for(problem.n) if maxfev is None else _whole(maxfev, "maxfev", 1)
         self._seed = 0 if seed is None else _whole(seed, "seed", 0)
         self._replicas = _whole(settings.get("replicas", 1), "replicas", 1)
         self._spent, self._failures = 0, 0
@@ -105,7 +108,7 @@ class Task:
         result = run.result
         if noisy and kept >= 4:
             return self._told(self._mean_answer(result.x[_leader(result)], kept), run, result)
-        if run.status == "finished" and not noisy and "seconds" not in settings:
+        if run.status is RunStatus.FINISHED and not noisy and "seconds" not in settings:
             self._retreat(result, kept)
         return self._told(self._answer(), run, result)
 

@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core import defaults
+from zoviz.core.errors import BudgetSpent
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, BudgetSpent, Evaluation, checked
+from zoviz.core.types import Array, Evaluation, checked
 from zoviz.core.units import Units
 from zoviz.oracle.best_point import keep_best
 from zoviz.problems.base import Problem
@@ -60,7 +62,7 @@ class Oracle:
         problem: Problem,
         streams: Streams,
         limit: int | None = None,
-        feasibility_tolerance: float = 1e-6,
+        feasibility_tolerance: float = defaults.FEASIBILITY_TOLERANCE,
     ) -> None:
         replicas = streams.replicas
         self._problem, self._streams, self._limit = problem, streams, limit

@@ -8,7 +8,6 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, update
 
-from zoviz.runs.engine.worker import ACTIVE
 from zoviz.runs.storage import queries
 from zoviz.runs.storage.database import Database
 from zoviz.runs.storage.queries import Filter, Record
@@ -101,7 +100,7 @@ class Catalogue:
         """Remove the deleted runs for good, but those that are still at work; how many."""
         with self.database.writing() as connection:
             gone = queries.runs(connection, Filter(deleted=True), "id", None, 0)
-            ids = [one.id for one in gone if one.status not in ACTIVE]
+            ids = [one.id for one in gone if not one.status.active]
             for run in ids:
                 connection.execute(delete(RUNS).where(RUNS.c.id == run))
         return len(ids)

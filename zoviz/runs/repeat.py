@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.run_view import Progress

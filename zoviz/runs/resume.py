@@ -8,9 +8,10 @@ from typing import Any
 from sqlalchemy import Connection, select
 
 from zoviz.core.binary import unpack
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.runs.engine.checkpoint import Kept, points
 from zoviz.runs.engine.evaluation_log import Entry
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.storage.schema import EVALUATIONS, SNAPSHOTS
 from zoviz.runs.storage.stored_run import Stored
@@ -32,7 +33,7 @@ def read(connection: Connection, stored: Stored) -> Kept:
     query = select(EVALUATIONS.c.data).where(EVALUATIONS.c.run == run).order_by(EVALUATIONS.c.ordinal)
     found = ((ordinal, Entry(*entry)) for row in connection.execute(query) for ordinal, *entry in unpack(row.data))
     entries = {ordinal: entry for ordinal, entry in found if ordinal + len(entry.x) > spent}
-    if stored.status == "failed":
+    if stored.status is RunStatus.FAILED:
         last = max((ordinal for ordinal, entry in entries.items() if entry.whole), default=-1)
         entries = {ordinal: entry for ordinal, entry in entries.items() if ordinal <= last}
     asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import param
 
+from zoviz.core import defaults
+from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Interval, Part
 from zoviz.core.streams import Streams
-from zoviz.core.types import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import recording, repeat
 from zoviz.runs.engine import stopping as _targets
@@ -20,7 +21,7 @@ from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.run_view import Readout
 from zoviz.runs.engine.steering import Steering
-from zoviz.runs.engine.stopping import Limits
+from zoviz.runs.engine.stopping import Limits, RunStatus
 from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
 
@@ -67,7 +68,11 @@ class Run(Readout):
     problem = Part(Problem, label="Problem", doc="What is minimised.")
     solver = Part(Solver, label="Solver", doc="The method.")
     replicas = param.Integer(
-        default=8, bounds=(1, 100_000), softbounds=(1, 64), label="Replicas", doc="Independent runs in lock-step."
+        default=defaults.REPLICAS,
+        bounds=(1, 100_000),
+        softbounds=(1, 64),
+        label="Replicas",
+        doc="Independent runs in lock-step.",
     )
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Seed", doc="Same seed and steering, same iterates.")
     iterations = param.Integer(
@@ -84,14 +89,17 @@ class Run(Readout):
         default=False, label="Stop at targets", doc="Finish when every replica has hit every target."
     )
     feasibility_tolerance = param.Number(
-        default=1e-6, bounds=(0, None), label="Feasibility tolerance", doc="Largest h that counts as feasible."
+        default=defaults.FEASIBILITY_TOLERANCE,
+        bounds=(0, None),
+        label="Feasibility tolerance",
+        doc="Largest h that counts as feasible.",
     )
     label = param.String(default="", label="Label", doc="Name for people.")
     store = param.Parameter(
         default=None, precedence=-1, label="Store", doc="Store or URL where the run is kept; or None."
     )
     checkpoint = Interval(
-        1.0,
+        defaults.CHECKPOINT_SECONDS,
         words=(recording.EVERY_CALL,),
         precedence=-1,
         label="Checkpoint every",
@@ -239,7 +247,7 @@ class Run(Readout):
             self.feasibility_tolerance,
             self.script,
         )
-        self._worker.status = "running"
+        self._worker.status = RunStatus.RUNNING
         recording.begin(self, self._worker)
         self._steering = Steering(self.solver, (self.problem, self), self._worker)
         return self._worker

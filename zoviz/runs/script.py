@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import param
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.registry import required
-from zoviz.core.types import ZovizError
 from zoviz.runs.run import Run
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from zoviz.core import defaults
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
 from zoviz.runs.catalogue import Catalogue
@@ -49,7 +50,7 @@ class Store(Catalogue):
     >>> run.run(); store.load(run.id).result.fun                                      # doctest: +SKIP
     """
 
-    def __init__(self, url: str = "sqlite:///zoviz.db", *, trusted: Iterable[str] = (), create: bool = True) -> None:
+    def __init__(self, url: str = defaults.STORE_URL, *, trusted: Iterable[str] = (), create: bool = True) -> None:
         self.trusted = tuple(trusted)
         super().__init__(Database(url, create))
 

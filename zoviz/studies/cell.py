@@ -9,8 +9,9 @@ import uuid
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.storage.database import AtWork
 from zoviz.runs.storage.recipe import describe, names, rebuild, unnamed
@@ -18,7 +19,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner
 
-DONE = ("finished", "failed")
+DONE = (RunStatus.FINISHED, RunStatus.FAILED)
 """Statuses of a cell with which nothing is left to do, unless what failed is to be run again."""
 
 _EVERY = 0.5
@@ -101,13 +102,13 @@ def perform(store: Store, parcel: Parcel) -> str:
     while True:
         record = store.record(parcel.id)
         status = None if record is None else record.status
-        again = record is not None and status == "failed" and record.updated == parcel.failed
+        again = record is not None and status is RunStatus.FAILED and record.updated == parcel.failed
         if status in DONE and not again:
             return str(status)
         if status is None:
             run = Run(problem=parcel.problem, solver=parcel.solver, store=store, **parcel.settings)
             run.id = parcel.id
-        elif status in ("running", "paused"):
+        elif status.active:
             time.sleep(_EVERY)
             continue
         else:

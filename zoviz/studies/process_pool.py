@@ -10,7 +10,7 @@ from multiprocessing import active_children, get_context
 
 from tqdm import tqdm
 
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 
 LOST = "the store did not take them"
 """Why a cell is still missing of which nobody said that it failed."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import MissingExtra
+from zoviz.core.errors import MissingExtra
 from zoviz.runs.store import Store
 from zoviz.studies.cell import Cell
 

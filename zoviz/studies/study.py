@@ -11,8 +11,10 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from zoviz.core.types import ZovizError
+from zoviz.core import defaults
+from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.studies import cell, results_table
@@ -64,14 +66,14 @@ class Study:
         *,
         values: Sequence[Mapping[str, Any]] = ({},),
         seeds: Iterable[int] = (0,),
-        replicas: int = 8,
+        replicas: int = defaults.REPLICAS,
         calls: int | None = None,
         iterations: int | None = None,
         seconds: float | None = None,
         targets: Mapping[str, Any] | None = None,
         stop_at_targets: bool = False,
-        checkpoint: float | str = 1.0,
-        store: Store | str = "sqlite:///zoviz.db",
+        checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
+        store: Store | str = defaults.STORE_URL,
     ) -> None:
         if calls is None and iterations is None and seconds is None and not (targets and stop_at_targets):
             raise ValueError("Expected a budget, got none: give calls, iterations or seconds.")
@@ -111,7 +113,7 @@ class Study:
         status = self.statuses()
         return [cell for cell in self.cells if status[cell.id] not in DONE]
 
-    def statuses(self) -> dict[str, str | None]:
+    def statuses(self) -> dict[str, RunStatus | None]:
         """The status of every cell's run by id, also where it was deleted; None for those that have not begun."""
         found = (one for deleted in (False, True) for one in self.store.runs(study=self.name, deleted=deleted))
         known = {record.id: record.status for record in found}
@@ -160,7 +162,7 @@ class Study:
 
     def _failures(self) -> dict[str, float]:
         """When those that failed, and are not deleted, were last heard of, by id."""
-        return {record.id: record.updated for record in self.store.runs(study=self.name, status="failed")}
+        return {record.id: record.updated for record in self.store.runs(study=self.name, status=RunStatus.FAILED)}
 
     def _due(self, before: Mapping[str, float]) -> list[Parcel]:
         """What is missing, and what had failed ``before`` and was not run since."""

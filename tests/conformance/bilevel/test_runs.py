@@ -22,7 +22,8 @@ from helpers.every_bilevel import (
     small,
 )
 from helpers.every_solver import finished
-from zoviz.core.types import Array, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver

@@ -13,7 +13,8 @@ import pytest
 from helpers.black_box import f_at, h_at
 from helpers.interruption import GENERAL, PROBLEMS, SOLVERS, assert_same, prepared, spoilt
 from zoviz import Run
-from zoviz.core.types import Array, ZovizError
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox
 from zoviz.runs.engine.checkpoint import capture, restore
 from zoviz.runs.engine.evaluation_log import Entry, Log, Logged

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from zoviz.core.binary import pack, unpack
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.runs.engine.journal import Change
 
 

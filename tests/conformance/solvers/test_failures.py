@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 from helpers.every_solver import EACH_OWN_CLASS, EACH_OWN_PAIR, PARTS, PROBLEMS, finished, small
-from zoviz.core.types import Array, Evaluation, OracleError
+from zoviz.core.errors import OracleError
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems import BlackBox
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run

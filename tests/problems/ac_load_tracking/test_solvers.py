@@ -9,7 +9,7 @@ import sys
 import numpy as np
 import pytest
 
-from zoviz.core.types import MissingExtra
+from zoviz.core.errors import MissingExtra
 from zoviz.problems import ACLoadTracking
 from zoviz.problems.power.feeder import Feeder
 from zoviz.runs.run import Run

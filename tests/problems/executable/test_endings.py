@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from helpers.programs import NEEDS_A_SHELL, POINTS, gone, pids, shell
-from zoviz.core.types import OracleError
+from zoviz.core.errors import OracleError
 
 pytestmark = NEEDS_A_SHELL
 

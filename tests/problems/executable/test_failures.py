@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.programs import BOX, NEEDS_A_SHELL, POINTS, gone, pids, shell
-from zoviz.core.types import OracleError
+from zoviz.core.errors import OracleError
 from zoviz.evaluation.launch import TAIL
 from zoviz.problems import Executable
 

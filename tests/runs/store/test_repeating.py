@@ -10,7 +10,7 @@ import pytest
 
 from helpers.stores import Small, rows
 from zoviz import Run
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.storage.schema import JOURNAL
 from zoviz.runs.store import Store

@@ -11,7 +11,7 @@ from sqlalchemy import func, select
 
 from helpers.stores import Small
 from zoviz import Run
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.problems import BlackBox
 from zoviz.runs.storage.schema import SEGMENTS
 from zoviz.runs.store import Store

@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import delete, select, update
 
 from helpers.stores import Small
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.runs.storage.database import StoreError
 from zoviz.runs.storage.schema import RECIPES, RUNS, SEGMENTS, SNAPSHOTS
 from zoviz.runs.store import Store

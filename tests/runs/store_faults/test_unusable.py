@@ -13,7 +13,7 @@ import pytest
 from sqlalchemy import insert, select, update
 
 from helpers.stores import Small
-from zoviz.core.types import MissingExtra, ZovizError
+from zoviz.core.errors import MissingExtra, ZovizError
 from zoviz.runs.storage import database
 from zoviz.runs.storage.database import StoreError
 from zoviz.runs.storage.schema import MIGRATIONS, RUNS, VERSIONS

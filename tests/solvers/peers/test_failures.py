@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from helpers.peers import BOUNDS, EACH, FIXED, Simulation, each
+from zoviz.core.errors import OracleError
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, OracleError
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, SLSQP, TrustConstr

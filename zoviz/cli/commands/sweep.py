@@ -14,6 +14,7 @@ from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, sh
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.parse import read, split
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner
 from zoviz.studies.study import Study, draws, grid
@@ -122,7 +123,7 @@ def _tell(study: Study, as_json: bool) -> int:
         for reason in study.refused:
             say(f"Left out: {reason}")
         say(f"Study {json.dumps(study.name)}: zoviz runs list --study {json.dumps(study.name)}")
-    failed = [line["id"] for line in lines if line["status"] == "failed"]
+    failed = [line["id"] for line in lines if line["status"] == RunStatus.FAILED]
     if failed:
         say(
             f"{len(failed)} of {len(lines)} runs failed (zoviz runs show {failed[0]} says why of the first): the same "

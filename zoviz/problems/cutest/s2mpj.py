@@ -15,8 +15,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.errors import MissingExtra
 from zoviz.core.sets import Box
-from zoviz.core.types import Array, MissingExtra
+from zoviz.core.types import Array
 
 _INFINITY = 1e20
 _STATED = re.compile(r"^#\s*LO SOLTN\s+(\S+)\s*$", re.MULTILINE)

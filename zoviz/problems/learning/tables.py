@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.optional import require
-from zoviz.core.types import Array, ZovizError
+from zoviz.core.types import Array
 
 
 class Table(NamedTuple):

@@ -9,9 +9,10 @@ from typing import Any, Self
 import numpy as np
 import param
 
+from zoviz.core.errors import OracleError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, Optimum, OracleError
+from zoviz.core.types import Array, Evaluation, Optimum
 from zoviz.evaluation.evaluators import Crew
 from zoviz.evaluation.function_call import Failure, at
 from zoviz.evaluation.scipy_constraints import box

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from zoviz.core import defaults
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.user.blackbox import BlackBox
 
@@ -60,7 +61,7 @@ class Recorded(BlackBox):
 
     def __init__(self, *arguments: Any, ledger: Ledger | None = None, **params: Any) -> None:
         super().__init__(*arguments, **params)
-        self.ledger = Ledger(1e-6) if ledger is None else ledger
+        self.ledger = Ledger(defaults.FEASIBILITY_TOLERANCE) if ledger is None else ledger
 
     def clone(self) -> Self:
         """A twin that writes into the same ledger."""

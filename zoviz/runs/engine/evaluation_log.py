@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.types import Array, Evaluation, ZovizError
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 
 

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, BudgetSpent
+from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver

@@ -9,6 +9,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.runs.engine import measures
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
 
 if TYPE_CHECKING:
@@ -29,7 +30,7 @@ class Result:
         Its constraint violation ||[h]_+||.
     success : ndarray of bool, shape (R,)
         Whether a feasible point was found (where values tell) and the replica was not frozen.
-    status : str
+    status : RunStatus
     message : str
         How the run ended; says so where no feasible point was found.
     nit : int
@@ -53,7 +54,7 @@ class Result:
     fun: Array
     maxcv: Array
     success: np.ndarray
-    status: str
+    status: RunStatus
     message: str
     nit: int
     nfev: np.ndarray

@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 import param
 
-from zoviz.core.types import Printed, ZovizError
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Printed
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
 from zoviz.runs.engine.journal import Journal
 from zoviz.runs.engine.result import Result, summarise
-from zoviz.runs.engine.stopping import Target
+from zoviz.runs.engine.stopping import RunStatus, Target
 from zoviz.runs.engine.trace import Trace
-from zoviz.runs.engine.worker import ACTIVE, Worker
+from zoviz.runs.engine.worker import Worker
 
 
 class Progress(NamedTuple):
@@ -36,14 +37,14 @@ class Readout(param.Parameterized):
         return getattr(self._worker, "oracle", None)
 
     @property
-    def status(self) -> str:
-        """ready, running, paused, finished, stopped or failed."""
-        return "ready" if self._worker is None else self._worker.status
+    def status(self) -> RunStatus:
+        """The status: ready, running, paused, finished, stopped or failed."""
+        return RunStatus.READY if self._worker is None else self._worker.status
 
     @property
     def active(self) -> bool:
         """Whether the run is going on or paused."""
-        return self.status in ACTIVE
+        return self.status.active
 
     @property
     def message(self) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import param
 
-from zoviz.runs.engine.worker import ACTIVE, Worker
+from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
 
 
@@ -61,7 +61,7 @@ class Steering:
 
     def _on_change(self, prefix: str, event: param.parameterized.Event) -> None:
         worker = self._worker()
-        if self._following or worker is None or worker.status not in ACTIVE:
+        if self._following or worker is None or not worker.status.active:
             return
         name = f"{prefix}{event.name}"
         chosen = event.new is not None or name in worker.resolved

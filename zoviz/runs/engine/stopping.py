@@ -1,14 +1,41 @@
-"""First hits of targets, recorded exactly: at the iteration where they happen, for every replica."""
+"""How far a run has come: its status, its budgets, and the first hits of its targets."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import NamedTuple
 
 import numpy as np
 
 from zoviz.core.types import Array
+
+
+class RunStatus(StrEnum):
+    """The status of a run; each member equals its word, as stores and command lines have it."""
+
+    READY = "ready"
+    RUNNING = "running"
+    PAUSED = "paused"
+    FINISHED = "finished"
+    STOPPED = "stopped"
+    FAILED = "failed"
+    INTERRUPTED = "interrupted"
+    """Begun by a process that is gone; only a store can tell."""
+
+    def __repr__(self) -> str:
+        return repr(self.value)
+
+    @property
+    def active(self) -> bool:
+        """Whether the run has begun and not ended."""
+        return self in (RunStatus.RUNNING, RunStatus.PAUSED)
+
+    @property
+    def ended(self) -> bool:
+        """Whether the run has come to an end of its own: finished, stopped or failed."""
+        return self in (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.FAILED)
 
 
 class Limits(NamedTuple):

@@ -9,23 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from zoviz.core.blas import SingleBlasThread
+from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Streams
-from zoviz.core.types import BudgetSpent, OracleError
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.inbox import Inbox
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.startup import present, resolve
-from zoviz.runs.engine.stopping import Limits, Target
+from zoviz.runs.engine.stopping import Limits, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Solver
 
 if TYPE_CHECKING:
     from zoviz.runs.storage.recorder import Recorder
-
-ACTIVE = ("running", "paused")
-"""Statuses of a run that has begun and not ended; the others are ready, finished, stopped and failed."""
 
 PATH_POINTS, PATH_VARIABLES = 256, 5000
 """Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
@@ -66,8 +63,8 @@ class Worker:
         self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
         self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
         self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
-        self.status, self.message, self.notes = "ready", "", list[str]()
-        self._outcome = ("failed", "The worker ended for no known reason.")
+        self.status, self.message, self.notes = RunStatus.READY, "", list[str]()
+        self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
         self.resolved: dict[str, Any] = {}
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
@@ -91,13 +88,13 @@ class Worker:
                 self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
         except BudgetSpent:
             self.spent_calls = True
-            self._end("finished", f"The budget of {self.limits.calls} oracle calls is spent.")
+            self._end(RunStatus.FINISHED, f"The budget of {self.limits.calls} oracle calls is spent.")
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
-            self._end("stopped", f"Interrupted after {self.iteration} iterations.")
+            self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
         except Exception as error:
             self.error = error
-            self._end("failed", str(error) or type(error).__name__)
+            self._end(RunStatus.FAILED, str(error) or type(error).__name__)
         finally:
             self._close()
 
@@ -116,14 +113,14 @@ class Worker:
         """An oracle that has not been asked anything."""
         return Oracle(self.asked, self.streams, self.limits.calls, self.tolerance)
 
-    def _end(self, status: str, message: str) -> bool:
+    def _end(self, status: RunStatus, message: str) -> bool:
         """Say how the run ends; seen from outside once the last row is written."""
         self._outcome = (status, message)
         return False
 
     def _prepare(self) -> None:
         """Check, choose what was left open, evaluate the start and record it."""
-        self.status = "running"
+        self.status = RunStatus.RUNNING
         started = time.perf_counter()
         self.oracle = self.make_oracle()
         try:
@@ -160,9 +157,9 @@ class Worker:
         while self.script and self.script[0].iteration <= self.iteration:
             self._apply(self.script[0].name, self.script.pop(0).new)
         if self.inbox.waiting and not self._attend():
-            return self._end("stopped", f"Stopped after {self.iteration} iterations.")
+            return self._end(RunStatus.STOPPED, f"Stopped after {self.iteration} iterations.")
         if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:
-            return self._end("finished", spent)
+            return self._end(RunStatus.FINISHED, spent)
         if not self.oracle.all_active and not self.oracle.active.any():
             raise OracleError(
                 f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
@@ -170,10 +167,10 @@ class Worker:
                 f"{self.problem.mishap}".rstrip()
             )
         if self.stop_at_targets and self.targets and not self.open:
-            return self._end("finished", "Every replica hit every target.")
+            return self._end(RunStatus.FINISHED, "Every replica hit every target.")
         over = self.solver.done(self.state, self.oracle.active)
         if over is not None:
-            return self._end("finished", over)
+            return self._end(RunStatus.FINISHED, over)
         return True
 
     def _attend(self) -> bool:
@@ -182,12 +179,12 @@ class Worker:
             for name, value in self.inbox.take():
                 self._apply(name, value)
             if self.inbox.may_step():
-                self.status = "running"
+                self.status = RunStatus.RUNNING
                 return True
             if self.inbox.stopping:
                 return False
             self.trace.show_tail(self._row())
-            self.status = "paused"
+            self.status = RunStatus.PAUSED
             if self.recorder is not None:
                 self.recorder.hold()
             self.inbox.wait()

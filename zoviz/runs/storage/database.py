@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Engine, create_engine, event, func, insert, i
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
-from zoviz.core.types import MissingExtra, ZovizError
+from zoviz.core.errors import MissingExtra, ZovizError
 from zoviz.runs.storage.schema import METADATA, MIGRATIONS, VERSION, VERSIONS
 
 PATIENCE = 60.0

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.types import MissingExtra
+from zoviz.core.errors import MissingExtra
 from zoviz.runs.storage.database import UnknownName
 from zoviz.runs.storage.stored_run import Stored
 

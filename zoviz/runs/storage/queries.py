@@ -7,12 +7,15 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Select, and_, func, or_, select
 
-from zoviz.runs.engine.worker import ACTIVE
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.database import UnknownName
 from zoviz.runs.storage.rows import alive, number
 from zoviz.runs.storage.schema import RUNS
 
-STATUSES = ("running", "paused", "finished", "stopped", "failed", "interrupted")
+STATUSES = tuple(status for status in RunStatus if status is not RunStatus.READY)
+"""Statuses of stored runs: all but that of a run that has not begun."""
+ACTIVE = tuple(str(status) for status in RunStatus if status.active)
+"""Statuses, as rows have them, of runs that say that they are at work."""
 
 
 class Record(NamedTuple):
@@ -22,7 +25,7 @@ class Record(NamedTuple):
     ----------
     id, label, problem, solver : str
         Problem and solver by class name.
-    status : str
+    status : RunStatus
         running, paused, finished, stopped, failed, or interrupted: begun by a process that is gone.
     created, updated : float
         Seconds since 1970.
@@ -43,7 +46,7 @@ class Record(NamedTuple):
     label: str
     problem: str
     solver: str
-    status: str
+    status: RunStatus
     created: float
     updated: float
     host: str
@@ -132,8 +135,9 @@ def _living(connection: Connection) -> list[str]:
 
 def _record(row: Any, living: list[str]) -> Record:
     values = {column.name: row[column.name] for column in _LISTED}
-    if values["status"] in ACTIVE and values["id"] not in living:
-        values["status"] = "interrupted"
+    values["status"] = RunStatus(values["status"])
+    if values["status"].active and values["id"] not in living:
+        values["status"] = RunStatus.INTERRUPTED
     for name in ("objective", "violation", "best_value"):
         values[name] = number(values[name])
     return Record(**values | {"tags": tuple(values["tags"].split("\n")[1:-1])})
@@ -157,10 +161,10 @@ def _where(query: Select, which: Filter, living: list[str]) -> Select:
         return query
     if which.status not in STATUSES:
         raise UnknownName(f"Expected a status among {', '.join(STATUSES)}, got {which.status!r}.")
-    if which.status == "interrupted":
+    if which.status == RunStatus.INTERRUPTED:
         return query.where(RUNS.c.status.in_(ACTIVE), RUNS.c.id.not_in(living))
     here = [RUNS.c.id.in_(living)] if which.status in ACTIVE else []
-    return query.where(and_(RUNS.c.status == which.status, *here))
+    return query.where(and_(RUNS.c.status == str(which.status), *here))
 
 
 def _order(sort: str) -> tuple[Any, ...]:

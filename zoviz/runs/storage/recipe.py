@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.core.errors import Untrusted, ZovizError
 from zoviz.core.registry import discover
-from zoviz.core.types import Untrusted, ZovizError
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver

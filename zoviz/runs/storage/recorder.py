@@ -9,7 +9,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage import rows, writer

@@ -17,6 +17,7 @@ import psutil
 from zoviz.core.binary import pack
 from zoviz.runs.engine.checkpoint import capture
 from zoviz.runs.engine.result import summarise
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage.recipe import describe
 
@@ -75,7 +76,13 @@ def first(run: Run) -> dict[str, dict[str, Any]]:
 def whereabouts(now: float) -> dict[str, Any]:
     """Who is at work: host, process and its start, so that another process can tell whether it still is."""
     me = psutil.Process()
-    return {"status": "running", "host": host(), "pid": me.pid, "process_started": me.create_time(), "updated": now}
+    return {
+        "status": str(RunStatus.RUNNING),
+        "host": host(),
+        "pid": me.pid,
+        "process_started": me.create_time(),
+        "updated": now,
+    }
 
 
 def host() -> str:
@@ -118,7 +125,7 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
     """
     status, message = outcome or (worker.status, " ".join(worker.notes))
     message = message.replace("\0", "")  # which PostgreSQL does not take
-    values = {"status": status, "message": message, "updated": time.time(), "seconds": worker.seconds}
+    values = {"status": str(status), "message": message, "updated": time.time(), "seconds": worker.seconds}
     values |= {"iterations": worker.iteration, "calls": worker.oracle.spent if hasattr(worker, "oracle") else 0}
     now = worker.trace.snapshot()
     for column, name, over in _FIGURES:

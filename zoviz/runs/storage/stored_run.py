@@ -11,12 +11,12 @@ import numpy as np
 from sqlalchemy import Connection, select
 
 from zoviz.core.binary import unpack
-from zoviz.core.types import ZovizError
+from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.run_view import Progress
-from zoviz.runs.engine.stopping import Limits, Target, build
+from zoviz.runs.engine.stopping import Limits, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.storage import queries, recipe
@@ -77,8 +77,8 @@ class Stored:
         return self.record.label
 
     @property
-    def status(self) -> str:
-        """running, paused, finished, stopped, failed or interrupted."""
+    def status(self) -> RunStatus:
+        """The status: running, paused, finished, stopped, failed or interrupted."""
         return self.record.status
 
     @property
@@ -191,8 +191,7 @@ class Stored:
             raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
         names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
         values: Mapping[str, Any] = {name: np.array(self._outcome[name]) for name in names}
-        ended = self.status in ("finished", "stopped", "failed")
-        message = self._outcome["message"] if ended else f"The run is {self.status}."
+        message = self._outcome["message"] if self.status.ended else f"The run is {self.status}."
         return Result(
             **values,
             status=self.status,

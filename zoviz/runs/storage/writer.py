@@ -10,7 +10,8 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from zoviz.core.binary import pack
 from zoviz.runs.engine.evaluation_log import Entry
-from zoviz.runs.engine.worker import ACTIVE, Worker
+from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage import rows
 from zoviz.runs.storage.database import AtWork, StoreError
 from zoviz.runs.storage.schema import EVALUATIONS, JOURNAL, RECIPES, RUNS, SEGMENTS, SNAPSHOTS, sealed
@@ -37,7 +38,7 @@ def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], as
         Where it is.
     """
     row = connection.execute(select(RUNS).where(RUNS.c.id == run)).one()._mapping
-    if row["status"] in ACTIVE and rows.alive(row, time.time()):
+    if RunStatus(row["status"]).active and rows.alive(row, time.time()):
         raise AtWork(
             f"Expected a run that is not at work, got {run[:8]}, {row['status']} in process {row['pid']} on "
             f"{row['host']}: stop it there first."

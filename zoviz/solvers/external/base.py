@@ -7,9 +7,10 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from zoviz.core.errors import BudgetSpent
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, BudgetSpent, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver

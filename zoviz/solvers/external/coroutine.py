@@ -8,7 +8,8 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from zoviz.core.types import Array, Evaluation, ZovizError
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array, Evaluation
 
 
 class Task(NamedTuple):

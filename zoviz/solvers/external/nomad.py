@@ -12,8 +12,9 @@ from typing import Any, ClassVar
 import numpy as np
 import param
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Scale
-from zoviz.core.types import Array, Constants, ZovizError
+from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.external.base import Peer
 from zoviz.solvers.external.coroutine import Ask, Ended, Task

@@ -11,7 +11,7 @@ from panel.io.callbacks import PeriodicCallback
 from panel.util import edit_readonly
 
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.worker import ACTIVE
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
@@ -112,8 +112,8 @@ class Dashboard(Pilot):
 
     def _show(self) -> None:
         """Enable what makes sense now, and show what the rule chose."""
-        run, status = self.run, "ready" if self.run is None else self.run.status
-        active = status in ACTIVE
+        run, status = self.run, RunStatus.READY if self.run is None else self.run.status
+        active = status.active
         if self._was_active and not active:
             self._error = ""  # a refused second Start has nothing more to say
             if run is not None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import panel as pn
 import param
 
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.views.app.stored_runs_toggle import LibraryDoor, live_runs
@@ -133,7 +134,7 @@ class Pilot(pn.viewable.Viewer):
         if ahead > 0:
             return f"Repeating the first {self._fork:,} iterations; the fork then waits for changes. {run.message}"
         changes = "change parameters, then press Resume." if self.choice.solver.live else "press Resume."
-        return f"Forked at iteration {self._fork:,}: {changes} {run.message}" if run.status == "paused" else ""
+        return f"Forked at iteration {self._fork:,}: {changes} {run.message}" if run.status is RunStatus.PAUSED else ""
 
     def stop(self) -> None:
         """End the run; its lines stay."""

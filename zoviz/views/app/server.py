@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import secrets
 import socket
 import sys
@@ -18,7 +17,8 @@ from bokeh.util.warnings import BokehUserWarning
 from panel.io.server import ComponentResourceHandler
 from tornado.web import HTTPError
 
-from zoviz.core.types import ZovizError
+from zoviz.core import defaults
+from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.store import Store
 
@@ -81,7 +81,7 @@ def shared_store(url: str | None) -> Store | None:
     url : str, optional
         Default: what the environment variable ZOVIZ_STORE names, else ``sqlite:///zoviz.db``; "none" keeps nothing.
     """
-    url = url or os.environ.get("ZOVIZ_STORE", "sqlite:///zoviz.db")
+    url = url or defaults.store_url()
     if url == "none":
         return None
     try:

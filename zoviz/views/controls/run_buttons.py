@@ -12,16 +12,17 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.models.widgets import Div
 
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.style import amend
 
 _COLOURS = {
-    "ready": "default",
-    "running": "success",
-    "paused": "warning",
-    "finished": "primary",
-    "stopped": "default",
-    "failed": "error",
+    RunStatus.READY: "default",
+    RunStatus.RUNNING: "success",
+    RunStatus.PAUSED: "warning",
+    RunStatus.FINISHED: "primary",
+    RunStatus.STOPPED: "default",
+    RunStatus.FAILED: "error",
 }
 
 
@@ -65,16 +66,16 @@ class Transport(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._box
 
-    def update(self, status: str) -> None:
+    def update(self, status: RunStatus) -> None:
         """Enable what makes sense now."""
-        active = status in ("running", "paused")
+        active = status.active
         enabled = {
             "start": not active,
-            "pause": status == "running",
-            "step": status != "running",
-            "resume": status == "paused",
+            "pause": status is RunStatus.RUNNING,
+            "step": status is not RunStatus.RUNNING,
+            "resume": status is RunStatus.PAUSED,
             "stop": active,
-            "reset": status != "ready",
+            "reset": status is not RunStatus.READY,
         }
         for name, button in self.buttons.items():
             amend(button, disabled=not enabled[name])
@@ -132,7 +133,7 @@ class Status(pn.viewable.Viewer):
 
     def update(self, run: Run | None, error: str = "") -> None:
         """Show the run's counters as they are now; like the figures, only with the document's lock."""
-        status = "ready" if run is None else run.status
+        status = RunStatus.READY if run is None else run.status
         text, percent = self._counters(run, status)
         meter = _METER.format(text=text, percent=f"{percent:.1f}")
         if self._meter.document is None:
@@ -148,7 +149,7 @@ class Status(pn.viewable.Viewer):
             return "Choose a problem and a solver, then press Start.", 0.0
         progress = run.progress
         calls = float(progress.calls * run.replicas)
-        rate = self._speed(calls, status) if status == "running" else calls / max(progress.seconds, 1e-9)
+        rate = self._speed(calls, status) if status is RunStatus.RUNNING else calls / max(progress.seconds, 1e-9)
         fraction = progress.fraction
         text = (
             f"iteration <b>{progress.iteration:,}</b> · calls <b>{progress.calls:,}</b> × {run.replicas} · "
@@ -163,7 +164,7 @@ class Status(pn.viewable.Viewer):
     def _speed(self, calls: float, status: str) -> float:
         now = time.perf_counter()
         before, then = self._last
-        if calls < before or status == "ready":
+        if calls < before or status is RunStatus.READY:
             self._last, self._rate = (calls, now), 0.0
         elif now - then > 0.8:
             self._rate = (calls - before) / (now - then) if then else 0.0

@@ -15,6 +15,7 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.storage.queries import Record
 from zoviz.runs.storage.stored_run import Stored
@@ -105,7 +106,7 @@ class Library(pn.viewable.Viewer):
         enabled = {
             "overlay": bool(chosen),
             "open": one is not None,
-            "resume": one is not None and one.status in ("interrupted", "stopped", "running", "paused"),
+            "resume": one is not None and one.status not in (RunStatus.FINISHED, RunStatus.FAILED),
             "replay": one is not None,
             "fork": one is not None,
             "delete": bool(chosen),
@@ -130,7 +131,7 @@ class Library(pn.viewable.Viewer):
 
     def _again(self, how: str) -> None:
         record = self.archive.chosen[0]
-        if how == "resume" and record.status in ("running", "paused"):
+        if how == "resume" and record.status.active:
             if not self._join(record.id):
                 self._say(
                     f"Expected a run of this server, got one of {record.host} (process {record.pid}): watch it only."

@@ -1,0 +1,33 @@
+"""The defaults that several rooms share, each in one place."""
+
+from __future__ import annotations
+
+import os
+
+FEASIBILITY_TOLERANCE = 1e-6
+"""Largest component of h that counts as feasible, where nobody says otherwise: SciPy's usual figure."""
+
+REPLICAS = 8
+"""Replicas of a run: enough for a band, few enough to be quick."""
+
+CHECKPOINT_SECONDS = 1.0
+"""Seconds between two checkpoints of a stored run."""
+
+STORE_URL = "sqlite:///zoviz.db"
+"""The store in the working folder."""
+
+STORE_VARIABLE = "ZOVIZ_STORE"
+"""The environment variable that names another store."""
+
+CALLS_PER_DIMENSION = 1000
+"""Calls per variable, and once more for the constant, that a budget has where nobody gives one."""
+
+
+def calls_for(n: int) -> int:
+    """Return the default budget of oracle calls for ``n`` variables, 1000 (n + 1)."""
+    return CALLS_PER_DIMENSION * (n + 1)
+
+
+def store_url() -> str:
+    """Return the URL of the store that ``ZOVIZ_STORE`` names, else of the one in the working folder."""
+    return os.environ.get(STORE_VARIABLE, STORE_URL)

@@ -1,0 +1,25 @@
+"""The exceptions of zoviz: each carries one sentence for the person at the screen."""
+
+
+class ZovizError(Exception):
+    """A sentence for the person at the screen: what was expected, what came, what to do."""
+
+
+class MissingExtra(ZovizError, ValueError):
+    """An optional package is not installed; the sentence has the command that installs it."""
+
+
+class Untrusted(ZovizError):
+    """A stored run names what nobody has said may be imported or launched; ``name`` is what to trust."""
+
+    def __init__(self, sentence: str, name: str) -> None:
+        super().__init__(sentence)
+        self.name = name
+
+
+class OracleError(ZovizError):
+    """The black box returned something of the wrong shape, or raised."""
+
+
+class BudgetSpent(Exception):
+    """The next evaluation would exceed the budget of oracle calls; control flow, not an error."""
