@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import shlex
 import sys
 from collections.abc import Sequence
@@ -26,6 +27,32 @@ _ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) sub
 
 _CODES = """exit codes: 0 well, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found, 130 Ctrl-C.
 The store is sqlite:///zoviz.db here, or what --store or the environment variable ZOVIZ_STORE names."""
+
+
+_NEGATIVE = re.compile(r"-(\d|\.\d|inf)", re.IGNORECASE)
+"""How a value such as -3:3*4 or -inf:0 begins. No option of ours does."""
+
+
+def with_negative_values(argv: Sequence[str]) -> list[str]:
+    """The words with every value that begins with a minus joined to its option: ``--bounds=-3:3*4``.
+
+    argparse takes such a word for an option, unless the whole of it is a number.
+
+    Parameters
+    ----------
+    argv : sequence of str
+
+    Returns
+    -------
+    list of str
+    """
+    joined: list[str] = []
+    for word in argv:
+        if _NEGATIVE.match(word) and joined and joined[-1].startswith("--") and "=" not in joined[-1]:
+            joined[-1] += f"={word}"
+        else:
+            joined.append(word)
+    return joined
 
 
 def commands() -> list[Command]:
@@ -74,7 +101,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         The exit code.
     """
     whole = parser()
-    args, rest = whole.parse_known_args(argv)
+    args, rest = whole.parse_known_args(with_negative_values(sys.argv[1:] if argv is None else argv))
     if rest and (not hasattr(args, "words") or any(word.startswith("-") for word in rest)):
         whole.error(f"unrecognized arguments: {' '.join(rest)}")
     if rest:  # argparse takes the words of one list from one place only

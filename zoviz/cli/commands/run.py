@@ -19,7 +19,7 @@ class _Run(Command):
   zoviz run NonconvexQCQP n=50 primal_step=0.01 estimator.batch_size=100 --replicas 20 --target gap=1e-2
   zoviz run my_module:problem SLSQP             an object of yours; the solver may be left out and is then chosen
   zoviz run --exe "./sim {input} {output}" --bounds 0:1*4 --constraints 2 --calls 500
-  zoviz run --exe ./bb.exe --format nomad --output-types "OBJ PB" --bounds=-5:5*2 NOMAD
+  zoviz run --exe ./bb.exe --format nomad --output-types "OBJ PB" --bounds -5:5*2 NOMAD
 A name=value is a parameter of the problem or of the solver; zoviz problems NAME and zoviz solvers NAME list them.
 Ctrl-C once stops after the step in progress and keeps everything; twice, at once."""
 
