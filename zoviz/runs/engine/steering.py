@@ -68,7 +68,7 @@ class Steering:
         if name in self._solver.live and chosen:
             worker.inbox.post(name, event.new)
             return
-        with param.parameterized.discard_events(event.obj):
+        with param.discard_events(event.obj):
             setattr(event.obj, event.name, event.old)
         if not chosen:
             raise ValueError(

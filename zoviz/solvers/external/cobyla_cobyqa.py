@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.scipy_internals import cobyqa_minimize
 from zoviz.core.types import Array
 from zoviz.solvers.external.call_cache import Simulator
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
@@ -75,21 +76,10 @@ class COBYQA(Local):
             "maxfev": sys.maxsize,
             "maxiter": sys.maxsize,
         }
-        result = _cobyqa()(values.objective, task.start, (), given["bounds"], given["constraints"], None, options)
+        result = cobyqa_minimize()(
+            values.objective, task.start, (), given["bounds"], given["constraints"], None, options
+        )
         return Ended(result.message)
-
-
-def _cobyqa() -> Any:
-    try:
-        from scipy._lib.cobyqa import minimize
-    except ImportError:
-        try:
-            from cobyqa import minimize
-        except ImportError:
-            raise ImportError(
-                "Expected COBYQA inside SciPy, got a SciPy that keeps it elsewhere: run python -m pip install cobyqa."
-            ) from None
-    return minimize
 
 
 def region(task: Task, constraints: Any, jacobian: Any = None, keep: bool = False) -> dict[str, Any]:

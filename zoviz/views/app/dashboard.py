@@ -8,17 +8,17 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 from panel.io.callbacks import PeriodicCallback
-from panel.util import edit_readonly
 
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
-from zoviz.views.app.browser_patches import keep_styles
 from zoviz.views.app.run_controller import Pilot
 from zoviz.views.app.stored_runs_toggle import LibraryDoor, live_runs
+from zoviz.views.common.bokeh_internals import keep_styles
 from zoviz.views.common.lazy_panel import Slot
+from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.style import THEME, section
 from zoviz.views.controls.picker import Choice
 from zoviz.views.controls.program_output import PrintedCard
@@ -175,9 +175,5 @@ class Dashboard(Pilot):
             theme_config=THEME,
             busy_indicator=None,
         )
-        # A browser sets any property: of a logo that is a path, Panel would read the file and send it.
-        page.param["logo"].class_ = type(None)
-        # Else each click in any session has every open page searched for models, to say twice that it is busy.
-        with edit_readonly(page):
-            page.busy = False
+        harden_page(page)
         return page

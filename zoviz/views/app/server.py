@@ -7,20 +7,17 @@ import secrets
 import socket
 import sys
 import threading
-import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
-from bokeh.core.property.visual import Image
-from bokeh.util.warnings import BokehUserWarning
-from panel.io.server import ComponentResourceHandler
-from tornado.web import HTTPError
 
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.store import Store
+from zoviz.views.common.bokeh_internals import ignore_known_references, read_no_named_files
+from zoviz.views.common.panel_internals import import_no_addressed_modules
 
 
 def prepare() -> None:
@@ -37,31 +34,12 @@ def prepare() -> None:
     pn.extension("tabulator", notifications=True, exception_handler=_show)
 
 
-_of_any = ComponentResourceHandler.parse_url_path
-_image_of_any = Image.transform
-
-
-def _of_loaded(handler: ComponentResourceHandler, path: str) -> str:
-    """Panel's own way to a component's file, which imports whatever module an address names: for loaded ones only."""
-    module, _, rest = path.partition("/")
-    if rest.partition("/")[0] not in getattr(sys.modules.get(module), "__dict__", {}):
-        raise HTTPError(404, "Component not found")
-    return _of_any(handler, path)
-
-
-def _image_of_no_file(kind: Image, value: Any) -> Any:
-    """Bokeh's own reading of a tool's icon, but that text names no file: a browser may send it."""
-    return value if isinstance(value, str) else _image_of_any(kind, value)
-
-
 def _settle() -> None:
     """What every process that serves pages needs, whoever starts the server."""
     sys.setswitchinterval(5e-4)
-    # A table that is shown sends its style sheets back, of which Bokeh tells on the terminal each time.
-    warnings.filterwarnings("ignore", message="reference already known", category=BokehUserWarning)
-    route: Any = ComponentResourceHandler
-    icon: Any = Image
-    route.parse_url_path, icon.transform = _of_loaded, _image_of_no_file
+    ignore_known_references()
+    import_no_addressed_modules()
+    read_no_named_files()
 
 
 def _show(error: BaseException) -> None:

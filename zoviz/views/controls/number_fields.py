@@ -17,6 +17,7 @@ from panel.custom import PyComponent
 from panel.widgets.base import WidgetBase
 
 from zoviz.core.parameters import Scale
+from zoviz.views.common.panel_internals import linked_parameter
 from zoviz.views.common.style import FIELD
 
 Value: TypeAlias = int | float | None
@@ -109,7 +110,6 @@ class NumberField(PyComponent, WidgetBase):
     end = param.Number(default=None, allow_None=True, doc="Soft upper bound.")
 
     _parameter: param.Parameter | None = None
-    _param_pane = _param_name = None  # pn.Param sets them after __init__
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"sizing_mode": "stretch_width", **params})
@@ -127,9 +127,7 @@ class NumberField(PyComponent, WidgetBase):
 
     def _edited(self) -> param.Parameter | None:
         """Find the Parameter late: pn.Param names it after construction, and its bounds may change."""
-        if self._parameter is None and isinstance(self._param_pane, pn.Param):
-            return self._param_pane.object.param[self._param_name]
-        return self._parameter
+        return linked_parameter(self) if self._parameter is None else self._parameter
 
     def _rule(self) -> Rule:
         edited = self._edited()

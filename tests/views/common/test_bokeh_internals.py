@@ -1,0 +1,51 @@
+"""What zoviz replaces inside Bokeh is still there, and still needs it; its effect in a browser: tests/apps."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import inspect
+import re
+from pathlib import Path
+
+import bokeh
+import pytest
+from bokeh.core.property.visual import Image
+from packaging.specifiers import SpecifierSet
+
+from zoviz.views.common import bokeh_internals
+from zoviz.views.common.bokeh_internals import VERSIONS, read_no_named_files
+
+SCRIPT = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js"
+
+
+def test_this_bokeh_was_checked() -> None:
+    assert importlib.metadata.version("bokeh") in SpecifierSet(VERSIONS), (
+        "check this file's claims, then widen VERSIONS"
+    )
+
+
+def test_bokehs_own_icons_are_still_read_from_files() -> None:
+    """Once they are not, ``read_no_named_files`` has nothing to do."""
+    source = inspect.getsource(bokeh_internals._transform_any_image)
+    assert "Path(value)" in source and "path.exists()" in source
+
+
+def test_text_names_no_file_and_arrays_are_still_images(tmp_path: Path) -> None:
+    import numpy as np
+
+    read_no_named_files()
+    path = tmp_path / "words.svg"
+    path.write_text("<svg/>")
+    assert Image().transform(str(path)) == str(path)
+    assert Image().transform(np.zeros((2, 2, 3), dtype=np.uint8)).startswith("data:image/png;base64,")
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "method"),
+    [("core/dom", "InlineStyleSheet", "_update"), ("core/visuals/visual", "VisualProperties", "_get_css_value")],
+)
+def test_what_is_replaced_in_the_browser_stands_where_it_is_looked_for(module: str, name: str, method: str) -> None:
+    script = SCRIPT.read_text(encoding="utf-8")
+    source = script.partition(f"/* {module}.js */")[2].partition("\n},\n/* ")[0]
+    body = re.search(rf"^    class {name}\b.*?^    }}$", source, re.MULTILINE | re.DOTALL)
+    assert body and re.search(rf"^        {method}\(", body[0], re.MULTILINE), f"{name} with a method {method}"

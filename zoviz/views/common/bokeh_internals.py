@@ -1,0 +1,53 @@
+"""Whatever zoviz replaces inside Bokeh; ``tests/views/common/test_bokeh_internals.py`` tells of changes."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from bokeh.core.property.visual import Image
+from bokeh.document import Document
+from bokeh.models import CustomJS
+from bokeh.util.warnings import BokehUserWarning
+
+VERSIONS = ">=3.9,<3.10"
+"""Versions of Bokeh for which this was checked."""
+
+_transform_any_image = Image.transform
+
+
+def _transform_no_file(kind: Image, value: Any) -> Any:
+    """Read a tool's icon as Bokeh does, except that text names no file."""
+    return value if isinstance(value, str) else _transform_any_image(kind, value)
+
+
+def read_no_named_files() -> None:
+    """Keep the icons of tools from being read from files: a browser may send any text, and would be sent the file."""
+    icon: Any = Image
+    icon.transform = _transform_no_file
+
+
+def ignore_known_references() -> None:
+    """Silence the warning for references sent twice: a table sends its style sheets back whenever it is shown."""
+    warnings.filterwarnings("ignore", message="reference already known", category=BokehUserWarning)
+
+
+# Bokeh 3.9 writes the style sheet of every axis and renderer at each paint, even where it stays as it is, and the
+# browser then computes all styles again: a third of what a page costs while a run goes on. And it asks the browser for
+# the style of every line and label, several times a paint, lest the page's own style sheet has another colour for it:
+# ours have none, and each question has the browser compute what has changed since the last.
+_KEEP_STYLES = """
+    const {InlineStyleSheet} = Bokeh.require("core/dom"), {VisualProperties} = Bokeh.require("core/visuals/visual");
+    const sheet = InlineStyleSheet?.prototype, look = VisualProperties?.prototype;
+    if (sheet?._update && !sheet.keeps) {
+        const write = sheet._update;
+        sheet.keeps = true;
+        sheet._update = function (css) { if (this.el.textContent !== css) write.call(this, css); };
+    }
+    if (look?._get_css_value) look._get_css_value = () => "";
+"""
+
+
+def keep_styles(document: Document) -> None:
+    """Have BokehJS leave unchanged style sheets alone on a page, and ask the browser for no styles of its own."""
+    document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))

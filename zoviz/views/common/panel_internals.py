@@ -1,0 +1,57 @@
+"""Whatever zoviz replaces or reads inside Panel; ``tests/views/common/test_panel_internals.py`` tells of changes."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+from panel.io.server import ComponentResourceHandler
+from panel.util import edit_readonly
+from tornado.web import HTTPError
+
+VERSIONS = ">=1.9,<1.10"
+"""Versions of Panel for which this was checked."""
+
+_parse_any_path = ComponentResourceHandler.parse_url_path
+
+
+def _parse_loaded_path(handler: ComponentResourceHandler, path: str) -> str:
+    """Resolve a component's file as Panel does, but only for modules that are loaded already."""
+    module, _, rest = path.partition("/")
+    if rest.partition("/")[0] not in getattr(sys.modules.get(module), "__dict__", {}):
+        raise HTTPError(404, "Component not found")
+    return _parse_any_path(handler, path)
+
+
+def import_no_addressed_modules() -> None:
+    """Keep the route for components' files from importing whatever module an address names.
+
+    Panel 1.9 passes the first part of the address to ``importlib.import_module``: whoever reaches the server could have
+    any module on the path imported.
+    """
+    route: Any = ComponentResourceHandler
+    route.parse_url_path = _parse_loaded_path
+
+
+def linked_parameter(widget: Any) -> param.Parameter | None:
+    """The Parameter that ``pn.Param`` made a widget for; None for a widget that it did not make.
+
+    ``pn.Param`` writes both names on the widget after its construction, and has no public way to ask for them.
+    """
+    pane = getattr(widget, "_param_pane", None)
+    return pane.object.param[widget._param_name] if isinstance(pane, pn.Param) else None
+
+
+def harden_page(page: pmui.Page) -> None:
+    """Take from a page two properties that a browser or another session could use against the server.
+
+    A browser may set any property: where the logo is text, Panel reads the file of that name and sends it, so only None
+    is left as a value. And ``busy`` is set by every click of any session, for which every open page is searched for
+    models twice; a value of its own, rather than a link to ``pn.state.busy``, ends that.
+    """
+    page.param["logo"].class_ = type(None)
+    with edit_readonly(page):
+        page.busy = False
