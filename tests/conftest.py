@@ -7,9 +7,12 @@ import os
 import signal
 from collections.abc import Generator, Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
+
+if TYPE_CHECKING:
+    from zoviz.runs.store import Store
 
 try:
     import fcntl
@@ -62,6 +65,18 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
 def root() -> Path:
     """Folder of the project: the one that holds pyproject.toml."""
     return ROOT
+
+
+@pytest.fixture
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
+    """An empty store in a file; PostgreSQL's where the test is marked so (``helpers.stores.EACH_KIND``)."""
+    from zoviz.runs.store import Store
+
+    if getattr(request, "param", "sqlite") == "postgresql":
+        yield request.getfixturevalue("emptied")
+        return
+    with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as one:
+        yield one
 
 
 @pytest.fixture

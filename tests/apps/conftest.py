@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
-from helpers.lab import Lab, playwright_errors, wait_until_idle
+from helpers.dashboard_page import Lab, playwright_errors, wait_until_idle
 from helpers.serving import DASHBOARD, Pages, Server, start
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.lab import HANDLE, Lab
+from helpers.dashboard_page import HANDLE, Lab
 from helpers.serving import Server
 
 LOCKED = "Fixed while a run is in progress"
@@ -127,7 +127,7 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
     assert lab.enabled("Start") and "objective" in lab.js("return find('plot-Gap').title.text")
 
 
-@pytest.mark.slow  # tests/views/test_light_page.py reads the same text without a browser
+@pytest.mark.slow  # tests/views/app/test_dashboard_light_page.py reads the same text without a browser
 def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[[str], Lab]) -> None:
     lab = open_app(ON_A_BALL)
     assert lab.page.get_by_role("combobox").first.inner_text() == "Least squares on a ball (yours)"

@@ -24,7 +24,7 @@ EVERY = {name: cls for name, cls in discover("zoviz.solvers", Solver).items() if
 # library, a solver accepts nothing and says so.
 SOLVERS = {name: cls for name, cls in EVERY.items() if cls().accepts(NonconvexQCQP()) is None}
 # Other libraries' optimisers: no estimator, no live parameter, duals that may be unknown (NaN), and steps that are not
-# comparable; tests/solvers/peers asks how far they come.
+# comparable; tests/solvers/external asks how far they come.
 PEERS = {name for name, cls in EVERY.items() if cls().estimator is None}
 EVERY_PROBLEM = {n: cls for n, cls in discover("zoviz.problems", Problem).items() if cls.__module__[:6] == "zoviz."}
 # One that asks for something, as a program's does for the program, has tests of its own.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helpers.bowl import Bowl, made
+from helpers.quadratic_bowl import Bowl, made
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import delete
 
 from helpers import waiting
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.runs.engine.trace import Trace
+from zoviz.runs.storage.schema import RUNS
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG
 
@@ -45,9 +47,17 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as one:
-        yield one
+def emptied(shared: Store) -> Store:
+    """The session's PostgreSQL store, without the runs of other tests."""
+    with shared.database.writing() as connection:
+        connection.execute(delete(RUNS))
+    return shared
+
+
+@pytest.fixture
+def path(store: Store) -> Path:
+    """The file of a store."""
+    return Path(store.database.name)
 
 
 @pytest.fixture

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from helpers.lab import Lab
+from helpers.dashboard_page import Lab
 
 KEYS = ["gap", "gap.low", "gap.high"]
 

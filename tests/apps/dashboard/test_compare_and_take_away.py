@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.lab import HANDLE, Lab
+from helpers.dashboard_page import HANDLE, Lab
 
 
 def test_two_runs_side_by_side(lab: Lab) -> None:

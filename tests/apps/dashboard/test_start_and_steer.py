@@ -7,7 +7,7 @@ import re
 
 import pytest
 
-from helpers.lab import HANDLE, Lab
+from helpers.dashboard_page import HANDLE, Lab
 
 # When the key went down and when the mark came, both by the browser's clock.
 WATCH = """

@@ -1,0 +1,98 @@
+"""Black boxes as they are in practice: calls that take too long, and a parent that is killed meanwhile."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from types import ModuleType
+
+import numpy as np
+import pytest
+
+from helpers.faulty_black_box import BOX, POINTS, UNSCALED, alive
+from zoviz import Run
+from zoviz.evaluation.worker_processes import Processes
+from zoviz.problems import BlackBox
+from zoviz.solvers import ZOCEG
+
+HANGING = """
+import os, sys, time
+from zoviz import minimize
+
+def hangs(x):
+    print(os.getpid(), flush=True)
+    time.sleep(120.0)
+
+if __name__ == "__main__":
+    minimize(hangs, [0.5, 0.5], timeout=100.0)
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_hang_does_not_outlive_a_parent_that_is_killed(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(HANGING)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        [sys.executable, str(tmp_path / "script.py")], stdout=subprocess.PIPE, text=True, env=environment
+    ) as parent:
+        child = int(parent.stdout.readline())
+        parent.kill()
+    deadline = time.monotonic() + 10.0
+    while time.monotonic() < deadline:
+        try:
+            os.kill(child, 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.05)
+    os.kill(child, signal.SIGKILL)
+    pytest.fail("the process that evaluated outlived its parent")
+
+
+# --- calls that take too long -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["hangs", "hangs_in_another"])
+def test_a_hang_costs_one_timeout_and_is_counted(name: str, functions: ModuleType) -> None:
+    problem = BlackBox(getattr(functions, name), functions.slope, bounds=BOX, timeout=0.4)
+    expected = BlackBox(functions.bowl, functions.slope, bounds=BOX).evaluate(POINTS)
+    problem.evaluate(POINTS[:1])  # the first process is there
+    started = time.monotonic()
+    value = problem.evaluate(POINTS)
+    assert time.monotonic() - started < 20.0
+    np.testing.assert_array_equal(np.isnan(value.f), [False, True, False, False])
+    np.testing.assert_array_equal(value.f[[0, 2, 3]], expected.f[[0, 2, 3]])
+    np.testing.assert_array_equal(value.h[[0, 2, 3]], expected.h[[0, 2, 3]])
+    assert "Expected a value within 0.4 s, got none at x = [0.9 0. ]." in problem.mishap
+    problem.release()
+    assert alive() == 0
+
+
+def test_hangs_in_several_processes_are_waited_for_together(functions: ModuleType) -> None:
+    processes = Processes(lambda x: time.sleep(60.0), 4, 0.5)
+    try:
+        started = time.monotonic()
+        outcomes = processes.outcomes(list(np.zeros((8, 2))))
+        assert time.monotonic() - started < 8 * 0.5, "eight hangs in four processes: two timeouts, not eight"
+    finally:
+        processes.close()
+    assert all(outcome.counted and isinstance(outcome.error, TimeoutError) for outcome in outcomes)
+
+
+def test_a_run_with_hangs_ends(functions: ModuleType) -> None:
+    problem = BlackBox(functions.hangs, bounds=BOX, x0=[0.49, 0.5], timeout=0.3, workers=2, **UNSCALED)
+    solver = ZOCEG(primal_step=0.2, dual_step=0.2, dual_cap=1.0)
+    started = time.monotonic()
+    result = Run(problem=problem, solver=solver, replicas=1, iterations=20).run()
+    assert time.monotonic() - started < 20.0
+    assert result.status == "finished" and result.failures[0] >= 1 and result.best_value[0] < 1e-4
+
+
+def test_counting_constraints_does_not_hang(functions: ModuleType) -> None:
+    problem = BlackBox(functions.bowl, functions.hangs, bounds=BOX, x0=[0.9, 0.0], timeout=0.3)
+    with pytest.raises(TimeoutError, match="Expected a value within 0.3 s") as caught:
+        _ = problem.m
+    assert any("with m given it is not needed" in note for note in caught.value.__notes__)

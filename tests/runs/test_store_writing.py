@@ -1,0 +1,153 @@
+"""A store: what is written while a run goes on, and of runs that fail."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from sqlalchemy import func, select
+
+from helpers.stores import EACH_KIND, Small
+from zoviz import Run
+from zoviz.core.errors import ZovizError
+from zoviz.problems import BlackBox
+from zoviz.runs.storage.schema import SEGMENTS
+from zoviz.runs.store import Store
+from zoviz.solvers import ZOCEG
+
+pytestmark = EACH_KIND
+
+# --- what is written --------------------------------------------------------------------------------------------------
+
+
+def test_a_finished_run_is_read_back_whole(store: Store, small: Small, same_trace: Callable[..., None]) -> None:
+    targets = {"violation": [20.0, 1.0], "relative_gap": 0.1}
+    run = small(iterations=300, targets=targets, label="the first", study="one")
+    result = run.run()
+    stored = store.load(run.id)
+    same_trace(run.trace, stored.trace)
+    same_trace(run.path, stored.path)
+    for name in (
+        "x",
+        "fun",
+        "maxcv",
+        "success",
+        "multipliers",
+        "best_feasible",
+        "best_value",
+        "calls",
+        "nfev",
+        "failures",
+    ):
+        np.testing.assert_array_equal(getattr(stored.result, name), getattr(result, name), err_msg=name)
+    assert (stored.result.message, stored.result.nit, stored.seed) == (result.message, 300, 3)
+    assert stored.resolved == run.resolved and stored.progress == run.progress and not stored.active
+    assert [(t.metric, t.threshold) for t in stored.hits] == [(t.metric, t.threshold) for t in run.hits]
+    for mine, theirs in zip(stored.hits, run.hits, strict=True):
+        np.testing.assert_array_equal(mine.seconds, theirs.seconds)
+    assert stored.versions["numpy"] == np.__version__ and "python" in stored.versions
+    assert stored.problem.n == 5 and stored.solver.primal_step is None
+    record = stored.record
+    assert (record.label, record.study, record.status, record.iterations) == ("the first", "one", "finished", 300)
+    assert record.objective == pytest.approx(result.fun.mean()) and record.violation == result.maxcv.max()
+    assert record.best_value == result.best_value.min() and record.calls == run.progress.calls
+
+
+def test_a_run_is_in_the_store_while_it_goes_on(store: Store, small: Small, until: Callable[..., None]) -> None:
+    run = small(checkpoint=0.05).start()
+    try:
+        assert store.load(run.id).status == "running" and store.count(status="running") == 1
+        until(lambda: store.load(run.id).record.iterations > 20 and len(store.load(run.id).trace) > 20)
+        run.change("primal_step", 0.9 * run.resolved["primal_step"])
+        until(lambda: len(store.load(run.id).journal) == 1)
+        assert store.load(run.id).journal[0] == run.journal[0]
+        until(lambda: np.isfinite(store.load(run.id).result.best_value).all())
+        assert store.load(run.id).result.message == "The run is running."
+        run.pause()
+        until(lambda: store.load(run.id).status == "paused")
+        until(lambda: store.load(run.id).result.nit == run.progress.iteration)
+        assert store.load(run.id).trace["iteration"][-1] == run.progress.iteration
+    finally:
+        run.stop()
+        run.wait(10)
+    assert store.load(run.id).status == "stopped"
+    assert store.load(run.id).message == run.message
+
+
+def test_it_is_flushed_at_least_once_a_second(store: Store, small: Small, until: Callable[..., None]) -> None:
+    run = small().start()  # with the default checkpoint
+    try:
+        until(lambda: run.progress.iteration > 10)
+        records, end = [], time.monotonic() + 2.7
+        while time.monotonic() < end:
+            records.append(store.runs()[0])
+            time.sleep(0.02)
+    finally:
+        run.stop()
+        run.wait(10)
+    seen = {record.updated: record.iterations for record in records}
+    assert len(seen) >= 3 and list(seen.values()) == sorted(set(seen.values()))
+    assert np.median(np.diff(list(seen))) <= 1.0
+
+
+def test_a_long_run_keeps_a_bounded_trace(
+    store: Store, small: Small, same_trace: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Thinned many times while it is being stored: what comes back is what the run itself has in the end."""
+    from zoviz.runs.engine import worker
+    from zoviz.runs.engine.trace import Trace
+    from zoviz.runs.storage import stored_run
+
+    monkeypatch.setattr(worker, "Trace", lambda capacity=32: Trace(min(capacity, 32)))
+    monkeypatch.setattr(stored_run, "CAPACITY", 32)
+    run = small(iterations=1501, checkpoint=0.01)
+    run.run()
+    loaded = store.load(run.id)
+    same_trace(run.trace, loaded.trace)
+    same_trace(run.path, loaded.path)
+    assert loaded.trace.stride == run.trace.stride > 16
+    with store.database.reading() as connection:
+        held = connection.execute(select(func.sum(SEGMENTS.c.rows)).where(SEGMENTS.c.kind == "trace")).scalar_one()
+    assert held <= 2 * 32
+
+
+def test_a_run_without_a_store_writes_nothing(store: Store, small: Small) -> None:
+    small(store=None, iterations=5).run()
+    assert store.count() == 0
+
+
+def test_a_url_does_as_well(store: Store, small: Small) -> None:
+    run = small(store=store.url, iterations=5)
+    run.run()
+    assert store.load(run.id).status == "finished"
+
+
+def test_a_failed_run_keeps_what_it_had(store: Store) -> None:
+    asked = []
+
+    def breaks(x: np.ndarray) -> float:
+        asked.append(x)
+        if len(asked) > 60:
+            raise RuntimeError("the simulator is on fire")
+        return float(x @ x)
+
+    run = Run(problem=BlackBox(breaks, bounds=[(-1, 2)] * 2), solver=ZOCEG(), replicas=1, iterations=500, store=store)
+    with pytest.raises(RuntimeError, match="on fire"):
+        run.run()
+    stored = store.load(run.id)
+    assert stored.status == "failed" and "on fire" in stored.message
+    assert len(stored.trace) == len(run.trace) > 1
+    with pytest.raises(ZovizError, match="Pass the problem or the solver itself"):
+        _ = stored.problem
+
+
+def test_a_run_that_fails_at_the_start_is_there_too(store: Store) -> None:
+    run = Run(problem=BlackBox(), solver=ZOCEG(), calls=2, replicas=2, store=store)
+    with pytest.raises(ValueError, match="Expected a budget"):
+        run.run()
+    stored = store.load(run.id)
+    assert stored.status == "failed" and len(stored.trace) == 0
+    with pytest.raises(ZovizError, match="no iterate yet"):
+        _ = stored.result
