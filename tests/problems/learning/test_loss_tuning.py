@@ -13,8 +13,8 @@ from helpers.project import ROOT
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]"')
 
-from zoviz.core.streams import Streams  # noqa: E402
 from zoviz.core.errors import MissingExtra  # noqa: E402
+from zoviz.core.streams import Streams  # noqa: E402
 from zoviz.core.types import Array  # noqa: E402
 from zoviz.problems import LossTuning  # noqa: E402
 from zoviz.problems.learning.convnet import ConvNet  # noqa: E402
