@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.sets import Box
-from zoviz.core.streams import Streams
+from zoviz.core.streams import RandomSource, Streams
 from zoviz.core.types import Array, Constants, Estimate, Evaluation
 from zoviz.estimators import GradientEstimator
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import Oracle, ValueOracle
 from zoviz.problems import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
@@ -57,7 +57,14 @@ class Exact(GradientEstimator):
     problem = Corner()
 
     def estimate(
-        self, phi: Any, x: Array, oracle: Oracle | Composed, streams: Streams, *, base: Any = None, radius: Any = None
+        self,
+        phi: Any,
+        x: Array,
+        oracle: ValueOracle,
+        streams: RandomSource,
+        *,
+        base: Any = None,
+        radius: Any = None,
     ) -> Estimate:
         problem, zero = self.problem, np.zeros(len(x))
         n = problem.n

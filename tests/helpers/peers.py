@@ -13,9 +13,9 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 
-FIXED: dict[type[Peer], dict[str, Any]] = {
+FIXED: dict[type[ExternalSolver], dict[str, Any]] = {
     COBYLA: {"initial_radius": 0.8, "final_radius": 1e-6},
     COBYQA: {"initial_radius": 0.8, "final_radius": 1e-6},
     SLSQP: {"difference": 1e-7, "tolerance": 1e-10},
@@ -27,13 +27,13 @@ BOUNDS = ((-4.0, 4.0), (-4.0, 4.0))
 START = [-2.5, 1.2]
 
 
-def mark(cls: type[Peer]) -> Any:
+def mark(cls: type[ExternalSolver]) -> Any:
     missing = [name for name in cls.needs if importlib.util.find_spec(name) is None]
     reason = f'{", ".join(missing)} missing: python -m pip install "zoviz[{cls.extra}]"'
     return pytest.param(cls, id=cls.__name__, marks=pytest.mark.skipif(bool(missing), reason=reason))
 
 
-def each(*classes: type[Peer]) -> pytest.MarkDecorator:
+def each(*classes: type[ExternalSolver]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("cls", [mark(cls) for cls in classes])
 
 
@@ -56,7 +56,7 @@ class Simulation:
 class World:
     """A peer at work by hand."""
 
-    def __init__(self, solver: Peer, problem: Any, replicas: int = 2) -> None:
+    def __init__(self, solver: ExternalSolver, problem: Any, replicas: int = 2) -> None:
         self.solver, self.streams = solver, Streams(0, replicas)
         self.oracle = Oracle(problem, self.streams)
         self.state = solver.init(problem.initial(self.streams), self.oracle, self.streams)

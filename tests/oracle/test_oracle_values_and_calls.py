@@ -11,7 +11,7 @@ import pytest
 from helpers.quadratic_bowl import Bowl, made, points
 from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.types import Array, Evaluation
-from zoviz.oracle import Composed
+from zoviz.oracle import DerivedOracle
 
 
 class Unconstrained(Bowl):
@@ -101,7 +101,7 @@ def test_wrong_shapes_get_a_sentence_with_frozen_replicas_too() -> None:
 
 def test_composed_shares_counts_failures_and_budget() -> None:
     oracle = made(Bowl(), limit=3)
-    doubled = Composed(oracle, lambda x: Evaluation(2.0 * oracle(x).f, np.zeros((*x.shape[:-1], 2))))
+    doubled = DerivedOracle(oracle, lambda x: Evaluation(2.0 * oracle(x).f, np.zeros((*x.shape[:-1], 2))))
     x = points(3, 2, 3)
     np.testing.assert_array_equal(doubled(x).f, 2.0 * Bowl().evaluate(x).f)
     assert oracle.calls.tolist() == [2, 2, 2] and doubled.contract == "deterministic"

@@ -9,14 +9,14 @@ import pytest
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Sample
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.papers.sogd.regret import product_spread
 from zoviz.problems import QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.inner_solution import settle
 from zoviz.runs.run import Run
 from zoviz.solvers import SOGD, ZOSOGD
-from zoviz.solvers.bilevel.base import Shared, Triple
+from zoviz.solvers.bilevel.base import RepeatedNumbers, Triple
 from zoviz.solvers.bilevel.measured_curvatures import measured_magnitudes
 
 PROBLEMS = {
@@ -104,8 +104,8 @@ def test_estimated_directions_have_the_exact_ones_as_means(problem: OnlineBileve
     problem.noise = "deterministic"
     oracle = Oracle(problem, streams)
     at = Triple(*(np.repeat(one, replicas, axis=0) for one in (x, y, v)))
-    found, _ = solver.raw(Rounds(oracle), at, Shared(streams))
-    exact, _ = SOGD().raw(Rounds(oracle), at, Shared(streams))
+    found, _ = solver.raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
+    exact, _ = SOGD().raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
     for estimates, wanted in zip(found, exact, strict=True):
         error = estimates.std(axis=0) / np.sqrt(replicas)
         assert (np.abs(estimates.mean(axis=0) - wanted[0]) <= 4.5 * error + 1e-4).all()
@@ -190,7 +190,7 @@ def test_measured_magnitudes_are_of_the_right_size(first_order: bool) -> None:
     problem = QuadraticBilevel(n=8, d=8, sampling_noise=0.0)
     streams = Streams(0, 3)
     oracle = Oracle(problem, streams)
-    found = measured_magnitudes(Rounds(oracle), oracle, problem.initial(streams), streams, first_order)
+    found = measured_magnitudes(BilevelOracle(oracle), oracle, problem.initial(streams), streams, first_order)
     known = problem.magnitudes
     assert found.measured and str(oracle.spent) in found.source
     assert 0.7 * known.inner_curvature <= found.inner_curvature <= 3.0 * known.inner_curvature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,6 +13,39 @@ from zoviz.core.types import Array
 _BLOCK = 4096
 _BLOCK_TOTAL = 1 << 20
 """Numbers drawn ahead: per replica, and at most in all."""
+
+
+class RandomSource(Protocol):
+    """Random numbers of R rows, read by purpose: all that a gradient estimator draws from."""
+
+    @property
+    def replicas(self) -> int:
+        """R, the number of rows."""
+
+    def normal(self, purpose: str, *shape: int) -> Array:
+        """Standard normal numbers, shape (R, *shape), not to be written to."""
+
+    def uniform(self, purpose: str, *shape: int) -> Array:
+        """Uniform numbers on [0, 1), shape (R, *shape), not to be written to."""
+
+    def subset(self, purpose: str, n: int, size: int, repeats: int = 1) -> np.ndarray:
+        """Uniform subsets of {0..n-1} of ``size`` sorted indices, shape (R, repeats, size)."""
+
+
+def draw_subset(source: RandomSource, purpose: str, n: int, size: int, repeats: int) -> np.ndarray:
+    """Uniform subsets of {0..n-1} without replacement, made of a source's uniform numbers.
+
+    Returns
+    -------
+    ndarray of int, shape (R, repeats, size)
+        ``size`` distinct indices each, sorted.
+    """
+    if size == n:
+        return np.broadcast_to(np.arange(n), (source.replicas, repeats, n))
+    if size == 1:
+        return (source.uniform(purpose, repeats, 1) * n).astype(np.intp)
+    keys = source.uniform(purpose, repeats, n)
+    return np.sort(np.argpartition(keys, size - 1, axis=-1)[..., :size], axis=-1)
 
 
 class _Filler:
@@ -171,12 +204,7 @@ class Streams:
         ndarray of int, shape (R, repeats, size)
             ``size`` distinct indices each, sorted.
         """
-        if size == n:
-            return np.broadcast_to(np.arange(n), (self.replicas, repeats, n))
-        if size == 1:
-            return (self.uniform(purpose, repeats, 1) * n).astype(np.intp)
-        keys = self.uniform(purpose, repeats, n)
-        return np.sort(np.argpartition(keys, size - 1, axis=-1)[..., :size], axis=-1)
+        return draw_subset(self, purpose, n, size, repeats)
 
     def snapshot(self) -> dict[tuple[str, str, float], Mark]:
         """The place that every sequence has been read to."""

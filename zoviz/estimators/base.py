@@ -10,9 +10,9 @@ import numpy as np
 import param
 
 from zoviz.core.parameters import Scale
-from zoviz.core.streams import Streams
+from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import ValueOracle
 
 Phi = Callable[[Evaluation], Array]
 """Any scalar of (f, h), e.g. the Lagrangian at y: Evaluation of shapes (R, ...), (R, ..., m) to (R, ...)."""
@@ -55,8 +55,8 @@ class GradientEstimator(param.Parameterized):
         self,
         phi: Phi,
         x: Array,
-        oracle: Oracle | Composed,
-        streams: Streams,
+        oracle: ValueOracle,
+        streams: RandomSource,
         *,
         base: Evaluation | None = None,
         radius: float | None = None,
@@ -68,8 +68,8 @@ class GradientEstimator(param.Parameterized):
         phi : callable
             Evaluation to (R, ...).
         x : Array, shape (R, n)
-        oracle : Oracle
-        streams : Streams
+        oracle : ValueOracle
+        streams : RandomSource
             Source of the directions.
         base : Evaluation, optional
             The value at ``x`` under the oracle's current sample, where it is already paid for.
@@ -125,8 +125,8 @@ class DirectionalEstimator(GradientEstimator):
         self,
         phi: Phi,
         x: Array,
-        oracle: Oracle | Composed,
-        streams: Streams,
+        oracle: ValueOracle,
+        streams: RandomSource,
         *,
         base: Evaluation | None = None,
         radius: float | None = None,
@@ -154,7 +154,7 @@ class DirectionalEstimator(GradientEstimator):
             square += np.einsum("rk,rk,rk->r", w, w, squares)
         return self._summary(total, square, good, base, oracle)
 
-    def _slopes(self, phi: Phi, x: Array, u: Array, lengths: Array, origin: Any, oracle: Oracle | Composed) -> Array:
+    def _slopes(self, phi: Phi, x: Array, u: Array, lengths: Array, origin: Any, oracle: ValueOracle) -> Array:
         steps = lengths[..., None] * u
         if self.central:
             # Both ends in one call: noise comes in the order of the directions, however they are cut into chunks.
@@ -164,7 +164,7 @@ class DirectionalEstimator(GradientEstimator):
         steps += x[:, None]
         return (phi(oracle(steps)) - origin) / lengths
 
-    def _summary(self, total: Array, square: Array, good: Any, base: Any, oracle: Oracle | Composed) -> Estimate:
+    def _summary(self, total: Array, square: Array, good: Any, base: Any, oracle: ValueOracle) -> Estimate:
         if isinstance(good, np.ndarray):
             empty = good == 0
             if empty.any():

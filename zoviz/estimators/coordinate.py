@@ -7,10 +7,10 @@ import math
 import numpy as np
 import param
 
-from zoviz.core.streams import Streams
+from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators.base import GradientEstimator, Phi, chunks
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import ValueOracle
 
 
 class Coordinate(GradientEstimator):
@@ -63,8 +63,8 @@ class Coordinate(GradientEstimator):
         self,
         phi: Phi,
         x: Array,
-        oracle: Oracle | Composed,
-        streams: Streams,
+        oracle: ValueOracle,
+        streams: RandomSource,
         *,
         base: Evaluation | None = None,
         radius: float | None = None,
@@ -90,7 +90,7 @@ class Coordinate(GradientEstimator):
         return Estimate(gradient, self._variance(slopes, gradient, noisy), base)
 
     def _differences(
-        self, phi: Phi, x: Array, index: np.ndarray, r: float, oracle: Oracle | Composed, central: bool
+        self, phi: Phi, x: Array, index: np.ndarray, r: float, oracle: ValueOracle, central: bool
     ) -> Array:
         """phi(x + r e_i) / r, or the central difference, for every index (R, q)."""
         replicas, n = x.shape
@@ -117,7 +117,7 @@ class Coordinate(GradientEstimator):
         np.add.at(good, at, ~failed)
         return np.where(failed, (total / np.maximum(good, 1.0))[at], slopes)
 
-    def _origins(self, phi: Phi, x: Array, base: Evaluation | None, oracle: Oracle | Composed) -> Array:
+    def _origins(self, phi: Phi, x: Array, base: Evaluation | None, oracle: ValueOracle) -> Array:
         """Base values of the k sweeps, (R, 1) shared or (R, k) fresh."""
         first = phi(base)[:, None] if base is not None else np.empty((len(x), 0))
         if self.batch_size == 1 or oracle.contract != "independent":

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.core.streams import Streams
+from zoviz.core.streams import RandomSource, draw_subset
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import GradientEstimator
-from zoviz.estimators.known_part import WithKnown
+from zoviz.estimators.known_part import ProximalOracle
 from zoviz.estimators.scalars import objective
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import DerivedOracle, ProblemOracle
 
 
 class Jacobian(NamedTuple):
@@ -38,8 +38,8 @@ class Jacobian(NamedTuple):
 def jacobian(
     estimator: GradientEstimator,
     x: Array,
-    oracle: Any,
-    streams: Streams,
+    oracle: ProblemOracle,
+    streams: RandomSource,
     *,
     base: Evaluation | None,
     shared: bool,
@@ -50,19 +50,18 @@ def jacobian(
     Shared directions cost one estimate in oracle calls, separate ones p estimates: a probe then serves one function.
     The estimator sees p replicas for each of ours, and neither base values nor directions are paid for twice.
     """
-    if isinstance(oracle, WithKnown):
+    if isinstance(oracle, ProximalOracle):
         raw = None if base is None else oracle.without(x, base)
-        options: dict[str, Any] = {"base": raw, "shared": shared, "with_objective": with_objective}
-        found = jacobian(estimator, x, oracle.raw, streams, **options)
+        found = jacobian(estimator, x, oracle.raw, streams, base=raw, shared=shared, with_objective=with_objective)
         slopes, known = np.moveaxis(_stacked(oracle.slopes(x), with_objective), -1, 1), oracle.known(x)
         whole = None if found.base is None else oracle.add(x, found.base)
         perturbed = found.perturbed + _stacked(known, with_objective)
         return Jacobian(found.gradients + slopes, found.variances, perturbed, whole)
     count = oracle.m + with_objective
-    folded = _Folded(oracle, count, shared, with_objective)
+    folded = _FoldedOracle(oracle, len(x), count, shared, with_objective)
     known_base = None if base is None else Evaluation(_stacked(base, with_objective).reshape(-1), _NOTHING)
     estimate = estimator.estimate(
-        objective, np.repeat(x, count, axis=0), folded, _FoldedStreams(streams, count, shared), base=known_base
+        objective, np.repeat(x, count, axis=0), folded, _FoldedNumbers(streams, count, shared), base=known_base
     )
     shape = (len(x), count)
     perturbed = (folded.total / folded.good).reshape(shape)
@@ -74,15 +73,18 @@ _NOTHING = np.empty(0)
 """Constraints of a scalar function: none are looked at."""
 
 
-class _Folded(Composed):
+class _FoldedOracle(DerivedOracle):
     """An oracle of (R p, ..., n): row r p + i is replica r seen through its function i."""
 
-    def __init__(self, oracle: Oracle, count: int, shared: bool, with_objective: bool) -> None:
+    def __init__(self, oracle: ProblemOracle, replicas: int, count: int, shared: bool, with_objective: bool) -> None:
         super().__init__(oracle, self._values)
-        self.fail = lambda mask: oracle.fail(mask.reshape(-1, count).any(axis=1))
-        self._oracle, self._count, self._shared, self._with_objective = oracle, count, shared, with_objective
+        self._count, self._shared, self._with_objective = count, shared, with_objective
         self.base: Evaluation | None = None
-        self.total, self.good = np.zeros(oracle.active.size * count), np.zeros(oracle.active.size * count)
+        self.total, self.good = np.zeros(replicas * count), np.zeros(replicas * count)
+
+    def fail(self, mask: np.ndarray | np.bool) -> None:
+        """Report the replicas of which a row, (R p,) of bool, cannot go on."""
+        super().fail(mask.reshape(-1, self._count).any(axis=1))
 
     def _values(self, points: Array) -> Evaluation:
         p = self._count
@@ -104,12 +106,16 @@ class _Folded(Composed):
         return Evaluation(values, _NOTHING)
 
 
-class _FoldedStreams(Streams):
+class _FoldedNumbers:
     """Random numbers of R replicas for R p rows: the same for the p rows of a replica, or separate ones."""
 
-    def __init__(self, streams: Streams, count: int, shared: bool) -> None:
-        super().__init__(streams.seed, streams.replicas * count)
-        self._source, self._count, self._shared = streams, count, shared
+    def __init__(self, source: RandomSource, count: int, shared: bool) -> None:
+        self._source, self._count, self._shared = source, count, shared
+
+    @property
+    def replicas(self) -> int:
+        """R p."""
+        return self._source.replicas * self._count
 
     def normal(self, purpose: str, *shape: int) -> Array:
         """Shape (R p, *shape)."""
@@ -118,6 +124,10 @@ class _FoldedStreams(Streams):
     def uniform(self, purpose: str, *shape: int) -> Array:
         """Shape (R p, *shape)."""
         return self._fold(self._source.uniform, purpose, shape)
+
+    def subset(self, purpose: str, n: int, size: int, repeats: int = 1) -> np.ndarray:
+        """Sorted subsets of {0..n-1}, shape (R p, repeats, size)."""
+        return draw_subset(self, purpose, n, size, repeats)
 
     def _fold(self, draw: Callable[..., Array], purpose: str, shape: tuple[int, ...]) -> Array:
         if self._shared:

@@ -6,20 +6,21 @@ from collections.abc import Callable
 
 import numpy as np
 
-from zoviz.core.streams import Streams
+from zoviz.core.sets import Set
+from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.estimators.base import Phi
 from zoviz.estimators.scalars import Lagrangian
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import DerivedOracle, ProblemOracle, ValueOracle
 
 
-class WithKnown(Composed):
+class PartlyKnownOracle(DerivedOracle):
     """A black box plus functions whose values and derivatives are known.
 
     Parameters
     ----------
-    raw : Oracle or Composed
+    raw : ValueOracle
         The black box.
     known : callable
         Points (R, ..., d) to the known part's ``Evaluation``.
@@ -29,7 +30,7 @@ class WithKnown(Composed):
     """
 
     def __init__(
-        self, raw: Oracle | Composed, known: Callable[[Array], Evaluation], slopes: Callable[[Array], Evaluation]
+        self, raw: ValueOracle, known: Callable[[Array], Evaluation], slopes: Callable[[Array], Evaluation]
     ) -> None:
         super().__init__(raw, lambda points: self.add(points, raw(points)))
         self.raw, self.known, self.slopes = raw, known, slopes
@@ -45,43 +46,46 @@ class WithKnown(Composed):
         return Evaluation(value.f - known.f, value.h - known.h)
 
 
-class Proximal(WithKnown):
+class ProximalOracle(PartlyKnownOracle):
     r"""The black box of a proximal subproblem, for a solver to run on.
 
     .. math:: f(x) + \mu_0 \|x - c\|^2, \qquad h_i(x) + \mu_i \|x - c\|^2
 
     Parameters
     ----------
-    oracle : Oracle
+    oracle : ProblemOracle
     centre : Array, shape (R, n)
         c, where the whole equals the black box.
     weight : float
         mu_0.
     weights : Array, shape (R, m)
         mu_i.
-    paid : Evaluation, optional
-        The value at ``centre`` under the present sample, where it is paid for: returned once for that very array.
     """
 
-    def __init__(
-        self,
-        oracle: Oracle,
-        centre: Array,
-        weight: float,
-        weights: Array,
-        paid: Evaluation | None = None,
-    ) -> None:
-        super().__init__(oracle, self._values, self._slopes)
-        self.n, self.m, self.domain, self.resample = oracle.n, oracle.m, oracle.domain, oracle.resample
-        self._centre, self._weight, self._weights = centre, weight, weights
-        self._paid = paid
+    raw: ProblemOracle
 
-    def __call__(self, points: Array) -> Evaluation:
-        """Values at the points, shape (R, ..., n)."""
-        if points is self._centre and self._paid is not None:
-            value, self._paid = self._paid, None
-            return value
-        return super().__call__(points)
+    def __init__(self, oracle: ProblemOracle, centre: Array, weight: float, weights: Array) -> None:
+        super().__init__(oracle, self._values, self._slopes)
+        self._centre, self._weight, self._weights = centre, weight, weights
+
+    @property
+    def n(self) -> int:
+        """Number of variables."""
+        return self.raw.n
+
+    @property
+    def m(self) -> int:
+        """Number of constraints."""
+        return self.raw.m
+
+    @property
+    def domain(self) -> Set:
+        """X, that of the black box."""
+        return self.raw.domain
+
+    def resample(self, size: int | tuple[int, ...] = 1) -> None:
+        """Begin a new sample of the black box, of mini-batches of this size."""
+        self.raw.resample(size)
 
     def _values(self, points: Array) -> Evaluation:
         flat = points.ndim == 2
@@ -94,19 +98,19 @@ class Proximal(WithKnown):
         return Evaluation(self._weight * twice, self._weights[:, None] * twice[..., None])
 
 
-def saddle(oracle: Oracle | Proximal) -> Composed:
+def saddle(oracle: ProblemOracle) -> DerivedOracle:
     """The saddle function f(x) + <y, h(x)> of z = (x, y) as an oracle on R^(n + m), its value in f.
 
     What is known of the oracle is known of its saddle function.
     """
     n = oracle.n
 
-    def evaluate(z: Array, at: Callable[[Array], Evaluation]) -> Evaluation:
-        value = at(np.ascontiguousarray(z[..., :n]))
+    def evaluate(z: Array, values: Callable[[Array], Evaluation]) -> Evaluation:
+        value = values(np.ascontiguousarray(z[..., :n]))
         return Evaluation(value.f + (z[..., n:] * value.h).sum(axis=-1), value.h)
 
-    if not isinstance(oracle, Proximal):
-        return Composed(oracle, lambda z: evaluate(z, oracle))
+    if not isinstance(oracle, ProximalOracle):
+        return DerivedOracle(oracle, lambda z: evaluate(z, oracle))
 
     def slopes(z: Array) -> Evaluation:
         x, y = np.ascontiguousarray(z[:, :n]), z[:, n:]
@@ -114,16 +118,16 @@ def saddle(oracle: Oracle | Proximal) -> Composed:
         flat = np.concatenate([of_x, of_y], axis=1)
         return Evaluation(flat, np.zeros((*flat.shape, oracle.m)))
 
-    raw = Composed(oracle, lambda z: evaluate(z, oracle.raw))
-    return WithKnown(raw, lambda z: evaluate(z, oracle.known), slopes)
+    raw = DerivedOracle(oracle, lambda z: evaluate(z, oracle.raw))
+    return PartlyKnownOracle(raw, lambda z: evaluate(z, oracle.known), slopes)
 
 
 def estimated(
     estimator: GradientEstimator,
     phi: Phi,
     x: Array,
-    oracle: Oracle | Composed,
-    streams: Streams,
+    oracle: ValueOracle,
+    streams: RandomSource,
     *,
     base: Evaluation | None = None,
     radius: float | None = None,
@@ -132,7 +136,7 @@ def estimated(
 
     Parameters and result are those of ``GradientEstimator.estimate``; the variance is that of the estimated part.
     """
-    if not isinstance(oracle, WithKnown):
+    if not isinstance(oracle, PartlyKnownOracle):
         return estimator.estimate(phi, x, oracle, streams, base=base, radius=radius)
     raw = None if base is None else oracle.without(x, base)
     estimate = estimator.estimate(phi, x, oracle.raw, streams, base=raw, radius=radius)

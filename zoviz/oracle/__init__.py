@@ -1,8 +1,9 @@
 """The only road from a solver to a problem, and ways of seeing it."""
 
-from zoviz.oracle.bilevel import Rounds
-from zoviz.oracle.derived import Composed
+from zoviz.oracle.bilevel import BilevelOracle
+from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.first_order import FirstOrder
 from zoviz.oracle.oracle import Oracle
+from zoviz.oracle.protocols import ProblemOracle, ValueOracle
 
-__all__ = ["Composed", "FirstOrder", "Oracle", "Rounds"]
+__all__ = ["BilevelOracle", "DerivedOracle", "FirstOrder", "Oracle", "ProblemOracle", "ValueOracle"]

@@ -10,7 +10,7 @@ import numpy as np
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
-from zoviz.oracle.derived import Composed
+from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.oracle import Oracle
 from zoviz.problems.bilevel import OnlineBilevel
 
@@ -18,7 +18,7 @@ KINDS = ("f value", "g value", "f gradient", "g gradient", "g Hessian-vector", "
 """What is counted apart, as names of ``Oracle.counts``: each is one call a point, whatever its mini-batch."""
 
 
-class Rounds:
+class BilevelOracle:
     """What a bilevel method sees of an ``OnlineBilevel`` problem: the present round's functions, or a past one's.
 
     Points are (R, ..., n) and (R, ..., d), v as y. Every value, gradient (of f in x and y at once; of g in y) and
@@ -46,9 +46,9 @@ class Rounds:
         """The round's data, to be kept for ``at``."""
         return self._oracle.sample if self._sample is None else self._sample
 
-    def at(self, sample: Any) -> Rounds:
+    def at(self, sample: Any) -> BilevelOracle:
         """The functions of a past round."""
-        return Rounds(self._oracle, sample)
+        return BilevelOracle(self._oracle, sample)
 
     def initial(self, streams: Streams) -> Array:
         """The follower's start, (R, d)."""
@@ -79,13 +79,13 @@ class Rounds:
         """Derivative in x of <grad_y g_t, v>."""
         return self._ask("g Jacobian-vector", self._problem.inner_jacobian_vector, (x.shape,), x, y, v)[0]
 
-    def view(self, evaluate: Callable[[Array], Array]) -> Composed:
+    def view(self, evaluate: Callable[[Array], Array]) -> DerivedOracle:
         """An oracle of one scalar for a gradient estimator: ``evaluate`` maps points to (R, ...) through this view."""
 
         def joint(points: Array) -> Evaluation:
             return Evaluation(evaluate(points), np.empty((*points.shape[:-1], 0)))
 
-        return Composed(self._oracle, joint)
+        return DerivedOracle(self._oracle, joint)
 
     def _ask(
         self, kind: str, method: Callable[..., Any], shapes: tuple[tuple[int, ...], ...], *places: Array

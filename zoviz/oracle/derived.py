@@ -7,26 +7,33 @@ from collections.abc import Callable
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.oracle.oracle import Oracle
+from zoviz.oracle.protocols import ValueOracle
 
 
-class Composed:
+class DerivedOracle:
     """An oracle seen through a function of the points: the same budget, counts and failures.
 
     It is how a solver estimates the gradient of something wider than (f, h), e.g. of a saddle function on (x, y).
 
     Parameters
     ----------
-    oracle : Oracle or Composed
+    oracle : ValueOracle
     evaluate : callable
         Maps points (R, ..., d) to an ``Evaluation``, through ``oracle``.
     """
 
-    def __init__(self, oracle: Oracle | Composed, evaluate: Callable[[Array], Evaluation]) -> None:
-        self._evaluate = evaluate
-        self.contract: str = oracle.contract
-        self.fail: Callable[[np.ndarray | np.bool], None] = oracle.fail
+    def __init__(self, oracle: ValueOracle, evaluate: Callable[[Array], Evaluation]) -> None:
+        self._oracle, self._evaluate = oracle, evaluate
 
-    def __call__(self, points: Array) -> Evaluation:
+    @property
+    def contract(self) -> str:
+        """The noise contract of the oracle behind it."""
+        return self._oracle.contract
+
+    def __call__(self, points: Array, /) -> Evaluation:
         """Values at the points, shape (R, ..., d)."""
         return self._evaluate(points)
+
+    def fail(self, mask: np.ndarray | np.bool) -> None:
+        """Report replicas that cannot go on, (R,) of bool, to the oracle behind it."""
+        self._oracle.fail(mask)

@@ -86,6 +86,8 @@ class Solver(param.Parameterized):
     checkpointable: ClassVar[bool] = True
     """Whether the state has all that the next step needs; a method that keeps more elsewhere is begun again from its
     start after an interruption, with the values that it was told."""
+    external: ClassVar[bool] = False
+    """Whether the method is another library's, which may not be installed."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
     """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 

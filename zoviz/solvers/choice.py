@@ -9,7 +9,6 @@ from zoviz.core import registry
 from zoviz.core.registry import discover
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
-from zoviz.solvers.external.base import Peer
 
 
 def named(method: Solver | type[Solver] | str) -> Solver:
@@ -149,7 +148,7 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     missing = ""
     for name, reason in ((name, row.reason) for row in TABLE if row.applies(situation) for name in row.methods):
         cls = known.get(registry.key(name))
-        if cls is None or (issubclass(cls, Peer) and not extras):
+        if cls is None or (cls.external and not extras):
             continue
         solver = cls()
         if solver.accepts(problem) is None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.core.types import Array, Constants, Evaluation
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import DerivedOracle, ValueOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
 
 
-def with_proximal(oracle: Oracle, centre: Array, weight: float) -> Composed:
+def with_proximal(oracle: ValueOracle, centre: Array, weight: float) -> DerivedOracle:
     """The oracle with (weight/2) ||x - centre||^2 added to f."""
 
     def evaluate(x: Array) -> Evaluation:
@@ -18,7 +18,7 @@ def with_proximal(oracle: Oracle, centre: Array, weight: float) -> Composed:
         offset = x - (centre if x.ndim == 2 else centre[:, None])
         return Evaluation(value.f + 0.5 * weight * np.square(offset).sum(axis=-1), value.h)
 
-    return Composed(oracle, evaluate)
+    return DerivedOracle(oracle, evaluate)
 
 
 def joint_target(target: Target | None, problem: Problem, info: Info) -> Target | None:

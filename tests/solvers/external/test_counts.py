@@ -9,12 +9,12 @@ from helpers.peers import BOUNDS, EACH, FIXED, IN_PROCESS, START, Simulation, ea
 from zoviz.problems import BlackBox
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYQA, SLSQP
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 
 
 @EACH
 @pytest.mark.parametrize("calls", [9, 13])
-def test_the_budget_ends_it_and_every_call_is_counted(cls: type[Peer], calls: int) -> None:
+def test_the_budget_ends_it_and_every_call_is_counted(cls: type[ExternalSolver], calls: int) -> None:
     simulation = Simulation()
     run = Run(
         problem=BlackBox(simulation, scaled=False, bounds=BOUNDS, m=2, joint=True), solver=cls(**FIXED[cls]), replicas=3
@@ -30,7 +30,7 @@ def test_the_budget_ends_it_and_every_call_is_counted(cls: type[Peer], calls: in
 
 
 @EACH
-def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[Peer]) -> None:
+def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[ExternalSolver]) -> None:
     calls = {}
     for noise in ("deterministic", "independent"):
         simulation = Simulation()
@@ -45,7 +45,7 @@ def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[Pee
 
 
 @IN_PROCESS
-def test_a_replica_that_ends_early_is_not_charged_any_more(cls: type[Peer]) -> None:
+def test_a_replica_that_ends_early_is_not_charged_any_more(cls: type[ExternalSolver]) -> None:
     # Every replica by itself ends after as many calls as among others.
     together = Run(problem=BlackBox(scaled=False), solver=cls(**FIXED[cls]), replicas=3, iterations=900)
     result = together.run()
@@ -58,7 +58,7 @@ def test_a_replica_that_ends_early_is_not_charged_any_more(cls: type[Peer]) -> N
 
 
 @each(SLSQP)
-def test_repeats_are_charged_under_independent_noise_only(cls: type[Peer]) -> None:
+def test_repeats_are_charged_under_independent_noise_only(cls: type[ExternalSolver]) -> None:
     repeats = {}
     for noise in ("deterministic", "common", "independent"):
         simulation = Simulation()
@@ -75,7 +75,7 @@ def test_repeats_are_charged_under_independent_noise_only(cls: type[Peer]) -> No
 
 
 @each(COBYQA)
-def test_constraints_asked_for_again_are_free_without_noise_and_charged_with_it(cls: type[Peer]) -> None:
+def test_constraints_asked_for_again_are_free_without_noise_and_charged_with_it(cls: type[ExternalSolver]) -> None:
     counts = {}
     for noise in ("deterministic", "independent"):
         simulation = Simulation()

@@ -13,7 +13,7 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 
 
 class Kept:
@@ -46,7 +46,7 @@ class Kept:
         return of_f, of_h
 
 
-def by_scipy(cls: type[Peer], kept: Kept) -> None:
+def by_scipy(cls: type[ExternalSolver], kept: Kept) -> None:
     from scipy.optimize import BFGS, Bounds, NonlinearConstraint, minimize
 
     box, h = Bounds([-4, -4], [4, 4]), NonlinearConstraint(kept.h, -np.inf, 0.0)
@@ -100,7 +100,7 @@ def by_nomad(kept: Kept, seed: int) -> None:
     PyNomad.optimize(evaluate, START, [-4.0, -4.0], [4.0, 4.0], lines)
 
 
-def alone(cls: type[Peer], seed: int) -> Array:
+def alone(cls: type[ExternalSolver], seed: int) -> Array:
     """The points that the library evaluates by itself."""
     kept = Kept()
     if cls is CMAES:
@@ -114,7 +114,7 @@ def alone(cls: type[Peer], seed: int) -> Array:
 
 @EACH
 @pytest.mark.filterwarnings("ignore:delta_grad == 0.0:UserWarning")  # SciPy by itself; the peer is quiet
-def test_the_course_is_the_librarys_own_point_by_point(cls: type[Peer]) -> None:
+def test_the_course_is_the_librarys_own_point_by_point(cls: type[ExternalSolver]) -> None:
     simulation = Simulation()
     box = BlackBox(simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True)
     run = Run(problem=box, solver=cls(**FIXED[cls]), replicas=1, iterations=25 if cls is CMAES else 2000)
@@ -128,7 +128,7 @@ def test_the_course_is_the_librarys_own_point_by_point(cls: type[Peer]) -> None:
 
 
 @EACH
-def test_the_optimum_of_known_problems_with_the_rules_own_values(cls: type[Peer]) -> None:
+def test_the_optimum_of_known_problems_with_the_rules_own_values(cls: type[ExternalSolver]) -> None:
     slow = {"models": False} if cls is NOMAD else {}
     run = Run(problem=BlackBox(scaled=False), solver=cls(**slow), replicas=2, calls=350 if cls is NOMAD else 700)
     result = run.run()
@@ -147,7 +147,7 @@ def test_the_optimum_of_known_problems_with_the_rules_own_values(cls: type[Peer]
 
 
 @EACH
-def test_a_step_is_pure_and_replays_at_no_call(cls: type[Peer]) -> None:
+def test_a_step_is_pure_and_replays_at_no_call(cls: type[ExternalSolver]) -> None:
     world = World(cls(**FIXED[cls]), NonconvexQCQP(n=3))
     early = world.step(4)
     late = world.step(5)
@@ -170,7 +170,7 @@ def test_a_step_is_pure_and_replays_at_no_call(cls: type[Peer]) -> None:
 
 
 @EACH
-def test_a_fork_and_a_replay_take_the_same_course(cls: type[Peer]) -> None:
+def test_a_fork_and_a_replay_take_the_same_course(cls: type[ExternalSolver]) -> None:
     run = Run(problem=NonconvexQCQP(n=3), solver=cls(**FIXED[cls]), replicas=2, iterations=12)
     run.run()
     again = Run.replay(run)
@@ -182,7 +182,7 @@ def test_a_fork_and_a_replay_take_the_same_course(cls: type[Peer]) -> None:
 
 
 @EACH
-def test_unbounded_and_unconstrained(cls: type[Peer]) -> None:
+def test_unbounded_and_unconstrained(cls: type[ExternalSolver]) -> None:
     box = BlackBox(lambda x: float(((x - [0.3, 0.7]) ** 2).sum()), bounds=[(None, 3.0), (-1.0, None)], x0=[1.0, 1.5])
     slow = {"models": False} if cls is NOMAD else {}
     result = Run(problem=box, solver=cls(**slow), replicas=2, calls=600).run()
@@ -190,7 +190,7 @@ def test_unbounded_and_unconstrained(cls: type[Peer]) -> None:
 
 
 @pytest.mark.parametrize("cls", FIXED)
-def test_a_coordinate_that_the_bounds_fix_stays_where_it_is(cls: type[Peer]) -> None:
+def test_a_coordinate_that_the_bounds_fix_stays_where_it_is(cls: type[ExternalSolver]) -> None:
     """SciPy's COBYLA and COBYQA would hand out shorter points, and cma refuse."""
     problem = BlackBox(
         lambda x: float(np.square(x - 1.0).sum()),

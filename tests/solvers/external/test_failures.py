@@ -15,7 +15,7 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, SLSQP, TrustConstr
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Ended, Task
 
 
@@ -33,7 +33,7 @@ class Faulty(COBYLA):
 
 
 @each(COBYLA)
-def test_an_error_of_a_library_ends_its_replica_and_all_of_them_the_run(cls: type[Peer]) -> None:
+def test_an_error_of_a_library_ends_its_replica_and_all_of_them_the_run(cls: type[ExternalSolver]) -> None:
     starts = NonconvexQCQP(n=2).initial(Streams(0, 8))[:, 0]
     assert (starts > 0).any() and (starts < 0).any()
     run = Run(problem=NonconvexQCQP(n=2), solver=Faulty(**FIXED[cls]), replicas=8, calls=5)
@@ -50,7 +50,7 @@ def test_an_error_of_a_library_ends_its_replica_and_all_of_them_the_run(cls: typ
 
 
 @EACH
-def test_a_value_that_is_not_finite(cls: type[Peer]) -> None:
+def test_a_value_that_is_not_finite(cls: type[ExternalSolver]) -> None:
     count = itertools.count()
 
     def holes(x: Array) -> tuple[float, Array]:
@@ -71,7 +71,7 @@ def test_a_value_that_is_not_finite(cls: type[Peer]) -> None:
 
 @each(SLSQP, TrustConstr)
 @pytest.mark.parametrize("fails", [0, 1, 5])
-def test_a_replica_that_fails_is_frozen_and_leaves_the_others_intact(cls: type[Peer], fails: int) -> None:
+def test_a_replica_that_fails_is_frozen_and_leaves_the_others_intact(cls: type[ExternalSolver], fails: int) -> None:
     starts = BlackBox().initial(Streams(0, 3))
     count = itertools.count()
 

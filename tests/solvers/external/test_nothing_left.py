@@ -20,12 +20,12 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, NOMAD
-from zoviz.solvers.external.base import Peer
-from zoviz.solvers.external.coroutine import Course, Ended, Request, Task
+from zoviz.solvers.external.base import ExternalSolver
+from zoviz.solvers.external.coroutine import Ended, LibraryRun, Request, Task
 
 
 @EACH
-def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[Peer]) -> None:
+def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[ExternalSolver]) -> None:
     here = psutil.Process()
     known = alive(), here.children()
     run = Run(problem=NonconvexQCQP(n=3), solver=cls(**FIXED[cls]), replicas=2).start(steps=3)
@@ -42,7 +42,7 @@ def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[Peer]) 
 
 
 @EACH
-def test_a_solver_that_is_forgotten_leaves_nothing_behind(cls: type[Peer]) -> None:
+def test_a_solver_that_is_forgotten_leaves_nothing_behind(cls: type[ExternalSolver]) -> None:
     known = alive(), psutil.Process().children()
     world = World(cls(**FIXED[cls]), NonconvexQCQP(n=3))
     world.step(2)
@@ -52,7 +52,7 @@ def test_a_solver_that_is_forgotten_leaves_nothing_behind(cls: type[Peer]) -> No
 
 
 @each(NOMAD)
-def test_a_child_ends_with_its_parent(cls: type[Peer]) -> None:
+def test_a_child_ends_with_its_parent(cls: type[ExternalSolver]) -> None:
     script = """
 import os, psutil
 from zoviz.oracle import Oracle
@@ -101,7 +101,7 @@ class TestCourse:
             finally:
                 unwound.append(True)
 
-        course = Course(play, self.TASK)
+        course = LibraryRun(play, self.TASK)
         assert course.wanted.shape == (1, 2)
         del course
         gc.collect()
@@ -113,7 +113,7 @@ class TestCourse:
             ask(None)
             return Ended(f"{f[0]} {h[0, 0]}", np.array([2.0]))
 
-        course = Course(play, self.TASK)
+        course = LibraryRun(play, self.TASK)
         assert course.dual.tolist() == [0.0] and isinstance(Request(course.wanted, None), Request)
         course.answer(Evaluation(np.array([3.0]), np.array([[4.0]])))
         assert course.wanted is None and course.message == ""

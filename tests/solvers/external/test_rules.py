@@ -13,18 +13,18 @@ from zoviz.core.sets import Ball
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import CMAES, COBYLA, NOMAD, Solver
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 
 
 @each(CMAES)
-def test_pycma_leaves_the_global_random_numbers_alone(cls: type[Peer]) -> None:
+def test_pycma_leaves_the_global_random_numbers_alone(cls: type[ExternalSolver]) -> None:
     before = np.random.get_state()[1].copy()  # noqa: NPY002 - that it is left alone is the point
     Run(problem=NonconvexQCQP(n=3), solver=cls(**FIXED[cls]), replicas=2, iterations=20).run()
     np.testing.assert_array_equal(np.random.get_state()[1], before)  # noqa: NPY002
 
 
 @EACH
-def test_what_it_refuses(cls: type[Peer], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_it_refuses(cls: type[ExternalSolver], monkeypatch: pytest.MonkeyPatch) -> None:
     class Round(NonconvexQCQP):
         __abstract = True
 
@@ -42,7 +42,7 @@ def test_what_it_refuses(cls: type[Peer], monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @EACH
-def test_the_rule_widens_what_noise_blurs(cls: type[Peer]) -> None:
+def test_the_rule_widens_what_noise_blurs(cls: type[ExternalSolver]) -> None:
     problem = NonconvexQCQP(n=3)
     quiet = cls().suggest(problem, problem.constants)
     loud = cls().suggest(problem, problem.constants._replace(noise=0.1))

@@ -12,7 +12,7 @@ from zoviz.papers.zoeg.load_tracking import instance
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Task
 
 SCIPY = pytest.mark.skipif(
@@ -21,7 +21,7 @@ SCIPY = pytest.mark.skipif(
 )
 
 
-def suggested(cls: type[Peer], noise: float) -> tuple[dict[str, Any], float, float]:
+def suggested(cls: type[ExternalSolver], noise: float) -> tuple[dict[str, Any], float, float]:
     """The rule's values on load tracking, the median width of its box, and r* = 8^(1/4) sqrt(sigma / L)."""
     problem = LoadTracking(n=100)
     constants = problem.constants._replace(noise=noise)
@@ -30,7 +30,7 @@ def suggested(cls: type[Peer], noise: float) -> tuple[dict[str, Any], float, flo
 
 
 @pytest.mark.parametrize("cls", [SLSQP, TrustConstr])
-def test_the_difference_step_is_that_of_more_and_wild_until_half_of_the_box(cls: type[Peer]) -> None:
+def test_the_difference_step_is_that_of_more_and_wild_until_half_of_the_box(cls: type[ExternalSolver]) -> None:
     values, width, best = suggested(cls, 23.4)
     assert 0.1 * width < best < 0.5 * width, "a step that a tenth of the box would cut"
     assert values["difference"] == pytest.approx(best)
@@ -40,7 +40,7 @@ def test_the_difference_step_is_that_of_more_and_wild_until_half_of_the_box(cls:
 
 @pytest.mark.parametrize("cls", [COBYLA, COBYQA])
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 1.0, 23.4, 1e4])
-def test_a_radius_has_room_to_shrink_down_to_what_noise_leaves(cls: type[Peer], noise: float) -> None:
+def test_a_radius_has_room_to_shrink_down_to_what_noise_leaves(cls: type[ExternalSolver], noise: float) -> None:
     values, width, best = suggested(cls, noise)
     assert values["initial_radius"] == pytest.approx(np.clip(2.0 * best, 0.1 * width, 0.4 * width))
     assert values["final_radius"] <= 0.5 * values["initial_radius"]

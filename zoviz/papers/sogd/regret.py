@@ -24,7 +24,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
 from zoviz.estimators.scalars import objective
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems import QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.run import Run
@@ -183,7 +183,7 @@ def product_spread(radius: float, shared: bool, replicas: int = 200, directions:
     problem = QuadraticBilevel(noise="deterministic")
     streams, rng = Streams(4, replicas), np.random.default_rng(0)
     oracle = Oracle(problem, streams)
-    rounds = Rounds(oracle)
+    rounds = BilevelOracle(oracle)
     x, y, v = (np.repeat(rng.standard_normal((1, 10)), replicas, axis=0) for _ in range(3))
     estimator = CentralSphere(smoothing_radius=5e-3, batch_size=directions)
 

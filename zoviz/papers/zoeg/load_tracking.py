@@ -62,7 +62,6 @@ from zoviz.papers.zoeg.load_tracking_table import (
 from zoviz.problems import LoadTracking
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
-from zoviz.solvers.external.base import Peer
 
 NOISE_SHARE, NOISE_KILOWATTS = 1e-3, 1.0
 """Standard deviations of the noise: of f as a share of f*, and of h."""
@@ -204,9 +203,9 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="methods to run at once, each in a process of its own")
     options = parser.parse_args()
     late = {name: 2 + i for i, name in enumerate(SLOW)}
-    order = sorted(options.methods, key=lambda name: late.get(name, issubclass(everything[name], Peer)))
+    order = sorted(options.methods, key=lambda name: late.get(name, everything[name].external))
     methods = {name: everything[name] for name in order}
-    peers = {name for name, method in methods.items() if issubclass(method, Peer)}
+    peers = {name for name, method in methods.items() if method.external}
     for case in options.case:
         noisy = case == "noisy"
         problem = instance(options.instance, options.n, noisy, options.shown)

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
 import param
 
 from zoviz.core.parameters import Scale
-from zoviz.core.streams import Streams
+from zoviz.core.streams import RandomSource, Streams, draw_subset
 from zoviz.core.types import Array
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
 from zoviz.solvers.base import Info, Solver
@@ -27,27 +28,52 @@ class Triple(NamedTuple, Generic[T]):
     v: T
 
 
-class Shared:
-    """Streams that are read several times over: every pass gives the numbers of the first.
+class RepeatedNumbers:
+    """Random numbers that are read several times over: every pass gives the numbers of the first.
 
     It is how estimates at several points share their directions.
+
+    Parameters
+    ----------
+    source : RandomSource
+        Where the first pass draws from.
     """
 
-    def __init__(self, streams: Streams) -> None:
-        self._streams, self._place = streams, 0
-        self._kept: list[Array] = []
+    def __init__(self, source: RandomSource) -> None:
+        self._source, self._place = source, 0
+        self._drawn: list[tuple[tuple[str, str, tuple[int, ...]], Array]] = []
 
-    def again(self) -> Shared:
+    @property
+    def replicas(self) -> int:
+        """R, that of the source."""
+        return self._source.replicas
+
+    def again(self) -> RepeatedNumbers:
         """Begin another pass."""
         self._place = 0
         return self
 
     def normal(self, purpose: str, *shape: int) -> Array:
-        """Standard normal numbers, as ``Streams.normal``; a pass must ask for the shapes that the first asked for."""
-        if self._place == len(self._kept):
-            self._kept.append(self._streams.normal(purpose, *shape))
+        """Standard normal numbers, shape (R, *shape), not to be written to."""
+        return self._next("normal", self._source.normal, purpose, shape)
+
+    def uniform(self, purpose: str, *shape: int) -> Array:
+        """Uniform numbers on [0, 1), shape (R, *shape), not to be written to."""
+        return self._next("uniform", self._source.uniform, purpose, shape)
+
+    def subset(self, purpose: str, n: int, size: int, repeats: int = 1) -> np.ndarray:
+        """Sorted subsets of {0..n-1}, shape (R, repeats, size)."""
+        return draw_subset(self, purpose, n, size, repeats)
+
+    def _next(self, kind: str, draw: Callable[..., Array], purpose: str, shape: tuple[int, ...]) -> Array:
+        request = kind, purpose, shape
+        if self._place == len(self._drawn):
+            self._drawn.append((request, draw(purpose, *shape)))
+        first, numbers = self._drawn[self._place]
+        if first != request:
+            raise ValueError(f"Expected a pass to ask for {first} as the first did, got {request}: begin anew.")
         self._place += 1
-        return self._kept[self._place - 1]
+        return numbers
 
 
 class RoundSolver(Solver):
@@ -86,7 +112,7 @@ class RoundSolver(Solver):
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
         """The problem's ``magnitudes``, or those measured at the start by charged calls."""
         known = self.known(problem)
-        return known or measured_magnitudes(Rounds(oracle), oracle, x0, streams, self.first_order)
+        return known or measured_magnitudes(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
 
     def tell(self, x: Array, variance: Array | None = None, radius: float = np.nan) -> Info:
         """What a step says of itself, with no constraint and hence no multipliers."""
@@ -131,10 +157,10 @@ class BilevelSolver(RoundSolver):
             "neumann_step": 1.0 / constants.inner_curvature,
         }
 
-    def reveal(self, oracle: Oracle) -> Rounds:
+    def reveal(self, oracle: Oracle) -> BilevelOracle:
         """Begin a round: its functions, through mini-batches of the present sizes."""
         oracle.resample((self.outer_batch, self.inner_batch))
-        return Rounds(oracle)
+        return BilevelOracle(oracle)
 
 
 def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
@@ -171,7 +197,7 @@ def pushed(newest: Array, past: Array, length: int) -> Array:
     return np.pad(recent, ((0, 0), (0, missing), (0, 0))) if missing else recent
 
 
-def neumann(rounds: Rounds, x: Array, y: Array, b: Array, terms: int, step: float) -> Array:
+def neumann(rounds: BilevelOracle, x: Array, y: Array, b: Array, terms: int, step: float) -> Array:
     """-step * sum_{j <= terms} (I - step H)^j b, which tends to -H^-1 b; ``terms`` Hessian-vector products."""
     term = total = -step * b
     for _ in range(terms):
@@ -180,7 +206,7 @@ def neumann(rounds: Rounds, x: Array, y: Array, b: Array, terms: int, step: floa
     return total
 
 
-def conjugate_gradients(rounds: Rounds, x: Array, y: Array, b: Array, start: Array, steps: int) -> Array:
+def conjugate_gradients(rounds: BilevelOracle, x: Array, y: Array, b: Array, start: Array, steps: int) -> Array:
     """``steps`` steps of the method for H v = -b from ``start``; a product each, and one for the first residual."""
     v, residual = start, -b - rounds.hessian_vector(x, y, start)
     direction, square = residual, np.square(residual).sum(axis=-1, keepdims=True)

@@ -8,14 +8,16 @@ import numpy as np
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import Magnitudes
 
 _DIRECTIONS, _POWERS, _STEP = 8, 8, 1e-2
 """Directions of differences, power iterations, and length of the differences' steps."""
 
 
-def measured_magnitudes(rounds: Rounds, oracle: Oracle, x0: Array, streams: Streams, first_order: bool) -> Magnitudes:
+def measured_magnitudes(
+    rounds: BilevelOracle, oracle: Oracle, x0: Array, streams: Streams, first_order: bool
+) -> Magnitudes:
     """L_g, mu_g, L_F and p at (x_1, y_1), from round 0's functions; those of the first replica that has them.
 
     Second differences of values along random directions give mean curvatures of g in y, of f in both, and mixed ones;
@@ -73,7 +75,7 @@ def _first(phi: Callable[[Array], Array], centre: Array, u: Array) -> Array:
     return np.sqrt(np.square((ahead - behind) / (2.0 * _STEP)).mean(axis=1))
 
 
-def _mixed(rounds: Rounds, x: Array, y: Array, u: Array, w: Array) -> Array:
+def _mixed(rounds: BilevelOracle, x: Array, y: Array, u: Array, w: Array) -> Array:
     """Root mean square of the mixed second differences of g along pairs of directions, (R,)."""
     values = [
         rounds.inner(x[:, None] + s * _STEP * u, y[:, None] + r * _STEP * w) for s in (1.0, -1.0) for r in (1.0, -1.0)
@@ -81,7 +83,7 @@ def _mixed(rounds: Rounds, x: Array, y: Array, u: Array, w: Array) -> Array:
     return np.sqrt(np.square((values[0] - values[1] - values[2] + values[3]) / (4.0 * _STEP**2)).mean(axis=1))
 
 
-def _power(rounds: Rounds, x: Array, y: Array, v: Array) -> Array:
+def _power(rounds: BilevelOracle, x: Array, y: Array, v: Array) -> Array:
     """Largest curvature of g in y by power iterations from v, (R,)."""
     size = np.ones(len(v))
     for _ in range(_POWERS):

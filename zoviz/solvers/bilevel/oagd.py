@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver, conjugate_gradients, neumann, window_mean
 
@@ -79,7 +79,7 @@ class OAGD(BilevelSolver):
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OAGDState:
         """No calls."""
-        y = Rounds(oracle).initial(streams)
+        y = BilevelOracle(oracle).initial(streams)
         return OAGDState(x0, y, np.zeros_like(y), (), 0)
 
     def step(self, state: OAGDState, oracle: Oracle, streams: Streams) -> tuple[OAGDState, Info]:
@@ -95,7 +95,7 @@ class OAGD(BilevelSolver):
         new = rounds.domain.project(x - self.outer_step * window_mean(slopes, self.decay))
         return OAGDState(new, y, found[0][1], samples, state.round + 1), self.tell(x)
 
-    def _hypergradient(self, rounds: Rounds, x: Array, y: Array) -> tuple[Array, Array]:
+    def _hypergradient(self, rounds: BilevelOracle, x: Array, y: Array) -> tuple[Array, Array]:
         """One round's, and its system's solution."""
         f_x, f_y = rounds.outer_gradients(x, y)
         if self.system == "neumann":

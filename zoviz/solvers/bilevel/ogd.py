@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver
 
@@ -42,7 +42,7 @@ class OGD(BilevelSolver):
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PairState:
         """No calls."""
-        return PairState(x0, Rounds(oracle).initial(streams), 0)
+        return PairState(x0, BilevelOracle(oracle).initial(streams), 0)
 
     def step(self, state: PairState, oracle: Oracle, streams: Streams) -> tuple[PairState, Info]:
         """A round: both steps from the point that was played."""

@@ -8,12 +8,12 @@ import numpy as np
 import param
 
 from zoviz.core.parameters import Scale
-from zoviz.core.streams import Streams
+from zoviz.core.streams import RandomSource, Streams
 from zoviz.core.types import Array
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.base import Info
-from zoviz.solvers.bilevel.base import BilevelSolver, Shared, Triple, in_ball, recursive
+from zoviz.solvers.bilevel.base import BilevelSolver, RepeatedNumbers, Triple, in_ball, recursive
 
 
 class SimultaneousState(NamedTuple):
@@ -96,7 +96,7 @@ class Simultaneous(BilevelSolver):
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SimultaneousState:
         """v = 0; no calls."""
-        y = Rounds(oracle).initial(streams)
+        y = BilevelOracle(oracle).initial(streams)
         start = Triple(x0, y, np.zeros_like(y))
         nothing = Triple(*map(np.zeros_like, start))
         return SimultaneousState(*start, start, nothing, self.remember(nothing), 0)
@@ -109,13 +109,13 @@ class Simultaneous(BilevelSolver):
         """Directions to step along, and what to remember: the plain ones here."""
         return directions, memory
 
-    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array | None]:
+    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
         """(D^x, D^y, D^v) at a point, and the variance of D^x, (R,)."""
         raise NotImplementedError(f"{type(self).__name__} must define raw(rounds, at, streams).")
 
     def step(self, state: SimultaneousState, oracle: Oracle, streams: Streams) -> tuple[SimultaneousState, Info]:
         """A round: raw directions at this point and, with the same batches, at the last; then all three steps."""
-        rounds, t, at, shared = self.reveal(oracle), state.round + 1, Triple(*state[:3]), Shared(streams)
+        rounds, t, at, shared = self.reveal(oracle), state.round + 1, Triple(*state[:3]), RepeatedNumbers(streams)
         weights, steps = self.weights(t, at), self.steps(t, at)
         directions, variance = self.raw(rounds, at, shared)
         if min(weights) < 1.0:

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
-from zoviz.oracle import Oracle, Rounds
+from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver, conjugate_gradients, pushed, window_mean
 
@@ -70,7 +70,7 @@ class SOBOW(BilevelSolver):
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> WindowState:
         """v = 0; no calls."""
-        y = Rounds(oracle).initial(streams)
+        y = BilevelOracle(oracle).initial(streams)
         return WindowState(x0, y, np.zeros_like(y), np.zeros((len(x0), self.window, x0.shape[1])), np.zeros_like(x0), 0)
 
     def step(self, state: WindowState, oracle: Oracle, streams: Streams) -> tuple[WindowState, Info]:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array
-from zoviz.oracle import Rounds
-from zoviz.solvers.bilevel.base import Shared, Triple
+from zoviz.oracle import BilevelOracle
+from zoviz.solvers.bilevel.base import Triple
 from zoviz.solvers.bilevel.simultaneous import Simultaneous
 
 
@@ -37,7 +38,7 @@ class SOGD(Simultaneous):
     title = "SOGD"
     source = "paper sogd, Algorithm 1"
 
-    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array | None]:
+    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
         """From gradients and products at the point."""
         x, y, v = at
         f_x, f_y = rounds.outer_gradients(x, y)

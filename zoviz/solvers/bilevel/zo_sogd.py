@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from zoviz.core.parameters import Part, Scale
+from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, GradientEstimator
 from zoviz.estimators.scalars import objective
-from zoviz.oracle import Rounds
-from zoviz.solvers.bilevel.base import Shared, Triple, spread_out
+from zoviz.oracle import BilevelOracle
+from zoviz.solvers.bilevel.base import Triple, spread_out
 from zoviz.solvers.bilevel.simultaneous import Simultaneous
 
 
@@ -88,11 +89,10 @@ class ZOSOGD(Simultaneous):
         """rho_s."""
         return self.outer_estimator.smoothing_radius
 
-    def raw(self, rounds: Rounds, at: Triple, streams: Shared) -> tuple[Triple, Array | None]:
+    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
         """Three estimates: of g in y, and of f plus the slope of g along v in y and in x."""
         x, y, v = at
         rho = self.product_radius
-        numbers: Any = streams  # random directions ask for nothing but normal ones
 
         def tilted(places: Array, inner: Array) -> Array:
             offset = rho * spread_out(v, inner)
@@ -102,7 +102,7 @@ class ZOSOGD(Simultaneous):
         follower = rounds.view(lambda points: rounds.inner(spread_out(x, points), points))
         system = rounds.view(lambda points: tilted(spread_out(x, points), points))
         leader = rounds.view(lambda points: tilted(points, spread_out(y, points)))
-        of_y = self.estimator.estimate(objective, y, follower, numbers)
-        of_v = self.estimator.estimate(objective, y, system, numbers)
-        of_x = self.outer_estimator.estimate(objective, x, leader, numbers)
+        of_y = self.estimator.estimate(objective, y, follower, streams)
+        of_v = self.estimator.estimate(objective, y, system, streams)
+        of_x = self.outer_estimator.estimate(objective, x, leader, streams)
         return Triple(of_x.gradient, of_y.gradient, of_v.gradient), of_x.variance

@@ -11,7 +11,7 @@ from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
-from zoviz.oracle import Oracle
+from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.step_rules import diminishing, noisy_radius, radius_at
@@ -133,16 +133,23 @@ class ExtraGradient(Solver):
         """Factors s of the primal and t of the dual step, and 1 + v; differences along coordinates: v = 0."""
         return 0.7, 0.3 / 0.7, 1.0 + self.relative_variance(n)
 
-    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ExtraGradientState:
-        """y = 0; one call."""
+    def init(
+        self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None
+    ) -> ExtraGradientState:
+        """y = 0; one call, unless ``value`` is the oracle's value at ``x0`` under the present sample, paid for."""
         y, noisy = np.zeros((len(x0), oracle.m)), int(oracle.contract == "independent")
-        return ExtraGradientState(x0, y, oracle(x0), np.zeros_like(x0), 0, x0, noisy)
+        value = oracle(x0) if value is None else value
+        return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy)
 
-    def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
+    def field(
+        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+    ) -> Field:
         """Estimate the field at (x, y), where ``value`` is the oracle's value at x."""
         raise NotImplementedError(f"{type(self).__name__} must define field(...).")
 
-    def step(self, state: ExtraGradientState, oracle: Oracle, streams: Streams) -> tuple[ExtraGradientState, Info]:
+    def step(
+        self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
+    ) -> tuple[ExtraGradientState, Info]:
         """Extrapolate, then move from the base point."""
         x, y, value, average, k, recent, noisy = state
         eta = diminishing(self.primal_step, k, self.schedule)

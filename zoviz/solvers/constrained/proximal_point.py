@@ -11,7 +11,7 @@ from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
-from zoviz.estimators.known_part import Proximal
+from zoviz.estimators.known_part import ProximalOracle
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
@@ -165,7 +165,8 @@ class ProximalPoint(Solver):
         if finished <= self.stages:
             take = streams.uniform("stage") < 1.0 / finished
             drawn = np.where(take[:, None], centre, drawn)
-        paid = state.value if centre is state.x else None
+        # By value: a copy of a state, e.g. one that was stored, must take the same course.
+        paid = state.value if np.array_equal(centre, state.x, equal_nan=True) else None
         after = self._stage(centre, paid, finished, drawn, oracle, streams)
         return after._replace(y=state.y, inner=after.inner._replace(y=state.y)) if self.warm_duals else after
 
@@ -173,14 +174,13 @@ class ProximalPoint(Solver):
         self, centre: Array, paid: Evaluation | None, finished: int, drawn: Array, oracle: Oracle, streams: Streams
     ) -> ProximalPointState:
         """The beginning of a stage; at its centre the quadratics are zero, and so are their gradients."""
-        inner = self.inner.init(
-            centre, self._subproblem(oracle, centre, np.ones((len(centre), oracle.m)), paid), streams
-        )
+        subproblem = self._subproblem(oracle, centre, np.ones((len(centre), oracle.m)))
+        inner = self.inner.init(centre, subproblem, streams, value=paid)
         held = (inner.value.h <= 0.0).astype(float)
         return ProximalPointState(centre, inner.y, inner.value, inner, centre, held, 0, finished, drawn)
 
-    def _subproblem(self, oracle: Oracle, centre: Array, held: Array, paid: Evaluation | None = None) -> Proximal:
-        return Proximal(oracle, centre, self.objective_weight, self.constraint_weight * held, paid)
+    def _subproblem(self, oracle: Oracle, centre: Array, held: Array) -> ProximalOracle:
+        return ProximalOracle(oracle, centre, self.objective_weight, self.constraint_weight * held)
 
     def output(self, state: ProximalPointState) -> Array:
         """Where the inner solver stands, or the stage's solution drawn, as ``report`` says."""

@@ -14,7 +14,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
 from zoviz.estimators.scalars import Lagrangian
-from zoviz.oracle import Oracle
+from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.step_rules import diminishing, noisy_radius
@@ -143,16 +143,19 @@ class SZOConEX(Solver):
             "estimator.smoothing_radius": radius,
         }
 
-    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ConEXState:
-        """y = 0, x^{-1} = x^0; one call and a bar draw, and one more call where values do not repeat."""
-        value = oracle(x0)
+    def init(self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None) -> ConEXState:
+        """y = 0, x^{-1} = x^0; one call and a bar draw, and one more call where values do not repeat.
+
+        The first call falls away where ``value`` is the oracle's value at ``x0`` under the present sample, paid for.
+        """
+        value = oracle(x0) if value is None else value
         level = self._foretell(x0, x0, value, oracle, streams)
         if oracle.contract != "deterministic":
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
         return ConEXState(x0, np.zeros((len(x0), oracle.m)), value, level, level, np.zeros_like(x0), 0)
 
-    def step(self, state: ConEXState, oracle: Oracle, streams: Streams) -> tuple[ConEXState, Info]:
+    def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
         """Extrapolate, dual step, primal step, and foretell the constraints at the new point."""
         x, y, value, level, previous, average, k = state
         theta = self.extrapolation
@@ -171,7 +174,9 @@ class SZOConEX(Solver):
         info = Info(variance, x, y, self.estimator.smoothing_radius)
         return ConEXState(x_next, y, oracle(x_next), ahead, level, average, k + 1), info
 
-    def _gradient(self, x: Array, y: Array, value: Evaluation, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:
+    def _gradient(
+        self, x: Array, y: Array, value: Evaluation, oracle: ProblemOracle, streams: Streams
+    ) -> tuple[Array, Array]:
         """G_0 + sum_i y_i G_i at x, and its variance."""
         if self.directions == "shared":
             estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value)
@@ -181,7 +186,9 @@ class SZOConEX(Solver):
         gradient = np.matmul(weights[:, None, :], found.gradients)[:, 0, :]
         return gradient, (np.square(weights) * found.variances).sum(axis=1)
 
-    def _foretell(self, x: Array, there: Array, base: Evaluation | None, oracle: Oracle, streams: Streams) -> Array:
+    def _foretell(
+        self, x: Array, there: Array, base: Evaluation | None, oracle: ProblemOracle, streams: Streams
+    ) -> Array:
         """The constraints at ``there``, linearised at x from a draw of its own."""
         if not oracle.m:
             return np.zeros((len(x), 0))

@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block
 from zoviz.estimators.scalars import Lagrangian
-from zoviz.oracle import Oracle
+from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 
@@ -75,7 +75,9 @@ class ZOBCEG(ExtraGradient):
         noise = float(sweep.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
         return 1.0 + noise / max(constants.slope, constants.curvature * radius) ** 2
 
-    def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
+    def field(
+        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+    ) -> Field:
         """Differences on a random block of x, h(x) on a random block of y, zero elsewhere."""
         estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value, radius=radius)
         size, dual = self.dual_block_size, value.h

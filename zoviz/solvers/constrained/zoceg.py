@@ -9,7 +9,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate
 from zoviz.estimators.known_part import estimated
 from zoviz.estimators.scalars import Lagrangian
-from zoviz.oracle import Oracle
+from zoviz.oracle import ProblemOracle
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 
 
@@ -34,7 +34,9 @@ class ZOCEG(ExtraGradient):
         params.setdefault("estimator", Coordinate(smoothing_radius=None))
         super().__init__(**params)
 
-    def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
+    def field(
+        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+    ) -> Field:
         """Coordinate differences in x, h(x) in y."""
         estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)
         return Field(estimate.gradient, value.h, estimate.variance)

@@ -12,7 +12,7 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Gaussian, Sphere
 from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
-from zoviz.oracle import Oracle
+from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
@@ -71,7 +71,9 @@ class ZOEG(ExtraGradient):
             chosen["dual_step"] = min(chosen["dual_step"], steady)
         return chosen
 
-    def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
+    def field(
+        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+    ) -> Field:
         """Two-point estimate in (x, y), or in x with the exact dual part."""
         n = x.shape[1]
         if self.dual == "exact":

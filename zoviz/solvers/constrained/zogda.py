@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian, objective
-from zoviz.oracle import Composed, Oracle
+from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.step_rules import diminishing, noisy_radius
@@ -136,11 +136,11 @@ class ZOGDA(Solver):
         return GDAState(x, y, value, t + 1), info
 
 
-def _in_duals(oracle: Oracle, x: Array) -> Composed:
+def _in_duals(oracle: Oracle, x: Array) -> DerivedOracle:
     """The Lagrangian at fixed x as an oracle on R^m, its value in f; every point costs a call at x."""
 
     def evaluate(y: Array) -> Evaluation:
         value = oracle(x if y.ndim == 2 else np.repeat(x[:, None], y.shape[1], axis=1))
         return Evaluation(value.f + (y * value.h).sum(axis=-1), value.h)
 
-    return Composed(oracle, evaluate)
+    return DerivedOracle(oracle, evaluate)

@@ -14,14 +14,14 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.external.coroutine import Ask, Course, Ended, History, Record, Task
+from zoviz.solvers.external.coroutine import Ask, Ended, History, LibraryRun, Record, Task
 from zoviz.solvers.measured_constants import look
 
 _ON_BOUNDARY = 1e-9
 """How far a point may lie outside the box, by round-off, and still be reported."""
 
 
-class PeerState(NamedTuple):
+class ExternalState(NamedTuple):
     """Best point so far x, multipliers y (NaN where the library tells none), value at x, who has ended, and why.
 
     ``ended`` (R,) is 1 where the replica's library has ended by itself. ``history`` is all that the libraries were
@@ -35,7 +35,7 @@ class PeerState(NamedTuple):
     history: History
 
 
-class Peer(Solver):
+class ExternalSolver(Solver):
     """An optimiser of another library, one instance per replica.
 
     A step serves one request of every replica's library, an evaluation, a sweep of differences or a generation, by one
@@ -53,6 +53,7 @@ class Peer(Solver):
 
     __abstract = True
 
+    external = True
     needs: ClassVar[tuple[str, ...]] = ("scipy", "greenlet")
     """Modules without which it cannot run."""
     extra: ClassVar[str] = "peers"
@@ -65,7 +66,7 @@ class Peer(Solver):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        self._courses: list[Course] = []
+        self._libraries: list[LibraryRun] = []
         self._at: History | None = None
 
     @property
@@ -103,7 +104,7 @@ class Peer(Solver):
         """Most points of one request."""
         return 1
 
-    def done(self, state: PeerState, active: np.ndarray) -> str | None:
+    def done(self, state: ExternalState, active: np.ndarray) -> str | None:
         """How the libraries ended, once all have.
 
         Raises
@@ -115,35 +116,37 @@ class Peer(Solver):
             return None
         if self._at is not state.history:
             return f"{self.title} has ended in every replica."
-        errors = [course.error for course in self._courses if course.error is not None]
-        if len(errors) == len(self._courses):
+        errors = [library.error for library in self._libraries if library.error is not None]
+        if len(errors) == len(self._libraries):
             raise errors[0]
-        told = dict.fromkeys(course.message.rstrip(".") for course in self._courses if course.message)
+        told = dict.fromkeys(library.message.rstrip(".") for library in self._libraries if library.message)
         return f"{self.title} has ended in every replica: {'; '.join(told)}."
 
     def close(self) -> None:
         """End the libraries: their stacks are unwound, their processes stopped."""
-        courses, self._courses, self._at = self._courses, [], None
-        for course in courses:
-            course.close()
+        libraries, self._libraries, self._at = self._libraries, [], None
+        for library in libraries:
+            library.close()
 
-    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PeerState:
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ExternalState:
         """Start the libraries and serve their first requests, the start itself: one call."""
         seeds = (streams.uniform("peer", 1)[:, 0] * 2**31).astype(np.int64)
         nothing = Evaluation(np.full(len(x0), np.nan), np.full((len(x0), oracle.m), np.nan))
         y = np.full((len(x0), oracle.m), np.nan)
-        state = PeerState(x0, y, nothing, np.zeros(len(x0)), History(x0, seeds))
+        state = ExternalState(x0, y, nothing, np.zeros(len(x0)), History(x0, seeds))
         return self._serve(state, oracle)
 
-    def step(self, state: PeerState, oracle: Oracle, streams: Streams) -> tuple[PeerState, Info]:
+    def step(self, state: ExternalState, oracle: Oracle, streams: Streams) -> tuple[ExternalState, Info]:
         """Serve one request of every replica that still has one."""
         oracle.resample()
         after = self._serve(state, oracle)
         return after, Info(np.full(len(state.x), np.nan), state.x, state.y, np.nan)
 
-    def _serve(self, state: PeerState, oracle: Oracle) -> PeerState:
-        courses = self._stand(state.history, oracle)
-        counts = np.array([0 if course.wanted is None else len(course.wanted) for course in courses]) * oracle.active
+    def _serve(self, state: ExternalState, oracle: Oracle) -> ExternalState:
+        libraries = self._stand(state.history, oracle)
+        counts = (
+            np.array([0 if library.wanted is None else len(library.wanted) for library in libraries]) * oracle.active
+        )
         able = oracle.affords(counts)
         if not (counts * able).any():
             if not able.all():
@@ -155,7 +158,7 @@ class Peer(Solver):
         box = _box(oracle)
         free = _free(box)
         asked = np.repeat(box.lower[None], counts.sum(), axis=0)
-        asked[:, free] = np.concatenate([courses[r].wanted for r in np.flatnonzero(counts)])
+        asked[:, free] = np.concatenate([libraries[r].wanted for r in np.flatnonzero(counts)])
         x[wanted] = asked
         value = oracle(x, wanted)
         heard = wanted & oracle.active[:, None]
@@ -165,31 +168,31 @@ class Peer(Solver):
             heard &= oracle.active[:, None]
         self._at = None
         for r in np.flatnonzero(heard.any(axis=1)):
-            courses[r].answer(Evaluation(value.f[r, : counts[r]], value.h[r, : counts[r]]))
-        for course in courses:
-            course.settle()
+            libraries[r].answer(Evaluation(value.f[r, : counts[r]], value.h[r, : counts[r]]))
+        for library in libraries:
+            library.settle()
         record = Record(np.nonzero(heard)[0], x[heard][:, free], Evaluation(value.f[heard], value.h[heard]))
         self._at = state.history.extended(record)
         best_x, best = better(state, x, value, oracle)
-        ended = np.array([float(course.wanted is None) for course in courses])
-        return PeerState(best_x, np.stack([course.dual for course in courses]), best, ended, self._at)
+        ended = np.array([float(library.wanted is None) for library in libraries])
+        return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ended, self._at)
 
-    def _stand(self, history: History, oracle: Oracle) -> list[Course]:
+    def _stand(self, history: History, oracle: Oracle) -> list[LibraryRun]:
         """The libraries at this point of their history; rebuilt where they stand elsewhere."""
-        if self._at is history and all(course.here for course in self._courses):
-            return self._courses
+        if self._at is history and all(library.here for library in self._libraries):
+            return self._libraries
         self.close()
         domain, play = _box(oracle), self.clone().play  # a twin's: the stacks must not keep this solver alive
         free = _free(domain)
         lower, upper = domain.lower[free], domain.upper[free]
         for start, seed in zip(history.start, history.seeds, strict=True):
             task = Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed))
-            self._courses.append(Course(play, task))
-        for course in self._courses:
-            course.settle()
-        history.replay(self._courses)
+            self._libraries.append(LibraryRun(play, task))
+        for library in self._libraries:
+            library.settle()
+        history.replay(self._libraries)
         self._at = history
-        return self._courses
+        return self._libraries
 
 
 def _box(oracle: Oracle) -> Box:
@@ -204,7 +207,7 @@ def _free(domain: Box) -> np.ndarray:
     return free if free.any() else ~free
 
 
-def better(state: PeerState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:
+def better(state: ExternalState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:
     """The best of the state's point and new ones x (R, q, n) with their values; NaN marks those not evaluated."""
     everything_x = np.concatenate([state.x[:, None], x], axis=1)
     f = np.concatenate([state.value.f[:, None], value.f], axis=1)

@@ -8,7 +8,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.solvers.external.coroutine import Ask, Task
 
 
-class Simulator:
+class CallCache:
     """One replica's joint values, kept by the bytes of x.
 
     Asking for f and for h at one point is one call. Asking for either again is free where the noise contract is
@@ -51,7 +51,7 @@ class Simulator:
         return False
 
 
-class Differences(Simulator):
+class DifferenceCache(CallCache):
     """The same, with forward differences of an absolute step for f and every h at once.
 
     n calls per point whose value is known, else n + 1; under "common" always n + 1, since a difference is free of the

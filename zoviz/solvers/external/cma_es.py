@@ -11,11 +11,11 @@ import numpy as np
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
 
 
-class CMAES(Peer):
+class CMAES(ExternalSolver):
     r"""pycma's CMA-ES on an augmented Lagrangian whose coefficients adapt to every generation.
 
     .. math:: f + \sum_i \big(\lambda_i g_i + \tfrac{\mu_i}{2} g_i^2\big), \qquad g_i = \max(h_i, -\lambda_i / \mu_i)

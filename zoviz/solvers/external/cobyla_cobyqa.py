@@ -9,7 +9,7 @@ import numpy as np
 
 from zoviz.core.scipy_internals import cobyqa_minimize
 from zoviz.core.types import Array
-from zoviz.solvers.external.call_cache import Simulator
+from zoviz.solvers.external.call_cache import CallCache
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
 from zoviz.solvers.external.step_sizes import Local
 
@@ -35,7 +35,7 @@ class COBYLA(Local):
         """``scipy.optimize.minimize``."""
         from scipy.optimize import minimize
 
-        values = Simulator(task, ask)
+        values = CallCache(task, ask)
         result = minimize(
             values.objective,
             task.start,
@@ -67,7 +67,7 @@ class COBYQA(Local):
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """``scipy.optimize.minimize`` without its lock."""
-        values = Simulator(task, ask)
+        values = CallCache(task, ask)
         given = region(task, values.constraints)
         options = {
             "radius_init": self.initial_radius,

@@ -80,11 +80,11 @@ def _root() -> Any:
     return here
 
 
-class Course:
+class LibraryRun:
     """One replica's library at work, held at its request.
 
     It runs in a stack of its own (a greenlet) of the thread that began it, and only while ``answer`` is being called.
-    ``play`` must not refer to the course, so that one that is forgotten takes its stack with it.
+    ``play`` must not refer to the library, so that one that is forgotten takes its stack with it.
 
     Attributes
     ----------
@@ -185,8 +185,8 @@ class History:
         records.append(record)
         return History(self.start, self.seeds, records, self._length + 1)
 
-    def replay(self, courses: list[Course]) -> None:
-        """Bring fresh courses to this point, at no call.
+    def replay(self, libraries: list[LibraryRun]) -> None:
+        """Bring fresh libraries to this point, at no call.
 
         Raises
         ------
@@ -195,12 +195,12 @@ class History:
         """
         for replica, x, value in self.records:
             for r in np.unique(replica):
-                mine, course = replica == r, courses[r]
-                if course.wanted is None or not np.array_equal(course.wanted, x[mine]):
+                mine, library = replica == r, libraries[r]
+                if library.wanted is None or not np.array_equal(library.wanted, x[mine]):
                     raise ZovizError(
                         "Expected the library to ask for the same points again, got others: it is not deterministic, "
                         "so that its run cannot be repeated or forked. Start a new run."
                     )
-                course.answer(Evaluation(value.f[mine], value.h[mine]))
-            for course in courses:
-                course.settle()
+                library.answer(Evaluation(value.f[mine], value.h[mine]))
+            for library in libraries:
+                library.settle()

@@ -16,7 +16,7 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
 from zoviz.solvers.external.step_sizes import width_of
 
@@ -27,7 +27,7 @@ _SEEDS = 10_000
 """NOMAD takes time proportional to its seed, again and again: half a minute of it at 2e9."""
 
 
-class NOMAD(Peer):
+class NOMAD(ExternalSolver):
     """Mesh-adaptive direct search with the progressive barrier for h.
 
     One call per step. Constraints may be violated on the way; bounds never are.

@@ -11,14 +11,14 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
-from zoviz.solvers.external.base import Peer
-from zoviz.solvers.external.call_cache import Differences
+from zoviz.solvers.external.base import ExternalSolver
+from zoviz.solvers.external.call_cache import DifferenceCache
 from zoviz.solvers.external.cobyla_cobyqa import quasi_newton, region
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
 from zoviz.solvers.external.step_sizes import difference_step, noise_of, radii, width_of
 
 
-class Differenced(Peer):
+class Differenced(ExternalSolver):
     """A peer that needs slopes: forward differences with one absolute step, for f and every h by one sweep.
 
     Notes
@@ -84,7 +84,7 @@ class SLSQP(Differenced):
         """``scipy.optimize.minimize``."""
         from scipy.optimize import Bounds, minimize
 
-        values = Differences(task, ask, self.difference)
+        values = DifferenceCache(task, ask, self.difference)
         above = {"type": "ineq", "fun": lambda x: -values.constraints(x), "jac": lambda x: -values.jacobian(x)}
         result = minimize(
             values.objective,
@@ -144,7 +144,7 @@ class TrustConstr(Differenced):
         """``scipy.optimize.minimize``."""
         from scipy.optimize import minimize
 
-        values = Differences(task, ask, self.difference)
+        values = DifferenceCache(task, ask, self.difference)
 
         def follow(x: Array, state: Any) -> bool:
             if task.m:

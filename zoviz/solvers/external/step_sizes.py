@@ -10,10 +10,10 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.types import Constants
 from zoviz.problems.base import Problem
-from zoviz.solvers.external.base import Peer
+from zoviz.solvers.external.base import ExternalSolver
 
 
-class Local(Peer):
+class Local(ExternalSolver):
     """A peer that starts from a radius or a step in units of x, and shrinks it."""
 
     __abstract = True

@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Estimate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import objective
-from zoviz.oracle import Composed, Oracle, Rounds
+from zoviz.oracle import BilevelOracle, DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.base import Info
@@ -67,7 +67,7 @@ class SingleLevel(RoundSolver):
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """No call; x is the point of X nearest to ``x0``."""
-        return SingleLevelState(oracle.domain.project(x0), Rounds(oracle).initial(streams), 0)
+        return SingleLevelState(oracle.domain.project(x0), BilevelOracle(oracle).initial(streams), 0)
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
         """One round: its functions are revealed, the slope of g at y is estimated, y moves."""
@@ -75,19 +75,19 @@ class SingleLevel(RoundSolver):
         seen = self.seen(state.x, oracle)
         estimate = self.estimator.estimate(objective, state.inner, seen, streams)
         rate = diminishing(self.inner_step, state.iteration, self.schedule)
-        state = self.move(state, estimate, rate, seen, Rounds(oracle).inner_domain.project)
+        state = self.move(state, estimate, rate, seen, BilevelOracle(oracle).inner_domain.project)
         return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
 
-    def seen(self, x: Array, oracle: Oracle) -> Composed:
+    def seen(self, x: Array, oracle: Oracle) -> DerivedOracle:
         """The round's g at fixed x, as a function of y alone."""
-        rounds = Rounds(oracle)
+        rounds = BilevelOracle(oracle)
 
         def value(y: Array) -> Array:
             return rounds.inner(x if y.ndim == 2 else np.broadcast_to(x[:, None], (*y.shape[:2], x.shape[1])), y)
 
         return rounds.view(value)
 
-    def move(self, state: Any, estimate: Estimate, rate: float, seen: Composed, project: Any) -> Any:
+    def move(self, state: Any, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any) -> Any:
         """The state after the round.
 
         Parameters
@@ -96,7 +96,7 @@ class SingleLevel(RoundSolver):
             Of the gradient of g at ``state.inner``; its base is g there, where the estimator paid for it.
         rate : float
             The round's inner step.
-        seen : Composed
+        seen : DerivedOracle
             For further values of the round's g.
         project : callable
             Onto Y.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.types import Estimate
-from zoviz.oracle import Composed
+from zoviz.oracle import DerivedOracle
 from zoviz.solvers.single_level.base import SingleLevel, SingleLevelState
 
 
@@ -34,7 +34,7 @@ class ZOConservSGD(SingleLevel):
     source = "Kim et al. 2021"
 
     def move(
-        self, state: SingleLevelState, estimate: Estimate, rate: float, seen: Composed, project: Any
+        self, state: SingleLevelState, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any
     ) -> SingleLevelState:
         """The best of three points."""
         step = rate * estimate.gradient

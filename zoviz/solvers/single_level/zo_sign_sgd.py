@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Estimate
-from zoviz.oracle import Composed
+from zoviz.oracle import DerivedOracle
 from zoviz.solvers.single_level.base import SingleLevel, SingleLevelState
 
 
@@ -32,7 +32,7 @@ class ZOSignSGD(SingleLevel):
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")
 
     def move(
-        self, state: SingleLevelState, estimate: Estimate, rate: float, seen: Composed, project: Any
+        self, state: SingleLevelState, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any
     ) -> SingleLevelState:
         """Along the signs."""
         return SingleLevelState(state.x, project(state.inner - rate * np.sign(estimate.gradient)), state.iteration + 1)
