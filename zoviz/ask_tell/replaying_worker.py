@@ -6,7 +6,6 @@ from typing import Any, NamedTuple
 
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.checkpoint import progress, set_progress
 from zoviz.runs.engine.evaluation_log import Answered, Entry, Log
 from zoviz.runs.engine.inbox import Inbox
 from zoviz.runs.engine.worker import Worker
@@ -102,12 +101,12 @@ class Interview(Worker):
     def _advance(self) -> None:
         streams, oracle = self._committed
         self.streams.restore(streams)
-        set_progress(self.oracle, oracle)
+        self.oracle.restore(oracle)
         super()._advance()
         self._commit()
 
     def _commit(self) -> None:
-        self._committed = self.streams.snapshot(), progress(self.oracle)
+        self._committed = self.streams.snapshot(), self.oracle.snapshot()
         self.told.begin()
 
     def _close(self) -> None:

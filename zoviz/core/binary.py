@@ -7,14 +7,18 @@ import io
 import json
 import sys
 import zipfile
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
+from zoviz.core import legacy_names
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Sample
 
-_MAGIC, _DIGEST = b"zoviz pack 1\n", 16
+_MAGIC, _FIRST, _DIGEST = b"zoviz pack 2\n", b"zoviz pack 1\n", 16
+"""How packed bytes begin, how the first format's did, and the bytes of a digest."""
+
 _KINDS = "biuf"
 
 
@@ -22,7 +26,9 @@ def pack(value: Any) -> bytes:
     """Bytes of dicts, lists, tuples, NamedTuples, numbers, text, None and arrays of numbers, nested in any way.
 
     Layout: a line with the version, a BLAKE2 digest of 16 bytes, and an npz with the tree as JSON and one array for
-    each type of number. An array that occurs twice is stored once, and is one array again when it is read.
+    each type of number. An array that occurs twice is stored once, and is one array again when it is read. A NamedTuple
+    is stored by field under the name of its class: the bare name where it is zoviz's own, so that its module may move,
+    else ``module:name``.
 
     Raises
     ------
@@ -37,18 +43,24 @@ def pack(value: Any) -> bytes:
     return _MAGIC + hashlib.blake2b(body, digest_size=_DIGEST).digest() + body
 
 
-def unpack(data: bytes) -> Any:
+def unpack(data: bytes, classes: Mapping[str, type[Any]] | None = None) -> Any:
     """What ``pack`` was given.
 
-    NamedTuples are looked up among the modules that are loaded: nothing is imported.
+    Parameters
+    ----------
+    data : bytes
+    classes : mapping of str to type, optional
+        zoviz's own NamedTuples by name; those of others are looked up among the modules that are loaded: nothing is
+        imported. Without it, every NamedTuple is a dict of its fields.
 
     Raises
     ------
     ZovizError
         For bytes that are damaged, of another version, or that name a class which is not there.
     """
-    if data[: len(_MAGIC)] != _MAGIC:
-        raise ZovizError(f"Expected bytes that begin with {_MAGIC!r}, got {data[: len(_MAGIC)]!r}: another version's?")
+    head = data[: len(_MAGIC)]
+    if head not in (_MAGIC, _FIRST):
+        raise ZovizError(f"Expected bytes that begin with {_MAGIC!r}, got {head!r}: a newer version's, or damaged?")
     digest, body = data[len(_MAGIC) : len(_MAGIC) + _DIGEST], data[len(_MAGIC) + _DIGEST :]
     if hashlib.blake2b(body, digest_size=_DIGEST).digest() != digest:
         raise ZovizError(f"Expected {len(data)} bytes with a digest that fits them, got damaged ones.")
@@ -57,7 +69,7 @@ def unpack(data: bytes) -> Any:
             columns = dict(members)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise ZovizError(f"Expected an archive of arrays, got one that cannot be read: {error}") from error
-    return _Reader(columns).read(json.loads(columns.pop("tree").tobytes()))
+    return _Reader(columns, classes).read(json.loads(columns.pop("tree").tobytes()))
 
 
 class _Packer:
@@ -82,9 +94,11 @@ class _Packer:
             return [self.spell(item) for item in value]
         if isinstance(value, dict):
             return {"dict": [[self.spell(key), self.spell(item)] for key, item in value.items()]}
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            fields = {name: self.spell(item) for name, item in value._asdict().items()}
+            return {"named": _name(type(value)), "fields": fields}
         if isinstance(value, tuple):
-            parts = [self.spell(item) for item in value]
-            return {"named": _address(type(value)), "parts": parts} if hasattr(value, "_fields") else {"tuple": parts}
+            return {"tuple": [self.spell(item) for item in value]}
         if isinstance(value, Sample):
             return {"sample": self.spell(vars(value))}
         raise ZovizError(
@@ -109,8 +123,8 @@ class _Packer:
 class _Reader:
     """Rebuilds values from JSON and the gathered arrays."""
 
-    def __init__(self, columns: dict[str, np.ndarray]) -> None:
-        self._columns = columns
+    def __init__(self, columns: dict[str, np.ndarray], classes: Mapping[str, type[Any]] | None) -> None:
+        self._columns, self._classes = columns, classes
         self._known: dict[tuple[str, int, tuple[int, ...]], np.ndarray] = {}
 
     def read(self, spelt: Any) -> Any:
@@ -128,7 +142,32 @@ class _Reader:
             return Sample(**self.read(spelt["sample"]))
         if "tuple" in spelt:
             return tuple(self.read(item) for item in spelt["tuple"])
-        return _class_at(spelt["named"])(*(self.read(item) for item in spelt["parts"]))
+        return self._named(spelt)
+
+    def _named(self, spelt: dict[str, Any]) -> Any:
+        """A NamedTuple by the names of its fields, which the first format has in their order."""
+        name = legacy_names.current(spelt["named"])
+        fields = spelt["fields"] if "fields" in spelt else self._first_fields(name, spelt["parts"])
+        values = {field: self.read(item) for field, item in fields.items()}
+        if self._classes is None:
+            return values
+        cls = _class_at(name) if ":" in name else self._classes.get(name)
+        if cls is None:
+            raise ZovizError(f"Expected a state of this version of zoviz, got {name!r}: another version stored it.")
+        required = set(cls._fields) - cls._field_defaults.keys()
+        if not required <= values.keys() <= set(cls._fields):
+            raise ZovizError(
+                f"Expected {name} with {', '.join(cls._fields)}, got {', '.join(values)}: another version stored it."
+            )
+        return cls(**values)
+
+    def _first_fields(self, name: str, parts: list[Any]) -> dict[str, Any]:
+        if self._classes is None:
+            return {str(place): part for place, part in enumerate(parts)}
+        names = _class_at(name)._fields if ":" in name else legacy_names.STATES.get(name, ())
+        if len(names) != len(parts):
+            raise ZovizError(f"Expected a state of {len(names)} fields, got {len(parts)} of {name}: see its version.")
+        return dict(zip(names, parts, strict=True))
 
     def _array(self, spelt: dict[str, Any]) -> np.ndarray:
         key = spelt["array"], spelt["start"], tuple(spelt["shape"])
@@ -139,14 +178,15 @@ class _Reader:
         return self._known[key]
 
 
-def _address(cls: type) -> str:
+def _name(cls: type) -> str:
     if "<locals>" in cls.__qualname__:
         raise ZovizError(f"Expected a state whose class has a place, got {cls.__qualname__}: define it at the top.")
-    return f"{cls.__module__}:{cls.__qualname__}"
+    own = cls.__module__.partition(".")[0] == "zoviz"
+    return cls.__qualname__ if own else f"{cls.__module__}:{cls.__qualname__}"
 
 
 def _class_at(address: str) -> Any:
-    """The NamedTuple of this name in a module that is loaded."""
+    """The NamedTuple ``module:name`` in a module that is loaded."""
     module, _, name = address.partition(":")
     found: Any = sys.modules.get(module)
     for part in name.split("."):

@@ -47,10 +47,15 @@ def discover(package: str, base: type[T]) -> dict[str, type[T]]:
     dict of str to type
         Sorted by name.
     """
+    classes = {cls.__name__: cls for cls in every(package, base)}
+    return dict(sorted(classes.items()))
+
+
+def every(package: str, base: type[T]) -> list[type[T]]:
+    """The same classes as a list, in which two may have one name: ``discover`` has the one that was defined last."""
     for name in modules(package):
         importlib.import_module(name)
-    classes = {cls.__name__: cls for cls in param.descendents(base, concrete=True)}
-    return dict(sorted(classes.items()))
+    return list(param.descendents(base, concrete=True))
 
 
 def key(name: object) -> str:

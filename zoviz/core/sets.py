@@ -167,14 +167,10 @@ class Product(Set):
         self.separable = all(factor.separable for factor in self.factors)
         self._cuts = np.cumsum([factor.n for factor in self.factors])[:-1]
 
-    def _each(self, method: str, x: Array) -> Array:
-        parts = np.split(x, self._cuts, axis=-1)
-        return np.concatenate(
-            [getattr(factor, method)(part) for factor, part in zip(self.factors, parts, strict=True)], axis=-1
-        )
-
     def project(self, x: Array) -> Array:
-        return self._each("project", x)
+        parts = zip(self.factors, np.split(x, self._cuts, axis=-1), strict=True)
+        return np.concatenate([factor.project(part) for factor, part in parts], axis=-1)
 
     def sample(self, unit: Array) -> Array:
-        return self._each("sample", unit)
+        parts = zip(self.factors, np.split(unit, self._cuts, axis=-1), strict=True)
+        return np.concatenate([factor.sample(part) for factor, part in parts], axis=-1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -102,6 +103,37 @@ class Oracle:
     def adopt(self, units: Units) -> None:
         """From here on, take points and give values in these units."""
         self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that it has come to, under names that stores hold: numbers, text, samples and copies of arrays.
+
+        What follows from the problem, and the units, are not in it.
+        """
+        return {
+            "calls": self.calls.copy(),
+            "counts": {kind: count.copy() for kind, count in self.counts.items()},
+            "spent": self._spent,
+            "failures": self.failures.copy(),
+            "active": self.active.copy(),
+            "failed": self.failed.copy(),
+            "best_f": self.best_f.copy(),
+            "best_x": self.best_x.copy(),
+            "iteration": self._iteration,
+            "size": self._size,
+            "sample": self._sample,
+            "shared_noise": self._shared_noise,
+        }
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go where an oracle of the same problem, this one or another, was when it made the ``snapshot``."""
+        self.calls, self.failures = snapshot["calls"].copy(), snapshot["failures"].copy()
+        self.counts = {kind: count.copy() for kind, count in snapshot["counts"].items()}
+        self._spent = snapshot["spent"]
+        self.active, self.failed = snapshot["active"].copy(), snapshot["failed"].copy()
+        self.all_active, self.any_failed = bool(self.active.all()), bool(self.failed.any())
+        self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
+        self._iteration, self._size = snapshot["iteration"], snapshot["size"]
+        self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
 
     @property
     def problem(self) -> Problem:

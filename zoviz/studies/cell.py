@@ -14,6 +14,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.storage.database import AtWork
+from zoviz.runs.storage import recipe
 from zoviz.runs.storage.recipe import describe, names, rebuild, unnamed
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
@@ -66,7 +67,8 @@ def identify(study: str, place: tuple[str, str], problem: Problem, solver: Solve
     Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
     """
     decisive = {name: value for name, value in settings.items() if name not in ("label", "checkpoint")}
-    whole = [study, describe(problem), describe(solver), describe(decisive)]
+    # By the names that the first stores had, so that what was done then is not done again.
+    whole = [study, *(recipe.as_first_stored(describe(one)) for one in (problem, solver, decisive))]
     if unnamed(whole):
         whole.append(list(place))
     digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()
@@ -144,5 +146,5 @@ def wrapped(parcel: Parcel) -> Parcel:
 def perform_elsewhere(store: Store, parcel: Parcel) -> str:
     """``perform`` for a parcel of recipes."""
     trusted = (*store.trusted, *names([parcel.problem, parcel.solver]))
-    problem, solver = (rebuild(recipe, trusted=trusted) for recipe in (parcel.problem, parcel.solver))
+    problem, solver = (rebuild(one, trusted=trusted) for one in (parcel.problem, parcel.solver))
     return perform(store, parcel._replace(problem=problem, solver=solver))

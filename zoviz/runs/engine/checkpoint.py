@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from heapq import merge
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.core import legacy_names
 from zoviz.core.binary import pack, unpack
 from zoviz.core.blas import SingleBlasThread
+from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Mark
-from zoviz.oracle import Oracle
 from zoviz.runs.engine.evaluation_log import Answered, Entry
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.startup import present_again
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import Worker
+from zoviz.solvers.base import Solver
+
+VERSION = 2
+"""Version of what a checkpoint holds; ``_read`` takes older ones."""
 
 
 class Kept(NamedTuple):
@@ -41,27 +47,6 @@ class Kept(NamedTuple):
     journal: Journal
     entries: Mapping[int, Entry]
     asked: int
-
-
-_ELSEWHERE = ("_problem", "_streams", "_limit", "domain")
-"""What an oracle holds and does not own, or is told anew."""
-
-_IN_UNITS = ("units", "tolerance")
-
-
-def progress(oracle: Oracle) -> dict[str, Any]:
-    """All that an oracle has come to: counts, samples, the best points, its units."""
-    return {
-        name: value.copy() if isinstance(value, np.ndarray) else value
-        for name, value in vars(oracle).items()
-        if name not in _ELSEWHERE
-    }
-
-
-def set_progress(oracle: Oracle, values: dict[str, Any]) -> None:
-    """Put an oracle of the same problem where another, or itself, has been."""
-    for name, value in values.items():
-        setattr(oracle, name, value.copy() if isinstance(value, np.ndarray) else value)
 
 
 def capture(worker: Worker) -> bytes | None:
@@ -89,23 +74,20 @@ def capture(worker: Worker) -> bytes | None:
 
 
 def _contents(worker: Worker) -> dict[str, Any]:
-    oracle, solver = worker.oracle, worker.solver
-    counts = progress(oracle)
-    for name in _IN_UNITS:
-        del counts[name]
-    units = oracle.units
+    oracle, solver, units = worker.oracle, worker.solver, worker.oracle.units
     return {
+        "version": VERSION,
         "iteration": worker.iteration,
         "seconds": worker.seconds,
         "state": worker.state,
         "info": worker.info,
-        "streams": {key: tuple(mark) for key, mark in worker.streams.snapshot().items()},
-        "oracle": counts,
-        "units": None if units is None else [units.level, units.f, units.h, units.width],
+        "streams": {key: mark._asdict() for key, mark in worker.streams.snapshot().items()},
+        "oracle": oracle.snapshot(),
+        "units": None if units is None else {"level": units.level, "f": units.f, "h": units.h, "width": units.width},
         "resolved": worker.resolved,
         "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
-        "hits": [[target.iteration, target.calls, target.seconds] for target in worker.targets],
-        "journal": [tuple(change) for change in worker.journal],
+        "hits": [{name: getattr(target, name) for name in _OF_A_HIT} for target in worker.targets],
+        "journal": [change._asdict() for change in worker.journal],
         "script": len(worker.script),
         "notes": worker.notes,
         "memory": worker.problem.memory,
@@ -113,9 +95,53 @@ def _contents(worker: Worker) -> dict[str, Any]:
     }
 
 
+_OF_A_HIT = ("iteration", "calls", "seconds")
+_OF_UNITS = ("level", "f", "h", "width")
+
+
+def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
+    """What ``_contents`` made, whatever version; without a solver its state is a dict of fields.
+
+    Raises
+    ------
+    ZovizError
+        For bytes that are damaged, a newer version's, or another solver's.
+    """
+    kept = unpack(data, None if solver is None else state_classes(solver))
+    version = kept.get("version", 1)
+    if version > VERSION:
+        raise ZovizError(f"Expected a checkpoint of version {VERSION} at most, got {version}: update zoviz.")
+    return kept if version == VERSION else _of_version_1(kept)
+
+
+def _of_version_1(kept: dict[str, Any]) -> dict[str, Any]:
+    """A checkpoint of the first version: private names of the oracle's, and tuples without names."""
+    units = kept["units"]
+    return kept | {
+        "oracle": legacy_names.oracle_progress(kept["oracle"]),
+        "streams": {key: dict(zip(Mark._fields, mark, strict=True)) for key, mark in kept["streams"].items()},
+        "units": None if units is None else dict(zip(_OF_UNITS, units, strict=True)),
+        "hits": [dict(zip(_OF_A_HIT, hit, strict=True)) for hit in kept["hits"]],
+        "journal": [dict(zip(Change._fields, change, strict=True)) for change in kept["journal"]],
+    }
+
+
+def state_classes(solver: Solver) -> dict[str, type[Any]]:
+    """The NamedTuples that a state of this solver may be made of, by name.
+
+    These are all that the modules know in which the classes of the solver and of what is nested in it, and their bases,
+    are defined: so a checkpoint names a state by its class alone, and the module may move.
+    """
+    bases = [base for part in reversed(solver.parts().values()) for base in reversed(type(part).__mro__)]
+    modules = dict.fromkeys(base.__module__ for base in bases)
+    found = (value for name in modules if name in sys.modules for value in vars(sys.modules[name]).values())
+    tuples = (one for one in found if isinstance(one, type) and hasattr(one, "_field_defaults"))
+    return {one.__qualname__: one for one in tuples if one.__module__.partition(".")[0] == "zoviz"}
+
+
 def points(data: bytes | None) -> int:
     """Evaluations that were made before a capture: entries of the log with lower ordinals are not asked for again."""
-    return 0 if data is None else int(unpack(data)["oracle"]["calls"].sum())
+    return 0 if data is None else int(_read(data)["oracle"]["calls"].sum())
 
 
 def restore(
@@ -147,7 +173,7 @@ def restore(
     """
     done = 0
     if data is not None:
-        kept = unpack(data)
+        kept = _read(data, worker.solver)
         done = len(kept["journal"])
         with SingleBlasThread(), np.errstate(all="ignore"):
             _put_back(worker, kept)
@@ -162,11 +188,11 @@ def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
     worker.problem.recall(kept["memory"])
     worker.oracle = oracle = worker.make_oracle()
     if kept["units"] is not None:
-        worker.seen = present_again(worker.problem, oracle, *kept["units"])
-    set_progress(oracle, kept["oracle"])
+        worker.seen = present_again(worker.problem, oracle, **kept["units"])
+    oracle.restore(kept["oracle"])
     if isinstance(worker.asked, Answered):
         worker.asked.ordinal = int(oracle.calls.sum())
-    worker.streams.restore({key: Mark(*mark) for key, mark in kept["streams"].items()})
+    worker.streams.restore({key: Mark(**mark) for key, mark in kept["streams"].items()})
     for name, value in kept["live"].items():
         worker.solver.set(name, value)
     worker.iteration, worker.seconds = kept["iteration"], kept["seconds"]
@@ -174,10 +200,10 @@ def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
     if worker.tally is not None:
         worker.tally.recall(kept["tally"])
     for target, hits in zip(worker.targets, kept["hits"], strict=True):
-        target.iteration, target.calls, target.seconds = hits
+        target.iteration, target.calls, target.seconds = (hits[name] for name in _OF_A_HIT)
     worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
     for change in kept["journal"]:
-        worker.journal.append(Change(*change))
+        worker.journal.append(Change(**change))
     worker.script = worker.script[len(worker.script) - kept["script"] :]
     worker.notes[:] = kept["notes"]
 

@@ -1,19 +1,24 @@
-"""What a problem, a solver or an estimator is made of, as JSON: class path and values, never code, never a pickle."""
+"""What a problem, a solver or an estimator is made of, as JSON: a class's name and values, never code or a pickle."""
 
 from __future__ import annotations
 
 import importlib
 import inspect
+import json
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cached_property
+from importlib.machinery import PathFinder
 from typing import Any
 
 import numpy as np
 import param
 
+from zoviz.core import legacy_names
 from zoviz.core.errors import Untrusted, ZovizError
-from zoviz.core.registry import discover
+from zoviz.core.registry import every
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
@@ -26,9 +31,9 @@ TAGS = ("class", "function", "program", "unnamed", "omitted", "array", "tuple", 
 def describe(value: Any) -> Any:
     """The JSON value from which ``rebuild`` makes an equal object.
 
-    Numbers keep every bit (arrays are nested lists of shortest decimals). A function is named by module and qualified
-    name; what has no such name (a lambda, a closure, what lives in ``__main__``) is noted as unnamed. What a problem
-    launches is marked as a program. Executors are left out: they say who evaluates, not what.
+    Numbers keep every bit (arrays are nested lists of shortest decimals). Classes and functions are named as
+    ``name_of`` does; what has no such name (a lambda, a closure, what lives in ``__main__``) is noted as unnamed. What a
+    problem launches is marked as a program. Executors are left out: they say who evaluates, not what.
 
     Parameters
     ----------
@@ -51,7 +56,7 @@ def describe(value: Any) -> Any:
         values = {name: describe(held) for name, held in value.param.values().items() if name != "name"}
         for name in getattr(value, "programs", ()):
             values[name] = {"program": shlex.join(getattr(value, name))}
-        return {"class": path_of(type(value)), "values": values}
+        return {"class": name_of(type(value)), "values": values}
     if isinstance(value, tuple):
         return {"tuple": [describe(item) for item in value]}
     if isinstance(value, list):
@@ -66,20 +71,91 @@ def describe(value: Any) -> Any:
 def _of_object(value: Any) -> dict[str, str]:
     if hasattr(value, "submit"):
         return {"omitted": type(value).__name__}
-    path = path_of(value) if callable(value) and hasattr(value, "__qualname__") else ""
+    path = name_of(value) if callable(value) and hasattr(value, "__qualname__") else ""
     if not path or "<" in path or path.startswith("__main__:"):
         return {"unnamed": path or f"{type(value).__module__}:{type(value).__qualname__}"}
     return {"function": path}
 
 
-def path_of(value: Any) -> str:
-    """``module:qualified.name`` of a class or function."""
-    return f"{value.__module__}:{value.__qualname__}"
+def name_of(value: type | Callable[..., Any]) -> str:
+    """How a description names a class or function: zoviz's own by its name alone, since its module may move.
+
+    These are problems, solvers, estimators, and the example functions in a problem's own module; all else is
+    ``module:qualified.name``.
+    """
+    module, name = value.__module__, value.__qualname__
+    if isinstance(value, type):
+        own = module.startswith(tuple(f"{package}." for package, _ in _ROOMS))
+    else:
+        own = module in sys.modules and name in _examples(module)
+    return name if own and name.isidentifier() else f"{module}:{name}"
+
+
+def _examples(module: str) -> dict[str, Callable[..., Any]]:
+    """Public functions of a module of zoviz's that defines a problem, by name."""
+    values = [one for one in vars(sys.modules[module]).values() if getattr(one, "__module__", None) == module]
+    if not module.startswith("zoviz.problems.") or not any(isinstance(one, type(Problem)) for one in values):
+        return {}
+    return {one.__name__: one for one in values if inspect.isfunction(one) and not one.__name__.startswith("_")}
 
 
 def names(description: Any) -> set[str]:
-    """All that a description names, for who decides what to trust: paths of classes and functions, and programs."""
-    return {part[tag] for part in _parts(description) for tag in ("class", "function", "program") if tag in part}
+    """All that a description names beyond zoviz, for who decides what to trust: classes, functions and programs."""
+    tagged = ((tag, part[tag]) for part in _parts(description) for tag in ("class", "function", "program") if tag in part)
+    return {name for tag, name in tagged if isinstance(name, str) and (tag == "program" or ":" in name)}
+
+
+def read(text: str) -> Any:
+    """A description from the JSON text of a store, with the names that this version has for what is zoviz's own."""
+    return _Names().renamed(json.loads(text))
+
+
+def as_first_stored(one: Any) -> Any:
+    """A description with the names that stores of the first version had, modules and all."""
+    if isinstance(one, list):
+        return [as_first_stored(item) for item in one]
+    if not isinstance(one, dict):
+        return one
+    tags = ("class", "function")
+    return {
+        name: legacy_names.first_path(item) if name in tags and isinstance(item, str) else as_first_stored(item)
+        for name, item in one.items()
+    }
+
+
+class _Names:
+    """zoviz's own classes and functions by name; they are looked up once, when the first is asked for."""
+
+    @cached_property
+    def classes(self) -> dict[str, type]:
+        """Problems, solvers and estimators: zoviz's by name, those that a user has defined here by path."""
+        return {name_of(cls): cls for package, base in _ROOMS for cls in every(package, base)}
+
+    @cached_property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """Examples in the problems' own modules."""
+        modules = {cls.__module__ for name, cls in self.classes.items() if ":" not in name}
+        return {name: function for module in modules for name, function in _examples(module).items()}
+
+    def renamed(self, one: Any) -> Any:
+        """A description with today's names."""
+        if isinstance(one, list):
+            return [self.renamed(item) for item in one]
+        if not isinstance(one, dict):
+            return one
+        one = {name: self.renamed(item) for name, item in one.items()}
+        for tag in ("class", "function"):
+            if isinstance(one.get(tag), str):
+                one[tag] = self._current(one[tag])
+        if isinstance(one.get("class"), str) and isinstance(one.get("values"), dict):
+            known = legacy_names.PARAMETERS.get(one["class"], {})
+            one["values"] = {known.get(name, name): item for name, item in one["values"].items()}
+        return one
+
+    def _current(self, name: str) -> str:
+        """Today's name, if zoviz has such a class or function; else the name that is stored, path and all."""
+        now = legacy_names.current(name)
+        return now if now == name or now in self.classes or now in self.functions else name
 
 
 def unnamed(description: Any) -> list[str]:
@@ -121,11 +197,21 @@ def rebuild(description: Any, *, trusted: Iterable[str] = ()) -> Any:
 
 
 class _Builder:
-    """Makes objects from descriptions; the registry's classes are looked up once."""
+    """Makes objects from descriptions."""
 
     def __init__(self, trusted: frozenset[str]) -> None:
-        self._trusted = trusted
-        self._known: dict[str, type] | None = None
+        self._trusted, self._names = trusted, _Names()
+        self._makers: dict[str, Callable[[Any], Any]] = {
+            "class": self._object,
+            "function": self._function,
+            "program": self._program,
+            "unnamed": self._unnamed,
+            "omitted": lambda one: None,
+            "array": lambda one: np.array(self.build(one["array"]), dtype=one["dtype"]).reshape(one["shape"]),
+            "tuple": lambda one: tuple(self.build(item) for item in one["tuple"]),
+            "float": lambda one: float(one["float"]),
+            "dict": lambda one: {self.build(key): self.build(item) for key, item in one["dict"]},
+        }
 
     def build(self, one: Any) -> Any:
         if isinstance(one, list):
@@ -135,9 +221,9 @@ class _Builder:
         tag = next((tag for tag in TAGS if tag in one), None)
         if tag is None:
             raise ZovizError(f"Expected a description with one of {', '.join(TAGS)}, got {sorted(one)}.")
-        return getattr(self, f"_{tag}")(one)
+        return self._makers[tag](one)
 
-    def _class(self, one: dict[str, Any]) -> Any:
+    def _object(self, one: dict[str, Any]) -> Any:
         cls = self._find_class(one["class"])
         values = {name: held for name, held in one["values"].items() if "omitted" not in _mapping(held)}
         missing = [name for name in values if name not in cls.param]
@@ -149,26 +235,17 @@ class _Builder:
         programs = getattr(cls, "programs", ())
         return cls(**{name: (self._program if name in programs else self.build)(held) for name, held in values.items()})
 
-    def _find_class(self, path: str) -> Any:
-        if self._known is None:
-            found = (cls for package, base in _ROOMS for cls in discover(package, base).values())
-            self._known = {path_of(cls): cls for cls in found}
-        if path in self._known:
-            return self._known[path]
-        cls = self._import(path)
+    def _find_class(self, name: str) -> Any:
+        if name in self._names.classes:
+            return self._names.classes[name]
+        cls = self._import(name)
         if not (isinstance(cls, type) and issubclass(cls, tuple(base for _, base in _ROOMS))):
-            raise ZovizError(f"Expected a problem, a solver or an estimator, got {path}.")
+            raise ZovizError(f"Expected a problem, a solver or an estimator, got {name}.")
         return cls
 
     def _function(self, one: dict[str, Any]) -> Any:
-        path = one["function"]
-        classes = discover("zoviz.problems", Problem).values()
-        modules = {cls.__module__ for cls in classes if cls.__module__.startswith("zoviz.problems.")}
-        if path.partition(":")[0] in modules:  # an example of a problem's own module, which is loaded
-            found = self._defined(path)
-            if inspect.isfunction(found):
-                return found
-        return self._import(path)
+        name = one["function"]
+        return self._names.functions[name] if name in self._names.functions else self._import(name)
 
     def _program(self, one: Any) -> tuple[str, ...]:
         """What a problem launches: whatever a row has in its place must be trusted, marked as a program or not."""
@@ -182,26 +259,42 @@ class _Builder:
         return tuple(shlex.split(program))
 
     def _import(self, path: str) -> Any:
-        if path not in self._trusted and path.partition(":")[0] not in self._trusted:
+        """Of another package, where it is trusted; the sentences tell three cases apart."""
+        module = path.partition(":")[0]
+        if path in self._trusted or module in self._trusted:
+            return self._defined(path)
+        if ":" not in path or module.partition(".")[0] == "zoviz":
+            raise ZovizError(
+                f"Expected a class or function that this version of zoviz has, got {path!r}, which it does not know: "
+                "the run was stored by another version; use that one."
+            )
+        if not _is_there(module.partition(".")[0]):
             raise Untrusted(
-                f"Expected a class or function that zoviz knows, got {path!r}: nothing is imported because a stored "
-                f"run names it. If it is yours, import it yourself, or trust it by name: trusted=[{path!r}].",
+                f"Expected to find the module of {path!r}, which a stored run needs, got none: put its folder on "
+                "Python's path (PYTHONPATH), and trust it by name where it is yours.",
                 path,
             )
-        return self._defined(path)
+        raise Untrusted(
+            f"Expected a class or function that you trust, got {path!r}: nothing is imported because a stored run "
+            f"names it. If it is yours, import it yourself, or trust it by name: trusted=[{path!r}].",
+            path,
+        )
 
     def _defined(self, path: str) -> Any:
         """An object defined in the module itself; what a module only imported is not reached through it."""
         module, _, qualname = path.partition(":")
         try:
-            found: Any = importlib.import_module(module)
+            value: Any = importlib.import_module(module)
+        except (ImportError, ValueError) as error:
+            raise ZovizError(f"Expected the module of {path}, got none ({error}): put it on Python's path.") from error
+        try:
             for part in qualname.split("."):
-                found = getattr(found, part)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ZovizError(f"Expected to find {path}, got none ({error}): put its module on the path.") from error
-        if getattr(found, "__module__", None) != module or getattr(found, "__qualname__", None) != qualname:
+                value = getattr(value, part)
+        except AttributeError as error:
+            raise ZovizError(f"Expected {path}, got a module without it ({error}): was it renamed?") from error
+        if getattr(value, "__module__", None) != module or getattr(value, "__qualname__", None) != qualname:
             raise ZovizError(f"Expected {path} to be defined in {module}, got something from elsewhere.")
-        return found
+        return value
 
     def _unnamed(self, one: dict[str, Any]) -> Any:
         raise ZovizError(
@@ -209,20 +302,12 @@ class _Builder:
             "closure. Pass the problem or the solver itself: problem=..., solver=..."
         )
 
-    def _omitted(self, one: dict[str, Any]) -> None:
-        return None
 
-    def _array(self, one: dict[str, Any]) -> np.ndarray:
-        return np.array(self.build(one["array"]), dtype=one["dtype"]).reshape(one["shape"])
-
-    def _tuple(self, one: dict[str, Any]) -> tuple[Any, ...]:
-        return tuple(self.build(item) for item in one["tuple"])
-
-    def _float(self, one: dict[str, Any]) -> float:
-        return float(one["float"])
-
-    def _dict(self, one: dict[str, Any]) -> dict[Any, Any]:
-        return {self.build(key): self.build(item) for key, item in one["dict"]}
+def _is_there(package: str) -> bool:
+    """Whether Python would find a top-level module of this name; nothing of it is imported or run."""
+    if package in sys.modules or package in sys.builtin_module_names:
+        return True
+    return package.isidentifier() and PathFinder.find_spec(package) is not None
 
 
 def _mapping(value: Any) -> dict[str, Any]:

@@ -104,14 +104,14 @@ class Stored:
     @cached_property
     def problem(self) -> Problem:
         """The problem, made again from its class and values."""
-        problem = rebuild(json.loads(self.recipe["problem"]), trusted=self._trusted)
+        problem = rebuild(recipe.read(self.recipe["problem"]), trusted=self._trusted)
         problem.recall(self.memory)
         return problem
 
     @cached_property
     def solver(self) -> Solver:
         """The solver as it was at the start, made again from its class and values."""
-        return rebuild(json.loads(self.recipe["solver"]), trusted=self._trusted)
+        return rebuild(recipe.read(self.recipe["solver"]), trusted=self._trusted)
 
     def around(self, problem: Problem | None, solver: Solver | None) -> Stored:
         """Itself, with these objects in the place of those to be made again.
@@ -123,7 +123,7 @@ class Stored:
         """
         for kind, given in (("problem", problem), ("solver", solver)):
             if given is not None:
-                check_same(json.loads(self.recipe[kind]), describe(given), kind)
+                check_same(recipe.read(self.recipe[kind]), describe(given), kind)
                 setattr(self, kind, given.clone())
         if problem is not None:
             self.problem.recall(self.memory)
@@ -158,7 +158,7 @@ class Stored:
     @property
     def names(self) -> set[str]:
         """Classes, functions and programs that making its problem and solver again takes: what to trust."""
-        return recipe.names([json.loads(self.recipe[kind]) for kind in ("problem", "solver")])
+        return recipe.names([recipe.read(self.recipe[kind]) for kind in ("problem", "solver")])
 
     @property
     def hits(self) -> list[Target]:

@@ -1,0 +1,145 @@
+"""Names that stores hold and that this version calls otherwise: the one place where they are translated.
+
+What is renamed here is read, never written. A class, a parameter or a field of a state that gets another name needs an
+entry below; moving a module needs none, since what is stored of zoviz's own classes has no module in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+CLASSES: Mapping[str, str] = {}
+"""Classes and functions of zoviz that were renamed: the name that stores hold, and today's."""
+
+PARAMETERS: Mapping[str, Mapping[str, str]] = {}
+"""Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
+
+STATES: Mapping[str, tuple[str, ...]] = {
+    "ALMState": ("x", "y", "value", "growth", "reference", "iteration"),
+    "AdamState": ("x", "inner", "mean", "square", "peak", "iteration"),
+    "ConEXState": ("x", "y", "value", "level", "previous", "average", "iteration"),
+    "DSZOGState": ("x", "y", "value", "distribution", "momentum", "dual_momentum", "square", "iteration"),
+    "Eliminated": ("point", "dual", "elimination", "iteration", "n"),
+    "Estimate": ("gradient", "variance", "base"),
+    "Evaluation": ("f", "h"),
+    "ExtraGradientState": ("x", "y", "value", "average", "iteration", "recent", "noisy"),
+    "GDAState": ("x", "y", "value", "iteration"),
+    "IALMState": (
+        *("x", "y", "value", "z", "centre", "penalty", "curvature", "weight", "stage", "tests", "first", "left"),
+    ),
+    "Info": ("variance", "point", "dual", "radius"),
+    "Jacobian": ("gradients", "variances", "perturbed", "base"),
+    "Kept": ("point", "dual", "anchor"),
+    "Moments": ("mean", "square"),
+    "OAGDState": ("x", "inner", "v", "samples", "round"),
+    "OGDAState": ("x", "y", "value", "field_x", "field_y", "average", "weight", "iteration"),
+    "PairState": ("x", "inner", "round"),
+    "PointDual": ("point", "dual", "iteration", "n"),
+    "ProximalPointState": ("x", "y", "value", "inner", "centre", "held", "clock", "finished", "drawn"),
+    "Recursive": ("point", "dual", "anchor", "momentum", "kept", "iteration", "n"),
+    "SPLMState": ("x", "y", "z", "value"),
+    "Safeguarded": ("point", "dual", "anchor", "resets", "kept", "iteration", "n"),
+    "SimultaneousState": ("x", "inner", "v", "last", "directions", "memory", "round"),
+    "SingleLevelState": ("x", "inner", "iteration"),
+    "Smoothed": ("point", "dual", "anchor", "kept", "iteration", "n"),
+    "Triple": ("x", "inner", "v"),
+    "WindowState": ("x", "inner", "v", "past", "square", "round"),
+}
+"""Fields, in their order, of the states that the first format of packed bytes holds by position."""
+
+ORACLE: Mapping[str, str] = {
+    "_iteration": "iteration",
+    "_sample": "sample",
+    "_shared_noise": "shared_noise",
+    "_size": "size",
+    "_spent": "spent",
+}
+"""Attributes of an oracle that the first checkpoints hold, as ``Oracle.snapshot`` calls them."""
+
+_OF_THE_PROBLEM = ("_tolerance", "_scales", "_exact", "_noisy", "n", "m", "contract", "any_failed", "all_active")
+"""What the first checkpoints hold of an oracle although it follows from the problem, or from the rest."""
+
+_MODULES: Mapping[str, str] = {
+    "ACLoadTracking": "problems.ac_load_tracking",
+    "BlackBox": "problems.blackbox",
+    "BlackBoxAttack": "problems.attack",
+    "Block": "estimators.coordinate",
+    "CMAES": "solvers.peers.evolution",
+    "COBYLA": "solvers.peers.powell",
+    "COBYQA": "solvers.peers.powell",
+    "CentralSphere": "estimators.sphere",
+    "ConexQCQP": "problems.random_qcqp",
+    "Coordinate": "estimators.coordinate",
+    "DSZOG": "solvers.dszog",
+    "DistributedConsensus": "problems.distributed",
+    "EliminatedSGD": "solvers.eliminated_sgd",
+    "Executable": "problems.executable",
+    "FairClassification": "problems.fair_classification",
+    "Gaussian": "estimators.gaussian",
+    "LinearisedALM": "solvers.linearised_alm",
+    "LoadTracking": "problems.load_tracking",
+    "LossTuning": "problems.loss_tuning",
+    "NOMAD": "solvers.peers.nomad",
+    "NetworkSlicing": "problems.network_slicing",
+    "NonconvexQCQP": "problems.qcqp",
+    "OAGD": "solvers.oagd",
+    "OGD": "solvers.ogd",
+    "OGDARR": "solvers.ogda_rr",
+    "PenaltySGD": "solvers.penalty_sgd",
+    "PressureVessel": "problems.pressure_vessel",
+    "ProximalPoint": "solvers.proximal_point",
+    "QuadraticBilevel": "problems.quadratic_bilevel",
+    "SLSQP": "solvers.peers.newton",
+    "SOBBO": "solvers.sobbo",
+    "SOBOW": "solvers.sobow",
+    "SOGD": "solvers.sogd",
+    "SZOConEX": "solvers.conex",
+    "SampledALM": "solvers.sampled_alm",
+    "SmoothedALM": "solvers.smoothed_alm",
+    "SpeedReducer": "problems.speed_reducer",
+    "Sphere": "estimators.sphere",
+    "Spring": "problems.spring",
+    "StochasticQP": "problems.stochastic_qp",
+    "StormALM": "solvers.storm_alm",
+    "Suite": "problems.suite",
+    "ToyBilevel": "problems.toy_bilevel",
+    "TrustConstr": "solvers.peers.newton",
+    "WeldedBeam": "problems.welded_beam",
+    "ZOALM": "solvers.zo_alm",
+    "ZOAdam": "solvers.zo_adam",
+    "ZOBCEG": "solvers.zobceg",
+    "ZOCEG": "solvers.zoceg",
+    "ZOConservSGD": "solvers.zo_conserv_sgd",
+    "ZOEG": "solvers.zoeg",
+    "ZOGD": "solvers.zo_gd",
+    "ZOGDA": "solvers.zogda",
+    "ZOSOGD": "solvers.zo_sogd",
+    "ZOSOGDAdam": "solvers.zo_sogd_adam",
+    "ZOSPLM": "solvers.splm",
+    "ZOSignSGD": "solvers.zo_sign_sgd",
+    "ZOiALM": "solvers.zo_ialm",
+    "hs22_constraints": "problems.blackbox",
+    "hs22_objective": "problems.blackbox",
+}
+"""Where zoviz's classes and functions were when stores held their modules: a study's ids follow from these for ever."""
+
+
+def current(name: str) -> str:
+    """Today's name of what a store names, a class, a state or a function: ``zoviz.solvers.splm:ZOSPLM`` is ``ZOSPLM``.
+
+    What is not zoviz's own keeps its module, ``mysim:objective``.
+    """
+    module, _, own = name.rpartition(":")
+    bare = own if module.partition(".")[0] == "zoviz" else name
+    return CLASSES.get(bare, bare)
+
+
+def first_path(name: str) -> str:
+    """What the first stores called a class or function of zoviz, with its module; other names are as they were."""
+    return f"zoviz.{_MODULES[name]}:{name}" if name in _MODULES else name
+
+
+def oracle_progress(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """What a first checkpoint holds of an oracle, as ``Oracle.snapshot`` tells it."""
+    return {ORACLE.get(name, name): value for name, value in stored.items() if name not in _OF_THE_PROBLEM}
