@@ -13,8 +13,8 @@ from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
-from zoviz.runs.storage.database import AtWork
 from zoviz.runs.storage import recipe
+from zoviz.runs.storage.database import AtWork
 from zoviz.runs.storage.recipe import describe, names, rebuild, unnamed
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver

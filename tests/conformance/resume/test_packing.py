@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+import sys
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 
+from zoviz.core import binary
 from zoviz.core.binary import pack, unpack
 from zoviz.core.errors import ZovizError
+from zoviz.core.types import Evaluation
 from zoviz.runs.engine.journal import Change
 
 
@@ -16,7 +19,7 @@ def test_nested_values_come_back_as_they_were() -> None:
     shared, bits = np.arange(6.0).reshape(2, 3), np.array([np.nan, -0.0, np.inf, 5e-324])
     change = Change(3, 4, 0.1 + 0.2, "a", None, np.int64(7))
     value = {"a": [shared, (shared, True, 2**127)], ("b", 1): change, "c": bits, "d": np.empty((0, 4)), "e": "ü\n"}
-    back = unpack(pack(value))
+    back = unpack(pack(value), {"Change": Change})
     assert back["a"][0] is back["a"][1][0] and back["a"][1][1:] == (True, 2**127)
     assert back["b", 1] == change and isinstance(back["b", 1], Change) and type(back["b", 1].new) is np.int64
     assert back["c"].tobytes() == bits.tobytes() and back["d"].shape == (0, 4) and back["e"] == "ü\n"
@@ -36,12 +39,49 @@ def test_damaged_bytes_are_found_out() -> None:
             unpack(broken)
 
 
-def test_no_module_is_imported_for_a_name() -> None:
-    change = pack(Change(1, 2, 3.0, "a", 1, 2))
-    assert b"zoviz.runs.engine.journal:Change" in change
-    for name in ("antigravity:Change_______", "subprocess:Popen_________", "builtins:eval____________"):
-        from zoviz.core import binary
+class Own(NamedTuple):
+    """A state of somebody else's."""
 
-        spelt = {"named": name.rstrip("_"), "parts": []}
-        with pytest.raises(ZovizError, match="Expected a NamedTuple at"):
-            binary._Reader({}).read(spelt)
+    x: np.ndarray
+    step: int = 0
+
+
+def test_a_state_is_stored_by_the_names_of_its_class_and_fields() -> None:
+    change, own = Change(1, 2, 3.0, "a", 1, 2), Own(np.ones(2), 3)
+    data = pack([change, own])
+    assert b"journal" not in data and f"{__name__}:Own".encode() in data
+    back = unpack(data, {"Change": Change})
+    assert back[0] == change and isinstance(back[1], Own) and back[1].step == 3
+    assert unpack(data)[0] == change._asdict()
+    for classes, sentence in (({}, "got 'Change': another version stored it"), ({"Change": Own}, "Expected Change")):
+        with pytest.raises(ZovizError, match=sentence):
+            unpack(data, classes)
+
+
+def test_fields_may_change_their_order_and_new_ones_have_defaults() -> None:
+    class Change2(NamedTuple):
+        new: int
+        old: int
+        name: str
+        seconds: float
+        calls: int
+        iteration: int
+        who: str = "nobody"
+
+    assert unpack(pack(Change(1, 2, 3.0, "a", 4, 5)), {"Change": Change2}) == (5, 4, "a", 3.0, 2, 1, "nobody")
+
+
+def test_the_first_format_is_read_by_the_order_of_its_fields() -> None:
+    spelt = {"named": "zoviz.types:Evaluation", "parts": [1.0, 2.0]}
+    assert binary._Reader({}, {"Evaluation": Evaluation}).read(spelt) == Evaluation(1.0, 2.0)
+    for wrong in ({"named": "zoviz.types:Evaluation", "parts": [1.0]}, {"named": "zoviz.types:What", "parts": [1.0]}):
+        with pytest.raises(ZovizError, match="Expected a state"):
+            binary._Reader({}, {"Evaluation": Evaluation}).read(wrong)
+
+
+def test_no_module_is_imported_for_a_name() -> None:
+    for name in ("antigravity:Change", "subprocess:Popen", "builtins:eval"):
+        for rest in ({"parts": []}, {"fields": {}}):
+            with pytest.raises(ZovizError, match="Expected a NamedTuple at"):
+                binary._Reader({}, {}).read({"named": name} | rest)
+    assert "antigravity" not in sys.modules

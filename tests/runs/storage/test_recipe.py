@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 
 from zoviz.core.errors import ZovizError
-from zoviz.core.registry import discover, required
+from zoviz.core.registry import discover, every, required
+from zoviz.estimators import GradientEstimator
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
 from zoviz.runs.storage import recipe
-from zoviz.runs.storage.recipe import check_same, describe, rebuild
+from zoviz.runs.storage.recipe import check_same, describe, name_of, rebuild
 from zoviz.solvers import ZOCEG, Solver
+from zoviz.solvers import ZOCEG as OfZoviz
 
 
 def round_trip(value: Any, **trust: Any) -> Any:
@@ -96,6 +98,50 @@ def test_a_function_of_the_user_needs_trust() -> None:
         assert twin.objective is sphere and equal(twin.x0, problem.x0) and twin.bounds == ((-1.0, 2.0),)
 
 
+def test_what_is_zovizs_own_is_named_without_its_module() -> None:
+    row = describe([BlackBox(), ZOCEG()])
+    text = json.dumps(row)
+    assert "zoviz" not in text and '"ZOCEG"' in text and '"hs22_objective"' in text and recipe.names(row) == set()
+    first = recipe.as_first_stored(row)
+    assert first[0]["values"]["objective"] == {"function": "zoviz.problems.blackbox:hs22_objective"}
+    assert first[1]["class"] == "zoviz.solvers.zoceg:ZOCEG" and recipe.read(json.dumps(first)) == row
+
+
+def test_a_users_class_of_the_same_name_is_another() -> None:
+    class ZOCEG(OfZoviz):
+        """Somebody's own."""
+
+    ZOCEG.__qualname__ = "ZOCEG"
+    assert type(round_trip(OfZoviz())) is OfZoviz
+    assert describe(ZOCEG())["class"] == f"{__name__}:ZOCEG" and type(round_trip(ZOCEG())) is ZOCEG
+
+
+def test_no_two_classes_or_examples_of_zoviz_have_one_name() -> None:
+    rooms = (("zoviz.problems", Problem), ("zoviz.solvers", Solver), ("zoviz.estimators", GradientEstimator))
+    own = [name_of(cls) for package, base in rooms for cls in every(package, base) if ":" not in name_of(cls)]
+    assert len(own) == len(set(own)) > 50
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("ZOMorrow", "this version of zoviz has, got 'ZOMorrow', which it does not know"),
+        ("zoviz.solvers.somewhere:ZOMorrow", "this version of zoviz has, got 'zoviz.*ZOMorrow'"),
+        ("module_of_nobody:Solver", "Expected to find the module of 'module_of_nobody:Solver'.*PYTHONPATH"),
+        (f"{__name__}:Solver", "Expected a class or function that you trust"),
+    ],
+)
+def test_a_class_that_is_unknown_missing_or_not_trusted_is_told_apart(name: str, sentence: str) -> None:
+    with pytest.raises(ZovizError, match=sentence):
+        rebuild({"class": name, "values": {}})
+
+
+def test_a_trusted_module_that_is_missing_or_has_changed_says_so() -> None:
+    for name, sentence in (("module_of_nobody:f", "Expected the module of"), (f"{__name__}:f", "was it renamed")):
+        with pytest.raises(ZovizError, match=sentence):
+            rebuild({"function": name}, trusted=[name])
+
+
 def test_what_has_no_name_says_so() -> None:
     problem = BlackBox(lambda x: float(x @ x), bounds=[(-1.0, 1.0)])
     assert len(recipe.unnamed(describe(problem))) == 1
@@ -166,7 +212,7 @@ def test_a_stand_in_must_be_what_was_stored() -> None:
 def test_a_program_is_launched_only_where_it_is_trusted() -> None:
     problem = Executable(["./sim", "a b", "{input}"], bounds=[(-1.0, 1.0)], m=1)
     row = describe(problem)
-    (program,) = recipe.names(row) - {"zoviz.problems.user.executable:Executable"}
+    (program,) = recipe.names(row)
     with pytest.raises(ZovizError, match="Expected a program that you trust, got .*sim"):
         rebuild(row)
     assert rebuild(row, trusted=[program]).command == problem.command

@@ -32,8 +32,8 @@ def describe(value: Any) -> Any:
     """The JSON value from which ``rebuild`` makes an equal object.
 
     Numbers keep every bit (arrays are nested lists of shortest decimals). Classes and functions are named as
-    ``name_of`` does; what has no such name (a lambda, a closure, what lives in ``__main__``) is noted as unnamed. What a
-    problem launches is marked as a program. Executors are left out: they say who evaluates, not what.
+    ``name_of`` does; what has no such name (a lambda, a closure, what lives in ``__main__``) is noted as unnamed. What
+    a problem launches is marked as a program. Executors are left out: they say who evaluates, not what.
 
     Parameters
     ----------
@@ -101,7 +101,9 @@ def _examples(module: str) -> dict[str, Callable[..., Any]]:
 
 def names(description: Any) -> set[str]:
     """All that a description names beyond zoviz, for who decides what to trust: classes, functions and programs."""
-    tagged = ((tag, part[tag]) for part in _parts(description) for tag in ("class", "function", "program") if tag in part)
+    tagged = (
+        (tag, part[tag]) for part in _parts(description) for tag in ("class", "function", "program") if tag in part
+    )
     return {name for tag, name in tagged if isinstance(name, str) and (tag == "program" or ":" in name)}
 
 
