@@ -1,0 +1,129 @@
+"""A store that was written by an early version (commit 5b150dc), and what became of its runs at that commit.
+
+``tests/data/make_store_5b150dc.py`` has made both files there.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import cache
+from pathlib import Path
+from shutil import copy
+from typing import Any
+
+import numpy as np
+
+from zoviz import Run
+from zoviz.problems import BlackBox
+from zoviz.runs.engine.trace import Trace
+from zoviz.runs.store import Store
+
+FILE = Path(__file__).parents[1] / "data" / "store_5b150dc.db"
+KNOWN: dict[str, Any] = json.loads(FILE.with_suffix(".json").read_text())
+RUNS: dict[str, dict[str, Any]] = KNOWN["runs"]
+RTOL = 1e-9
+"""Of numbers, where this machine's arithmetic is not bit for bit that of the machine that wrote the store."""
+
+
+@contextmanager
+def opened(folder: Path, trusted: tuple[str, ...] = ()) -> Iterator[Store]:
+    """A copy of the store."""
+    copy(FILE, folder / "copy.db")
+    with Store(f"sqlite:///{folder / 'copy.db'}", trusted=trusted, create=False) as store:
+        yield store
+
+
+def nameless(known: Mapping[str, Any]) -> dict[str, BlackBox]:
+    """The problem, for a run whose functions were lambdas and must be given."""
+    if not known["needs_problem"]:
+        return {}
+    functions = (
+        lambda x: float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2),
+        lambda x: [float(x[0] + x[1] - 2.0), float(x[0] ** 2 - x[1])],
+    )
+    return {"problem": BlackBox(*functions, bounds=[(-4.0, 4.0)] * 2, m=2)}
+
+
+@cache
+def exact() -> bool:
+    """Whether arithmetic here gives the bits that it gave there."""
+    generator = np.random.default_rng(0)
+    a, b = generator.standard_normal((2, 37, 37))
+    c = generator.standard_t(3.0, 1000)
+    parts = [a, c, a @ b, a[:5, :5] @ b[:5, :5], a[:5] @ b[0], a.sum(0), a.sum(), np.einsum("ij,kj->ik", a[:7], b)]
+    parts += [np.exp(a), np.log(np.abs(a)), np.sin(a), np.tanh(a), np.abs(a) ** 1.3, np.hypot(a, b), np.sqrt(np.abs(c))]
+    parts += [*np.linalg.eigh(a + a.T), np.linalg.solve(a, b), *np.linalg.qr(a), *np.linalg.svd(a[:5])]
+    digest = hashlib.sha256(b"".join(np.ascontiguousarray(part).tobytes() for part in parts)).hexdigest()
+    return digest == KNOWN["fingerprint"]["arithmetic"]
+
+
+def assert_outcome(run: Any, known: Mapping[str, Any]) -> None:
+    """Check a run, at work or stored, against what it came to at that commit."""
+    assert (run.status, run.progress.iteration, run.spent_calls) == tuple(
+        known[name] for name in ("status", "iterations", "spent_calls")
+    )
+    for name in ("trace", "path"):
+        assert_trace(getattr(run, name), known[name])
+    steps = [(change.iteration, change.calls, change.name) for change in run.journal]
+    assert steps == [tuple(change[:3]) for change in known["journal"]]
+    for change, (*_, old, new) in zip(run.journal, known["journal"], strict=True):
+        assert_value(change.old, old)
+        assert_value(change.new, new)
+    assert len(run.hits) == len(known["hits"])
+    for hit, (metric, threshold, iterations, calls) in zip(run.hits, known["hits"], strict=True):
+        assert (hit.metric, hit.threshold) == (metric, threshold)
+        assert_close(hit.iteration, iterations)
+        assert_close(hit.calls, calls)
+    if known["result"] is not None:
+        assert_result(run.result, known["result"])
+
+
+def assert_result(result: Any, known: Mapping[str, Any]) -> None:
+    """Check a result; the commit's names stand beside today's."""
+    names = {"x": "x", "fun": "fun", "maxcv": "maxcv", "best_feasible": "best_feasible", "best_value": "best_value"}
+    for old, new in (names | {"y": "multipliers"}).items():
+        assert_close(getattr(result, new), known[old])
+    for name in ("success", "calls", "failures"):
+        assert getattr(result, name).tolist() == known[name]
+    assert (result.nit, result.message) == (known["nit"], known["message"])
+
+
+def assert_trace(trace: Trace, known: Mapping[str, Any]) -> None:
+    """Check a trace: how many rows it has and, column by column, a digest of its bits."""
+    columns = trace.snapshot().columns
+    assert len(trace) == known["rows"]
+    for name, digest in known["columns"].items() if exact() else ():
+        values = np.ascontiguousarray(columns[name], dtype="<f8")
+        values = np.where(np.isnan(values), np.nan, values)
+        assert hashlib.sha256(repr(values.shape).encode() + values.tobytes()).hexdigest()[:16] == digest, name
+
+
+def assert_value(value: Any, known: Any) -> None:
+    """Check a parameter's value: a float is kept as its hexadecimal digits."""
+    if isinstance(value, float):
+        assert_close(value, known)
+    else:
+        assert value == known
+
+
+def assert_close(values: Any, known: Any) -> None:
+    """Check numbers to the bit, or nearly where arithmetic differs."""
+    expected = np.asarray(_numbers(known), dtype=float)
+    if np.size(values) + expected.size:
+        np.testing.assert_allclose(np.asarray(values, dtype=float), expected, 0.0 if exact() else RTOL, 0.0)
+
+
+def _numbers(value: Any) -> Any:
+    return [_numbers(one) for one in value] if isinstance(value, list) else float.fromhex(value)
+
+
+def ended(run: Run) -> Run:
+    """The same run at its end, be that a failure of the function of "general failed"."""
+    try:
+        run.run()
+    except ValueError:
+        assert run.status == "failed"
+    return run

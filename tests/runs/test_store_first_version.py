@@ -1,0 +1,73 @@
+"""A store that an early version wrote (22 runs of all kinds of problem) lives on, bit for bit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from helpers.first_store import KNOWN, RUNS, assert_close, assert_outcome, ended, nameless, opened
+from zoviz.core.errors import Untrusted
+from zoviz.problems import LoadTracking
+from zoviz.solvers import ZOCEG
+from zoviz.studies.study import Study
+
+EACH_RUN = pytest.mark.parametrize("known", RUNS.values(), ids=RUNS)
+DELETED = [name for name in RUNS if "deleted" in name]
+
+
+def test_it_is_listed_as_it_was(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        lines = {one.id: one for deleted in (False, True) for one in store.runs(deleted=deleted)}
+        assert (store.count(), store.count(deleted=True)) == (len(RUNS) - len(DELETED), len(DELETED))
+        assert store.check() == []
+    assert lines.keys() == {known["id"] for known in RUNS.values()}
+    for known in RUNS.values():
+        line = lines[known["id"]]._asdict() | {"tags": list(lines[known["id"]].tags)}
+        assert {name: line[name] for name in known["record"]} == known["record"]
+        for name, figure in known["figures"].items():
+            assert_close(line[name], figure)
+
+
+@EACH_RUN
+def test_a_run_is_read_as_it_was(known: dict[str, Any], tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        stored = store.load(known["id"])
+    assert_outcome(stored, known["stored"])
+    assert len(stored.script) == len(known["script"])
+    for change, (iteration, name, new) in zip(stored.script, known["script"], strict=True):
+        assert (change.iteration, change.name) == (iteration, name)
+        assert_close(change.new, new)
+
+
+@EACH_RUN
+@pytest.mark.parametrize("again", ["resume", "replay", "fork"])
+def test_a_run_goes_on_or_again_as_it_would_have(known: dict[str, Any], again: str, tmp_path: Path) -> None:
+    given, fork = nameless(known), known["fork"]
+    with opened(tmp_path, tuple(known["trusted"])) as store:
+        if again == "resume":
+            run = store.resume(known["id"], **given, **known["resume"]["settings"])
+        elif again == "replay":
+            run = store.replay(known["id"], **given)
+        else:
+            run = store.fork(known["id"], fork["at"], fork["changes"], **given, **fork["settings"])
+        assert_outcome(ended(run), known[again]["outcome"])
+        assert_outcome(store.load(run.id), known[again]["outcome"])
+
+
+def test_what_is_not_trusted_still_is_not(tmp_path: Path) -> None:
+    (known,) = [one for one in RUNS.values() if one["trusted"]]
+    with opened(tmp_path) as store, pytest.raises(Untrusted, match="statistics:geometric_mean"):
+        store.resume(known["id"])
+
+
+def test_a_study_finds_its_cells(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        problem, before = LoadTracking(n=5, curtailment=40.0), store.count()
+        study = Study("fixture study", problem, ZOCEG(), seeds=(0, 1), replicas=2, iterations=8, store=store)
+        assert [cell.id for cell in study.cells] == KNOWN["study"]["cells"]
+        study.run(progress=False)
+        assert store.count() == before
+        for number, cell in enumerate(study.cells):
+            assert_outcome(store.load(cell.id), RUNS[f"study {number}"]["resume"]["outcome"])
