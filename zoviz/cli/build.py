@@ -24,7 +24,7 @@ from zoviz.solvers.choice import choose, named
 
 def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:
     """Problem and solver as the words say, with the given parameters set; a solver that is chosen is told of."""
-    plain, given = split(args.words)
+    plain, assignments = split(args.words)
     if args.exe:
         plain = ["", *plain]
     if len(plain) > 2 or not plain:
@@ -39,7 +39,7 @@ def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = Non
     if solver is None:
         solver, reason = choose(problem, args.calls or defaults.calls_for(problem.domain.n))
         say(reason)
-    for name, text in given if pairs is None else pairs:
+    for name, text in assignments if pairs is None else pairs:
         assign(problem, solver, name, text)
     return problem, solver
 
@@ -128,15 +128,15 @@ def _numbers(text: str | None) -> list[float] | None:
 def _bounds(text: str | None) -> list[tuple[float, float]] | None:
     if text is None:
         return None
-    found = []
+    bounds = []
     for part in text.split(","):
         pair, _, times = part.partition("*")
         try:
             low, high = (float(one) for one in pair.split(":"))
-            found += [(low, high)] * (int(times) if times else 1)
+            bounds += [(low, high)] * (int(times) if times else 1)
         except ValueError:
             raise UsageError(f"Expected bounds such as 0:1,-2:2*3, got {part!r}.") from None
-    return found
+    return bounds
 
 
 def dask(address: str) -> Any:
@@ -176,26 +176,26 @@ def _checkpoint(text: str) -> float | str:
 
 def targets(pairs: Sequence[str]) -> dict[str, list[float]]:
     """First hits to record, from ``gap=1e-2``."""
-    plain, known = split(pairs)
-    found: dict[str, list[float]] = {}
+    plain, assignments = split(pairs)
+    thresholds: dict[str, list[float]] = {}
     try:
-        for name, value in known:
-            found.setdefault(name, []).append(float(value))
+        for name, value in assignments:
+            thresholds.setdefault(name, []).append(float(value))
     except ValueError:
         plain = list(pairs)
     if plain:
         raise UsageError(f"Expected --target NAME=VALUE such as gap=1e-2, got {' '.join(plain)!r}.")
-    return found
+    return thresholds
 
 
 def trusted(args: argparse.Namespace) -> tuple[str, ...]:
     """What the command line itself names: modules, and programs, that a stored run may be rebuilt from."""
     own = [word.partition(":")[0] for word in getattr(args, "words", []) if ":" in word and "=" not in word]
-    given = getattr(args, "trust", [])
-    if given:
+    names = getattr(args, "trust", [])
+    if names:
         _look_here()
-    programs = [shlex.join(words(name, form)) for name in given for form in ("text", "nomad")]
-    return (*own, *given, *programs)
+    programs = [shlex.join(words(name, form)) for name in names for form in ("text", "nomad")]
+    return (*own, *names, *programs)
 
 
 def open_store(args: argparse.Namespace, create: bool = False) -> Store:

@@ -75,8 +75,8 @@ def _parts(cls: type[Any]) -> dict[str, param.Parameterized | None]:
     """An instance and its parts by prefix; None for a class that cannot be made from nothing."""
     if required(cls):
         return {"": None}
-    made = cls()
-    return {**made.parts()} if isinstance(made, Solver) else {"": made}
+    instance = cls()
+    return {**instance.parts()} if isinstance(instance, Solver) else {"": instance}
 
 
 def _spelled(value: Any) -> str:

@@ -57,8 +57,8 @@ def with_negative_values(argv: Sequence[str]) -> list[str]:
 
 def commands() -> list[Command]:
     """Every command, in the order of the help."""
-    found = [importlib.import_module(name).COMMAND for name in modules("zoviz.cli.commands")]
-    return sorted(found, key=lambda command: (command.order, command.name))
+    instances = [importlib.import_module(name).COMMAND for name in modules("zoviz.cli.commands")]
+    return sorted(instances, key=lambda command: (command.order, command.name))
 
 
 def parser() -> argparse.ArgumentParser:

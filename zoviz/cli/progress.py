@@ -81,8 +81,8 @@ class Watch:
             return
         bar.n = getattr(self._run.progress, self._of)
         columns = self._run.trace.snapshot().columns
-        shown = [f"{name} {number(_mean(columns[name]), 4)}" for name in ("objective", "violation") if name in columns]
-        bar.set_postfix_str(", ".join(shown), refresh=False)
+        parts = [f"{name} {number(_mean(columns[name]), 4)}" for name in ("objective", "violation") if name in columns]
+        bar.set_postfix_str(", ".join(parts), refresh=False)
         bar.refresh()
 
 

@@ -35,10 +35,10 @@ def require(module: str, extra: str) -> ModuleType:
 
 def folder(package: str, extra: str) -> Path:
     """Where a package lies, without importing it; see ``require``."""
-    found = importlib.util.find_spec(package)
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec(package)
+    if spec is None or not spec.submodule_search_locations:
         raise _missing(package, extra)
-    return Path(found.submodule_search_locations[0])
+    return Path(spec.submodule_search_locations[0])
 
 
 def _missing(module: str, extra: str) -> MissingExtra:

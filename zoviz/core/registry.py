@@ -26,8 +26,8 @@ def modules(package: str) -> list[str]:
         Dotted name, e.g. ``"zoviz.solvers"``.
     """
     root = importlib.import_module(package)
-    found = pkgutil.walk_packages(root.__path__, prefix=f"{package}.")
-    return sorted(item.name for item in found if not item.name.rpartition(".")[2].startswith("_"))
+    items = pkgutil.walk_packages(root.__path__, prefix=f"{package}.")
+    return sorted(item.name for item in items if not item.name.rpartition(".")[2].startswith("_"))
 
 
 def discover(package: str, base: type[T]) -> dict[str, type[T]]:
@@ -80,13 +80,13 @@ def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
     ValueError
         For an unknown name, with those that are near.
     """
-    known = discover(package, base)
-    keys = {key(getattr(cls, "title", "")): cls for cls in known.values()}
-    keys |= {key(name): cls for name, cls in known.items()}
+    classes = discover(package, base)
+    keys = {key(getattr(cls, "title", "")): cls for cls in classes.values()}
+    keys |= {key(name): cls for name, cls in classes.items()}
     if key(name) in keys:
         return keys[key(name)]
     near = dict.fromkeys(keys[one].__name__ for one in difflib.get_close_matches(key(name), keys, n=5, cutoff=0.5))
-    hint = f"did you mean {' or '.join(near)}?" if near else f"the {kind}s are {', '.join(known)}."
+    hint = f"did you mean {' or '.join(near)}?" if near else f"the {kind}s are {', '.join(classes)}."
     raise ValueError(f"Expected the name of a {kind}, got {name!r}: {hint}")
 
 
@@ -98,8 +98,8 @@ def required(cls: type) -> list[str]:
     cls : type
     """
     kinds = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    given = inspect.signature(cls).parameters.values()
-    return [one.name for one in given if one.default is one.empty and one.kind not in kinds]
+    arguments = inspect.signature(cls).parameters.values()
+    return [one.name for one in arguments if one.default is one.empty and one.kind not in kinds]
 
 
 def export(package: str, namespace: dict[str, Any], *bases: type[Any]) -> list[str]:

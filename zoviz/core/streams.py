@@ -94,18 +94,18 @@ class _Stream:
         self._states: np.ndarray | None = None
 
     def take(self, count: int) -> Array:
-        left = self._buffer.shape[1] - self._position
-        if count <= left:
+        unused = self._buffer.shape[1] - self._position
+        if count <= unused:
             out = self._buffer[:, self._position : self._position + count]
             self._position += count
             return out
         block = min(_BLOCK, _BLOCK_TOTAL // len(self._fills))
         ahead = block if count <= block // 2 else 0
         out = np.empty((len(self._fills), count + ahead))
-        out[:, :left] = self._buffer[:, self._position :]
+        out[:, :unused] = self._buffer[:, self._position :]
         self._before, self._states = self._now() if ahead else None, None
-        self._draw(out[:, left:])
-        self._buffer, self._position = (out[:, left:], count - left) if ahead else (out[:, :0], 0)
+        self._draw(out[:, unused:])
+        self._buffer, self._position = (out[:, unused:], count - unused) if ahead else (out[:, :0], 0)
         return out[:, :count]
 
     def _now(self) -> list[Mapping[str, Any]]:

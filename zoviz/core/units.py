@@ -133,8 +133,8 @@ def coordinates(domain: Set, starts: Array, m: int) -> Units:
     low, high = np.abs(box.lower) < ENDLESS, np.abs(box.upper) < ENDLESS
     offset = np.where(low, box.lower, np.where(high, box.upper, 0.0))
     sizes = np.sqrt(np.square(starts - offset).mean(axis=0))
-    known = sizes[~(low & high) & np.isfinite(sizes) & (sizes > 0)]
-    sizes = np.where(np.isfinite(sizes) & (sizes > 0), sizes, np.median(known) if known.size else 1.0)
+    positive = sizes[~(low & high) & np.isfinite(sizes) & (sizes > 0)]
+    sizes = np.where(np.isfinite(sizes) & (sizes > 0), sizes, np.median(positive) if positive.size else 1.0)
     length = np.where(low & high, box.upper, 1.0) - np.where(low & high, box.lower, 0.0)
     width = np.where(low & high, np.where(length > 0, length, 1.0), sizes)
     inner = Box((box.lower - offset) / width, (box.upper - offset) / width)

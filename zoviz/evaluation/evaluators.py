@@ -81,16 +81,16 @@ def _by_executor(
         Where the executor cannot do it: the functions themselves raise nothing here.
     """
     futures: list[Any] = []
-    done: SimpleQueue[int] = SimpleQueue()
+    finished: SimpleQueue[int] = SimpleQueue()
     try:
         if type(executor).__module__.startswith("distributed."):
             call = _Cargo.of(call)
         for i, point in enumerate(points):
             # A name of its own: Dask takes two tasks with equal arguments for one, and noise would be the same twice.
             futures.append(executor.submit(_answer, call, point, uuid4().hex))
-            futures[-1].add_done_callback(lambda _, i=i: done.put(i))
+            futures[-1].add_done_callback(lambda _, i=i: finished.put(i))
         for _ in points:
-            i = done.get()
+            i = finished.get()
             yield i, _result(futures[i])
     except Exception as error:
         raise OracleError(
@@ -141,22 +141,22 @@ def _by_threads(
     threads would go on while nobody knows yet what they have found.
     """
     waiting: SimpleQueue[int | None] = SimpleQueue()
-    done: SimpleQueue[tuple[int, Any]] = SimpleQueue()
+    results: SimpleQueue[tuple[int, Any]] = SimpleQueue()
     count = min(count, len(points))
 
     def work() -> None:
         while (i := waiting.get()) is not None:
             try:
-                done.put((i, call(points[i])))
+                results.put((i, call(points[i])))
             except Exception as error:
-                done.put((i, Failure(error)))
+                results.put((i, Failure(error)))
 
     for i in range(count):
         threading.Thread(target=work, daemon=True, name="zoviz-launch").start()
         waiting.put(i)
     try:
         for i in range(count, count + len(points)):
-            yield done.get()
+            yield results.get()
             if i < len(points):
                 waiting.put(i)
     finally:

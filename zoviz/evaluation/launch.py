@@ -74,7 +74,7 @@ class Launch:
         """The point, where no file's name says where it is."""
         return open(os.devnull if self._reads else self._input, "rb")
 
-    def value(self, wanted: Outputs) -> Evaluation:
+    def value(self, outputs: Outputs) -> Evaluation:
         """The value that was written.
 
         Raises
@@ -88,7 +88,7 @@ class Launch:
             raise OracleError(f"Expected the program to write {{output}}, got no file{self.last_words()}.")
         with open(source, encoding="utf-8", errors="replace") as file:
             text = file.read(_MOST)
-        return read(text, self._form_of(source), wanted, where)
+        return read(text, self._form_of(source), outputs, where)
 
     def last_words(self) -> str:
         """The last line that it printed, for sentences."""

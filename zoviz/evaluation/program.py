@@ -139,7 +139,7 @@ def words(command: str | Sequence[str], form: str) -> tuple[str, ...]:
     if not parts:
         raise ValueError('Expected a command such as "./sim {input} {output}", got none.')
     # The first word is looked for in PATH unless it has a slash, as everywhere.
-    found = [os.path.abspath(p) if (i or os.sep in p) and os.path.exists(p) else p for i, p in enumerate(parts)]
-    if form == "nomad" and not any(PLACE.search(part) for part in found):
-        found.append("{input}")
-    return tuple(found)
+    paths = [os.path.abspath(p) if (i or os.sep in p) and os.path.exists(p) else p for i, p in enumerate(parts)]
+    if form == "nomad" and not any(PLACE.search(part) for part in paths):
+        paths.append("{input}")
+    return tuple(paths)

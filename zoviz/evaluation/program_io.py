@@ -81,7 +81,7 @@ def written(x: Array, form: str) -> str:
     return (" " if form == "nomad" else "\n").join(map(repr, x.tolist())) + "\n"
 
 
-def read(text: str, form: str, wanted: Outputs, where: str) -> Evaluation:
+def read(text: str, form: str, outputs: Outputs, where: str) -> Evaluation:
     """The value that a program wrote.
 
     Parameters
@@ -104,22 +104,22 @@ def read(text: str, form: str, wanted: Outputs, where: str) -> Evaluation:
     else:
         line = text.split("\n", 1)[0] if form == "nomad" else text
         items = line.replace(",", " ").replace(";", " ").split()
-    if len(items) != wanted.count:
-        raise OracleError(f"Expected {wanted.spelt} {where}, got {len(items)}: {_short(text)}.")
-    f, *h = [_number(items[i], where) for i in (wanted.f, *wanted.h)]
+    if len(items) != outputs.count:
+        raise OracleError(f"Expected {outputs.spelt} {where}, got {len(items)}: {_short(text)}.")
+    f, *h = [_number(items[i], where) for i in (outputs.f, *outputs.h)]
     return Evaluation(np.array(f), np.array(h, dtype=float))
 
 
 def _items(text: str, where: str) -> list[Any]:
     try:
-        found = json.loads(text)
+        items = json.loads(text)
     except ValueError as error:
         raise OracleError(f"Expected JSON {where}, got {_short(text)} ({error}).") from None
-    if isinstance(found, dict) and "f" in found:
-        h = found.get("h", [])
-        return [found["f"], *(h if isinstance(h, list) else [h])]
-    if isinstance(found, list):
-        return found
+    if isinstance(items, dict) and "f" in items:
+        h = items.get("h", [])
+        return [items["f"], *(h if isinstance(h, list) else [h])]
+    if isinstance(items, list):
+        return items
     raise OracleError(f'Expected a list of numbers or {{"f": number, "h": [numbers]}} {where}, got {_short(text)}.')
 
 

@@ -79,9 +79,9 @@ class Processes:
         OracleError
             Where the functions cannot be brought into a process.
         """
-        waiting, left = deque(range(len(points))), len(points)
+        waiting, unanswered = deque(range(len(points))), len(points)
         try:
-            while left:
+            while unanswered:
                 self._start(len(waiting))
                 for member in self._members:
                     if member.task is None and waiting:
@@ -92,10 +92,10 @@ class Processes:
                 except _Refused as refusal:
                     waiting.extendleft(self._fork(str(refusal)))
                 for answer in answers:
-                    left -= 1
+                    unanswered -= 1
                     yield answer
         finally:
-            if left:
+            if unanswered:
                 self.close()  # also on Ctrl-C: what is under way would answer the next batch
 
     def _fork(self, reason: str) -> list[int]:
@@ -110,18 +110,18 @@ class Processes:
         self._shipment = "fork", self._call
         return lost
 
-    def _start(self, wanted: int) -> None:
+    def _start(self, count: int) -> None:
         """Start as many processes as there is work for, beside those that are free or have yet to greet."""
         busy = sum(member.task is not None and member.task >= 0 for member in self._members)
-        while len(self._members) < min(self._count, busy + wanted):
+        while len(self._members) < min(self._count, busy + count):
             self._shipment = self._shipment or _shipment(self._call)
             self._members.append(_Member(*self._shipment, [member.connection for member in self._members]))
 
     def _collect(self, points: Sequence[Array], answers: list[tuple[int, Any]]) -> None:
         """Wait for the next answer, end or deadline."""
         busy = [member for member in self._members if member.task is not None]
-        left = min(member.deadline for member in busy) - time.monotonic()
-        wait([member.connection for member in busy], None if left == np.inf else max(left, 0.0))
+        seconds = min(member.deadline for member in busy) - time.monotonic()
+        wait([member.connection for member in busy], None if seconds == np.inf else max(seconds, 0.0))
         for member in busy:
             task = member.task
             answer = member.answer(points)

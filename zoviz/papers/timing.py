@@ -31,12 +31,12 @@ def paces(
     rounds, repeats : int
         Steps of a turn, of which the median is taken, and turns.
     """
-    found = dict.fromkeys(solvers, float("inf"))
+    seconds = dict.fromkeys(solvers, float("inf"))
     with SingleBlasThread():
         for _ in range(repeats):
             for name, solver in solvers.items():
-                found[name] = min(found[name], float(np.median(_steps(solver.clone(), problem, replicas, rounds))))
-    return found
+                seconds[name] = min(seconds[name], float(np.median(_steps(solver.clone(), problem, replicas, rounds))))
+    return seconds
 
 
 def _steps(solver: Solver, problem: Problem, replicas: int, rounds: int) -> list[float]:

@@ -47,16 +47,16 @@ class _Runs(Command):
         least = {"list": 0, "check": 0, "note": 1, "show": 1, "export": 2, "delete": 1, "restore": 1}[args.action]
         most = {"list": 0, "check": 0, "note": 1, "show": 1, "export": 2}.get(args.action, 10**6)
         if not least <= len(args.ids) <= most:
-            wanted = {0: "no id", 1: "the id of a run", 2: "the id of a run and a file"}[least]
-            raise UsageError(f"Expected {wanted} after {args.action}, got {' '.join(args.ids) or 'nothing'}.")
+            operands = {0: "no id", 1: "the id of a run", 2: "the id of a run and a file"}[least]
+            raise UsageError(f"Expected {operands} after {args.action}, got {' '.join(args.ids) or 'nothing'}.")
         return getattr(self, f"_{args.action}")(open_store(args), args)
 
     def _list(self, store: Store, args: argparse.Namespace) -> int:
         which = {name: getattr(args, name) for name in ("status", "problem", "solver", "study", "text", "deleted")}
         which["tag"] = args.tag[0] if args.tag else None
-        found = store.runs(**which, sort=args.sort, limit=args.limit)
+        records = store.runs(**which, sort=args.sort, limit=args.limit)
         if args.json:
-            show([record._asdict() for record in found])
+            show([record._asdict() for record in records])
             return FINE
         rows = [
             (
@@ -71,7 +71,7 @@ class _Runs(Command):
                 one.label,
                 " ".join(one.tags),
             )
-            for one in found
+            for one in records
         ]
         table(
             ("ID", "BEGUN", "STATUS", "PROBLEM", "SOLVER", "CALLS", "OBJECTIVE", "VIOLATION", "LABEL", "TAGS"),
@@ -79,8 +79,8 @@ class _Runs(Command):
             "lllllrrr",
         )
         total = store.count(**which)
-        if total > len(found):
-            say(f"{len(found)} of {total:,} runs: --limit shows more.")
+        if total > len(records):
+            say(f"{len(records)} of {total:,} runs: --limit shows more.")
         return FINE
 
     def _show(self, store: Store, args: argparse.Namespace) -> int:

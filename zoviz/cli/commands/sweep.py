@@ -47,8 +47,8 @@ The same command again does what is missing: what was interrupted or stopped goe
         pairs = split(args.words)[1]
         many = [(name, text) for name, text in pairs if _several(text)]
         problem, solver = make(args, [pair for pair in pairs if pair not in many])
-        given = settings(args, problem)
-        seed, label = given.pop("seed"), given.pop("label")
+        run_settings = settings(args, problem)
+        seed, label = run_settings.pop("seed"), run_settings.pop("label")
         study = Study(
             args.name or label or f"{type(problem).__name__} {type(solver).__name__}",
             problem,
@@ -56,7 +56,7 @@ The same command again does what is missing: what was interrupted or stopped goe
             values=_sets(problem, solver, many, args),
             seeds=(seed,),
             store=open_store(args, create=True),
-            **given,
+            **run_settings,
         )
         study.run(workers=workers, executor=executor, progress=not args.quiet, keep_failed=args.keep_failed)
         return _tell(study, args.json)

@@ -113,7 +113,7 @@ def posed(name: str) -> tuple[DesignProblem | Suite, Array]:
     return problem, problem.domain.project(problem.initial(Streams(0, 1)))[0]
 
 
-def score(name: str, extras: bool, known: Known) -> Score:
+def score(name: str, extras: bool, reference: Known) -> Score:
     """Minimise one problem from its values, ``extras``: with other libraries' solvers where they are installed."""
     problem, x0 = posed(name)
     bounds = list(zip(problem.domain.lower, problem.domain.upper, strict=True))
@@ -127,7 +127,9 @@ def score(name: str, extras: bool, known: Known) -> Score:
     result = minimize(fun, x0, bounds, joint=True, method=method)
     seconds = time.perf_counter() - started
     violation = scaled_violation(problem, result.x, x0)
-    return Score(name, problem.n, problem.m, result.nfev, result.method, float(result.fun), violation, known, seconds)
+    return Score(
+        name, problem.n, problem.m, result.nfev, result.method, float(result.fun), violation, reference, seconds
+    )
 
 
 def scaled_violation(problem: Problem, x: Array, x0: Array) -> float:
@@ -144,8 +146,8 @@ def best_known(name: str, starts: int = 8) -> Known:
     stated = problem.data.stated if isinstance(problem, Suite) and problem.data.stated is not None else np.nan
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        found = list(_searches(problem, x0, starts))
-    values = [float(problem.evaluate(x).f) for x in found if scaled_violation(problem, x, x0) <= 1e-6]
+        candidates = list(_searches(problem, x0, starts))
+    values = [float(problem.evaluate(x).f) for x in candidates if scaled_violation(problem, x, x0) <= 1e-6]
     lowest = float(np.nanmin([*values, np.inf]))
     confirmed = abs(stated - lowest) <= 1e-4 * max(1.0, abs(stated))
     return Known(min(lowest, stated) if confirmed else lowest, stated)
@@ -200,7 +202,7 @@ def _slopes(problem: Problem, x: Array) -> tuple[Array, Array]:
     return slopes
 
 
-def table(names: Sequence[str], known: dict[str, Known], extras: bool) -> list[Score]:
+def table(names: Sequence[str], references: dict[str, Known], extras: bool) -> list[Score]:
     """Print a line per problem as soon as it is there, then the totals."""
     print("\nother libraries' solvers where they are installed" if extras else "\nbuilt-in solvers alone")
     print(
@@ -209,7 +211,7 @@ def table(names: Sequence[str], known: dict[str, Known], extras: bool) -> list[S
     )
     scores = []
     for name in names:
-        s = score(name, extras, known[name])
+        s = score(name, extras, references[name])
         scores.append(s)
         print(
             f"{s.name:15}{s.n:3d}{s.m:4d}{s.calls:7d} {s.method:7}{s.f:14.7g}{s.known.value:14.7g}"
@@ -240,10 +242,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     which.add_argument("--extras", action="store_true", help="the first table alone")
     which.add_argument("--own", action="store_true", help="the second table alone")
     options = parser.parse_args(arguments)
-    known = {name: best_known(name) for name in options.only}
+    references = {name: best_known(name) for name in options.only}
     for extras, left_out in ((True, options.own), (False, options.extras)):
         if not left_out:
-            table(options.only, known, extras)
+            table(options.only, references, extras)
 
 
 if __name__ == "__main__":

@@ -114,8 +114,8 @@ def case(task: Posed, level: float, seed: int = 1) -> Case:
             return np.nan_to_num(np.maximum(value.f - optimum, 0.0) / size_f + outside, nan=np.inf)
 
     bounds = list(zip(box.lower, box.upper, strict=True))
-    shown = BlackBox(values, joint=True, vectorised=True, m=problem.m, bounds=bounds, x0=x0, noise="independent")
-    return Case(shown, loss)
+    black_box = BlackBox(values, joint=True, vectorised=True, m=problem.m, bounds=bounds, x0=x0, noise="independent")
+    return Case(black_box, loss)
 
 
 def trial(method: str, task: Posed, level: float, sweeps: int, seconds: float = 60.0) -> Array:
@@ -143,8 +143,8 @@ def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps:
     for name, task in tasks.items():
         rows.append([float(np.median(trial(method, task, level, sweeps, seconds))) for method in methods])
         print(f"{name:16}" + "".join(f"{loss:12.2g}" for loss in rows[-1]), flush=True)
-    for kind, chosen in (("2 to 10", set(SMALL)), ("20 to 100", set(LARGE))):
-        own = [row for name, row in zip(tasks, rows, strict=True) if name in chosen]
+    for kind, names in (("2 to 10", set(SMALL)), ("20 to 100", set(LARGE))):
+        own = [row for name, row in zip(tasks, rows, strict=True) if name in names]
         if own:
             print(f"{kind:16}" + "".join(f"{mark:12.2f}" for mark in marks(np.array(own))), flush=True)
 

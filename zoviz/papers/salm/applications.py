@@ -34,11 +34,11 @@ def report_fair(loss: str, method: str, replicas: int, iterations: int) -> None:
     print(f"\nfair classification, {loss} loss, {method}, {replicas} replicas, {iterations} iterations")
     print("      c  covariance (largest)  accuracy  of SLSQP      f  f / SLSQP's from the start (range)  from here")
     for bound in BOUNDS:
-        found = fair(bound, loss, method, iterations, replicas=replicas)
-        ratio, here = found.objective / found.general, found.objective / found.from_here
+        outcomes = fair(bound, loss, method, iterations, replicas=replicas)
+        ratio, here = outcomes.objective / outcomes.general, outcomes.objective / outcomes.from_here
         print(
-            f"{bound:7.3g} {found.covariance.max():21.4f} {found.accuracy.mean():9.4f} "
-            f"{found.general_accuracy.mean():9.4f} {found.objective.mean():6.4f} "
+            f"{bound:7.3g} {outcomes.covariance.max():21.4f} {outcomes.accuracy.mean():9.4f} "
+            f"{outcomes.general_accuracy.mean():9.4f} {outcomes.objective.mean():6.4f} "
             f"{ratio.min():18.4f} to {ratio.max():.4f} {here.min():10.4f} to {here.max():.4f}",
             flush=True,
         )
@@ -49,12 +49,12 @@ def report_slices(seeds: int, replicas: int, iterations: int) -> None:
     print(f"\nnetwork slicing, Alg. 1, {replicas} replicas, {iterations} iterations")
     print("network  binary within 1e-3  assignment allowed  cost / cheapest plan's       ||Ax - b||  of the rounded")
     for seed in range(seeds):
-        found = slices(NetworkSlicing(seed=seed), iterations, replicas)
-        ratio = np.sort(found.routed / found.best)
+        outcomes = slices(NetworkSlicing(seed=seed), iterations, replicas)
+        ratio = np.sort(outcomes.routed / outcomes.best)
         print(
-            f"{seed:7} {(found.binary_distance < 1e-3).sum():12} of {replicas} {np.isfinite(ratio).sum():14} of "
-            f"{replicas}   {' '.join(f'{r:6.3f}' for r in ratio)} {found.violation.max():12.1e} "
-            f"{found.assignment_violation.max():12.1e}",
+            f"{seed:7} {(outcomes.binary_distance < 1e-3).sum():12} of {replicas} {np.isfinite(ratio).sum():14} of "
+            f"{replicas}   {' '.join(f'{r:6.3f}' for r in ratio)} {outcomes.violation.max():12.1e} "
+            f"{outcomes.assignment_violation.max():12.1e}",
             flush=True,
         )
 

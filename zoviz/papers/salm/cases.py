@@ -44,7 +44,7 @@ def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
     optimize: Any = require("scipy.optimize", "peers")
     matrix, sign, box = problem.matrix()[0], 1.0 if problem.equations else -1.0, problem.domain
     assert isinstance(box, Box)
-    found = optimize.minimize(
+    result = optimize.minimize(
         lambda x: float(problem.evaluate(x).f),
         start,
         jac=lambda x: problem.stochastic_gradient(x),
@@ -57,7 +57,7 @@ def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 1000},
     )
-    return float(found.fun), found.x
+    return float(result.fun), result.x
 
 
 class Fair(NamedTuple):
@@ -135,8 +135,8 @@ def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
         fixed = np.arange(problem.providers) == assignment[..., None]
         problem.parts(lower).chosen[...] = problem.parts(upper).chosen[...] = fixed
     rows, bounds = optimize.LinearConstraint(a, b, b), optimize.Bounds(lower, upper)
-    found = optimize.milp(cost, constraints=rows, integrality=whole, bounds=bounds)
-    return float(found.fun) if found.success else np.inf
+    solution = optimize.milp(cost, constraints=rows, integrality=whole, bounds=bounds)
+    return float(solution.fun) if solution.success else np.inf
 
 
 class Slices(NamedTuple):

@@ -50,9 +50,9 @@ def problem_for(name: str, null_curvature: float = 0.5) -> StochasticQP:
 
 def prepared(solver: Solver, problem: StochasticQP) -> Solver:
     """The solver with what its rule chooses, which follows the powers of its horizon."""
-    chosen = solver.suggest(problem, problem.constants)
+    steps = solver.suggest(problem, problem.constants)
     for name in solver.suggestible():
-        solver.set(name, float(chosen[name]))
+        solver.set(name, float(steps[name]))
     return solver
 
 
@@ -64,11 +64,11 @@ def near_stationarity(name: str, horizon: int, replicas: int, draws: int, seed: 
     oracle = Oracle(problem, streams)
     state = solver.init(problem.initial(streams), oracle, streams)
     unit = np.random.default_rng([seed, horizon]).random((draws, replicas))
-    drawn = ((np.arange(draws)[:, None] + unit) * horizon / draws).astype(int)
-    chosen, out = set(drawn.ravel().tolist()), np.empty((draws, replicas))
+    iterations = ((np.arange(draws)[:, None] + unit) * horizon / draws).astype(int)
+    recorded, out = set(iterations.ravel().tolist()), np.empty((draws, replicas))
     for t in range(horizon):
-        if t in chosen:
-            part, replica = np.nonzero(drawn == t)
+        if t in recorded:
+            part, replica = np.nonzero(iterations == t)
             out[part, replica] = problem.near_stationarity(state.centre[replica])
         state, _ = solver.step(state, oracle, streams)
     return out
@@ -90,9 +90,9 @@ def rates(
     name: str, horizons: list[int], replicas: int = 24, draws: int = 32, seed: int = 0, null_curvature: float = 0.5
 ) -> tuple[Slope, Slope, Array]:
     """Slopes of the mean and of the mean square's root, and the levels (horizons, 2) that they are fitted to."""
-    found = [near_stationarity(name, T, replicas, draws, seed, null_curvature) for T in horizons]
-    means = np.array([rows.mean(axis=0) for rows in found])
-    squares = np.array([np.square(rows).mean(axis=0) for rows in found])
+    measures = [near_stationarity(name, T, replicas, draws, seed, null_curvature) for T in horizons]
+    means = np.array([rows.mean(axis=0) for rows in measures])
+    squares = np.array([np.square(rows).mean(axis=0) for rows in measures])
     half = fit(horizons, squares)
     levels = np.stack([means.mean(axis=1), np.sqrt(squares.mean(axis=1))], axis=1)
     return fit(horizons, means), Slope(0.5 * half.value, 0.5 * half.error), levels

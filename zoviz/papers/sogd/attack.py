@@ -64,15 +64,15 @@ Found = dict[str, Outcome]
 
 def solver(method: str, rates: Rates) -> Solver:
     """The method with these rates: of y, and of x where it moves."""
-    known = discover("zoviz.solvers", Solver)
+    classes = discover("zoviz.solvers", Solver)
     if method in SINGLE:
         name, settings = SINGLE[method]
-        return known[name](inner_step=rates[0], inner_batch=BATCH, **settings)
+        return classes[name](inner_step=rates[0], inner_batch=BATCH, **settings)
     name, settings = BILEVEL[method]
     steps = {"inner_step": rates[0], "system_step": rates[0], "outer_step": rates[1]}
     # Rules choose the offset and factors of theory's schedule, which is not used: no call is to be spent on them.
     unused = dict.fromkeys(("offset", "inner_factor", "system_factor", "outer_factor"), 1.0)
-    return known[name](outer_batch=BATCH, inner_batch=BATCH, **steps, **unused, **settings)
+    return classes[name](outer_batch=BATCH, inner_batch=BATCH, **steps, **unused, **settings)
 
 
 def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: dict[str, Any]) -> Outcome:
@@ -95,15 +95,15 @@ def search(method: str, problem: BlackBoxAttack, limits: dict[str, int]) -> Rate
     return min(grid, key=score)
 
 
-def line(method: str, rates: Rates, found: Outcome) -> str:
+def line(method: str, rates: Rates, outcome: Outcome) -> str:
     """A row of the table."""
     edge = any(rate in (grid[0], grid[-1]) for rate, grid in zip(rates, (RATES, OUTER), strict=False))
-    cells = [figure(100.0 * found.accuracy), figure(found.loss), figure(found.size)]
+    cells = [figure(100.0 * outcome.accuracy), figure(outcome.loss), figure(outcome.size)]
     steps = ", ".join(f"{rate:g}" for rate in rates) + ("*" if edge else "")
     return (
         f"{method:>16} {steps:>11} "
         + " ".join(f"{cell:>17}" for cell in cells)
-        + f" {found.rounds:>7} {found.calls[0]:>9.0f}"
+        + f" {outcome.rounds:>7} {outcome.calls[0]:>9.0f}"
     )
 
 
@@ -114,30 +114,30 @@ def table(
     heads = ("accuracy in %", "loss", "largest |y|")
     print(f"\n{heading}\n{'method':>16} {'rates':>11} " + " ".join(f"{head:>17}" for head in heads), end=" ")
     print(f"{'rounds':>7} {'calls':>9}")
-    found = {}
+    outcomes = {}
     for method in methods:
         rates = search(method, problem, trial or limits)
-        found[method] = play(method, rates, problem, seeds, 0, limits)
-        print(line(method, rates, found[method]), flush=True)
-    return found
+        outcomes[method] = play(method, rates, problem, seeds, 0, limits)
+        print(line(method, rates, outcomes[method]), flush=True)
+    return outcomes
 
 
-def compare(found: Found, mine: str, others: list[str]) -> None:
+def compare(outcomes: Found, mine: str, others: list[str]) -> None:
     """Whether one method's accuracy is lower than the others'."""
     for other in others:
-        a, b = found[mine].accuracy, found[other].accuracy
+        a, b = outcomes[mine].accuracy, outcomes[other].accuracy
         print(f"  {mine} below {other}: {below(a, b)} ({figure(100 * a)} and {figure(100 * b)} %)")
 
 
-def verdicts(found: Found, heading: str) -> None:
+def verdicts(outcomes: Found, heading: str) -> None:
     """The claims on the outcomes, with their figures."""
     print(f"\n{heading}")
     print("claim 1: ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservSGD (lower accuracy on perturbed images)")
-    compare(found, "ZO-SOGD", ["ZO-O-GD", "ZO-O-ConservSGD"])
+    compare(outcomes, "ZO-SOGD", ["ZO-O-GD", "ZO-O-ConservSGD"])
     print("claim 2: ZO-SOGD (Adam) outperforms all")
-    compare(found, "ZO-SOGD (Adam)", [name for name in found if name != "ZO-SOGD (Adam)"])
+    compare(outcomes, "ZO-SOGD (Adam)", [name for name in outcomes if name != "ZO-SOGD (Adam)"])
     print(f"claim 3: no coordinate of a perturbation exceeds {LARGEST:g}")
-    for name, one in found.items():
+    for name, one in outcomes.items():
         print(f"  {name}: {'yes' if one.size.max() < LARGEST else 'no'} (largest {one.size.max():.3g})")
 
 

@@ -63,12 +63,12 @@ class Outcome(NamedTuple):
 def solver(method: str, point: dict[str, float]) -> Solver:
     """The method at a point of the grids."""
     cls = discover("zoviz.solvers", Solver)[method]
-    wanted = {"inner_step": point["beta"], "system_step": point["beta"], "outer_step": point["alpha"]}
-    wanted |= dict.fromkeys(("inner_weight", "system_weight", "outer_weight"), point["weight"])
-    wanted |= {"outer_batch": BATCH, "inner_batch": BATCH}
+    parameters = {"inner_step": point["beta"], "system_step": point["beta"], "outer_step": point["alpha"]}
+    parameters |= dict.fromkeys(("inner_weight", "system_weight", "outer_weight"), point["weight"])
+    parameters |= {"outer_batch": BATCH, "inner_batch": BATCH}
     # Rules choose what theory's schedule needs, which is not used: no call is to be spent on it.
-    wanted |= dict.fromkeys(("offset", "inner_factor", "system_factor", "outer_factor"), 1.0)
-    return cls(**{name: value for name, value in wanted.items() if name in cls.param}, **METHODS[method])
+    parameters |= dict.fromkeys(("offset", "inner_factor", "system_factor", "outer_factor"), 1.0)
+    return cls(**{name: value for name, value in parameters.items() if name in cls.param}, **METHODS[method])
 
 
 def play(method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int) -> Outcome:
@@ -98,12 +98,12 @@ def search(method: str, problem: LossTuning, trial: LossTuning, say: Callable[[s
     return point
 
 
-def line(method: str, point: dict[str, float], found: Outcome) -> str:
+def line(method: str, point: dict[str, float], outcome: Outcome) -> str:
     """A row of the table."""
     used = {name: value for name, value in point.items() if name != "weight" or method == "SOGD"}
     marked = [f"{value:g}{'*' if value in (GRIDS[name][0], GRIDS[name][-1]) else ''}" for name, value in used.items()]
-    cells = [figure(100.0 * one) for one in (*found.balanced, found.overall, found.test[-1])]
-    return f"{method:>6} {', '.join(marked):>20} {' '.join(f'{c:>13}' for c in cells)} {found.calls[0]:>7.0f}"
+    cells = [figure(100.0 * one) for one in (*outcome.balanced, outcome.overall, outcome.test[-1])]
+    return f"{method:>6} {', '.join(marked):>20} {' '.join(f'{c:>13}' for c in cells)} {outcome.calls[0]:>7.0f}"
 
 
 def times(problem: LossTuning, seeds: int, rounds: int = 8) -> None:
@@ -118,19 +118,19 @@ def times(problem: LossTuning, seeds: int, rounds: int = 8) -> None:
     print(f"claim 2: SOBOW takes longest: {'yes' if order[-1] == 'SOBOW' else f'no, {order[-1]} does'}")
 
 
-def verdicts(found: dict[str, Outcome]) -> None:
+def verdicts(outcomes: dict[str, Outcome]) -> None:
     """The claims on accuracies, with their figures."""
     print(f"claim 3: SOGD's accuracy is competitive (at most {CLOSE:g} points below the best other's)")
-    mine = found["SOGD"]
+    mine = outcomes["SOGD"]
     for label, pick in (("balanced accuracy", "balanced"), ("test accuracy", "test")):
         for k in range(len(mine.balanced)):
             a = 100.0 * getattr(mine, pick)[k]
-            rivals = {name: 100.0 * getattr(one, pick)[k] for name, one in found.items() if name != "SOGD"}
+            rivals = {name: 100.0 * getattr(one, pick)[k] for name, one in outcomes.items() if name != "SOGD"}
             best = max(rivals, key=lambda name: rivals[name].mean())  # noqa: B023
             close = "yes" if a.mean() >= rivals[best].mean() - CLOSE else "no"
             print(f"  {label}, phase {k + 1}: {close} ({figure(a)} and {best} {figure(rivals[best])})")
     print("claim 4: accuracies grow as the classes become more alike")
-    for name, one in found.items():
+    for name, one in outcomes.items():
         for label, values in (("balanced", one.balanced), ("test", one.test)):
             means = 100.0 * values.mean(axis=1)
             grows = "yes" if (np.diff(means) > 0).all() else "no"
@@ -141,17 +141,17 @@ def report(seeds: int, phase: int, search_phase: int) -> None:
     """Search the grids, print the figures and the verdicts."""
     problem, trial = LossTuning(phase_length=phase), LossTuning(phase_length=search_phase)
     heads = [f"balanced, {k + 1}" for k in range(len(problem.ratios))] + ["all rounds", "test, last"]
-    rows, found = [], {}
+    rows, outcomes = [], {}
     for method in METHODS:
         point = search(method, problem, trial, lambda text: print(text, flush=True))
-        found[method] = play(method, point, problem, seeds, 0)
-        rows.append(line(method, point, found[method]))
+        outcomes[method] = play(method, point, problem, seeds, 0)
+        rows.append(line(method, point, outcomes[method]))
         print(rows[-1], flush=True)
     head = " ".join(f"{one:>13}" for one in heads)
     print(f"\n{'method':>6} {'beta, alpha, weight':>20} {head} {'calls':>7}")
     print("\n".join(rows))
     times(problem, seeds)
-    verdicts(found)
+    verdicts(outcomes)
 
 
 def main() -> None:

@@ -84,9 +84,9 @@ def average_regret(problem: OnlineBilevel, solver: Solver, horizon: int, replica
 def fall(method: str, problem: OnlineBilevel, horizons: tuple[int, ...], replicas: int) -> Fall:
     """How the average regret falls: a run for each horizon, replicas paired over them."""
     regrets = [average_regret(problem, in_theory(method, problem, T), T, replicas) for T in horizons]
-    found, log_t = np.array(regrets), np.log(np.array(horizons))
+    sums, log_t = np.array(regrets), np.log(np.array(horizons))
     centred = log_t - log_t.mean()
-    return Fall(found, centred @ np.log(found) / np.square(centred).sum())
+    return Fall(sums, centred @ np.log(sums) / np.square(centred).sum())
 
 
 def report_fall(horizons: tuple[int, ...], replicas: int, noises: tuple[float, ...] = (0.1, 0.5)) -> bool:
@@ -96,12 +96,12 @@ def report_fall(horizons: tuple[int, ...], replicas: int, noises: tuple[float, .
     good = True
     for noise, method in itertools.product(noises, ("SOGD", "ZO-SOGD")):
         problem = QuadraticBilevel(drift="slow", sampling_noise=noise)
-        found = fall(method, problem, horizons, replicas)
-        cells = ["{:8.4g} ± {:<6.2g}".format(*interval(row)) for row in found.regrets]
-        mean, half = interval(found.slopes)
-        kept = mean + half <= RATE and bool((np.diff(found.regrets.mean(axis=1)) < 0).all())
-        good &= kept
-        verdict = "at the rate or faster" if kept else "SLOWER than the rate"
+        result = fall(method, problem, horizons, replicas)
+        cells = ["{:8.4g} ± {:<6.2g}".format(*interval(row)) for row in result.regrets]
+        mean, half = interval(result.slopes)
+        holds = mean + half <= RATE and bool((np.diff(result.regrets.mean(axis=1)) < 0).all())
+        good &= holds
+        verdict = "at the rate or faster" if holds else "SLOWER than the rate"
         print(f"{method:>8} {noise:5g} " + " ".join(cells) + f"  {mean:6.3f} ± {half:.3f}: {verdict}", flush=True)
     for drift in ("slow", "rapid"):
         figures = [variations(QuadraticBilevel(drift=drift), T) for T in horizons]
@@ -168,14 +168,16 @@ def report_windows(horizon: int, replicas: int) -> None:
     print(f"\nrapid drift: average regret after {horizon} rounds at the best steps of {GRID} and {INNER}")
     print(f"{'stream':>21} " + " ".join(f"{rival:>24}" for rival in RIVALS) + "  SOGD beats w = 5")
     for name, problem in streams_of_tasks().items():
-        found = compare_windows(problem, horizon, replicas)
+        regrets = compare_windows(problem, horizon, replicas)
         cells = []
-        for outer, inner, values in found.values():
+        for outer, inner, values in regrets.values():
             edge = "*" if outer in (GRID[0], GRID[-1]) else " "
             cells.append("{:7.3g} ± {:<6.2g}".format(*interval(values)) + f"{outer:4g}{edge}/{inner:g}")
-        mine = found["SOGD"][-1]
-        told = ", ".join(f"{rival.split()[0]} {verdict(mine, found[rival][-1])}" for rival in RIVALS if "5" in rival)
-        print(f"{name:>21} " + " ".join(cells) + f"  {told}", flush=True)
+        mine = regrets["SOGD"][-1]
+        sentence = ", ".join(
+            f"{rival.split()[0]} {verdict(mine, regrets[rival][-1])}" for rival in RIVALS if "5" in rival
+        )
+        print(f"{name:>21} " + " ".join(cells) + f"  {sentence}", flush=True)
 
 
 def product_spread(radius: float, shared: bool, replicas: int = 200, directions: int = 10) -> Array:
@@ -192,14 +194,14 @@ def product_spread(radius: float, shared: bool, replicas: int = 200, directions:
 
     if shared:
         view = rounds.view(lambda points: (inner(points, 1.0) - inner(points, -1.0)) / (2.0 * radius))
-        found = estimator.estimate(objective, y, view, streams).gradient
+        estimate = estimator.estimate(objective, y, view, streams).gradient
     else:
         ends = [
             estimator.estimate(objective, y, rounds.view(partial(inner, sign=sign)), streams).gradient
             for sign in (1.0, -1.0)
         ]
-        found = (ends[0] - ends[1]) / (2.0 * radius)
-    return np.square(found - rounds.hessian_vector(x, y, v)).sum(axis=-1)
+        estimate = (ends[0] - ends[1]) / (2.0 * radius)
+    return np.square(estimate - rounds.hessian_vector(x, y, v)).sum(axis=-1)
 
 
 def report_variance(replicas: int) -> None:

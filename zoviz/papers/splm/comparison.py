@@ -90,12 +90,12 @@ def mean_and_error(values: np.ndarray) -> tuple[float, float]:
 
 def search(method: str, settings: Settings) -> list[tuple[float, float]]:
     """The grid points with the fewest iterations at the settings' batch, best first; a run that lags is cut short."""
-    found: dict[tuple[float, float], float] = {}
+    means: dict[tuple[float, float], float] = {}
     for steps in itertools.product(PRIMAL, DUAL):
-        best = min(found.values(), default=np.inf)
+        best = min(means.values(), default=np.inf)
         limit = int(min(LIMIT, 300 if np.isinf(best) else 1.5 * best))
-        found[steps] = mean_and_error(trial(method, steps, settings, limit).iterations)[0]
-    return [steps for steps in sorted(found, key=found.__getitem__) if np.isfinite(found[steps])][:FINALISTS]
+        means[steps] = mean_and_error(trial(method, steps, settings, limit).iterations)[0]
+    return [steps for steps in sorted(means, key=means.__getitem__) if np.isfinite(means[steps])][:FINALISTS]
 
 
 def compare(n: int, seed: int, replicas: int, batch: int) -> dict[str, float]:
@@ -125,14 +125,14 @@ def compare(n: int, seed: int, replicas: int, batch: int) -> dict[str, float]:
     return best
 
 
-def line(method: str, steps: str, found: Trial, n: int) -> None:
+def line(method: str, steps: str, outcome: Trial, n: int) -> None:
     """One row; replicas that did not get there are counted."""
-    mean, error = mean_and_error(found.iterations)
-    missing = int(np.isnan(found.iterations).sum())
-    slowest = np.nan if missing == found.iterations.size else np.nanmax(found.iterations)
-    note = f"  {missing} of {found.iterations.size} replicas did not get there" if missing else ""
+    mean, error = mean_and_error(outcome.iterations)
+    missing = int(np.isnan(outcome.iterations).sum())
+    slowest = np.nan if missing == outcome.iterations.size else np.nanmax(outcome.iterations)
+    note = f"  {missing} of {outcome.iterations.size} replicas did not get there" if missing else ""
     print(
-        f"{method:>12} {steps:>23} {mean:11.1f} {error:7.2f} {slowest:8.0f} {found.calls:9.1f} {found.seconds:7.3f} "
+        f"{method:>12} {steps:>23} {mean:11.1f} {error:7.2f} {slowest:8.0f} {outcome.calls:9.1f} {outcome.seconds:7.3f} "
         f"{PAPER[method].get(n, np.nan):7.0f}{note}",
         flush=True,
     )
@@ -142,9 +142,9 @@ def verdict(n: int, best: dict[str, float]) -> None:
     """What becomes of the paper's ratios to ZO-SPLM when every method has its best steps."""
     for method in [name for name in best if name != "ZOSPLM" and "ZOSPLM" in best]:
         ratio, paper = best[method] / best["ZOSPLM"], PAPER[method].get(n, np.nan) / PAPER["ZOSPLM"].get(n, np.nan)
-        kept = "reproduced" if ratio >= 0.8 * paper else "in kind, not in size" if ratio > 1.05 else "not reproduced"
+        word = "reproduced" if ratio >= 0.8 * paper else "in kind, not in size" if ratio > 1.05 else "not reproduced"
         print(
-            f"{method} needs {ratio:.2f} times ZO-SPLM's iterations; the paper's ratio {paper:.2f}: {kept}", flush=True
+            f"{method} needs {ratio:.2f} times ZO-SPLM's iterations; the paper's ratio {paper:.2f}: {word}", flush=True
         )
 
 

@@ -62,25 +62,25 @@ def main() -> None:
         everything = []
         for seed in options.seeds:
             started = time.perf_counter()
-            found = hits(n, seed, options.replicas, options.batch, options.iterations)
-            everything.append(found)
-            report(n, str(seed), found, f"{time.perf_counter() - started:.0f} s")
+            counts = hits(n, seed, options.replicas, options.batch, options.iterations)
+            everything.append(counts)
+            report(n, str(seed), counts, f"{time.perf_counter() - started:.0f} s")
         if len(everything) > 1:
             report(n, "all", np.concatenate(everything), "")
 
 
-def report(n: int, instance: str, found: np.ndarray, note: str) -> None:
+def report(n: int, instance: str, counts: np.ndarray, note: str) -> None:
     """One line; replicas without a hit are counted, never left out in silence."""
-    missing = int(np.isnan(found).sum())
+    missing = int(np.isnan(counts).sum())
     if missing:
-        note += f"  {missing} of {found.size} replicas did not get there"
-    if missing == found.size:
+        note += f"  {missing} of {counts.size} replicas did not get there"
+    if missing == counts.size:
         print(f"{n:5d} {instance:>8} {note}", flush=True)
         return
-    mean, error = np.nanmean(found), np.nanstd(found, ddof=1) / np.sqrt(found.size - missing)
+    mean, error = np.nanmean(counts), np.nanstd(counts, ddof=1) / np.sqrt(counts.size - missing)
     paper = PAPER.get(n, np.nan)
     print(
-        f"{n:5d} {instance:>8} {mean:10.1f} {error:7.2f} {np.nanmax(found):7.0f} {paper:6.0f} {mean / paper:6.3f} "
+        f"{n:5d} {instance:>8} {mean:10.1f} {error:7.2f} {np.nanmax(counts):7.0f} {paper:6.0f} {mean / paper:6.3f} "
         f"{LIMIT.get(n, np.nan):6.2f}  {note}",
         flush=True,
     )

@@ -100,11 +100,11 @@ def search(
 
 def report_at(method: str, schedule: str, steps: Steps, problem: LoadTracking, replicas: int, calls: int) -> Outcome:
     """The outcome at a grid point, which is printed."""
-    found = solve(method, schedule, steps, problem, replicas, 0, calls)
+    outcome = solve(method, schedule, steps, problem, replicas, 0, calls)
     edge = steps[0] in (PRIMAL[schedule][0], PRIMAL[schedule][-1]) or steps[1] in (RATIO[0], RATIO[-1])
-    cells = [figure(values) for values in found[:4]]
+    cells = [figure(values) for values in outcome[:4]]
     print(f"{method:>9} {schedule:>12} {steps!s:>14}{'*' if edge else ' '} " + " ".join(f"{c:>20}" for c in cells))
-    return found
+    return outcome
 
 
 def figure(values: np.ndarray) -> str:
@@ -128,19 +128,19 @@ def below(a: np.ndarray, b: np.ndarray) -> str:
     return "undecided" if not abs(mean) > 2.0 * error else "yes" if mean < 0 else "no"
 
 
-def verdicts(found: dict[tuple[str, str], Outcome], calls: int) -> None:
+def verdicts(outcomes: dict[tuple[str, str], Outcome], calls: int) -> None:
     """The three claims, each with its figures."""
-    present = sorted({method for method, _ in found})
+    present = sorted({method for method, _ in outcomes})
     print("\nclaim 1: diminishing steps improve all (difference DS - CS at the end)")
     for method in present:
-        cs, ds = found[method, "constant"], found[method, "diminishing"]
+        cs, ds = outcomes[method, "constant"], outcomes[method, "diminishing"]
         for name in ("error", "violation"):
             a, b = getattr(ds, name), getattr(cs, name)
             mean, error = difference(a, b)
             print(f"  {method:>9} {name:>10}: {mean:+.3g} ± {error:.2g}, improved: {below(a, b)}")
     print("claim 2: SZO-ConEX is faster in violation and worse in relative error")
     for other, schedule in itertools.product([m for m in present if m != "SZOConEX"], SCHEDULES):
-        mine, its = found["SZOConEX", schedule], found[other, schedule]
+        mine, its = outcomes["SZOConEX", schedule], outcomes[other, schedule]
         a, b = (np.where(np.isnan(one.feasible_at), calls, one.feasible_at) for one in (mine, its))
         fast, near = below(a, b), below(its.error, mine.error)
         print(
@@ -150,7 +150,7 @@ def verdicts(found: dict[tuple[str, str], Outcome], calls: int) -> None:
     if "ZOGDA" in present:
         print("claim 3: ZOEG is about as good as ZOGDA (ratio of mean errors within a factor 1.5)")
         for schedule in SCHEDULES:
-            a, b = found["ZOEG", schedule].error, found["ZOGDA", schedule].error
+            a, b = outcomes["ZOEG", schedule].error, outcomes["ZOGDA", schedule].error
             ratio = a.mean() / b.mean()
             same = "yes" if 1 / 1.5 <= ratio <= 1.5 else "no"
             print(f"  {schedule}: {figure(a)} and {figure(b)}, ratio {ratio:.2f}: {same}")
@@ -161,7 +161,7 @@ def report(instance: int, replicas: int, calls: int = 10_000) -> None:
     problem = LoadTracking(seed=instance)
     heads = ("error at the end", "violation at the end", f"calls to {LEVEL:g} kW", "calls to 5 %")
     print(f"{'method':>9} {'schedule':>12} {'(step, ratio)':>14}  " + " ".join(f"{head:>20}" for head in heads))
-    found = {}
+    outcomes = {}
     for method in METHODS:
         if method not in discover("zoviz.solvers", Solver):
             print(f"{method:>9} is not among the solvers of this version: left out")
@@ -169,8 +169,8 @@ def report(instance: int, replicas: int, calls: int = 10_000) -> None:
         rival = None
         for schedule in SCHEDULES:
             steps, rival = search(method, schedule, rival, problem, calls)
-            found[method, schedule] = report_at(method, schedule, steps, problem, replicas, calls)
-    verdicts(found, calls)
+            outcomes[method, schedule] = report_at(method, schedule, steps, problem, replicas, calls)
+    verdicts(outcomes, calls)
 
 
 def main() -> None:

@@ -111,13 +111,13 @@ def best(results: dict[Steps, Result], level: int, budget: int) -> Steps:
 def report(block: int, results: dict[Steps, Result]) -> dict[str, list[Figure]]:
     """Print a line per level; returns the figures in iterations and in calls."""
     name = {PUBLISHED: "ZOEG, 3e-6", ZOEG_ALONE: "ZOEG"}.get(block, f"ZOBCEG {block}")
-    found: dict[str, list[Figure]] = {"iterations": [], "calls": []}
+    figures: dict[str, list[Figure]] = {"iterations": [], "calls": []}
     for i, level in enumerate(LEVELS):
         steps = best(results, i, ITERATIONS[block])
         entries, errors, calls = results[steps].entries[i], results[steps].errors, results[steps].calls
         now = figure(entries, ITERATIONS[block])
-        found["iterations"].append(now)
-        found["calls"].append(now.times(calls))
+        figures["iterations"].append(now)
+        figures["calls"].append(now.times(calls))
         missing = int(np.isnan(entries).sum())
         note = f"{missing} of {entries.size} not within {ITERATIONS[block]}" if missing else ""
         print(
@@ -125,7 +125,7 @@ def report(block: int, results: dict[Steps, Result]) -> dict[str, list[Figure]]:
             f"{calls * now.error:8.0f}  {steps!s:<17} {errors.mean():9.4f} {mean_and_error(errors)[1]:8.4f}  {note}",
             flush=True,
         )
-    return found
+    return figures
 
 
 def verdict(slower: Figure, faster: Figure) -> str:
@@ -137,16 +137,18 @@ def verdict(slower: Figure, faster: Figure) -> str:
     return "not decided" if np.isinf([slower.mean, faster.mean]).any() else "no difference beyond two standard errors"
 
 
-def verdicts(found: dict[int, dict[str, list[Figure]]]) -> None:
+def verdicts(figures: dict[int, dict[str, list[Figure]]]) -> None:
     """Print both claims' verdicts, per iteration and per call, at every level."""
-    blocks = [block for block in found if block > ZOEG_ALONE]
-    pairs = [(ZOEG_ALONE, block) for block in blocks if ZOEG_ALONE in found] + list(itertools.pairwise(blocks))
+    blocks = [block for block in figures if block > ZOEG_ALONE]
+    pairs = [(ZOEG_ALONE, block) for block in blocks if ZOEG_ALONE in figures] + list(itertools.pairwise(blocks))
     for i, level in enumerate(LEVELS):
         for slow, fast in pairs:
-            left = "ZOEG" if slow == ZOEG_ALONE else f"ZOBCEG with block {slow}"
-            outcomes = {unit: verdict(found[slow][unit][i], found[fast][unit][i]) for unit in ("iterations", "calls")}
+            slowest = "ZOEG" if slow == ZOEG_ALONE else f"ZOBCEG with block {slow}"
+            outcomes = {
+                unit: verdict(figures[slow][unit][i], figures[fast][unit][i]) for unit in ("iterations", "calls")
+            }
             print(
-                f"error {level:g}: ZOBCEG with block {fast} is faster than {left}: {outcomes['iterations']} per "
+                f"error {level:g}: ZOBCEG with block {fast} is faster than {slowest}: {outcomes['iterations']} per "
                 f"iteration, {outcomes['calls']} per call"
             )
 
@@ -162,11 +164,11 @@ def main() -> None:
     options = parser.parse_args()
     problem = ACLoadTracking(seed=options.instance, loads=options.loads)
     print("     method  level iterations  ± s.e.      calls   ± s.e.  (eta, eta_y)       final error  ± s.e.")
-    found = {}
+    figures = {}
     for block in sorted(options.blocks):
         grid = itertools.product(*GRID[block])
-        found[block] = report(block, {s: solve(block, s, problem, options.replicas, options.seed) for s in grid})
-    verdicts(found)
+        figures[block] = report(block, {s: solve(block, s, problem, options.replicas, options.seed) for s in grid})
+    verdicts(figures)
 
 
 if __name__ == "__main__":

@@ -176,10 +176,10 @@ def _solve(problem: Judged, calls: int, seconds: float | None, work: tuple[type[
     return solve(method, problem, replicas, calls, seconds, until_hit)
 
 
-def _printed(names: list[str], found: Iterable[Outcome], calls: int) -> dict[str, Outcome]:
+def _printed(names: list[str], results: Iterable[Outcome], calls: int) -> dict[str, Outcome]:
     """Print every row when it comes."""
     outcomes = {}
-    for name, outcome in zip(names, found, strict=True):
+    for name, outcome in zip(names, results, strict=True):
         outcomes[name] = outcome
         early = "" if np.median(outcome.calls) > 0.9 * calls else f"  {outcome.message}"
         print(f"{line(name, outcome)}  {outcome.seconds:.0f} s{early}", flush=True)
@@ -212,8 +212,8 @@ def main() -> None:
         noise = f", noise of {share(NOISE_SHARE)} of f* and {NOISE_KILOWATTS:g} kW" if noisy else ""
         print(f"\n{case}{noise}, {options.shown}: f* = {problem.known_optimum.value:.6g}, instance {options.instance}")
         replicas = options.replicas, options.slow_replicas
-        found = table(methods, problem, replicas, options.calls, options.seconds, options.jobs)
-        verdicts(found, peers, ON_THE_WAY | AT_THE_END if noisy else ON_THE_WAY)
+        outcomes = table(methods, problem, replicas, options.calls, options.seconds, options.jobs)
+        verdicts(outcomes, peers, ON_THE_WAY | AT_THE_END if noisy else ON_THE_WAY)
 
 
 if __name__ == "__main__":

@@ -77,18 +77,18 @@ COLUMNS = {
 """Heads and widths."""
 
 
-def line(name: str, found: Outcome) -> str:
+def line(name: str, outcome: Outcome) -> str:
     """One row of the table."""
-    inside = int((found.violation <= FEASIBLE).sum())
+    inside = int((outcome.violation <= FEASIBLE).sum())
     cells = (
-        *(count(hits) for hits in found.hits),
-        share(found.error),
-        f"{np.median(found.violation):.2f} kW",
-        f"{inside}/{found.error.size}",
-        share(found.joint),
-        share(found.loss),
-        share(found.best),
-        f"{np.median(found.calls):.0f}",
+        *(count(hits) for hits in outcome.hits),
+        share(outcome.error),
+        f"{np.median(outcome.violation):.2f} kW",
+        f"{inside}/{outcome.error.size}",
+        share(outcome.joint),
+        share(outcome.loss),
+        share(outcome.best),
+        f"{np.median(outcome.calls):.0f}",
     )
     return f"{name:>13} " + " ".join(f"{cell:>{width}}" for cell, width in zip(cells, COLUMNS.values(), strict=True))
 
@@ -111,13 +111,13 @@ class Measure(NamedTuple):
 
 
 def _calls(i: int, level: float) -> Measure:
-    return Measure(f"calls to {100 * level:g} %", lambda found: found.hits[i], middle)
+    return Measure(f"calls to {100 * level:g} %", lambda outcome: outcome.hits[i], middle)
 
 
 AT_THE_END = {
-    "joint": Measure("error within 1 kW", lambda found: found.joint),
-    "loss": Measure("loss", lambda found: found.loss),
-    "best": Measure("best feasible point queried", lambda found: found.best),
+    "joint": Measure("error within 1 kW", lambda outcome: outcome.joint),
+    "loss": Measure("loss", lambda outcome: outcome.loss),
+    "best": Measure("best feasible point queried", lambda outcome: outcome.best),
 }
 ON_THE_WAY = {f"calls {level:g}": _calls(i, level) for i, level in enumerate(LEVELS)}
 
@@ -129,11 +129,11 @@ def compare(mine: Array, its: Array, show: Callable[[Array], str] = share) -> st
     """
     common = min(mine.size, its.size)
     a, b = mine[:common], its[:common]
-    said = f"{show(mine)} against {show(its)}, smaller in {(a < b).sum()} and larger in {(a > b).sum()} of {common}"
+    sentence = f"{show(mine)} against {show(its)}, smaller in {(a < b).sum()} and larger in {(a > b).sum()} of {common}"
     if common < 2 or not np.isfinite(a).all() or not np.isfinite(b).all():
-        return said
+        return sentence
     error = float(np.std(a - b, ddof=1) / np.sqrt(common))
-    return f"{said}, on average by {show(np.array(np.mean(a - b)))} +- {show(np.array(error))}"
+    return f"{sentence}, on average by {show(np.array(np.mean(a - b)))} +- {show(np.array(error))}"
 
 
 def verdicts(
@@ -146,7 +146,7 @@ def verdicts(
     ours = [name for name in outcomes if name not in peers]
     lost: dict[str, list[str]] = {}
     for measure, (words, of, show) in measures.items():
-        values = {name: of(found) for name, found in outcomes.items()}
+        values = {name: of(outcome) for name, outcome in outcomes.items()}
         if not ours:
             continue
         best = min(ours, key=lambda name: np.median(values[name]))

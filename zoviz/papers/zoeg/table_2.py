@@ -92,9 +92,9 @@ def report(block: int, results: dict[tuple[float, float], Pair]) -> None:
         line(metric, level, results[single], i, paper[i], single)
 
 
-def line(metric: str, level: float, found: Pair, i: int, paper: float, steps: tuple) -> None:
+def line(metric: str, level: float, hits: Pair, i: int, paper: float, steps: tuple) -> None:
     """One cell of the table."""
-    (mean, error), (last, _) = mean_and_error(found[0][i]), mean_and_error(found[1][i])
+    (mean, error), (last, _) = mean_and_error(hits[0][i]), mean_and_error(hits[1][i])
     name = f"{metric} {level:g}"
     cells = f"{name:>20} {mean:10.1f} {error:7.1f} {paper:7.1f} {mean / paper:6.2f}"
     print(f"{cells}  {steps!s:<15} {last:10.1f}", flush=True)

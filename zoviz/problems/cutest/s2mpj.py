@@ -150,11 +150,11 @@ def _row(name: str) -> dict[str, str]:
     index = _index()
     if name in index:
         return index[name]
-    same = {known.upper(): known for known in index}
-    wanted = name.strip().upper()
-    if wanted in same:
-        return index[same[wanted]]
-    near = [same[match] for match in difflib.get_close_matches(wanted, same, n=4, cutoff=0.6)]
+    same = {problem.upper(): problem for problem in index}
+    key = name.strip().upper()
+    if key in same:
+        return index[same[key]]
+    near = [same[match] for match in difflib.get_close_matches(key, same, n=4, cutoff=0.6)]
     hint = f"did you mean {', '.join(near)}?" if near else "Suite.names() lists them."
     raise ValueError(f"Expected the name of one of the suite's {len(index)} problems, got {name!r}: {hint}")
 
@@ -165,10 +165,10 @@ def _variants(row: dict[str, str]) -> list[Entry]:
     counts = [[int(row[key])] for key in ("dim", "m_ub", "m_eq", "mlcon")]
     if row["argins"]:
         counts = [own + _whole(row[key]) for own, key in zip(counts, ("dims", "m_ubs", "m_eqs", "mlcons"), strict=True)]
-    found: dict[int, Entry] = {}
+    variants: dict[int, Entry] = {}
     for i, (n, inequalities, equalities, linear) in enumerate(zip(*counts, strict=True)):
-        found.setdefault(n, Entry(name, n if i else None, n, kind, inequalities, equalities, linear, feasibility))
-    return list(found.values())
+        variants.setdefault(n, Entry(name, n if i else None, n, kind, inequalities, equalities, linear, feasibility))
+    return list(variants.values())
 
 
 def _arguments(row: dict[str, str], size: int | None) -> list[float]:

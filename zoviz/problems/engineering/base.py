@@ -94,9 +94,9 @@ def kkt_point(problem: DesignProblem, guess: Sequence[float], active: Sequence[i
         steps = np.diag(1e-6 * x)[free]
         ahead, behind = (_lagrangian_slope(problem, x + sign * steps, y, active)[:, free] for sign in (1.0, -1.0))
         hessian = (ahead - behind) / (2.0 * np.diag(steps[:, free])[:, None])
-        left = np.block([[0.5 * (hessian + hessian.T), jacobian.T], [jacobian, np.zeros((len(active),) * 2)]])
+        matrix = np.block([[0.5 * (hessian + hessian.T), jacobian.T], [jacobian, np.zeros((len(active),) * 2)]])
         right = -np.concatenate([slope[free], problem.evaluate(x).h[active]])
-        move = np.linalg.solve(left, right)
+        move = np.linalg.solve(matrix, right)
         x[free] += move[: len(free)]
         y = move[len(free) :]
     multipliers = np.zeros(problem.m)

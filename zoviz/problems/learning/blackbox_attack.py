@@ -165,12 +165,14 @@ class BlackBoxAttack(OnlineBilevel):
             "weight": np.exp(x).mean(axis=-1),
         }
 
-    def _loss(self, y: Array, chosen: np.ndarray | None) -> Array:
+    def _loss(self, y: Array, indices: np.ndarray | None) -> Array:
         """Mean of l over chosen images of the stream (all of them: None), y (R, ..., d) to (R, ...)."""
         stream = self.data.stream
-        chosen = np.broadcast_to(np.arange(len(stream.labels)), (1, len(stream.labels))) if chosen is None else chosen
-        chosen = aligned(chosen, y)
-        margins = self._margins(y, stream.hidden[chosen], stream.labels[chosen])
+        indices = (
+            np.broadcast_to(np.arange(len(stream.labels)), (1, len(stream.labels))) if indices is None else indices
+        )
+        indices = aligned(indices, y)
+        margins = self._margins(y, stream.hidden[indices], stream.labels[indices])
         return np.maximum(margins, -self.confidence).mean(axis=-1)
 
     def _margins(self, y: Array, hidden: Array, labels: np.ndarray) -> Array:

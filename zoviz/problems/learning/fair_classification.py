@@ -90,10 +90,10 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
 
     def build(self) -> _Data:
         """Load the data, and solve for the logistic loss."""
-        found = table(self.source)
-        features, count, n = found.features, len(found.labels), found.features.shape[1]
-        signed = found.labels[:, None] * features
-        direction = (found.sensitive - found.sensitive.mean()) @ features / count
+        data = table(self.source)
+        features, count, n = data.features, len(data.labels), data.features.shape[1]
+        signed = data.labels[:, None] * features
+        direction = (data.sensitive - data.sensitive.mean()) @ features / count
         loss, largest = margin_loss(self.loss, self.shift), float(np.linalg.eigvalsh(signed.T @ signed / count)[-1])
         radius = self.half_width * np.sqrt(n)
         constants = Constants(
@@ -106,13 +106,13 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
         )
         optimum = self._optimum(signed, direction) if self.loss == "logistic" else None
         box = Box(np.full(n, -self.half_width), np.full(n, self.half_width))
-        return _Data(found, signed, direction, loss, constants, optimum, box)
+        return _Data(data, signed, direction, loss, constants, optimum, box)
 
     def _optimum(self, signed: Array, direction: Array) -> Optimum | None:
-        found = logistic_optimum(signed, self.ridge, direction, self.bound)
-        if found is None or np.abs(found[0]).max() > self.half_width:
+        solution = logistic_optimum(signed, self.ridge, direction, self.bound)
+        if solution is None or np.abs(solution[0]).max() > self.half_width:
             return None
-        theta, multiplier = found
+        theta, multiplier = solution
         value = float(np.logaddexp(0.0, -signed @ theta).mean() + 0.5 * self.ridge * (theta @ theta))
         source = "Newton's method on the face of the covariance bound that is active"
         return Optimum(value, theta, np.maximum([multiplier, -multiplier], 0.0), source)

@@ -95,14 +95,14 @@ def classifier(dataset: str, share: float, low: float, high: float, hidden: int,
     MissingExtra
         Without scikit-learn.
     """
-    known = images(dataset).part(0.0, share)
+    examples = images(dataset).part(0.0, share)
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 
     model = MLPClassifier((hidden,), max_iter=epochs, alpha=1e-3, random_state=seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # a fixed number of epochs is what is wanted
-        model.fit(low + (high - low) * known.pixels, known.labels)
+        model.fit(low + (high - low) * examples.pixels, examples.labels)
     return Perceptron(model.coefs_[0], model.intercepts_[0], model.coefs_[1], model.intercepts_[1])
 
 

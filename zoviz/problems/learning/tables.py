@@ -72,12 +72,12 @@ def _breast_cancer() -> Table:
     bunch = _datasets().load_breast_cancer()
     names = [str(name) for name in bunch.feature_names]
     texture = bunch.data[:, names.index("mean texture")]
-    kept = [i for i, name in enumerate(names) if "texture" not in name]
+    columns = [i for i, name in enumerate(names) if "texture" not in name]
     return Table(
-        _standardised(bunch.data[:, kept]),
+        _standardised(bunch.data[:, columns]),
         np.where(bunch.target == 1, 1.0, -1.0),
         (texture > np.median(texture)).astype(float),
-        (*(names[i] for i in kept), "intercept"),
+        (*(names[i] for i in columns), "intercept"),
         "has a mean texture above the median",
     )
 

@@ -138,10 +138,10 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
 
     def _centralised(self, signed: Array, graph: RandomGraph) -> Optimum | None:
         count, _, d = signed.shape
-        found = logistic_optimum(signed.reshape(-1, d), self.ridge)
-        if found is None or np.abs(found[0]).max() > self.half_width:
+        solution = logistic_optimum(signed.reshape(-1, d), self.ridge)
+        if solution is None or np.abs(solution[0]).max() > self.half_width:
             return None
-        centre = found[0]
+        centre = solution[0]
         own = signed @ centre
         gradients = (self.ridge * centre - (expit(-own)[..., None] * signed).mean(axis=1)) / count
         multipliers = graph.potentials(gradients.mean(axis=0) - gradients).ravel()
@@ -172,14 +172,14 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
         """x_i - x_j for the edges that are there, else 0; p_ij (x_i - x_j) without a sample."""
-        found = self.data.graph.differences(self._nodes(x), None if xi is None else xi.edges[..., copy, :])
-        return found.reshape(*x.shape[:-1], self.rows)
+        differences = self.data.graph.differences(self._nodes(x), None if xi is None else xi.edges[..., copy, :])
+        return differences.reshape(*x.shape[:-1], self.rows)
 
     def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
         """At every node, the sum over its edges of their y, with the sign of its end."""
         pairs = y.reshape(*y.shape[:-1], -1, self.features)
-        found = self.data.graph.adjoint(pairs, None if xi is None else xi.edges[..., copy, :])
-        return found.reshape(*y.shape[:-1], self.domain.n)
+        product = self.data.graph.adjoint(pairs, None if xi is None else xi.edges[..., copy, :])
+        return product.reshape(*y.shape[:-1], self.domain.n)
 
     @property
     def operator_norm(self) -> float:

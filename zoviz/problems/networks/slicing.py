@@ -160,8 +160,8 @@ class NetworkSlicing(Built, LinearlyConstrained):
         out = np.zeros(x.shape)
         plan = self.parts(out)  # views
         plan.totals[...] = self._costs(x, xi)[..., None, :]
-        chosen = np.maximum(self.parts(x).chosen, 0.0)
-        plan.chosen[...] = self.weight * self.exponent * (chosen + self.offset) ** (self.exponent - 1.0)
+        choices = np.maximum(self.parts(x).chosen, 0.0)
+        plan.chosen[...] = self.weight * self.exponent * (choices + self.offset) ** (self.exponent - 1.0)
         return out
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
@@ -174,9 +174,9 @@ class NetworkSlicing(Built, LinearlyConstrained):
 
     def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
         """Those of every problem, and how far the assignment is from a binary one that the rows allow."""
-        chosen = self.parts(x).chosen
+        choices = self.parts(x).chosen
         return super().metrics(x, y, value) | {
-            "binary_distance": np.minimum(np.abs(chosen), np.abs(1.0 - chosen)).max(axis=(-3, -2, -1)),
+            "binary_distance": np.minimum(np.abs(choices), np.abs(1.0 - choices)).max(axis=(-3, -2, -1)),
             "assignment_violation": self.data.system.rounded_violation(x),
         }
 

@@ -97,8 +97,8 @@ class SlicingRows:
         sums, ones, flow, links, nodes = _split(y, self._heights)
         at_sites = flow[..., self.network.sites]
         work = demand[..., None, None] * (at_sites[..., :-1, :] - at_sites[..., 1:, :] + nodes[..., None, None, :])
-        chosen = np.einsum("...ksm,kspm->...ksp", work, self._at_site) + ones[..., None]
-        kinds = (flow @ self._incidence - sums[..., None, :], sums + links[..., None, :], chosen, links, nodes)
+        choices = np.einsum("...ksm,kspm->...ksp", work, self._at_site) + ones[..., None]
+        kinds = (flow @ self._incidence - sums[..., None, :], sums + links[..., None, :], choices, links, nodes)
         return _joined(kinds, y.shape[:-1])
 
     def rounded_violation(self, x: Array) -> Array:

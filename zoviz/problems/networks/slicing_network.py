@@ -65,10 +65,10 @@ def generate(
     provider = np.sort(np.argsort(rng.random((flows, chain, sites)), axis=-1)[..., :providers], axis=-1)
     ends = np.argsort(rng.random((flows, nodes)), axis=-1)[:, :2]
     planted = rng.integers(providers, size=(flows, chain))
-    chosen = np.take_along_axis(provider, planted[..., None], axis=-1)[..., 0]
-    stops = np.concatenate([ends[:, :1], places[chosen], ends[:, 1:]], axis=1)
+    capable = np.take_along_axis(provider, planted[..., None], axis=-1)[..., 0]
+    stops = np.concatenate([ends[:, :1], places[capable], ends[:, 1:]], axis=1)
     load = _load(stops, demand, heads, _next_links(tails, heads, cost, nodes))
-    work = np.bincount(chosen.ravel(), np.repeat(demand, chain), minlength=sites)
+    work = np.bincount(capable.ravel(), np.repeat(demand, chain), minlength=sites)
     return Network(
         tails=tails,
         heads=heads,

@@ -131,14 +131,14 @@ class Feeder:
         p, q = p.reshape(-1, p.shape[-1]), q.reshape(-1, p.shape[-1])
         # To the package NaN means "as before", not "unknown": such rows would come back as the base case.
         failed = ~np.isfinite(np.concatenate([p, q], axis=1)).all(axis=1)
-        given = np.where(failed[:, None], 0.0, p), np.where(failed[:, None], 0.0, q)
-        magnitude, angle, diverged = self._flows(*given)
+        loads = np.where(failed[:, None], 0.0, p), np.where(failed[:, None], 0.0, q)
+        magnitude, angle, diverged = self._flows(*loads)
         failed |= diverged | ~np.isfinite(magnitude.sum(axis=1))
         voltage = np.where(failed[:, None], 1.0, magnitude)
         phasor = voltage * np.exp(1j * np.where(failed[:, None], 0.0, angle))
-        current = np.conj((given[0] + 1j * given[1]) / phasor[:, self.load_buses])
+        current = np.conj((loads[0] + 1j * loads[1]) / phasor[:, self.load_buses])
         source = current.real.sum(axis=1)
-        values = voltage, phasor, current, source, source - given[0].sum(axis=1)
+        values = voltage, phasor, current, source, source - loads[0].sum(axis=1)
         for value in values:
             value[failed] = np.nan
         flow = (*values, failed)
@@ -203,18 +203,18 @@ def _outward(ends: np.ndarray, head: int, buses: int) -> tuple[np.ndarray, list[
     for edge, pair in enumerate(ends):
         for bus in pair:
             touching[bus].append(edge)
-    seen, order, edges, waiting = {head}, [], [], [head]
+    visited, order, edges, waiting = {head}, [], [], [head]
     for bus in waiting:
         for edge in touching[bus]:
             other = int(ends[edge].sum() - bus)
-            if other not in seen:
-                seen.add(other)
+            if other not in visited:
+                visited.add(other)
                 order.append(edge)
                 edges.append((bus, other))
                 waiting.append(other)
-    if len(ends) != buses - 1 or len(seen) != buses:
+    if len(ends) != buses - 1 or len(visited) != buses:
         raise ValueError(
-            f"Expected branches that form a tree, got {len(ends)} that reach {len(seen)} of {buses} buses from the "
+            f"Expected branches that form a tree, got {len(ends)} that reach {len(visited)} of {buses} buses from the "
             "head: open the switches that close a loop, and connect every bus."
         )
     return np.array(edges).reshape(-1, 2), order

@@ -139,14 +139,14 @@ def dual_optimum(
         x = -basis @ ((d_basis + lam * b_basis) / (of_q + lam * of_a))
         return x, float(0.5 * x @ a @ x + b @ x + c)
 
-    found = _root(lambda lam: at(lam)[1], *_interval(of_q, of_a))
-    if found is None:
+    root = _root(lambda lam: at(lam)[1], *_interval(of_q, of_a))
+    if root is None:
         return None
-    x, h = at(found)
-    if abs(found * h) > 1e-8 or np.abs(x).max() > half_width:
+    x, h = at(root)
+    if abs(root * h) > 1e-8 or np.abs(x).max() > half_width:
         return None
     source = "dual of the problem without the box (S-lemma), solution inside the box"
-    return Optimum(float(0.5 * x @ q @ x + d @ x + e), x, np.array([found]), source)
+    return Optimum(float(0.5 * x @ q @ x + d @ x + e), x, np.array([root]), source)
 
 
 def _diagonal(q: Array, a: Array) -> tuple[Array, Array, Array] | None:

@@ -48,6 +48,6 @@ class NonconvexQCQP(QuadraticProblem):
         q = factor.T @ factor
         q -= (np.linalg.eigvalsh(q)[0] + 0.1) * np.eye(n)
         matrices = q, factor_a.T @ factor_a
-        made = self.instance(matrices, vectors, (0.0, -1.0))
+        instance = self.instance(matrices, vectors, (0.0, -1.0))
         # The rule of steps reads 0.1 itself, not its rounded eigenvalue.
-        return made._replace(constants=made.constants._replace(weak_convexity=0.1))
+        return instance._replace(constants=instance.constants._replace(weak_convexity=0.1))

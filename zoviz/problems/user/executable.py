@@ -152,18 +152,18 @@ class Executable(Simulation):
 
     def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
         tasks = [(self._launches.next(), point) for point in points]
-        left = len(tasks)
+        unanswered = len(tasks)
         try:
             with closing(self._crew.outcomes(self.call(self.m), tasks)) as outcomes:
-                for i, told in outcomes:
-                    left -= 1
-                    if isinstance(told, Failure):  # the workers died, not the program
-                        yield i, told
+                for i, outcome in outcomes:
+                    unanswered -= 1
+                    if isinstance(outcome, Failure):  # the workers died, not the program
+                        yield i, outcome
                         continue
-                    self._launches.take(told.printed)
-                    yield i, told.outcome
+                    self._launches.take(outcome.printed)
+                    yield i, outcome.outcome
         finally:
-            if left:
+            if unanswered:
                 self._program.end()
 
 
@@ -206,9 +206,9 @@ class _Launches:
             self._last = max(self._last, self._asked) + 1
             return self._last
 
-    def go_on(self, asked: int) -> None:
+    def go_on(self, count: int) -> None:
         """Number what comes after so many calls."""
         if self._above is not None:
-            return self._above.go_on(asked)
+            return self._above.go_on(count)
         with self._lock:
-            self._asked = max(self._asked, asked)
+            self._asked = max(self._asked, count)
