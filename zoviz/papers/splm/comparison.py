@@ -132,8 +132,8 @@ def line(method: str, steps: str, outcome: Trial, n: int) -> None:
     slowest = np.nan if missing == outcome.iterations.size else np.nanmax(outcome.iterations)
     note = f"  {missing} of {outcome.iterations.size} replicas did not get there" if missing else ""
     print(
-        f"{method:>12} {steps:>23} {mean:11.1f} {error:7.2f} {slowest:8.0f} {outcome.calls:9.1f} {outcome.seconds:7.3f} "
-        f"{PAPER[method].get(n, np.nan):7.0f}{note}",
+        f"{method:>12} {steps:>23} {mean:11.1f} {error:7.2f} {slowest:8.0f} {outcome.calls:9.1f} "
+        f"{outcome.seconds:7.3f} {PAPER[method].get(n, np.nan):7.0f}{note}",
         flush=True,
     )
 
