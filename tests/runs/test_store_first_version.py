@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from helpers.first_store import KNOWN, RUNS, assert_close, assert_outcome, ended, nameless, opened
+from helpers.first_store import KNOWN, RUNS, assert_close, assert_outcome, ended, exact, nameless, opened
 from zoviz.core.errors import Untrusted
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG
@@ -44,6 +44,8 @@ def test_a_run_is_read_as_it_was(known: dict[str, Any], tmp_path: Path) -> None:
 @EACH_RUN
 @pytest.mark.parametrize("again", ["resume", "replay", "fork"])
 def test_a_run_goes_on_or_again_as_it_would_have(known: dict[str, Any], again: str, tmp_path: Path) -> None:
+    if not (exact() or known["portable"]):
+        pytest.skip("where arithmetic differs, this run has paid for other points, or magnifies rounding")
     given, fork = nameless(known), known["fork"]
     with opened(tmp_path, tuple(known["trusted"])) as store:
         if again == "resume":
