@@ -15,13 +15,9 @@ from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG
 
 
 class Holder(param.Parameterized):
-    """One part, filled in by the constructor."""
+    """One part, of which every holder has a copy."""
 
-    part = Part(Sphere, label="Part", doc="What it works with.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("part", Sphere())
-        super().__init__(**params)
+    part = Part(Sphere, default=Sphere(batch_size=3), label="Part", doc="What it works with.")
 
 
 class Heir(Holder):

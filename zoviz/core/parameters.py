@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import param
 
@@ -89,9 +89,18 @@ class Interval(param.Parameter):
 
 
 class Part(param.ClassSelector[T]):
-    """An object of ``class_`` that its owner works with: the owner's constructor sees to it that there is one.
+    """An object of ``class_`` that its owner works with, e.g. a solver's estimator.
 
-    Other than Param's own selector of objects it cannot be set to None, and a type checker knows that it is there.
+    Every owner gets a copy of ``default`` of its own, so that no two of them share a part. Other than Param's own
+    selector of objects it cannot be set to None, and a type checker knows that it is there.
+
+    Parameters
+    ----------
+    class_ : type, or tuple of types
+        What the part may be.
+    default : object, optional
+        What is copied for an owner that is made without a part; by default that of the parameter that this one
+        overrides. Without any, the owner's constructor must see to it that there is a part.
 
     Raises
     ------
@@ -99,9 +108,21 @@ class Part(param.ClassSelector[T]):
         For anything that is not an object of the class: the sentence says what was expected and got.
     """
 
-    def __init__(self, class_: type[T], *, label: str | None = None, doc: str | None = None) -> None:
-        super().__init__(class_=class_, allow_None=param.parameters.NoNone, label=label, doc=doc)
+    def __init__(
+        self,
+        class_: type[T] | tuple[type[T], ...],
+        *,
+        default: T | None = None,
+        label: str | None = None,
+        doc: str | None = None,
+    ) -> None:
+        # What is left open is not passed on: Param then takes it from the parameter that this one overrides.
+        stated: dict[str, Any] = {"default": default, "label": label, "doc": doc}
+        stated = {name: value for name, value in stated.items() if value is not None}
+        super().__init__(class_=cast(Any, class_), allow_None=param.parameters.NoNone, instantiate=True, **stated)
 
     def _validate_class_(self, val: Any, class_: Any, is_instance: bool) -> None:
-        if self.owner is not None and not isinstance(val, class_):
-            raise ValueError(f"Expected {self.name} an object of {class_.__name__}, got {val!r}.")
+        declared_without = val is None and self.owner is None
+        if not declared_without and not isinstance(val, class_):
+            names = " or ".join(one.__name__ for one in (class_ if isinstance(class_, tuple) else (class_,)))
+            raise ValueError(f"Expected {self.name} an object of {names}, got {val!r}.")

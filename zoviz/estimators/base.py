@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import param
 
+from zoviz.core.configurable import Configurable
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation
@@ -23,7 +24,7 @@ stay in the processor's cache, and for the C library to hand the same memory out
 to the system each time, and their page faults then take up to half of an iteration."""
 
 
-class GradientEstimator(param.Parameterized):
+class GradientEstimator(Configurable):
     """Estimates the gradient of a scalar phi of the oracle's values, for R replicas at once."""
 
     __abstract = True
@@ -46,10 +47,6 @@ class GradientEstimator(param.Parameterized):
         label="Batch size k",
         doc="Directions averaged in one estimate.",
     )
-
-    def clone(self) -> Self:
-        """A twin with the same parameters and no watcher in common."""
-        return type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
 
     def estimate(
         self,

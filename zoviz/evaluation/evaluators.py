@@ -6,8 +6,9 @@ import os
 import pickle
 import threading
 from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Executor
 from queue import SimpleQueue
-from typing import Any
+from typing import Any, TypeAlias, cast
 from uuid import uuid4
 
 import numpy as np
@@ -16,6 +17,9 @@ from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Call, Failure
 from zoviz.evaluation.worker_processes import Processes
+
+Workers: TypeAlias = int | Executor | Callable[..., Iterable[Any]]
+"""Who evaluates: so many processes, an executor, or a function that is called as ``map`` is."""
 
 
 class Crew:
@@ -31,7 +35,7 @@ class Crew:
         Whether a number of workers means threads: for calls that only wait for another program.
     """
 
-    def __init__(self, workers: Any, timeout: float | None, threads: bool = False) -> None:
+    def __init__(self, workers: Workers | None, timeout: float | None, threads: bool = False) -> None:
         self._workers, self._timeout, self._threads = workers, timeout, threads
         self._processes: Processes | None = None
 
@@ -40,11 +44,12 @@ class Crew:
 
     def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
         """Index and outcome of each point, as they come; to be closed where they are not read to the end."""
-        if hasattr(self._workers, "submit"):
-            return _by_executor(self._workers, call, points)
-        if callable(self._workers):
-            return _by_map(self._workers, call, points)
-        count = (os.cpu_count() or 1) if self._workers == -1 else self._workers or 1
+        workers = self._workers
+        if hasattr(workers, "submit"):
+            return _by_executor(workers, call, points)
+        if callable(workers):
+            return _by_map(workers, call, points)
+        count = (os.cpu_count() or 1) if workers == -1 else int(cast(int, workers or 1))
         if count == 1 and self._timeout is None:
             return _by_map(map, call, points)
         if self._threads:
@@ -182,7 +187,7 @@ def _by_map(
         raise OracleError(f"Expected {len(points)} values from workers(function, points), got {count}.")
 
 
-def check_workers(workers: Any, timeout: float | None, vectorised: bool) -> None:
+def check_workers(workers: Workers | None, timeout: float | None, vectorised: bool) -> None:
     """Refuse workers that cannot do what is asked of them.
 
     Raises
@@ -190,8 +195,9 @@ def check_workers(workers: Any, timeout: float | None, vectorised: bool) -> None
     ValueError
         With a sentence.
     """
-    number = workers is None or (isinstance(workers, (int, np.integer)) and not isinstance(workers, bool))
-    if number and workers is not None and workers != -1 and workers < 1:
+    whole = isinstance(workers, (int, np.integer)) and not isinstance(workers, bool)
+    number = workers is None or whole
+    if whole and workers != -1 and cast(int, workers) < 1:
         raise ValueError(f"Expected workers a number from 1, -1 for one per core, or an executor, got {workers!r}.")
     if not number and not callable(workers) and not hasattr(workers, "submit"):
         raise ValueError(f"Expected workers a number, an executor or a map-like callable, got {workers!r:.100}.")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,22 @@ from zoviz.core.errors import OracleError
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.evaluation.function_call import numbers
+
+
+class TwoEnds(Protocol):
+    """Bounds as two arrays, like SciPy's ``Bounds``."""
+
+    @property
+    def lb(self) -> ArrayLike:
+        """Lower ends, shape (n,) or one number for all."""
+
+    @property
+    def ub(self) -> ArrayLike:
+        """Upper ends, shape (n,) or one number for all."""
+
+
+Bounds: TypeAlias = Sequence[Sequence[float | None]] | Array | TwoEnds
+"""A box as a user gives it: n pairs (lower, upper), None for an end that is open; or an object with two ends."""
 
 FORMS = (
     "a LinearConstraint, a NonlinearConstraint, a dict with 'type' ('ineq': fun >= 0, 'eq': fun = 0) and 'fun', or a "
@@ -136,7 +152,7 @@ def _from_dict(one: Mapping[str, Any], name: str) -> Between:
     return Between(function, 0.0, np.inf if kind == "ineq" else 0.0, name)
 
 
-def box(bounds: Any, x0: ArrayLike | None) -> Box:
+def box(bounds: Bounds | None, x0: ArrayLike | None) -> Box:
     """The box of n pairs (None: no bound) or of an object with ``lb`` and ``ub``; without either, all of R^n.
 
     Raises

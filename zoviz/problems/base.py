@@ -85,10 +85,12 @@ class Problem(SideEffects, Noisy):
         def domain(self) -> Set:
             """The simple set X."""
 
+    _data: Any = None
+    _recalled: tuple[tuple[Any, Any], ...] = ()
+
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
-        self._data: Any = None
-        self._recalled: tuple[tuple[Any, Any], ...] = ()
+        # What data depend on is only known of the class that is made, so that @param.depends cannot name it here.
         names = [name for name in self.param if name not in ("name", "scaled") and not name.startswith("noise")]
         if names:
             self.param.watch(self._forget, names)
@@ -118,7 +120,7 @@ class Problem(SideEffects, Noisy):
 
     def clone(self) -> Self:
         """A twin with the same parameters and no watcher in common."""
-        twin = type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
+        twin = super().clone()
         twin._data = self._data
         return twin
 

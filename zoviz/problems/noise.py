@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import param
 
+from zoviz.core.configurable import Configurable
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 
 
-class Noisy(param.Parameterized):
+class Noisy(Configurable):
     """Additive noise on f and every h: its contract, its law, its size."""
 
     __abstract = True

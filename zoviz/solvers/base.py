@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import param
 
+from zoviz.core.configurable import Configurable
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
@@ -66,7 +67,7 @@ class State(Protocol):
     value: Evaluation
 
 
-class Solver(param.Parameterized):
+class Solver(Configurable):
     """An iterative method that sees a problem only through an ``Oracle``.
 
     ``init`` and ``step`` know neither threads nor time. Names in ``live`` (dotted for those of a nested part: an
@@ -162,13 +163,6 @@ class Solver(param.Parameterized):
     def output(self, state: Any) -> Array:
         """The iterate that is measured and reported, (R, n)."""
         return state.x
-
-    def clone(self) -> Self:
-        """A twin with the same parameters, nested parts included, and no watcher in common."""
-        values = {k: v for k, v in self.param.values().items() if k != "name"}
-        return type(self)(
-            **{k: v.clone() if isinstance(v, (GradientEstimator, Solver)) else v for k, v in values.items()}
-        )
 
     def parts(self) -> dict[str, param.Parameterized]:
         """The solver itself ("") and all that is nested in it, by dotted prefix: "inner.", "inner.estimator."."""

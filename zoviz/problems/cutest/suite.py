@@ -108,7 +108,7 @@ class Suite(Built):
 
     def clone(self) -> Self:
         """A twin with an instance of its own: the collection's functions write to theirs."""
-        twin = type(self)(**{k: v for k, v in self.param.values().items() if k != "name"})
+        twin = super().clone()
         twin._data = copy.deepcopy(self._data)
         return twin
 

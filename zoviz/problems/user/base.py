@@ -8,14 +8,15 @@ from typing import Any, Self
 
 import numpy as np
 import param
+from numpy.typing import ArrayLike
 
 from zoviz.core.errors import OracleError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
-from zoviz.evaluation.evaluators import Crew
+from zoviz.evaluation.evaluators import Crew, Workers
 from zoviz.evaluation.function_call import Failure, at
-from zoviz.evaluation.scipy_constraints import box
+from zoviz.evaluation.scipy_constraints import Bounds, box
 from zoviz.problems.base import Problem
 
 
@@ -35,8 +36,12 @@ class Simulation(Problem):
 
     analytic = False
 
-    bounds = param.Parameter(default=None, label="Bounds", doc="n pairs (lower, upper).")
-    x0 = param.Parameter(default=None, label="Start x0", doc="n numbers; None: uniform in the bounds.")
+    bounds: param.Parameter[Bounds | None] = param.Parameter(
+        default=None, label="Bounds", doc="n pairs (lower, upper)."
+    )
+    x0: param.Parameter[ArrayLike | None] = param.Parameter(
+        default=None, label="Start x0", doc="n numbers; None: uniform in the bounds."
+    )
     m_constraints = param.Integer(
         default=None,
         allow_None=True,
@@ -46,7 +51,7 @@ class Simulation(Problem):
     )
     optimal_value = param.Number(default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.")
     scaled = param.Boolean(default=True)
-    workers = param.Parameter(
+    workers: param.Parameter[Workers | None] = param.Parameter(
         default=None, constant=True, label="Workers", doc="Processes, or an executor; None: one by one, here."
     )
     timeout = param.Number(

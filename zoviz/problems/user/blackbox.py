@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import param
@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.evaluators import check_workers
 from zoviz.evaluation.function_call import Call, Failure, zero
+from zoviz.evaluation.scipy_constraints import Bounds
 from zoviz.problems.user.base import Simulation
 
 
@@ -23,6 +24,10 @@ def hs22_objective(x: Array) -> Array:
 def hs22_constraints(x: Array) -> Array:
     """x1 + x2 - 2 and x1^2 - x2, both <= 0; optimum f = 1 at (1, 1)."""
     return np.stack([x[..., 0] + x[..., 1] - 2.0, x[..., 0] ** 2 - x[..., 1]], axis=-1)
+
+
+Functions: TypeAlias = Callable[..., Any] | Sequence[Callable[..., Any]]
+"""One function or several, x of shape (n,) to a number or to numbers."""
 
 
 class BlackBox(Simulation):
@@ -71,16 +76,18 @@ class BlackBox(Simulation):
     order = 99
 
     objective = param.Callable(default=hs22_objective, label="Objective", doc="x to f, or to (f, h) if joint.")
-    constraints = param.Parameter(default=hs22_constraints, label="Constraints", doc="x to h, or several such.")
-    bounds = param.Parameter(default=((-4.0, 4.0), (-4.0, 4.0)))
+    constraints: param.Parameter[Functions | None] = param.Parameter(
+        default=hs22_constraints, label="Constraints", doc="x to h, or several such."
+    )
+    bounds: param.Parameter[Bounds | None] = param.Parameter(default=((-4.0, 4.0), (-4.0, 4.0)))
     joint = param.Boolean(default=False, label="Joint", doc="The objective returns (f, h) in one call.")
     vectorised = param.Boolean(default=False, label="Vectorised", doc="Functions take (..., n) at once.")
 
     def __init__(
         self,
         objective: Callable[..., Any] | None = None,
-        constraints: Callable[..., Any] | Sequence[Callable[..., Any]] | None = None,
-        bounds: Any = None,
+        constraints: Functions | None = None,
+        bounds: Bounds | None = None,
         x0: ArrayLike | None = None,
         m: int | None = None,
         **params: Any,

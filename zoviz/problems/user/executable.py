@@ -19,6 +19,7 @@ from zoviz.evaluation.evaluators import Crew, check_workers
 from zoviz.evaluation.function_call import Failure
 from zoviz.evaluation.program import Program, words
 from zoviz.evaluation.program_io import outputs
+from zoviz.evaluation.scipy_constraints import Bounds
 from zoviz.problems.user.base import Simulation
 
 KEPT = 20
@@ -82,20 +83,22 @@ class Executable(Simulation):
     costly = True
     programs = ("command",)
 
-    command = param.Parameter(constant=True, precedence=-1, label="Command", doc="The program and its arguments.")
+    command: param.Parameter[tuple[str, ...]] = param.Parameter(
+        constant=True, precedence=-1, label="Command", doc="The program and its arguments."
+    )
     format: param.Selector[str] = param.Selector(
         default="text", objects=["text", "json", "nomad"], constant=True, precedence=-1, label="Format", doc="Of files."
     )
-    output_types = param.Parameter(
+    output_types: param.Parameter[str | Sequence[str] | None] = param.Parameter(
         default=None, constant=True, precedence=-1, label="Output types", doc="NOMAD's names of the outputs."
     )
     retries = param.Integer(
         default=0, bounds=(0, 1000), constant=True, precedence=-1, label="Retries", doc="Launches after a failed one."
     )
-    folder = param.Parameter(
+    folder: param.Parameter[str | None] = param.Parameter(
         default=None, constant=True, precedence=-1, label="Working folder", doc="None: a fresh one for each launch."
     )
-    log_folder = param.Parameter(
+    log_folder: param.Parameter[str | None] = param.Parameter(
         default=None, constant=True, precedence=-1, label="Log folder", doc="Where what is printed is kept."
     )
     m_constraints = param.Integer(constant=True, precedence=-1)
@@ -103,18 +106,28 @@ class Executable(Simulation):
     def __init__(
         self,
         command: str | Sequence[str],
-        bounds: Any = None,
+        bounds: Bounds | None = None,
         x0: ArrayLike | None = None,
         m: int | None = None,
+        *,
+        format: str = "text",
+        output_types: str | Sequence[str] | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        log_folder: str | os.PathLike[str] | None = None,
         **params: Any,
     ) -> None:
-        params = {"bounds": bounds, "x0": x0, "m_constraints": m} | params
-        meaning = outputs(params.get("output_types"), params["m_constraints"])
-        params |= {"m_constraints": len(meaning.h), "command": words(command, params.get("format", "text"))}
-        for name in ("folder", "log_folder"):
-            if params.get(name) is not None:
-                params[name] = os.path.abspath(params[name])
-        super().__init__(**params)
+        meaning = outputs(output_types, params.pop("m_constraints", m))
+        super().__init__(
+            command=words(command, format),
+            bounds=bounds,
+            x0=x0,
+            m_constraints=len(meaning.h),
+            format=format,
+            output_types=output_types,
+            folder=None if folder is None else os.path.abspath(folder),
+            log_folder=None if log_folder is None else os.path.abspath(log_folder),
+            **params,
+        )
         check_workers(self.workers, None, False)
         self._program = Program(
             self.command, self.format, meaning, self.timeout, self.retries, self.folder, self.log_folder

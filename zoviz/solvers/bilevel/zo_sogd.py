@@ -65,13 +65,18 @@ class ZOSOGD(Simultaneous):
         label="Product radius ρ_v",
         doc="Step along v of Hessian- and Jacobian-vector products.",
     )
-    estimator = Part(GradientEstimator, label="Estimator in y", doc="For D^y and D^v; radius ρ_r.")
-    outer_estimator = Part(GradientEstimator, label="Estimator in x", doc="For D^x; radius ρ_s.")
-
-    def __init__(self, **params: Any) -> None:
-        for name in ("estimator", "outer_estimator"):
-            params.setdefault(name, CentralSphere(smoothing_radius=5e-3, batch_size=10))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=CentralSphere(smoothing_radius=5e-3, batch_size=10),
+        label="Estimator in y",
+        doc="For D^y and D^v; radius ρ_r.",
+    )
+    outer_estimator = Part(
+        GradientEstimator,
+        default=CentralSphere(smoothing_radius=5e-3, batch_size=10),
+        label="Estimator in x",
+        doc="For D^x; radius ρ_s.",
+    )
 
     def variances(self, problem: Any) -> tuple[float, float]:
         """(n - 1) / k' and (d - 1) / k."""

@@ -115,11 +115,12 @@ class DSZOG(Solver):
     square_decay = param.Number(
         default=0.99, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₂", doc="Memory of the squares."
     )
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the penalised objective.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=20))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=Sphere(smoothing_radius=None, batch_size=20),
+        label="Estimator",
+        doc="Gradient estimator of the penalised objective.",
+    )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Penalty and steps from curvatures and the constraints' slope G_0 at the start.

@@ -99,11 +99,12 @@ class OGDARR(Solver):
         label="Reported iterate",
         doc="The last iterate, or the average weighted by the steps that the theory speaks about.",
     )
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=Sphere(smoothing_radius=None, batch_size=10),
+        label="Estimator",
+        doc="Gradient estimator.",
+    )
 
     def objection(self, problem: Problem) -> str | None:
         """One-point estimates need an estimator with a base point."""

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.core.parameters import Scale
+from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
@@ -89,13 +89,9 @@ class ProximalPoint(Solver):
         label="Reported iterate",
         doc="The inner solver's, or the stage's solution drawn uniformly, which the theory speaks about.",
     )
-    inner = param.ClassSelector(
-        class_=(SZOConEX, ZOEG, ZOCEG), label="Inner solver", doc="What solves the convex subproblems."
+    inner: Part[Any] = Part(
+        (SZOConEX, ZOEG, ZOCEG), default=SZOConEX(), label="Inner solver", doc="What solves the convex subproblems."
     )
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("inner", SZOConEX())
-        super().__init__(**params)
 
     @property
     def live(self) -> tuple[str, ...]:  # type: ignore[override]

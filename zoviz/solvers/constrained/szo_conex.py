@@ -111,11 +111,12 @@ class SZOConEX(Solver):
         label="Reported iterate",
         doc="The last iterate, or the average that the theory speaks about.",
     )
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Gaussian(smoothing_radius=None, batch_size=20))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=Gaussian(smoothing_radius=None, batch_size=20),
+        label="Estimator",
+        doc="Gradient estimator.",
+    )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.

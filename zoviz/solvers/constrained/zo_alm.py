@@ -87,11 +87,12 @@ class ZOALM(Solver):
         label="Let the penalty grow",
         doc="Double β and halve c where 100 iterations did not lower the violation by a tenth.",
     )
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the augmented Lagrangian.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=50))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=Sphere(smoothing_radius=None, batch_size=50),
+        label="Estimator",
+        doc="Gradient estimator of the augmented Lagrangian.",
+    )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Penalty and steps from curvatures and the constraints' slope G_0 at the start.

@@ -104,11 +104,12 @@ class ZOiALM(Solver):
     smoothness = Scale(None, label="Curvature L₀", doc="Lipschitz constant of the objective's gradient.")
     constraint_smoothness = Scale(None, label="Curvature L_h", doc="Lipschitz constant of the constraints' gradients.")
     constraint_slope = Scale(None, label="Slope B", doc="Bound on the constraints' gradients and residuals.")
-    estimator = Part(Coordinate, label="Estimator", doc="Differences, and those of the tests.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Coordinate(smoothing_radius=None, differences="central"))
-        super().__init__(**params)
+    estimator = Part(
+        Coordinate,
+        default=Coordinate(smoothing_radius=None, differences="central"),
+        label="Estimator",
+        doc="Differences, and those of the tests.",
+    )
 
     def objection(self, problem: Problem) -> str | None:
         """Boxes and products of boxes only, and differences along every coordinate."""

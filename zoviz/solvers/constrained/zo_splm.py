@@ -70,14 +70,15 @@ class ZOSPLM(Solver):
         None, softbounds=(1e-3, 1e2), label="Proximal weight p", doc="Must exceed the weak-convexity modulus of f."
     )
     dual_cap = Scale(100.0, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the Lagrangian.")
+    estimator = Part(
+        GradientEstimator,
+        default=Sphere(smoothing_radius=None, batch_size=50),
+        label="Estimator",
+        doc="Gradient estimator of the Lagrangian.",
+    )
     estimate_proximal = param.Boolean(
         default=False, label="Estimate the proximal term", doc="The paper's literal (3): noisier, never better."
     )
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=50))
-        super().__init__(**params)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.

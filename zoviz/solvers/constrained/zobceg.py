@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import param
 
@@ -48,11 +46,12 @@ class ZOBCEG(ExtraGradient):
         doc="Dual variables moved in one half step; empty: all of them.",
     )
 
-    estimator = Part(Block, label="Estimator", doc="Differences on a random block.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Block(smoothing_radius=None, block_size=5, scaled=False))
-        super().__init__(**params)
+    estimator = Part(
+        Block,
+        default=Block(smoothing_radius=None, block_size=5, scaled=False),
+        label="Estimator",
+        doc="Differences on a random block.",
+    )
 
     def objection(self, problem: Problem) -> str | None:
         """Boxes and products of boxes only."""

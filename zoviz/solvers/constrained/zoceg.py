@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
-from zoviz.estimators import Coordinate
+from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
 from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
@@ -30,9 +29,7 @@ class ZOCEG(ExtraGradient):
     source = "zoeg, Alg. 2"
     families = (Coordinate,)
 
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Coordinate(smoothing_radius=None))
-        super().__init__(**params)
+    estimator = Part(GradientEstimator, default=Coordinate(smoothing_radius=None))
 
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams

@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import param
 
+from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
-from zoviz.estimators import CentralSphere, Gaussian, Sphere
+from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
@@ -48,10 +49,7 @@ class ZOEG(ExtraGradient):
         label="Dual part of the field",
         doc="estimated: joint direction in (x, y), as published. exact: h(x), which is already paid for.",
     )
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))
-        super().__init__(**params)
+    estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """Half the steps that a noiseless field would bear, over 1 + (n + m - 1)/k."""

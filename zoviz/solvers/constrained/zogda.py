@@ -83,11 +83,12 @@ class ZOGDA(Solver):
         label="Dual gradient",
         doc="exact: h(x), which is already paid for. estimated: by the estimator, as for a black box in y.",
     )
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of the Lagrangian.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=Sphere(smoothing_radius=None, batch_size=10),
+        label="Estimator",
+        doc="Gradient estimator of the Lagrangian.",
+    )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps from curvatures and the constraints' slope G_0 at the start.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
@@ -64,10 +64,8 @@ class ExternalSolver(Solver):
     measures: ClassVar[bool] = True
     """Whether the rule looks at the noise."""
 
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        self._libraries: list[LibraryRun] = []
-        self._at: History | None = None
+    _libraries: tuple[LibraryRun, ...] = ()
+    _at: History | None = None
 
     @property
     def lacking(self) -> str:
@@ -124,7 +122,7 @@ class ExternalSolver(Solver):
 
     def close(self) -> None:
         """End the libraries: their stacks are unwound, their processes stopped."""
-        libraries, self._libraries, self._at = self._libraries, [], None
+        libraries, self._libraries, self._at = self._libraries, (), None
         for library in libraries:
             library.close()
 
@@ -177,7 +175,7 @@ class ExternalSolver(Solver):
         ended = np.array([float(library.wanted is None) for library in libraries])
         return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ended, self._at)
 
-    def _stand(self, history: History, oracle: Oracle) -> list[LibraryRun]:
+    def _stand(self, history: History, oracle: Oracle) -> tuple[LibraryRun, ...]:
         """The libraries at this point of their history; rebuilt where they stand elsewhere."""
         if self._at is history and all(library.here for library in self._libraries):
             return self._libraries
@@ -185,9 +183,10 @@ class ExternalSolver(Solver):
         domain, play = _box(oracle), self.clone().play  # a twin's: the stacks must not keep this solver alive
         free = _free(domain)
         lower, upper = domain.lower[free], domain.upper[free]
-        for start, seed in zip(history.start, history.seeds, strict=True):
-            task = Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed))
-            self._libraries.append(LibraryRun(play, task))
+        self._libraries = tuple(
+            LibraryRun(play, Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed)))
+            for start, seed in zip(history.start, history.seeds, strict=True)
+        )
         for library in self._libraries:
             library.settle()
         history.replay(self._libraries)

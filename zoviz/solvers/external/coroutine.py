@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextvars
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -185,7 +185,7 @@ class History:
         records.append(record)
         return History(self.start, self.seeds, records, self._length + 1)
 
-    def replay(self, libraries: list[LibraryRun]) -> None:
+    def replay(self, libraries: Sequence[LibraryRun]) -> None:
         """Bring fresh libraries to this point, at no call.
 
         Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -129,11 +129,12 @@ class LinearMethod(Solver):
         default=1, bounds=(1, 10**6), softbounds=(1, 100), label="Mini-batch", doc="Samples of one iteration."
     )
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step τ", doc="Step of x along the gradient.")
-    estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator of f, for zeroth-order gradients.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=None, batch_size=10))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=Sphere(smoothing_radius=None, batch_size=10),
+        label="Estimator",
+        doc="Gradient estimator of f, for zeroth-order gradients.",
+    )
 
     def objection(self, problem: Problem) -> str | None:
         """Linear rows in the user's own units; known ones where the method needs them."""

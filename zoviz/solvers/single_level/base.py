@@ -55,11 +55,12 @@ class SingleLevel(RoundSolver):
         label="Step schedule",
         doc="constant, or diminishing: step / sqrt(t + 1).",
     )
-    estimator = Part(GradientEstimator, label="Estimator", doc="Of the gradient of g in y.")
-
-    def __init__(self, **params: Any) -> None:
-        params.setdefault("estimator", Sphere(smoothing_radius=RADIUS, batch_size=10))
-        super().__init__(**params)
+    estimator = Part(
+        GradientEstimator,
+        default=Sphere(smoothing_radius=RADIUS, batch_size=10),
+        label="Estimator",
+        doc="Of the gradient of g in y.",
+    )
 
     def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
         """The smoothing radius, where it is left open: 0.005, as in the reference code for single images."""
