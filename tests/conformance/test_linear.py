@@ -73,7 +73,9 @@ def test_shapes_types_and_ranges_of_the_state(name: str, form: str, rows: str, n
         assert all(a.dtype == np.float64 and len(a) == 3 and np.isfinite(a).all() for a in arrays(state))
         assert problem.domain.distance(state.x).max() <= 1e-9
         assert not (state.y < 0.0).any()
-        measured = problem.measures(state, world.solver.output(state), world.oracle.sample)
+        iterate = world.solver.iterate(state)
+        assert iterate.x.shape == (3, n) and iterate.row_dual is not None and iterate.row_dual.shape == (3, p)
+        measured = problem.measures(iterate, world.oracle.sample)
         assert all(column.shape == (3,) and np.isfinite(column).all() for column in measured.values())
         assert "normal_residual" in measured and ("residual" in measured) == (not problem.equations)
     info = world.info

@@ -173,3 +173,29 @@ def test_public_methods_have_a_docstring(path: Path) -> None:
     classes = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module.__name__]
     found = [name for cls in classes if not cls.__name__.startswith("_") for name in undocumented(cls)]
     assert not found, f"Write a docstring for {', '.join(found)}."
+
+
+def foreign_reads(tree: ast.AST) -> Iterator[str]:
+    """Places where a field of something called a state is read, by attribute or by ``getattr`` and ``hasattr``."""
+    for node in ast.walk(tree):
+        holder: ast.expr | None = None
+        if isinstance(node, ast.Attribute):
+            holder = node.value
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in ("getattr", "hasattr"):
+            holder = node.args[0]
+        name = holder.id if isinstance(holder, ast.Name) else holder.attr if isinstance(holder, ast.Attribute) else ""
+        if name == "state" and ast.unparse(holder) not in ("pn.state", "panel.state"):
+            yield f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@EACH_FILE
+def test_only_solvers_know_what_a_state_is_made_of(path: Path) -> None:
+    """Other rooms ask ``Solver.iterate`` and ``Solver.output``."""
+    if room(path) != "solvers":
+        assert list(foreign_reads(parse(path))) == []
+
+
+def test_a_read_of_a_state_is_seen() -> None:
+    source = 'getattr(state, "y", None)\nself.state.x\nhasattr(worker.state, "v")\npn.state.cache\nstatement.x\n'
+    lines = [read.partition(":")[0] for read in foreign_reads(ast.parse(source))]
+    assert sorted(lines) == ["line 1", "line 2", "line 3"]

@@ -54,6 +54,59 @@ class Estimate(NamedTuple):
     base: Evaluation | None
 
 
+class Iterate(NamedTuple):
+    """What a solver's state stands for, said by the solver to those who measure it; None is what a method has not.
+
+    Attributes
+    ----------
+    x : Array, shape (R, n)
+        The point to be measured: the last iterate, or what the solver reports.
+    dual : Array, shape (R, m), or None
+        Multipliers of h, at least 0; NaN where an external library tells none.
+    value : Evaluation or None
+        The oracle's own value at ``x``.
+    row_dual : Array, shape (R, p), or None
+        Multipliers of linear rows A x = b, of either sign.
+    slack : Array, shape (R, s), or None
+        t <= 0 of linear rows A x - t = b; s = 0 for equations.
+    centre : Array, shape (R, n), or None
+        Centre of a proximal term.
+    resets : Array, shape (R,), or None
+        How many times the multipliers were reset.
+    inner : Array, shape (R, d), or None
+        The follower's y of a bilevel problem.
+    system : Array, shape (R, d), or None
+        The approximate solution v of a bilevel problem's linear system.
+    """
+
+    x: Array
+    dual: Array | None = None
+    value: Evaluation | None = None
+    row_dual: Array | None = None
+    slack: Array | None = None
+    centre: Array | None = None
+    resets: Array | None = None
+    inner: Array | None = None
+    system: Array | None = None
+
+
+class ExactValues(NamedTuple):
+    """A problem's exact values and gradients at points, taken once, off the books, for all that ask about them.
+
+    Attributes
+    ----------
+    x : Array, shape (R, n)
+    value : Evaluation
+        f (R,) and h (R, m).
+    gradients : tuple of Array, or None
+        Of f (R, n) and of h (R, m, n); None where they are not known.
+    """
+
+    x: Array
+    value: Evaluation
+    gradients: tuple[Array, Array] | None
+
+
 class Sample(SimpleNamespace):
     """One draw of a stochastic problem: arrays with the replica axis first, and whatever all replicas share.
 
@@ -67,8 +120,8 @@ class Sample(SimpleNamespace):
 class Tally(Protocol):
     """Sums over every iteration of a run, whatever rows its trace keeps; off the books."""
 
-    def add(self, before: Any, after: Any, sample: Any) -> None:
-        """Take in one step from its state before, its state after and the sample that it was told."""
+    def add(self, before: Iterate, after: Iterate, sample: Any) -> None:
+        """Take in one step from the iterates before and after it and the sample that it was told."""
 
     def row(self) -> dict[str, Array]:
         """Columns of shape (R,)."""

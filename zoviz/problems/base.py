@@ -10,7 +10,7 @@ import param
 
 from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Optimum, Printed, Tally
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
 from zoviz.problems.noise import Noisy
 
 
@@ -86,7 +86,6 @@ class Problem(SideEffects, Noisy):
             """The simple set X."""
 
     _data: Any = None
-    _recalled: tuple[tuple[Any, Any], ...] = ()
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -169,17 +168,13 @@ class Problem(SideEffects, Noisy):
         """Exact gradients off the books: (..., n) of f and (..., m, n) of h; None where they are not known."""
         return None
 
-    def recall_gradient(self, x: Array) -> tuple[Array, Array] | None:
-        """``gradient(x)``, not computed again if ``metrics`` met this very array in its last two calls.
-
-        Two, since a row measures the new iterate before theory asks about the one that the estimate was taken at.
-        """
-        known = [gradients for point, gradients in self._recalled if point is x]
-        return known[0] if known else self.gradient(x)
-
     def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array] | None]:
         """``evaluate`` and ``gradient`` at once, for problems whose parts they share."""
         return self.evaluate(x), self.gradient(x)
+
+    def exact_values(self, x: Array) -> ExactValues | None:
+        """Values and gradients at x (R, n), off the books; None where ``metrics`` does not start from them."""
+        return ExactValues(x, *self.value_and_gradient(x)) if self.analytic else None
 
     @property
     def known_optimum(self) -> Optimum | None:
@@ -211,20 +206,26 @@ class Problem(SideEffects, Noisy):
         """Iterations up to this one at which the task changed abruptly, each with the new phase's name."""
         return []
 
-    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
-        """Measures of a solver's state, off the books: ``metrics`` of its iterate unless a problem knows more.
+    def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
+        """Measures of a solver's iterate, off the books: ``metrics`` unless a problem knows more.
 
         Parameters
         ----------
-        state : State
-        x : Array, shape (R, n)
-            The iterate to be measured.
+        iterate : Iterate
         sample : object
             The oracle's present sample.
-        """
-        return self.metrics(x, getattr(state, "y", None), getattr(state, "value", None))
+        exact : ExactValues, optional
+            ``exact_values(iterate.x)``, where they are there already.
 
-    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+        Returns
+        -------
+        dict of str to Array, shape (R,)
+        """
+        return self.metrics(iterate.x, iterate.dual, iterate.value, exact)
+
+    def metrics(
+        self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
+    ) -> dict[str, Array]:
         """Measures of R iterates, exact and off the books where the problem is analytic.
 
         Parameters
@@ -234,6 +235,8 @@ class Problem(SideEffects, Noisy):
             Dual variables.
         value : Evaluation, optional
             The oracle's own values at ``x``: what is measured where the problem is not analytic.
+        exact : ExactValues, optional
+            ``exact_values(x)``, where they are there already; computed else.
 
         Returns
         -------
@@ -247,9 +250,10 @@ class Problem(SideEffects, Noisy):
         Paper splm, Definition 1, (6)-(8).
         """
         gradients = None
-        if self.analytic or value is None:
+        if exact is not None:
+            value, gradients = exact.value, exact.gradients
+        elif self.analytic or value is None:
             value, gradients = self.value_and_gradient(x)
-            self._recalled = (*self._recalled[-1:], (x, gradients))
         violation = np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))
         out = {"objective": value.f, "violation": violation}
         optimum = self.known_optimum

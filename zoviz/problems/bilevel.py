@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array, Evaluation, ExactValues, Iterate
 from zoviz.problems.base import Problem
 
 
@@ -38,8 +38,8 @@ class LocalRegret:
         self._slope = np.full(replicas, np.nan)
         self._errors: dict[str, Array] = {}
 
-    def add(self, before: Any, after: Any, sample: Any) -> None:
-        """Take in a round: the state that was played, and the sample that was revealed."""
+    def add(self, before: Iterate, after: Iterate, sample: Any) -> None:
+        """Take in a round: the iterate that was played, and the sample that was revealed."""
         problem, x = self._problem, before.x
         known = problem.solution(x, sample)
         assert known is not None  # else the problem has no tally
@@ -49,9 +49,9 @@ class LocalRegret:
         self._rounds += 1
         self._slope = np.sqrt(np.square((x - moved) / alpha).sum(axis=-1))
         self._regret = self._regret + np.square(self._slope)
-        for name, part, exact in (("inner_error", "inner", y), ("system_error", "v", v)):
-            if hasattr(before, part):
-                self._errors[name] = np.sqrt(np.square(getattr(before, part) - exact).sum(axis=-1))
+        for name, played, exact in (("inner_error", before.inner, y), ("system_error", before.system, v)):
+            if played is not None:
+                self._errors[name] = np.sqrt(np.square(played - exact).sum(axis=-1))
 
     @property
     def memory(self) -> dict[str, Any]:
@@ -217,13 +217,19 @@ class OnlineBilevel(Problem):
         """F_t(x) = f_t(x, y*_t(x)) of the sample's round; no black box of this kind is behind the oracle's values."""
         raise NotImplementedError(f"{type(self).__name__} does not define evaluate(x, xi): it has no closed form.")
 
-    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+    def exact_values(self, x: Array) -> None:
+        """None: a round's values need the follower's decision and the round's sample beside x."""
+        return None
+
+    def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
         """``objective``: f_t at the iterate and the follower's present decision, without sampling noise.
 
-        Of a state without one y* is taken, and nothing is known where that is not.
+        Of an iterate without one y* is taken, and nothing is known where that is not.
         """
-        known = (state.inner,) if hasattr(state, "inner") else self.solution(x, sample)
-        if known is None:
-            return {"objective": np.full(len(x), np.nan)}
-        inner = known[0]
+        x, inner = iterate.x, iterate.inner
+        if inner is None:
+            solution = self.solution(x, sample)
+            if solution is None:
+                return {"objective": np.full(len(x), np.nan)}
+            inner = solution[0]
         return {"objective": self.outer(x, inner, self.exact(sample))}

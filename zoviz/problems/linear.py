@@ -12,7 +12,7 @@ import param
 from zoviz.core.optional import require
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box, Set
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array, Evaluation, ExactValues, Iterate
 from zoviz.problems.base import Problem
 
 Function = Callable[[Array], Any]
@@ -209,9 +209,11 @@ class LinearlyConstrained(Problem):
         of_h = self._dense()[2]
         return self.stochastic_gradient(x), np.broadcast_to(of_h, (*x.shape[:-1], *of_h.shape))
 
-    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+    def metrics(
+        self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
+    ) -> dict[str, Array]:
         """Those of every problem; A^T y by ``adjoint``, so that no replica has a copy of A."""
-        out = super().metrics(x, None, value)
+        out = super().metrics(x, None, value, exact)
         if y is not None:
             slope = self.stochastic_gradient(x) + self.adjoint(self.signed(y))
             distance = np.linalg.norm(self.domain.project(x - slope) - x, axis=-1)
@@ -219,13 +221,13 @@ class LinearlyConstrained(Problem):
             out["stationarity"] = np.maximum(np.maximum(distance, out["violation"]), slack)
         return out
 
-    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+    def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
         """``metrics`` and what a method for linear constraints tells of itself.
 
         Returns
         -------
         dict of str to Array, shape (R,)
-            ``normal_residual``: min ||v|| over v in grad f(x) + A^T y + N_X(x), of (x, t) where the state has a
+            ``normal_residual``: min ||v|| over v in grad f(x) + A^T y + N_X(x), of (x, t) where the iterate has a
             ``slack`` t <= 0 with A x - t = b, whose ||A x - t - b|| is ``residual``; ``dual_resets`` where it counts
             them; ``near_stationarity`` at its proximal centre z, or at x where it has none, if ``measure_envelope``.
 
@@ -233,10 +235,10 @@ class LinearlyConstrained(Problem):
         ----------
         Paper salm, §1.2, "Stationary points", and (1.4).
         """
-        out = super().measures(state, x, sample)
-        y, slack = getattr(state, "y", None), getattr(state, "slack", None)
-        dual = getattr(state, "dual", None)
-        dual = self.signed(y) if dual is None and y is not None else dual
+        out = super().measures(iterate, sample, exact)
+        x, slack, dual = iterate.x, iterate.slack, iterate.row_dual
+        if dual is None and iterate.dual is not None:
+            dual = self.signed(iterate.dual)
         if dual is not None:
             slope = self.stochastic_gradient(x) + self.adjoint(dual)
             square = np.square(normal_residual(self.domain, x, slope))
@@ -244,10 +246,10 @@ class LinearlyConstrained(Problem):
                 square = square + np.square(np.where(slack < 0.0, dual, np.minimum(dual, 0.0))).sum(axis=-1)
                 out["residual"] = np.linalg.norm(self.residual(x) - slack, axis=-1)
             out["normal_residual"] = np.sqrt(square)
-        if hasattr(state, "resets"):
-            out["dual_resets"] = state.resets
+        if iterate.resets is not None:
+            out["dual_resets"] = iterate.resets
         if self.measure_envelope:
-            out["near_stationarity"] = self.near_stationarity(getattr(state, "centre", x))
+            out["near_stationarity"] = self.near_stationarity(x if iterate.centre is None else iterate.centre)
         return out
 
     def near_stationarity(self, z: Array, weight: float | None = None) -> Array:

@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Optimum
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Optimum
 from zoviz.core.units import Units
 from zoviz.problems.base import Problem
 
@@ -105,7 +105,13 @@ class Scaled(Problem):
         """Variances of the additive noise on the scaled functions, each over the square of its own unit."""
         return self._problem.noise_variances / np.square(np.append(self._units.f, self._units.h))
 
-    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+    def exact_values(self, x: Array) -> None:
+        """None: measures are the problem's own, which evaluates in the user's units."""
+        return None
+
+    def metrics(
+        self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
+    ) -> dict[str, Array]:
         """The problem's own measures, in the user's units, of a solver's iterate."""
         units = self._units
         return self._problem.metrics(

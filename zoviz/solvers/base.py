@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
@@ -10,7 +10,7 @@ import param
 from zoviz.core.configurable import Configurable
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, ExactValues, Iterate
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -53,18 +53,6 @@ class Target(NamedTuple):
     n: int
     slope: Array
     curvature: Array
-
-
-class State(Protocol):
-    """What the next step needs, a NamedTuple; its arrays carry the replica axis first.
-
-    ``value`` is the oracle's value at ``x`` under its current sample, paid for at the end of the step before: it is
-    the base point of the next estimate and, for an expensive black box, what measures are taken from.
-    """
-
-    x: Array
-    y: Array
-    value: Evaluation
 
 
 class Solver(Configurable):
@@ -131,7 +119,7 @@ class Solver(Configurable):
         return constants_of(problem, oracle, x0, streams)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
-        """The state at ``x0`` (R, n), a ``State``."""
+        """The state at ``x0`` (R, n): what the next step needs, a NamedTuple of arrays with the replica axis first."""
         raise NotImplementedError(f"{type(self).__name__} must define init(x0, oracle, streams).")
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
@@ -143,7 +131,7 @@ class Solver(Configurable):
 
         Parameters
         ----------
-        state : State
+        state : NamedTuple
         active : ndarray of bool, shape (R,)
             Replicas that are not frozen.
         """
@@ -159,6 +147,17 @@ class Solver(Configurable):
 
     def close(self) -> None:
         """Let go of what is held outside the state; the run calls it when it ends, in the thread that stepped."""
+
+    def iterate(self, state: Any) -> Iterate:
+        """What the state stands for at its last iterate, for those who measure it.
+
+        Parameters
+        ----------
+        state : NamedTuple
+            Here of fields ``x``, ``y`` and ``value``, the oracle's value at ``x`` under its present sample, paid for at
+            the end of the step before; a method whose state has others overrides this.
+        """
+        return Iterate(state.x, dual=state.y, value=state.value)
 
     def output(self, state: Any) -> Array:
         """The iterate that is measured and reported, (R, n)."""
@@ -229,8 +228,15 @@ class Solver(Configurable):
         size = max(constants.slope, constants.curvature * radius) ** 2
         return 1.0 + noise / (size * (1.0 + self.relative_variance(n)))
 
-    def theory(self, problem: Problem, info: Info) -> dict[str, Array]:
+    def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
         """What theory predicts of ``info.variance``, and what papers claim of it, off the books.
+
+        Parameters
+        ----------
+        problem : Problem
+        info : Info
+        exact : ExactValues, optional
+            Those of the problem at ``info.point``, where they are there already; computed else.
 
         Returns
         -------
@@ -238,7 +244,7 @@ class Solver(Configurable):
             ``variance_predicted``, and ``bound: <source>`` for each published bound; empty where the problem has no
             exact gradients, or the method no estimator.
         """
-        target = None if self.estimator is None else self.target(problem, info)
+        target = None if self.estimator is None else self.target(problem, info, exact)
         if target is None:
             return {}
         noise = problem.lagrangian_noise(info.dual)
@@ -246,9 +252,10 @@ class Solver(Configurable):
         bounds = self.estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
         return {"variance_predicted": predicted} | {f"bound: {source}": bound for source, bound in bounds.items()}
 
-    def target(self, problem: Problem, info: Info) -> Target | None:
+    def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Exact magnitudes of the scalar that the estimator works on: here the Lagrangian in x."""
-        gradients, constants = problem.recall_gradient(info.point), problem.constants
+        constants = problem.constants
+        gradients = problem.gradient(info.point) if exact is None else exact.gradients
         if gradients is None or constants is None:
             return None
         lagrangian = gradients[0] + np.matmul(info.dual[:, None, :], gradients[1])[:, 0, :]

@@ -9,10 +9,9 @@ import pytest
 
 from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Iterate
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.solvers.single_level.base import SingleLevelState
 
 R, Q = 3, 4
 PROBLEMS = {
@@ -107,6 +106,6 @@ def test_derivatives_are_those_of_central_differences(cls: type[OnlineBilevel]) 
 @EACH_CLASS
 def test_its_measures_have_a_number_for_each_replica(cls: type[OnlineBilevel]) -> None:
     problem, x, y, xi = world(cls)
-    found = problem.measures(SingleLevelState(x, y, 0), x, xi)
+    found = problem.measures(Iterate(x, inner=y), xi)
     assert "objective" in found
     assert all(column.shape == (R,) and np.isfinite(column).all() for column in found.values())

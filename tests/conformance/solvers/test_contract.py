@@ -100,6 +100,8 @@ def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: 
         assert np.isfinite(state.y[~untold]).all()
         assert all(np.isfinite(a).all() for a in arrays(state) if a is not state.y)
         assert world.solver.output(state).shape == (3, n)
+        iterate = world.solver.iterate(state)
+        assert iterate.x is state.x and iterate.dual is state.y and iterate.value is state.value
         assert world.problem.domain.distance(state.x).max() <= 1e-9
         assert not (state.y < 0.0).any()
         caps = [part.dual_cap for part in world.solver.parts().values() if "dual_cap" in part.param]

@@ -9,11 +9,11 @@ pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
 from zoviz import Run  # noqa: E402
 from zoviz.core.streams import Streams  # noqa: E402
+from zoviz.core.types import Iterate  # noqa: E402
 from zoviz.problems import BlackBoxAttack  # noqa: E402
 from zoviz.problems.learning.blackbox_attack import KNOWN, SEEN  # noqa: E402
 from zoviz.problems.learning.images import images  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
-from zoviz.solvers.single_level.base import SingleLevelState  # noqa: E402
 
 R = 3
 
@@ -51,7 +51,7 @@ def test_both_levels_are_those_of_the_docstring(problem: BlackBoxAttack) -> None
 def test_measures_are_taken_on_images_that_neither_network_nor_stream_have_seen(problem: BlackBoxAttack) -> None:
     streams = Streams(0, R)
     x, y = problem.initial(streams), 2.0 * streams.normal("test", problem.n)
-    found = problem.measures(SingleLevelState(x, y, 0), x, None)
+    found = problem.measures(Iterate(x, inner=y), None)
     test = images("digits").part(SEEN, 1.0)
     rows = np.arange(len(test.labels))
     for r in range(R):
@@ -59,7 +59,7 @@ def test_measures_are_taken_on_images_that_neither_network_nor_stream_have_seen(
         read = problem.classes(y[r : r + 1], problem.data.test)[0]
         assert found["accuracy"][r] == pytest.approx((read == test.labels).mean())
         assert found["perturbation"][r] == max(abs(y[r]))
-    clean = problem.measures(SingleLevelState(x, 0.0 * y, 0), x, None)["accuracy"]
+    clean = problem.measures(Iterate(x, inner=0.0 * y), None)["accuracy"]
     assert (clean > 0.93).all(), "the network is worth an attack"
 
 

@@ -15,11 +15,10 @@ torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]
 
 from zoviz.core.errors import MissingExtra  # noqa: E402
 from zoviz.core.streams import Streams  # noqa: E402
-from zoviz.core.types import Array  # noqa: E402
+from zoviz.core.types import Array, Iterate  # noqa: E402
 from zoviz.problems import LossTuning  # noqa: E402
 from zoviz.problems.learning.convnet import ConvNet  # noqa: E402
 from zoviz.problems.learning.images import images  # noqa: E402
-from zoviz.solvers.single_level.base import SingleLevelState  # noqa: E402
 
 R = 3
 
@@ -94,7 +93,7 @@ def test_classes_come_in_the_phases_shares() -> None:
 def test_accuracies_are_means_over_classes() -> None:
     problem, streams = LossTuning(channels=2, hidden_units=5), Streams(0, 2)
     x, y, xi = problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams, size=(4, 4))
-    found = problem.measures(SingleLevelState(x, y, 0), x, xi)
+    found = problem.measures(Iterate(x, inner=y), xi)
     test, shares = problem.data.test, 0.4 ** np.arange(10) / (0.4 ** np.arange(10)).sum()
     for r in range(2):
         read = problem.data.network.read(y[r : r + 1], 2.0 * test.pixels[None] - 1.0)[0].argmax(axis=1)
@@ -110,7 +109,7 @@ def test_a_few_hundred_steps_of_the_follower_learn() -> None:
     for t in range(150):
         xi = problem.draw(t, streams, size=(1, 64))
         y = y - 0.1 * problem.inner_gradient(x, y, xi)
-    assert problem.measures(SingleLevelState(x, y, 0), x, xi)["balanced_accuracy"][0] > 0.7
+    assert problem.measures(Iterate(x, inner=y), xi)["balanced_accuracy"][0] > 0.7
 
 
 def test_ratios_must_be_positive() -> None:

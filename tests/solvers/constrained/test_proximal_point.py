@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 import pytest
 
@@ -9,7 +11,8 @@ from helpers.known_problems import TwoConstraints
 from helpers.proximal import CAP, DUAL, REPLICAS, SEED, STEP, WEIGHTS, course, inner_solvers
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
-from zoviz.problems import Problem
+from zoviz.oracle import Oracle
+from zoviz.problems import NonconvexQCQP, Problem
 from zoviz.solvers import ZOCEG, ProximalPoint, Solver, SZOConEX
 
 
@@ -173,3 +176,20 @@ def test_calls_of_a_stage() -> None:
             state, _ = solver.step(state, oracle, streams)
         start = k if name == "conex" else 0  # the value at the centre is paid for, the first bar draw is not
         assert (oracle.calls - before == 3 * (length * per_step[name] + start)).all(), name
+
+
+@pytest.mark.parametrize("inner", inner_solvers())
+def test_a_copy_of_the_state_takes_the_same_course_at_the_same_calls(inner: str) -> None:
+    """A state that was stored, or whose frozen rows were put back, holds arrays of its own."""
+    ends = []
+    for copied in (False, True):
+        solver = ProximalPoint(inner=inner_solvers()[inner], stage_length=2, **WEIGHTS)
+        streams = Streams(SEED, REPLICAS)
+        problem = NonconvexQCQP(n=3)
+        oracle = Oracle(problem, streams)
+        state = solver.init(problem.initial(streams), oracle, streams)
+        for _ in range(7):
+            state, _ = solver.step(copy.deepcopy(state) if copied else state, oracle, streams)
+        ends.append((state, oracle.calls))
+    np.testing.assert_array_equal(ends[1][0].x, ends[0][0].x)
+    np.testing.assert_array_equal(ends[1][1], ends[0][1])

@@ -49,12 +49,13 @@ def test_algorithm_1_is_not_the_misprint(wrong: str) -> None:
 @pytest.mark.parametrize("cap", [1e9, 0.5])
 def test_algorithm_2_written_out(cap: float) -> None:
     qp = problem(sampled_rows=True, row_noise=0.6)
-    state = hand_over(SampledALM(dual_reset=cap, batch_size=2, **SMOOTH), qp)
+    solver = SampledALM(dual_reset=cap, batch_size=2, **SMOOTH)
+    state = hand_over(solver, qp)
     hands = [Hand(qp, r, [2] * STEPS) for r in range(REPLICAS)]
     x, y, z, resets = zip(*(smoothed(hand, cap=cap) for hand in hands), strict=True)
     close(state.x, x), close(state.dual, y), close(state.centre, z)
     assert state.resets.tolist() == list(resets) and (min(resets) > 0) == (cap < 1.0)
-    assert qp.measures(state, state.x, None)["dual_resets"] is state.resets
+    assert qp.measures(solver.iterate(state), None)["dual_resets"] is state.resets
 
 
 @pytest.mark.parametrize("wrong", ["errata 8", "errata 9"])

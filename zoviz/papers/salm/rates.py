@@ -69,7 +69,9 @@ def near_stationarity(name: str, horizon: int, replicas: int, draws: int, seed: 
     for t in range(horizon):
         if t in recorded:
             part, replica = np.nonzero(iterations == t)
-            out[part, replica] = problem.near_stationarity(state.centre[replica])
+            iterate = solver.iterate(state)
+            z = iterate.x if iterate.centre is None else iterate.centre
+            out[part, replica] = problem.near_stationarity(z[replica])
         state, _ = solver.step(state, oracle, streams)
     return out
 

@@ -47,7 +47,7 @@ from functools import partial
 import numpy as np
 
 from zoviz.core.registry import discover
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Evaluation, ExactValues
 from zoviz.papers.zoeg.load_tracking_table import (
     AT_THE_END,
     COLUMNS,
@@ -76,9 +76,11 @@ class Judged(LoadTracking):
 
     __abstract = True
 
-    def metrics(self, x: Array, y: Array | None, value: object) -> dict[str, Array]:
+    def metrics(
+        self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
+    ) -> dict[str, Array]:
         """The problem's, and for every level the larger of error / level and violation / 1 kW."""
-        measured = super().metrics(x, y, value)
+        measured = super().metrics(x, y, value, exact)
         error, violation = measured["relative_gap"], measured["violation"]
         return measured | {f"joint {level:g}": np.maximum(error / level, violation / FEASIBLE) for level in LEVELS}
 

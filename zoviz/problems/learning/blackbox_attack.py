@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Sample
+from zoviz.core.types import Array, ExactValues, Iterate, Sample
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.learning.images import CLASSES, DATASETS, Images, Perceptron, aligned, classifier, images
 
@@ -152,9 +152,11 @@ class BlackBoxAttack(OnlineBilevel):
         network = self.data.network
         return network.read(pool.hidden + (y @ network.first)[:, None]).argmax(axis=-1)
 
-    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+    def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
         """Accuracy and loss on perturbed test images, size of the perturbation, mean weight."""
-        test, y = self.data.test, state.inner
+        x, y, test = iterate.x, iterate.inner, self.data.test
+        if y is None:
+            raise ValueError(f"Expected an iterate with the follower's y, got none: {type(self).__name__} measures y.")
         margins = self._margins(y, test.hidden, test.labels)
         loss = np.maximum(margins, -self.confidence).mean(axis=-1)
         return {

@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Optimum, Sample
 from zoviz.problems.base import Built, StartsAround
 from zoviz.problems.learning.tables import SOURCES, Table, table
 from zoviz.problems.linear import LinearlyConstrained
@@ -147,9 +147,11 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
         """(y_1 - y_2) a."""
         return (y[..., 0] - y[..., 1])[..., None] * self.data.direction
 
-    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+    def metrics(
+        self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
+    ) -> dict[str, Array]:
         """Those of every problem, the accuracy and the covariance."""
-        return super().metrics(x, y, value) | self.fairness(x)
+        return super().metrics(x, y, value, exact) | self.fairness(x)
 
     def fairness(self, x: Array) -> dict[str, Array]:
         """Accuracy, the share classified rightly, and covariance |a'theta|, of x (..., n)."""

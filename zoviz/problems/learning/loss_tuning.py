@@ -10,7 +10,7 @@ import param
 
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Sample
+from zoviz.core.types import Array, ExactValues, Iterate, Sample
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.learning.convnet import ConvNet, Loss, product, slope, torch, values
 from zoviz.problems.learning.images import CLASSES, DATASETS, Images, aligned, images
@@ -187,9 +187,11 @@ class LossTuning(OnlineBilevel):
         """Gradient in x of <grad_y g, v>."""
         return product(self._loss(xi.inner, self._adjusted), x, y, v, "x")
 
-    def measures(self, state: Any, x: Array, sample: Any) -> dict[str, Array]:
+    def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
         """Accuracies and loss of the networks on the test images, and the phase."""
-        test, y = self.data.test, state.inner
+        x, y, test = iterate.x, iterate.inner, self.data.test
+        if y is None:
+            raise ValueError(f"Expected an iterate with the follower's y, got none: {type(self).__name__} measures y.")
         logits = self.data.network.read(y, np.broadcast_to(_inputs(test.pixels), (len(y), *test.pixels.shape)))
         member = test.labels[:, None] == np.arange(CLASSES)
         by_class = (logits.argmax(axis=-1) == test.labels) @ (member / member.sum(axis=0))

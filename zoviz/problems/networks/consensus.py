@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Optimum, Sample
 from zoviz.problems.base import Built, StartsAround
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margin_losses import LOSSES, MarginLoss, expit, logistic_optimum, margin_loss
@@ -186,11 +186,13 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
         """||E[A]|| from the N x N matrix E[W]'E[W]."""
         return float(np.sqrt(np.linalg.eigvalsh(self.data.graph.laplacian)[-1]))
 
-    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+    def metrics(
+        self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
+    ) -> dict[str, Array]:
         """Those of every problem, the consensus error and the mean's objective."""
         mean = self._nodes(x).mean(axis=-2, keepdims=True)
         everywhere = np.broadcast_to(mean, (*x.shape[:-1], self.nodes, self.features)).reshape(x.shape)
-        return super().metrics(x, y, value) | {
+        return super().metrics(x, y, value, exact) | {
             "consensus_error": self.disagreement(x).max(axis=-1),
             "mean_objective": self.evaluate(everywhere).f,
         }

@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, Sample
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Sample
 from zoviz.problems.base import Built
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.networks.slicing_constraints import Plan, SlicingRows
@@ -172,10 +172,12 @@ class NetworkSlicing(Built, LinearlyConstrained):
         """The transposed rows, with the mean demands or the sample's."""
         return self.data.system.adjoint(y, self._demands(y, xi, copy))
 
-    def metrics(self, x: Array, y: Array | None, value: Evaluation | None) -> dict[str, Array]:
+    def metrics(
+        self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
+    ) -> dict[str, Array]:
         """Those of every problem, and how far the assignment is from a binary one that the rows allow."""
         choices = self.parts(x).chosen
-        return super().metrics(x, y, value) | {
+        return super().metrics(x, y, value, exact) | {
             "binary_distance": np.minimum(np.abs(choices), np.abs(1.0 - choices)).max(axis=(-3, -2, -1)),
             "assignment_violation": self.data.system.rounded_violation(x),
         }

@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, ExactValues
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
@@ -17,20 +17,55 @@ SHOWN_DUALS = 8
 """Dual variables that a trace keeps one by one; with more constraints, the first of them and the norm of all."""
 
 
-def metrics(problem: Problem, solver: Solver, state: Any, sample: Any = None) -> dict[str, Array]:
+class ExactPoints:
+    """Exact values at the two points that a run measured last, so that theory need not compute them again.
+
+    Two: a row measures the new iterate before theory asks about the one that the step's estimate was taken at, which
+    is the iterate of the row before. Points are known by their values: a copy will do.
+    """
+
+    def __init__(self) -> None:
+        self._last: tuple[ExactValues, ...] = ()
+
+    def find(self, x: Array) -> ExactValues | None:
+        """Those at x (R, n), if they are among the last."""
+        return next((one for one in self._last if np.array_equal(one.x, x)), None)
+
+    def take(self, problem: Problem, x: Array) -> ExactValues | None:
+        """Those of the problem at x (R, n), computed unless they are known; None where it has none."""
+        exact = self.find(x)
+        if exact is None:
+            exact = problem.exact_values(x)
+            self._last = self._last if exact is None else (*self._last[-1:], exact)
+        return exact
+
+
+def metrics(
+    problem: Problem, solver: Solver, state: Any, sample: Any = None, points: ExactPoints | None = None
+) -> dict[str, Array]:
     """The problem's measures of the reported iterate; of the last one where measuring elsewhere would cost calls."""
-    x = solver.output(state) if problem.analytic else state.x
-    return problem.measures(state, x, sample)
+    iterate = solver.iterate(state)
+    if not problem.analytic:
+        return problem.measures(iterate, sample)
+    x = solver.output(state)
+    exact = (points or ExactPoints()).take(problem, x)
+    return problem.measures(iterate._replace(x=x), sample, exact)
 
 
 def points(solver: Solver, state: Any, most: int) -> dict[str, Array]:
     """What a path keeps of the first replica: the reported iterate, and a follower's, of at most ``most`` variables."""
-    found = {"x": solver.output(state), "inner": getattr(state, "inner", None)}
-    return {name: place[0] for name, place in found.items() if isinstance(place, np.ndarray) and place.shape[1] <= most}
+    places = {"x": solver.output(state), "inner": solver.iterate(state).inner}
+    return {name: place[0] for name, place in places.items() if place is not None and place.shape[1] <= most}
 
 
 def row(
-    problem: Problem, solver: Solver, state: Any, info: Info | None, oracle: Oracle, measured: dict[str, Array]
+    problem: Problem,
+    solver: Solver,
+    state: Any,
+    info: Info | None,
+    oracle: Oracle,
+    measured: dict[str, Array],
+    points: ExactPoints,
 ) -> dict[str, Array]:
     """Everything of a trace's row that has a replica axis; NaN for frozen replicas.
 
@@ -45,7 +80,7 @@ def row(
     optimum = problem.known_optimum
     if optimum is not None:
         out["best_gap"] = best - (optimum.value if units is None else units.level + units.f * optimum.value)
-    y = getattr(state, "y", None)
+    y = solver.iterate(state).dual
     if y is not None and y.shape[1] and not np.isnan(y).all():
         y = y if units is None else units.dual(y)
         out["dual"] = y[:, :SHOWN_DUALS]
@@ -53,7 +88,7 @@ def row(
     if info is not None:
         if solver.estimator is not None:
             out["variance"] = info.variance
-        out.update(solver.theory(problem, info))
+        out.update(solver.theory(problem, info, points.find(info.point)))
     if not oracle.all_active:
         frozen = ~oracle.active
         for name in out.keys() - {"calls", "best_objective", "best_gap"} - kinds.keys():

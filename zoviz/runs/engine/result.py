@@ -83,7 +83,8 @@ def summarise(worker: Worker) -> Result:
         message += f" {worker.problem.mishap}" if worker.problem.mishap else ""
     remark = worker.solver.remark(state)
     message += f" {remark}" if remark else ""
-    x, y = worker.solver.output(state), getattr(state, "y", np.empty((found.size, 0)))
+    x, dual = worker.solver.output(state), worker.solver.iterate(state).dual
+    y = np.empty((found.size, 0)) if dual is None else dual
     return Result(
         x=x if units is None else units.point(x),
         fun=measured["objective"],

@@ -72,6 +72,7 @@ class Worker:
         self.polished: Any = None
         self.script, self.open, self.spent_calls = list(script), bool(targets), False
         self.tally = problem.tally(streams.replicas)
+        self.exact = measures.ExactPoints()
         self.seen = problem  # as the solver sees it: in its units
         self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
         self.observer: Callable[[], object] | None = None
@@ -208,7 +209,7 @@ class Worker:
         if not self.oracle.all_active:
             state = measures.keep_frozen(self.state, state, self.oracle.active)
         if self.tally is not None:
-            self.tally.add(self.state, state, self.oracle.sample)
+            self.tally.add(self.solver.iterate(self.state), self.solver.iterate(state), self.oracle.sample)
         self.state = state
         self.iteration += 1
         if self.path.wants(self.iteration):
@@ -227,7 +228,7 @@ class Worker:
 
     def measured(self) -> dict[str, Any]:
         """Measures of the present state, and sums over all steps so far."""
-        measured = measures.metrics(self.seen, self.solver, self.state, self.oracle.sample)
+        measured = measures.metrics(self.seen, self.solver, self.state, self.oracle.sample, self.exact)
         return measured if self.tally is None else measured | self.tally.row()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
@@ -241,5 +242,5 @@ class Worker:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
             measured = measured or self.measured()
-            row = measures.row(self.seen, self.solver, self.state, self.info, self.oracle, measured)
+            row = measures.row(self.seen, self.solver, self.state, self.info, self.oracle, measured, self.exact)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}

@@ -10,7 +10,7 @@ import param
 
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import RandomSource, Streams, draw_subset
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
@@ -113,6 +113,10 @@ class RoundSolver(Solver):
         """The problem's ``magnitudes``, or those measured at the start by charged calls."""
         known = self.known(problem)
         return known or measured_magnitudes(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
+
+    def iterate(self, state: Any) -> Iterate:
+        """The leader's x and the follower's y."""
+        return Iterate(state.x, inner=state.inner)
 
     def tell(self, x: Array, variance: Array | None = None, radius: float = np.nan) -> Info:
         """What a step says of itself, with no constraint and hence no multipliers."""

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver, conjugate_gradients, neumann, window_mean
@@ -76,6 +76,10 @@ class OAGD(BilevelSolver):
         default=5, bounds=(1, 10_000), softbounds=(1, 50), label="System iterations Q", doc="Products in a solution."
     )
     neumann_step = Scale(None, softbounds=(1e-3, 1.0), label="Neumann step", doc="Below 2 / L_g for convergence.")
+
+    def iterate(self, state: OAGDState) -> Iterate:
+        """The leader's x, the follower's y and the system's v."""
+        return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OAGDState:
         """No calls."""

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import RandomSource, Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import Magnitudes
 from zoviz.solvers.base import Info
@@ -93,6 +93,10 @@ class Simultaneous(BilevelSolver):
         factor = 0.9 / alpha**self.weight_power
         names = ("inner_factor", "system_factor", "outer_factor")
         return chosen | {"offset": offset} | dict.fromkeys(names, factor)
+
+    def iterate(self, state: SimultaneousState) -> Iterate:
+        """The leader's x, the follower's y and the system's v."""
+        return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SimultaneousState:
         """v = 0; no calls."""

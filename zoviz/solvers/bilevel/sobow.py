@@ -8,7 +8,7 @@ import numpy as np
 import param
 
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver, conjugate_gradients, pushed, window_mean
@@ -67,6 +67,10 @@ class SOBOW(BilevelSolver):
     system_iterations = param.Integer(
         default=5, bounds=(1, 10_000), softbounds=(1, 50), label="CG steps Q", doc="Conjugate gradient steps a round."
     )
+
+    def iterate(self, state: WindowState) -> Iterate:
+        """The leader's x, the follower's y and the system's v."""
+        return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> WindowState:
         """v = 0; no calls."""

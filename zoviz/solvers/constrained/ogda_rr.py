@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.known_part import saddle
 from zoviz.estimators.scalars import Lagrangian, objective
@@ -180,16 +180,16 @@ class OGDARR(Solver):
         """The last iterate or the average, as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
 
-    def target(self, problem: Problem, info: Info) -> Target | None:
+    def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """As for the Lagrangian in x, or widened to the saddle function in (x, y)."""
-        target = super().target(problem, info)
+        target = super().target(problem, info, exact)
         return target if self.dual == "exact" else joint_target(target, problem, info)
 
-    def theory(self, problem: Problem, info: Info) -> dict[str, Array]:
+    def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
         """For one point, phi itself plays the part of noise: (d^2 phi^2 / R^2 + (d - 1)||grad||^2) / k."""
         if self.points == 2:
-            return super().theory(problem, info)
-        target = self.target(problem, info)
+            return super().theory(problem, info, exact)
+        target = self.target(problem, info, exact)
         if target is None:
             return {}
         noise = problem.lagrangian_noise(info.dual)

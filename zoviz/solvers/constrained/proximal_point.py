@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
 from zoviz.estimators import GradientEstimator
 from zoviz.estimators.known_part import ProximalOracle
 from zoviz.oracle import Oracle
@@ -178,10 +178,14 @@ class ProximalPoint(Solver):
     def _subproblem(self, oracle: Oracle, centre: Array, held: Array) -> ProximalOracle:
         return ProximalOracle(oracle, centre, self.objective_weight, self.constraint_weight * held)
 
+    def iterate(self, state: ProximalPointState) -> Iterate:
+        """The iterate, its multipliers and value, and the stage's centre."""
+        return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
+
     def output(self, state: ProximalPointState) -> Array:
         """Where the inner solver stands, or the stage's solution drawn, as ``report`` says."""
         return state.drawn if self.report == "random" and state.finished else self.inner.output(state.inner)
 
-    def theory(self, problem: Problem, info: Info) -> dict[str, Array]:
+    def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
         """As for the inner solver: only the black box's part is estimated."""
-        return self.inner.theory(problem, info)
+        return self.inner.theory(problem, info, exact)

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
@@ -202,11 +202,13 @@ class SZOConEX(Solver):
         """The last iterate or the average, as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
 
-    def target(self, problem: Problem, info: Info) -> Target | None:
+    def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """As for the Lagrangian; with separate directions the squares of the weighted gradients add up."""
-        target = super().target(problem, info)
-        gradients = problem.recall_gradient(info.point)
-        if target is None or gradients is None or self.directions == "shared":
+        target = super().target(problem, info, exact)
+        if target is None or self.directions == "shared":
+            return target
+        gradients = problem.gradient(info.point) if exact is None else exact.gradients
+        if gradients is None:
             return target
         squares = np.square(gradients[0]).sum(axis=-1)
         squares = squares + (np.square(info.dual) * np.square(gradients[1]).sum(axis=-1)).sum(axis=-1)

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, Iterate
 from zoviz.estimators import Block, Coordinate
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
@@ -144,6 +144,10 @@ class ZOiALM(Solver):
             "constraint_slope": constants.start_slope if constants.constraint_slope else 1e-12,
             "estimator.smoothing_radius": float(max(radius, (3.0 * constants.noise / constants.curvature) ** (1 / 3))),
         }
+
+    def iterate(self, state: IALMState) -> Iterate:
+        """The iterate, its multipliers and value, and the proximal centre."""
+        return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> IALMState:
         """y = 0 and, where L is to be found, the n-th part of its bound: at least that falls on one coordinate."""

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
@@ -82,7 +82,7 @@ class ZOEG(ExtraGradient):
         estimate = estimated(self.estimator, objective, z, saddle(oracle), streams, base=base, radius=radius)
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
 
-    def target(self, problem: Problem, info: Info) -> Target | None:
+    def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """As for the Lagrangian in x, or widened to the saddle function in (x, y)."""
-        target = super().target(problem, info)
+        target = super().target(problem, info, exact)
         return target if self.dual == "exact" else joint_target(target, problem, info)

@@ -65,7 +65,8 @@ class ExternalSolver(Solver):
     """Whether the rule looks at the noise."""
 
     _libraries: tuple[LibraryRun, ...] = ()
-    _at: History | None = None
+    _at: bytes | None = None
+    """Digest of the history that the libraries have been told."""
 
     @property
     def lacking(self) -> str:
@@ -112,7 +113,7 @@ class ExternalSolver(Solver):
         """
         if not (state.ended > 0)[active].all():
             return None
-        if self._at is not state.history:
+        if self._at != state.history.digest:
             return f"{self.title} has ended in every replica."
         errors = [library.error for library in self._libraries if library.error is not None]
         if len(errors) == len(self._libraries):
@@ -170,14 +171,15 @@ class ExternalSolver(Solver):
         for library in libraries:
             library.settle()
         record = Record(np.nonzero(heard)[0], x[heard][:, free], Evaluation(value.f[heard], value.h[heard]))
-        self._at = state.history.extended(record)
+        history = state.history.extended(record)
+        self._at = history.digest
         best_x, best = better(state, x, value, oracle)
         ended = np.array([float(library.wanted is None) for library in libraries])
-        return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ended, self._at)
+        return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ended, history)
 
     def _stand(self, history: History, oracle: Oracle) -> tuple[LibraryRun, ...]:
         """The libraries at this point of their history; rebuilt where they stand elsewhere."""
-        if self._at is history and all(library.here for library in self._libraries):
+        if self._at == history.digest and all(library.here for library in self._libraries):
             return self._libraries
         self.close()
         domain, play = _box(oracle), self.clone().play  # a twin's: the stacks must not keep this solver alive
@@ -190,7 +192,7 @@ class ExternalSolver(Solver):
         for library in self._libraries:
             library.settle()
         history.replay(self._libraries)
-        self._at = history
+        self._at = history.digest
         return self._libraries
 
 

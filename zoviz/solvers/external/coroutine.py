@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextvars
+import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -161,12 +162,27 @@ class History:
 
     States that follow one another share one growing list, of which each knows its own length; one that branches off
     takes a copy of its part.
+
+    Attributes
+    ----------
+    start : Array, shape (R, n)
+    seeds : ndarray of int, shape (R,)
+    digest : bytes
+        Of the start, the seeds and all records: equal for two histories that tell the libraries the same.
     """
 
-    def __init__(self, start: Array, seeds: np.ndarray, records: list[Record] | None = None, length: int = 0) -> None:
+    def __init__(
+        self,
+        start: Array,
+        seeds: np.ndarray,
+        records: list[Record] | None = None,
+        length: int = 0,
+        digest: bytes | None = None,
+    ) -> None:
         self.start, self.seeds = start, seeds
         self._records: list[Record] = [] if records is None else records
         self._length = length
+        self.digest = _digest(b"", start, seeds) if digest is None else digest
 
     def __len__(self) -> int:
         return self._length
@@ -183,7 +199,8 @@ class History:
         """The same and one step more."""
         records = self._records if len(self._records) == self._length else self.records
         records.append(record)
-        return History(self.start, self.seeds, records, self._length + 1)
+        digest = _digest(self.digest, record.replica, record.x, *record.value)
+        return History(self.start, self.seeds, records, self._length + 1, digest)
 
     def replay(self, libraries: Sequence[LibraryRun]) -> None:
         """Bring fresh libraries to this point, at no call.
@@ -204,3 +221,11 @@ class History:
                 library.answer(Evaluation(value.f[mine], value.h[mine]))
             for library in libraries:
                 library.settle()
+
+
+def _digest(before: bytes, *arrays: np.ndarray) -> bytes:
+    """A digest of the arrays' bytes after what ``before`` is a digest of."""
+    digest = hashlib.blake2b(before, digest_size=16)
+    for array in arrays:
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.digest()

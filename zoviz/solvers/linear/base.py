@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants
+from zoviz.core.types import Array, Constants, ExactValues, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import FirstOrder, Oracle
@@ -146,9 +146,13 @@ class LinearMethod(Solver):
             return f"{self.title} needs rows that are known, and here they are only sampled: choose another solver."
         return None
 
-    def theory(self, problem: Problem, info: Info) -> dict[str, Array]:
+    def iterate(self, state: Any) -> Iterate:
+        """The iterate, with the multipliers of h and of the rows, and the slacks."""
+        return Iterate(state.x, dual=state.y, row_dual=state.dual, slack=state.slack)
+
+    def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
         """What theory says of the estimator, where it is in use."""
-        return super().theory(problem, info) if self.gradients == "zeroth-order" else {}
+        return super().theory(problem, info, exact) if self.gradients == "zeroth-order" else {}
 
     def scale(self, problem: Problem, power: float) -> float:
         """min{1, (400 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""

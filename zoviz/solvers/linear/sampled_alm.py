@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants
+from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
@@ -65,6 +65,10 @@ class SampledALM(SmoothedMethod):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps as for Algorithm 1; M_y = 1000 (1 + G_f / G_h), the size that multipliers may be expected to have."""
         return self.rule(problem, constants, 0.5) | {"dual_reset": 1e3 * (1.0 + constants.multiplier)}
+
+    def iterate(self, state: Safeguarded) -> Iterate:
+        """What the smoothed methods have, and how often the multipliers were reset."""
+        return super().iterate(state)._replace(resets=state.resets)
 
     def remark(self, state: Safeguarded) -> str:
         """Says so where more than 1% of the iterations reset the multipliers: M_y is then too small."""

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants
+from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.linear.base import Lifted, PenalisedMethod, Views, row_square
@@ -75,6 +75,10 @@ class SmoothedMethod(PenalisedMethod):
             "proximal_step": 2.0 * weight * step,
             "estimator.smoothing_radius": self.radius(problem, constants),
         }
+
+    def iterate(self, state: Any) -> Iterate:
+        """What every method for linear constraints has, and the proximal centre."""
+        return super().iterate(state)._replace(centre=state.centre)
 
     def ascend(self, state: Any, residual: Array) -> Array:
         """y + eta (A x - b)."""
