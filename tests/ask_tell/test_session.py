@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.arrays import assert_same_arrays
 from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY as SOLVERS
 from helpers.interruption import FIELDS
@@ -221,8 +222,7 @@ def test_streams_can_be_put_back(reads: int, through: str) -> None:
     else:
         streams.restore(snapshot)
     for later in expected:
-        for one, other in zip(read(streams), later, strict=True):
-            np.testing.assert_array_equal(one, other)
+        assert_same_arrays(read(streams), later)
 
 
 def test_a_snapshot_serves_more_than_once() -> None:
@@ -232,7 +232,6 @@ def test_a_snapshot_serves_more_than_once() -> None:
     first = read(streams)
     for _ in range(2):
         streams.restore(snapshot)
-        for one, other in zip(read(streams), first, strict=True):
-            np.testing.assert_array_equal(one, other)
+        assert_same_arrays(read(streams), first)
     with pytest.raises(ValueError, match="Expected a snapshot of 3 replicas, got one of 2"):
         Streams(0, 3).restore(snapshot)

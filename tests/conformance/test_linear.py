@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.arrays import assert_first_replicas, assert_same_arrays
 from helpers.every_linear import (
     EACH,
     EACH_CLASS,
@@ -22,7 +23,7 @@ from helpers.every_linear import (
     takes,
 )
 from helpers.every_solver import arrays
-from helpers.pure_step import check_step
+from helpers.pure_step import assert_pure_step
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems import NonconvexQCQP, StochasticQP
 from zoviz.runs.run import Run
@@ -93,17 +94,17 @@ def test_a_replica_does_not_depend_on_how_many_there_are(name: str, form: str, r
     many = finished(name, form, problem, 5)
     for replicas in (1, 3):
         few = finished(name, form, problem, replicas)
-        pairs = zip(arrays(few.state), arrays(many.state), strict=True)
-        for one, other in (*pairs, (few.result.polished, many.result.polished)):
-            if one is not None:
-                np.testing.assert_allclose(one, other[:replicas], rtol=1e-6, atol=1e-7)
+        assert_first_replicas(arrays(few.state), arrays(many.state), replicas)
+        if many.result.polished is None:
+            assert few.result.polished is None
+        else:
+            assert_first_replicas([few.result.polished], [many.result.polished], replicas)
 
 
 @EACH
 def test_two_fresh_runs_agree_to_the_bit(name: str, form: str, rows: str) -> None:
     first, again = (finished(name, form, made(rows), 3, seed=4) for _ in range(2))
-    for mine, its in zip(arrays(first.state), arrays(again.state), strict=True):
-        np.testing.assert_array_equal(mine, its)
+    assert_same_arrays(arrays(first.state), arrays(again.state))
     for column in first.trace.snapshot().columns.keys() - {"seconds"}:
         np.testing.assert_array_equal(first.trace[column], again.trace[column], err_msg=column)
     np.testing.assert_array_equal(first.result.polished, again.result.polished)
@@ -125,14 +126,13 @@ def test_a_steered_run_replays_to_the_bit(name: str, form: str) -> None:
     assert len(run.journal) >= 2
     again = Run.replay(run)
     again.run()
-    for mine, its in zip(arrays(run.state), arrays(again.state), strict=True):
-        np.testing.assert_array_equal(mine, its)
+    assert_same_arrays(arrays(run.state), arrays(again.state))
 
 
 @EACH
 def test_a_step_depends_on_nothing_but_its_arguments_and_leaves_them_alone(name: str, form: str, rows: str) -> None:
     here, there = (World(name, form, made(rows)) for _ in range(2))
-    check_step(here, there, arrays)
+    assert_pure_step(here, there, arrays)
 
 
 @EACH

@@ -54,8 +54,9 @@ def constraints(set_: Set, start: int = 0) -> list[dict]:
 
 @pytest.mark.parametrize("name", [name for name in SETS if not name.startswith(("point", "free"))])
 def test_projection_is_what_a_general_solver_finds(name: str) -> None:
-    set_ = SETS[name]
-    for x in points(12):
+    set_, places = SETS[name], points(12)
+    for i in range(12):
+        x = places[i]
         found = minimize(
             lambda z, x=x: 0.5 * ((z - x) ** 2).sum(),
             set_.sample(np.full(4, 0.4)),
@@ -69,8 +70,9 @@ def test_projection_is_what_a_general_solver_finds(name: str) -> None:
 
 def test_simplex_by_bisection_on_its_threshold() -> None:
     for n, total, scale in ((1, 1.0, 1.0), (3, 1.0, 0.1), (20, 2.5, 5.0), (200, 1.0, 1e3)):
-        set_ = Simplex(n, total)
-        for x in scale * np.random.default_rng(n).standard_normal((20, n)):
+        set_, rng = Simplex(n, total), np.random.default_rng(n)
+        for _ in range(20):
+            x = scale * rng.standard_normal(n)
             level = brentq(
                 lambda t, x=x, s=total: np.maximum(x - t, 0).sum() - s, x.min() - total - 1, x.max(), xtol=1e-14
             )
@@ -98,11 +100,12 @@ def test_ball_by_bisection_on_its_multiplier() -> None:
 @EACH_SET
 def test_projection_is_the_nearest_of_the_sets_points(set_: Set) -> None:
     inside = set_.sample(np.random.default_rng(2).random((300, 4)))
-    for x in points(20):
-        nearest = set_.project(x)
+    places = points(20)
+    for i in range(20):
+        nearest = set_.project(places[i])
         # The obtuse angle that characterises a projection on a convex set.
-        assert ((inside - nearest) @ (x - nearest)).max() <= 1e-9
-        assert set_.distance(x) == pytest.approx(np.linalg.norm(x - nearest))
+        assert ((inside - nearest) @ (places[i] - nearest)).max() <= 1e-9
+        assert set_.distance(places[i]) == pytest.approx(np.linalg.norm(places[i] - nearest))
 
 
 @EACH_SET

@@ -15,6 +15,7 @@ from helpers.estimator_cases import (
     N,
     Quadratic,
     Z,
+    assert_mean,
     block,
     central_sphere,
     coordinate,
@@ -24,7 +25,6 @@ from helpers.estimator_cases import (
     gradient,
     sphere,
     square,
-    within,
 )
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -106,7 +106,7 @@ def test_mean_of_a_cubic_and_more_is_the_smoothed_gradient(kind: str) -> None:
     oracle, points = Oracle(problem, streams), np.repeat(x[None], TOGETHER, axis=0)
     found = [est.estimate(value_f, points, oracle, streams).gradient for _ in range(REPLICAS // TOGETHER)]
     along = np.concatenate(found) @ problem.a / size
-    within(along, float(expected @ problem.a) / size, 1.0)
+    assert_mean(along, float(expected @ problem.a) / size, 1.0)
     plain = np.cos(x @ problem.a) * size
     assert abs(along.mean() - plain) > 20 * along.std() / np.sqrt(along.size), "the bias must be seen at this radius"
 

@@ -17,12 +17,12 @@ from helpers.estimator_cases import (
     Case,
     N,
     Quadratic,
+    assert_mean,
     estimate,
     estimates,
     gaussian,
     sphere,
     square,
-    within,
 )
 from zoviz.core.streams import Streams
 from zoviz.estimators import Coordinate
@@ -37,10 +37,10 @@ def test_mean_and_variance_are_the_closed_forms(case: Case, noise: str) -> None:
     mean, variance, scale = case.mean(problem), case.variance(problem), square(problem)
     errors = found.gradient - mean
     for i in range(N):
-        within(found.gradient[:, i], mean[i], np.sqrt(scale))
-    within(np.square(errors).sum(axis=1), variance, scale)
+        assert_mean(found.gradient[:, i], mean[i], np.sqrt(scale))
+    assert_mean(np.square(errors).sum(axis=1), variance, scale)
     if np.isfinite(found.variance).all():
-        within(found.variance, variance, scale)
+        assert_mean(found.variance, variance, scale)
     else:
         assert np.isnan(found.variance).all() and case.estimator.batch_size == 1
 
@@ -78,7 +78,7 @@ def test_predicted_variance_is_the_limit_of_small_radius(case: Case, noise: str)
 def test_noiseless_variance_does_not_vanish_with_the_radius(make: Callable[[int, float], Case]) -> None:
     case, problem = make(4, 1e-5), Quadratic()
     found = estimates(case, problem)
-    within(found.variance, case.limit(problem), case.limit(problem))
+    assert_mean(found.variance, case.limit(problem), case.limit(problem))
 
 
 @EACH_CASE

@@ -75,7 +75,7 @@ class Suite:
                 return statement.value is not None and self.within(statement.value)
             if self._is_sure(statement):
                 return True
-            if returns(statement):
+            if leaves(statement):
                 return False
         return False
 
@@ -101,13 +101,13 @@ class Suite:
         return self.within(node)
 
 
-def returns(node: ast.stmt) -> bool:
-    """Whether a statement may leave its function."""
-    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+def leaves(node: ast.AST, kinds: tuple[type[ast.stmt], ...] = (ast.Return, ast.Continue, ast.Break)) -> bool:
+    """Whether a statement may leave its function, or the round of the loop that it stands in."""
+    if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)):
         return False
-    return isinstance(node, ast.Return) or any(
-        returns(child) for child in ast.walk(node) if isinstance(child, ast.stmt) and child is not node
-    )
+    if isinstance(node, (ast.For, ast.AsyncFor, ast.While)):
+        kinds = (ast.Return,)  # a break inside leaves that loop only
+    return isinstance(node, kinds) or any(leaves(child, kinds) for child in ast.iter_child_nodes(node))
 
 
 def is_filled(node: ast.expr, local: dict[str, ast.expr]) -> bool:

@@ -218,7 +218,7 @@ def estimates(case: Case, problem: Quadratic, seed: int = SEED) -> Estimate:
     return Estimate(np.concatenate(gradients), np.concatenate(variances), None)
 
 
-def within(samples: Array, expected: float, scale: float) -> None:
+def assert_mean(samples: Array, expected: float, scale: float) -> None:
     """Mean of the samples within Z standard errors of what is expected; ``scale`` sets the size of round-off."""
     error = samples.std(ddof=1) / np.sqrt(samples.size)
     assert abs(samples.mean() - expected) <= Z * error + 1e-9 * scale, (samples.mean(), expected, error)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.arrays import assert_same_arrays
 from helpers.every_solver import EVERY, EVERY_PROBLEM
 from zoviz.core.errors import MissingExtra
 from zoviz.core.types import Array
@@ -59,8 +60,7 @@ def arrays(state: Any) -> list[Array]:
 
 
 def assert_equal_states(one: Any, other: Any) -> None:
-    for mine, its in zip(arrays(one), arrays(other), strict=True):
-        np.testing.assert_array_equal(mine, its)
+    assert_same_arrays(arrays(one), arrays(other))
 
 
 DERIVATIVES = ("outer_gradients", "inner_gradient", "inner_hessian_vector", "inner_jacobian_vector")

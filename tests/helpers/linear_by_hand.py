@@ -99,7 +99,7 @@ def hand_over(solver: Solver, qp: StochasticQP, steps: int = STEPS) -> Any:
     return course(solver, qp, steps, REPLICAS, SEED)[0][-1]
 
 
-def close(found: Array, expected: Any) -> None:
+def assert_close(found: Array, expected: Any) -> None:
     np.testing.assert_allclose(found, np.stack(expected), rtol=0.0, atol=1e-12)
 
 

@@ -67,7 +67,7 @@ class World:
         return self.state
 
 
-def same(one: Any, other: Any) -> None:
+def assert_same_states(one: Any, other: Any) -> None:
     for mine, its in zip([*one[:2], *one.value, one.ended], [*other[:2], *other.value, other.ended], strict=True):
         np.testing.assert_array_equal(mine, its)
 

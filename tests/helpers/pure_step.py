@@ -10,11 +10,12 @@ import numpy as np
 from zoviz.core.types import Array
 
 
-def check_step(here: Any, there: Any, arrays: Callable[[Any], list[Array]]) -> None:
+def assert_pure_step(here: Any, there: Any, arrays: Callable[[Any], list[Array]]) -> None:
     """Two equal worlds, each a solver at work by hand; ``arrays`` gives all that a state is made of."""
     state = here.step(3)
     there.step(3)
     kept = [array.copy() for array in arrays(state)]
+    assert kept, "a state without arrays"
     # A second solver with no past, at streams that have come equally far, takes the same step from the same state.
     fresh = here.solver.clone()
     expected, _ = here.solver.step(state, here.oracle, here.streams)

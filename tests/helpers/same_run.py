@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 
-def same(one: Any, other: Any) -> None:
+def assert_same_course(one: Any, other: Any) -> None:
     """The same iterates, counts and rows, but for the clock."""
     names = ("x", "fun", "maxcv", "multipliers", "best_feasible", "best_value", "calls", "failures", "message", "nit")
     for name in names:

@@ -54,7 +54,7 @@ def lagrangian(problem: Problem, x: Array, y: Array) -> float:
     return total
 
 
-def agree(a: Array, b: Array, tolerance: float = 1e-9) -> None:
+def assert_agree(a: Array, b: Array, tolerance: float = 1e-9) -> None:
     scale = max(float(np.abs(b).max()), 1e-12)
     assert float(np.abs(a - b).max()) <= tolerance * scale
 

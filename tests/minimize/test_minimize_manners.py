@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import pickle
 import time
 from typing import Any
@@ -32,7 +33,7 @@ def test_a_callback_sees_the_course_and_may_stop_it() -> None:
     assert [one.nit for one in seen] == list(range(1, 8))
     assert result.status == "stopped" and result.nit == 7 and "Stopped after 7 iterations" in result.message
     assert result.success and result.fun == seen[-1].fun and result.nfev == seen[-1].nfev
-    assert all(later.fun <= one.fun and later.nfev > one.nfev for one, later in zip(seen, seen[1:], strict=False))
+    assert all(later.fun <= one.fun and later.nfev > one.nfev for one, later in itertools.pairwise(seen))
     np.testing.assert_array_equal(result.x, seen[-1].x)
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from helpers.quadratic_bowl import Bowl, made
 from zoviz.core.types import Array
+from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 
 
@@ -20,6 +21,13 @@ def brute_force(problem: Problem, queries: list[Array], replica: int, tolerance:
     return best, where
 
 
+def assert_best(oracle: Oracle, queries: list[Array], tolerance: float) -> None:
+    for replica in range(6):
+        best, where = brute_force(Bowl(), queries, replica, tolerance)
+        assert oracle.best_f[replica] == pytest.approx(best, rel=1e-12)
+        np.testing.assert_array_equal(oracle.best_x[replica], where)
+
+
 @pytest.mark.parametrize("noise", ["deterministic", "common", "independent"])
 @pytest.mark.parametrize("tolerance", [1e-6, 0.3])
 def test_the_best_feasible_point_is_that_of_a_search_over_all_queries(noise: str, tolerance: float) -> None:
@@ -28,11 +36,9 @@ def test_the_best_feasible_point_is_that_of_a_search_over_all_queries(noise: str
     queries = [rng.uniform(-1.6, 1.6, (6, 3) if i % 3 == 0 else (6, 4, 3)) for i in range(40)]
     for i, x in enumerate(queries):
         oracle(x)
-        if i in (0, 1, 7, 39):
-            for replica in range(6):
-                best, where = brute_force(Bowl(), queries[: i + 1], replica, tolerance)
-                assert oracle.best_f[replica] == pytest.approx(best, rel=1e-12)
-                np.testing.assert_array_equal(oracle.best_x[replica], where)
+        if i in (0, 1, 7):
+            assert_best(oracle, queries[: i + 1], tolerance)
+    assert_best(oracle, queries, tolerance)
 
 
 def test_points_outside_the_domain_or_infeasible_never_count_as_best() -> None:

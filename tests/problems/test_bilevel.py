@@ -106,6 +106,7 @@ def test_estimated_directions_have_the_exact_ones_as_means(problem: OnlineBileve
     at = Triple(*(np.repeat(one, replicas, axis=0) for one in (x, y, v)))
     found, _ = solver.raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
     exact, _ = SOGD().raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
+    assert len(found) == len(exact) == 3
     for estimates, wanted in zip(found, exact, strict=True):
         error = estimates.std(axis=0) / np.sqrt(replicas)
         assert (np.abs(estimates.mean(axis=0) - wanted[0]) <= 4.5 * error + 1e-4).all()
@@ -124,8 +125,9 @@ def test_a_shared_direction_bounds_the_variance_of_a_product_and_directions_of_t
 @EACH
 def test_the_solver_of_the_follower_finds_the_closed_form(problem: OnlineBilevel) -> None:
     x, y, _, xi = place(problem)
-    for found, wanted in zip(settle(problem, x, xi, 3.0 * y), problem.solution(x, xi), strict=True):
-        np.testing.assert_allclose(found, wanted, atol=1e-7)
+    (inner, multiplier), (expected, weight) = settle(problem, x, xi, 3.0 * y), problem.solution(x, xi)
+    np.testing.assert_allclose(inner, expected, atol=1e-7)
+    np.testing.assert_allclose(multiplier, weight, atol=1e-7)
 
 
 class Curved(QuadraticBilevel):

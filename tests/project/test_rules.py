@@ -7,13 +7,13 @@ import importlib
 import inspect
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from helpers.project import ROOT
-from helpers.sources import EACH_FILE, parse
+from helpers.sources import EACH_FILE, SOURCES, parse
 
 PACKAGE = "zoviz"
 # From left to right; a module imports from its own room and from those to the left.
@@ -46,8 +46,10 @@ def room(path: Path) -> str:
     return "" if parts[1] == "__init__" else parts[1]
 
 
-def is_left_of(path: Path, name: str) -> bool:
-    return RANK.get(room(path), -1) < RANK[name]
+def of_rooms(choose: Callable[[str], bool]) -> pytest.MarkDecorator:
+    """Parametrize over the files of the rooms that are chosen by name."""
+    paths = [path for path in SOURCES if choose(room(path))]
+    return pytest.mark.parametrize("path", paths, ids=lambda path: path.relative_to(ROOT).as_posix())
 
 
 def absolute(path: Path, node: ast.ImportFrom) -> str:
@@ -85,7 +87,7 @@ def abstract_names() -> set[str]:
     names: set[str] = set(ABSTRACT_PROBLEMS)
     for module in ABSTRACT_PROBLEMS:
         path = ROOT / PACKAGE / "problems" / f"{module}.py"
-        for node in parse(path).body if path.exists() else []:
+        for node in parse(path).body:
             if isinstance(node, (ast.ClassDef, ast.FunctionDef)):
                 names.add(node.name)
             elif isinstance(node, (ast.Assign, ast.AnnAssign)):
@@ -99,12 +101,9 @@ def test_every_module_has_a_room(path: Path) -> None:
     assert room(path) in {"", "__main__", *RANK}, f"Give {room(path)!r} its place in LAYERS, from left to right."
 
 
-@EACH_FILE
+@of_rooms(lambda name: name not in {"", "__main__", "apps"})
 def test_imports_point_left(path: Path) -> None:
-    here = room(path)
-    if here in {"", "__main__", "apps"}:
-        return
-    wrong = []
+    here, wrong = room(path), []
     for module, name, line in imports(path):
         there = target_room(module, name)
         if there == "" and not str(name).startswith("__"):
@@ -114,26 +113,20 @@ def test_imports_point_left(path: Path) -> None:
     assert not wrong, "\n".join(wrong)
 
 
-@EACH_FILE
+@of_rooms(lambda name: name != "__main__" and RANK.get(name, -1) < RANK["views"])
 def test_nothing_left_of_views_draws(path: Path) -> None:
-    if room(path) == "__main__" or not is_left_of(path, "views"):
-        return
     wrong = [f"line {line}: {module}" for module, _, line in imports(path) if module.split(".")[0] in DRAWING]
     assert not wrong, "\n".join(wrong)
 
 
-@EACH_FILE
+@of_rooms(lambda name: name == "views")
 def test_views_call_no_oracle(path: Path) -> None:
-    if room(path) != "views":
-        return
     wrong = [f"line {line}" for module, name, line in imports(path) if target_room(module, name) == "oracle"]
     assert not wrong, "\n".join(wrong)
 
 
-@EACH_FILE
+@of_rooms(lambda name: name in {"oracle", "estimators", "solvers"})
 def test_solvers_know_no_threads_time_or_concrete_problem(path: Path) -> None:
-    if room(path) not in {"oracle", "estimators", "solvers"}:
-        return
     wrong = []
     for module, name, line in imports(path):
         if room(path) == "solvers" and module.split(".")[0] in CLOCKS_AND_THREADS:
@@ -149,8 +142,6 @@ def test_solvers_know_no_threads_time_or_concrete_problem(path: Path) -> None:
 
 
 def test_solvers_leave_drawing_libraries_unloaded() -> None:
-    if not (ROOT / PACKAGE / "solvers" / "__init__.py").exists():
-        pytest.skip("zoviz/solvers is not written yet.")
     script = f"import sys, {PACKAGE}.solvers; print(*sorted({DRAWING!r} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -165,10 +156,8 @@ def undocumented(cls: type) -> list[str]:
     return [f"{cls.__qualname__}.{name}" for name in public if not inspect.getdoc(getattr(cls, name))]
 
 
-@EACH_FILE
+@of_rooms(lambda name: name not in {"apps", "__main__"})
 def test_public_methods_have_a_docstring(path: Path) -> None:
-    if room(path) in {"apps", "__main__"}:
-        return
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
     classes = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module.__name__]
     found = [name for cls in classes if not cls.__name__.startswith("_") for name in undocumented(cls)]

@@ -17,7 +17,7 @@ import pytest
 from sqlalchemy import select, update
 
 from helpers.black_box import h_at
-from helpers.same_run import same
+from helpers.same_run import assert_same_course
 from zoviz import Run
 from zoviz.core.errors import ZovizError
 from zoviz.problems import BlackBox
@@ -72,8 +72,8 @@ def test_every_call_is_kept_and_none_is_paid_twice(solver: type, at: int, store:
     run = copy.resume(whole.id, problem=BlackBox(rest, h_at, bounds=[(-4, 4)] * 2, m=2))
     run.run()
     assert rest.calls == box.calls - (at - 1)
-    same(run, whole)
-    same(copy.load(whole.id), store.load(whole.id))
+    assert_same_course(run, whole)
+    assert_same_course(copy.load(whole.id), store.load(whole.id))
     assert run.id == whole.id and copy.count() == 1 and copy.load(run.id).status == "finished"
     copy.close()
 
@@ -103,12 +103,12 @@ def test_a_resumed_run_is_itself_resumed_steering_and_all(
     assert [c.iteration for c in again.journal] == [50, 170] == [c.iteration for c in first.load(again.id).journal]
     run = second.resume(whole.id)
     run.run(lambda: run.progress.iteration == 250 and run.change("primal_step", whole.journal[2].new))
-    same(run, whole)
-    same(second.load(whole.id), whole)
+    assert_same_course(run, whole)
+    assert_same_course(second.load(whole.id), whole)
     assert [t.iteration.tolist() for t in run.hits] == [t.iteration.tolist() for t in whole.hits]
     replay = second.replay(run.id)
     replay.run()
-    same(replay, whole)
+    assert_same_course(replay, whole)
     first.close(), second.close()
 
 
@@ -122,7 +122,7 @@ def test_a_run_that_was_stopped_goes_on_with_another_budget(store: Store, small:
     again.run()
     whole = small(iterations=stopped + 40)
     whole.run()
-    same(again, whole)
+    assert_same_course(again, whole)
     assert store.load(run.id).settings["iterations"] == stopped + 40 and store.count() == 2
     with pytest.raises(ZovizError, match="for a run that goes on, got seed: fork it"):
         store.resume(run.id, seed=3)

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
-from helpers.same_run import same
+from helpers.same_run import assert_same_course
 from zoviz.runs.store import Store
 
 # --- real processes, really killed ------------------------------------------------------------------------------------
@@ -102,6 +102,6 @@ def test_a_killed_run_goes_on_bit_for_bit(kind: str, tmp_path: Path) -> None:
         process.wait(60)
         process.stdout.close()
         assert store.load(run).status == "finished"
-        same(store.load(run), store.load(whole))
+        assert_same_course(store.load(run), store.load(whole))
     if kind == "paid":
         assert stage.calls() <= 2 * paid + 3, "one call in flight for every kill"

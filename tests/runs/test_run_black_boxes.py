@@ -69,16 +69,16 @@ def test_all_forms_of_a_black_box_agree(solver: Solver, iterations: int) -> None
 
 
 def test_one_constraint_may_be_a_number() -> None:
-    results = [
+    number, row, vectorised = (
         Run(problem=problem, solver=ZOCEG(), replicas=2, iterations=50).run().x
         for problem in (
             BlackBox(f_at, h_first, bounds=BOX),
             BlackBox(f_at, lambda x: h_first(x)[..., None], bounds=BOX),
             BlackBox(f_at, h_first, bounds=BOX, vectorised=True),
         )
-    ]
-    for x in results[1:]:
-        np.testing.assert_allclose(x, results[0], rtol=1e-9)
+    )
+    np.testing.assert_allclose(row, number, rtol=1e-9)
+    np.testing.assert_allclose(vectorised, number, rtol=1e-9)
 
 
 @pytest.mark.parametrize(

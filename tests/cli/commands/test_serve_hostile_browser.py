@@ -72,6 +72,12 @@ def by_itself(attack: Coroutine[Any, Any, None]) -> None:
         pool.submit(asyncio.run, attack).result()
 
 
+def assert_withstood(server: Any, attack: Coroutine[Any, Any, None]) -> None:
+    """Nothing was opened, imported or started by it."""
+    by_itself(attack)
+    assert not server.misdeeds()
+
+
 def store(server: Any) -> Store:
     return Store(f"sqlite:///{server.folder / 'kept.db'}")
 
@@ -119,13 +125,15 @@ def test_addresses_name_nothing(server: Any) -> None:
             document = await wire.document()
         script = next(part.attributes["esm"].removeprefix(".") for part in parts(document) if "esm" in part.attributes)
         assert (await raw.get(server.port, script)).code == 200
-        for request in hostile.requests(server.canary):
+        requests = list(hostile.requests(server.canary))
+        assert requests
+        for request in requests:
             answer = await raw.get(server.port, request, follow_redirects=False)
             assert b"root:" not in answer.body and b"foreign_module.py" not in answer.body
             if "passwd" in request.partition("?")[0] or "/components/" in request:
                 assert answer.code in (400, 403, 404), request
 
-    by_itself(attack())
+    assert_withstood(server, attack())
 
 
 async def fire(server: Any, few: bool) -> None:
@@ -145,13 +153,13 @@ async def fire(server: Any, few: bool) -> None:
 
 @slow
 def test_properties_name_nothing(server: Any) -> None:
-    by_itself(fire(server, few=True))
+    assert_withstood(server, fire(server, few=True))
 
 
 @pytest.mark.timeout(7200)
 @slow
 def test_no_value_of_any_property_names_anything(server: Any) -> None:
-    by_itself(fire(server, few=False))
+    assert_withstood(server, fire(server, few=False))
 
 
 @slow
@@ -168,7 +176,7 @@ def test_events_name_nothing(server: Any) -> None:
             )
             assert not wire.closed
 
-    by_itself(attack())
+    assert_withstood(server, attack())
 
 
 @slow
@@ -190,7 +198,7 @@ def test_messages_name_nothing(server: Any) -> None:
                     wire.write(frame)
                 await asyncio.sleep(0.05)
 
-    by_itself(attack())
+    assert_withstood(server, attack())
 
 
 @slow

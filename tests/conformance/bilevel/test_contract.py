@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.arrays import assert_first_replicas
 from helpers.every_bilevel import (
     DERIVATIVES,
     EACH_NOISE,
@@ -21,7 +22,7 @@ from helpers.every_bilevel import (
 )
 from helpers.every_solver import EVERY as EVERY_SOLVER
 from helpers.every_solver import EVERY_PROBLEM, World, finished
-from helpers.pure_step import check_step
+from helpers.pure_step import assert_pure_step
 from zoviz import AskTell
 from zoviz.core.sets import Ball, Box
 from zoviz.estimators import GradientEstimator
@@ -110,8 +111,7 @@ def test_a_replica_does_not_depend_on_how_many_there_are(solver: str, problem: s
     many = finished(solver, small(problem, noise=noise), 5).state
     for replicas in (1, 3):
         few = finished(solver, small(problem, noise=noise), replicas).state
-        for mine, its in zip(arrays(few), arrays(many), strict=True):
-            np.testing.assert_allclose(mine, its[:replicas], rtol=1e-6, atol=1e-7)
+        assert_first_replicas(arrays(few), arrays(many), replicas)
 
 
 @EACH_NOISE
@@ -128,7 +128,7 @@ def test_two_fresh_runs_agree_to_the_bit(solver: str, problem: str, noise: str) 
 @EACH_PAIR
 def test_a_step_depends_on_nothing_but_its_arguments_and_leaves_them_alone(solver: str, problem: str) -> None:
     here, there = (World(solver, small(problem)) for _ in range(2))
-    check_step(here, there, arrays)
+    assert_pure_step(here, there, arrays)
 
 
 OFF_THE_BOOKS = ("solution", "exact", "hypergradient", "evaluate", "gradient")

@@ -87,7 +87,7 @@ def test_a_problem_never_sees_a_point_that_is_not_finite(
     run = Run(problem=small(problem), solver=SOLVERS[solver](), replicas=1, iterations=60)
     with pytest.raises(OracleError, match="Expected finite values from the black box"):
         run.run()
-    assert run.frozen == 1 and np.isfinite(run.result.x).all() and all(seen)
+    assert run.frozen == 1 and np.isfinite(run.result.x).all() and seen and all(seen)
 
 
 @EACH_CORE_PAIR

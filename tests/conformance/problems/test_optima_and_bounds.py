@@ -36,9 +36,16 @@ def test_the_known_optimum_is_feasible_and_has_its_value(cls: type[Problem], see
     assert optimum.source and optimum.multipliers.shape == (problem.m,) and (optimum.multipliers >= 0).all()
     assert value.f == pytest.approx(optimum.value, rel=1e-10)
     assert value.h.max(initial=-np.inf) <= 1e-6 and problem.domain.distance(optimum.point) == 0.0
-    gradients = problem.gradient(optimum.point)
+
+
+@EACH_CLASS
+@pytest.mark.parametrize("seed", range(4))
+def test_the_known_optimum_is_stationary(cls: type[Problem], seed: int) -> None:
+    problem = known(cls, **({"seed": seed} if "seed" in cls.param else {}))
+    optimum = problem.known_optimum
+    value, gradients = problem.evaluate(optimum.point), problem.gradient(optimum.point)
     if gradients is None:
-        return
+        pytest.skip("no gradients")
     slope = gradients[0] + optimum.multipliers @ gradients[1]
     residual = problem.domain.project(optimum.point - slope) - optimum.point
     scale = 1.0 + np.linalg.norm(gradients[0])

@@ -37,6 +37,7 @@ def test_it_goes_on_bit_for_bit_from_any_step(solver: str, kind: str) -> None:
 
     whole = make()
     kept = watched(whole, lambda t: t in (1, 23))
+    assert kept.keys() == {1, 23}
     for stopped in kept.values():
         assert_same(resumed(make, stopped), whole)
 
@@ -47,7 +48,9 @@ def test_the_end_of_a_proximal_stage_is_one_point_of_interruption_more() -> None
         return Run(problem=PROBLEMS["exact"](), solver=ProximalPoint(stage_length=5), replicas=2, iterations=17)
 
     whole = make()
-    for stopped in watched(whole, lambda t: t % 5 in (0, 1)).values():
+    kept = watched(whole, lambda t: t % 5 in (0, 1))
+    assert len(kept) > 3
+    for stopped in kept.values():
         assert_same(resumed(make, stopped), whole)
 
 
@@ -86,6 +89,7 @@ CASES: dict[str, Callable[[], Run]] = {
 def test_what_stands_beside_the_state_goes_on_too(case: str) -> None:
     whole = CASES[case]()
     kept = watched(whole, lambda t: t in (1, 20, 21, 50, 100))
+    assert kept.keys() >= {1, 20, 21}
     if case == "frozen replicas":
         assert 0 < whole.frozen < 6 and whole.result.failures.sum() > 0
     if case == "targets":
@@ -152,7 +156,9 @@ def test_a_replay_is_itself_resumed() -> None:
         return Run.replay(whole)
 
     again = make()
-    for stopped in watched(again, lambda t: t in (6, 7, 8)).values():
+    kept = watched(again, lambda t: t in (6, 7, 8))
+    assert kept.keys() == {6, 7, 8}
+    for stopped in kept.values():
         assert_same(resumed(make, stopped), whole)
 
 

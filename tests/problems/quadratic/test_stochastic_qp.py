@@ -67,10 +67,11 @@ def test_curvatures_are_those_asked_for(low: float) -> None:
 def test_the_optimum_is_a_general_solvers_from_many_starts(seed: int) -> None:
     problem = StochasticQP(n=10, seed=seed)
     optimum, (a, b) = problem.known_optimum, problem.matrix()
-    for start in problem.domain.sample(np.random.default_rng(seed).random((5, 10))):
+    starts = problem.domain.sample(np.random.default_rng(seed).random((5, 10)))
+    for i in range(5):
         found = minimize(
             lambda x: float(problem.evaluate(x).f),
-            start,
+            starts[i],
             jac=problem.stochastic_gradient,
             bounds=list(zip(problem.domain.lower, problem.domain.upper, strict=True)),
             constraints={"type": "eq", "fun": lambda x: a @ x - b, "jac": lambda x: a},

@@ -89,6 +89,7 @@ def test_a_snapshot_stays_as_it_was() -> None:
     for i in range(6, 500):
         if trace.wants(i):
             trace.append({"iteration": i, "seconds": 0.0, "f": np.zeros(2)})
+    assert snapshot.columns.keys() == copies.keys() >= {"iteration", "seconds", "f"}
     for name, copy in copies.items():
         np.testing.assert_array_equal(snapshot.columns[name], copy)
 

@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
 import pytest
 
-from helpers.steps import EG, ITERATIONS, RADIUS, REPLICAS, SEED, TwoConstraints, agree, course, lagrangian, problems
+from helpers.steps import (
+    EG,
+    ITERATIONS,
+    RADIUS,
+    REPLICAS,
+    SEED,
+    TwoConstraints,
+    assert_agree,
+    course,
+    lagrangian,
+    problems,
+)
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import Block, Coordinate, Sphere
@@ -75,9 +87,9 @@ def extragradient_by_hand(problem: Problem, field: Any, draw: Any, diminish: boo
 def assert_same_course(solver: Solver, problem: Problem, expected: list[tuple]) -> None:
     states, _ = course(solver, problem)
     for state, (x, y, average) in zip(states[1:], expected, strict=True):
-        agree(state.x, x)
-        agree(state.y, y)
-        agree(state.average, average)
+        assert_agree(state.x, x)
+        assert_agree(state.y, y)
+        assert_agree(state.average, average)
     assert states[-1].y.max() > 0.0, "the duals never moved: the comparison would not see them"
 
 
@@ -126,6 +138,7 @@ def test_zobceg_with_full_blocks_is_zoceg(name: str) -> None:
     block = Block(smoothing_radius=RADIUS, block_size=n, scaled=False)
     one, _ = course(ZOBCEG(**EG, dual_block_size=m, estimator=block), problem, iterations=20)
     other, _ = course(ZOCEG(**EG, estimator=Coordinate(smoothing_radius=RADIUS)), problem, iterations=20)
+    assert len(one) == len(other) == 21
     for a, b in zip(one, other, strict=True):
         assert np.array_equal(a.x, b.x) and np.array_equal(a.y, b.y) and np.array_equal(a.average, b.average)
 
@@ -178,7 +191,7 @@ def test_the_average_is_that_of_the_half_step_points() -> None:
 def test_unsampled_coordinates_stay_exactly_at_the_base_point() -> None:
     states, notes = spied(2, 1, 4)
     moved = 0
-    for k, (before, after) in enumerate(zip(states, states[1:], strict=False)):
+    for k, (before, after) in enumerate(itertools.pairwise(states)):
         (_, _, first), (x_half, y_half, second) = notes[2 * k : 2 * k + 2]
         for field, x, y in ((first, x_half, y_half), (second, after.x, after.y)):
             assert (x[field.x == 0.0] == before.x[field.x == 0.0]).all()

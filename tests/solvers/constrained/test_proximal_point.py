@@ -167,7 +167,9 @@ def test_equals_a_hand_written_loop(inner: str, options: tuple[dict, dict]) -> N
 def test_calls_of_a_stage() -> None:
     k, length = 6, 4
     per_step = {"conex": 2 * k + 1, "zoceg": 2 * 6, "zoeg": 2 * (k + 1), "zoeg, exact dual": 2 * (k + 1)}
-    for name, inner in inner_solvers().items():
+    inners = inner_solvers()
+    assert inners.keys() == per_step.keys()
+    for name, inner in inners.items():
         inner.estimator.batch_size = 1 if name == "zoceg" else k
         solver = ProximalPoint(inner=inner, stage_length=length, **WEIGHTS)
         states, oracle = course(solver, TwoConstraints(), 1)

@@ -111,7 +111,7 @@ OPTIONS = {
 }
 
 
-def hold(problem: Problem, options: dict[str, Any], iterations: int = 4) -> None:
+def assert_written_out(problem: Problem, options: dict[str, Any], iterations: int = 4) -> None:
     """The class and the hand-written loop agree on every replica, and on the number of calls."""
     options = {"estimator": Gaussian(smoothing_radius=0.05, batch_size=3)} | options
     solver = SZOConEX(**(STEPS | options))
@@ -130,14 +130,14 @@ def hold(problem: Problem, options: dict[str, Any], iterations: int = 4) -> None
 @pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS.keys())
 @pytest.mark.parametrize("name", PROBLEMS)
 def test_equals_a_hand_written_loop(name: str, options: dict[str, Any]) -> None:
-    hold(PROBLEMS[name](), options)
+    assert_written_out(PROBLEMS[name](), options)
 
 
 @pytest.mark.parametrize("directions", ["shared", "separate"])
 @pytest.mark.parametrize("value", ["perturbed", "base"])
 @pytest.mark.parametrize("noise", ["common", "independent"])
 def test_equals_a_hand_written_loop_under_noise(noise: str, value: str, directions: str) -> None:
-    hold(TwoConstraints(noise=noise, noise_scale=0.02), {"value": value, "directions": directions})
+    assert_written_out(TwoConstraints(noise=noise, noise_scale=0.02), {"value": value, "directions": directions})
 
 
 @pytest.mark.parametrize("noise, extra", [("deterministic", 1), ("common", 2), ("independent", 2)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -101,7 +102,8 @@ def test_the_penalty_grows_where_the_violation_does_not_fall(bench: Bench) -> No
 
 def test_with_the_full_dual_step_the_update_is_the_classical_one(bench: Bench) -> None:
     states, _ = bench.course(ZOALM(primal_step=C, penalty=BETA, dual_step=BETA, dual_cap=1e3), 5)
-    for before, after in zip(states, states[1:], strict=False):
+    assert len(states) == 6
+    for before, after in itertools.pairwise(states):
         h = bench.problem.evaluate(after.x).h
         np.testing.assert_allclose(after.y, np.maximum(before.y + BETA * h, 0.0), atol=1e-14)
 

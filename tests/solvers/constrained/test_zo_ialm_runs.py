@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -81,7 +82,7 @@ def test_doubling_finds_the_curvature_along_coordinates(bench: Bench) -> None:
     assert states[0].curvature.max() < 1e-3
     largest = np.array([state.curvature for state in states[1:]]).max(axis=0)
     assert (largest > 1.0).all() and (largest < 2.0 * (4.0 + BETA * (1.0 + 16.0 + 8.0))).all()
-    for before, after in zip(states, states[1:], strict=False):
+    for before, after in itertools.pairwise(states):
         worse = after.curvature > before.curvature
         np.testing.assert_array_equal(after.x[worse], before.x[worse])
         np.testing.assert_array_equal(after.value.f, bench.problem.evaluate(after.x).f)

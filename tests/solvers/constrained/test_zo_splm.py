@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from helpers.steps import ITERATIONS, REPLICAS, SEED, SPLM, TwoConstraints, agree, course, lagrangian, problems
+from helpers.steps import ITERATIONS, REPLICAS, SEED, SPLM, TwoConstraints, assert_agree, course, lagrangian, problems
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import Sphere
@@ -46,9 +46,9 @@ def test_splm_equals_a_hand_written_loop(name: str, estimated: bool) -> None:
     solver = ZOSPLM(**SPLM, estimator=Sphere(smoothing_radius=0.05, batch_size=4), estimate_proximal=estimated)
     states, _ = course(solver, problem)
     for state, (x, y, z) in zip(states[1:], splm_by_hand(problem, 4, 0.05, estimated), strict=True):
-        agree(state.x, x)
-        agree(state.y, y)
-        agree(state.z, z)
+        assert_agree(state.x, x)
+        assert_agree(state.y, y)
+        assert_agree(state.z, z)
     assert states[-1].y.max() > 0.0, "the duals never moved: the comparison would not see the dual step"
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers.peers import BOUNDS, EACH, FIXED, START, Simulation, World, same
+from helpers.peers import BOUNDS, EACH, FIXED, START, Simulation, World, assert_same_states
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
@@ -160,11 +160,11 @@ def test_a_step_is_pure_and_replays_at_no_call(cls: type[ExternalSolver]) -> Non
     for solver, state in ((twin, early), (twin, stored), (world.solver, stored)):
         before = world.oracle.calls.copy()
         other, _ = solver.step(state, world.oracle, world.streams)
-        same(other, again)
+        assert_same_states(other, again)
         np.testing.assert_array_equal(world.oracle.calls - before, cost)
     for _ in range(4):
         again, _ = world.solver.step(again, world.oracle, world.streams)
-    same(again, late)
+    assert_same_states(again, late)
     world.solver.close()
     twin.close()
 
@@ -175,10 +175,10 @@ def test_a_fork_and_a_replay_take_the_same_course(cls: type[ExternalSolver]) -> 
     run.run()
     again = Run.replay(run)
     again.run()
-    same(run.state, again.state)
+    assert_same_states(run.state, again.state)
     fork = run.fork(at=5, iterations=12)
     fork.run()
-    same(run.state, fork.state)
+    assert_same_states(run.state, fork.state)
 
 
 @EACH

@@ -18,7 +18,7 @@ from helpers.linear_by_hand import (
     A,
     Hand,
     apart,
-    close,
+    assert_close,
     hand_over,
     problem,
     smoothed,
@@ -34,7 +34,7 @@ def test_algorithm_1_written_out(batch: int) -> None:
     state = hand_over(SmoothedALM(batch_size=batch, **SMOOTH), qp)
     hands = [Hand(qp, r, [batch] * STEPS) for r in range(REPLICAS)]
     x, y, z, _ = zip(*(smoothed(hand) for hand in hands), strict=True)
-    close(state.x, x), close(state.dual, y), close(state.centre, z)
+    assert_close(state.x, x), assert_close(state.dual, y), assert_close(state.centre, z)
     np.testing.assert_allclose(state.y[:, :2] - state.y[:, 2:], state.dual)
 
 
@@ -53,7 +53,7 @@ def test_algorithm_2_written_out(cap: float) -> None:
     state = hand_over(solver, qp)
     hands = [Hand(qp, r, [2] * STEPS) for r in range(REPLICAS)]
     x, y, z, resets = zip(*(smoothed(hand, cap=cap) for hand in hands), strict=True)
-    close(state.x, x), close(state.dual, y), close(state.centre, z)
+    assert_close(state.x, x), assert_close(state.dual, y), assert_close(state.centre, z)
     assert state.resets.tolist() == list(resets) and (min(resets) > 0) == (cap < 1.0)
     assert qp.measures(solver.iterate(state), None)["dual_resets"] is state.resets
 
@@ -73,7 +73,12 @@ def test_algorithm_3_written_out(batch: int) -> None:
     state = hand_over(solver, qp)
     batches = [5 * batch, *[batch] * STEPS]  # N = ceil(100^(1/3)) = 5
     x, y, z, g = zip(*(storm(Hand(qp, r, batches)) for r in range(REPLICAS)), strict=True)
-    close(state.x, x), close(state.dual, y), close(state.centre, z), close(state.momentum, g)
+    (
+        assert_close(state.x, x),
+        assert_close(state.dual, y),
+        assert_close(state.centre, z),
+        assert_close(state.momentum, g),
+    )
 
 
 @pytest.mark.parametrize("wrong", ["errata 10", "errata 11"])
@@ -104,7 +109,7 @@ def test_linearised_alm_written_out() -> None:
             y = y + ETA * (a0 @ x - b0)
             x = hand.clip(x - TAU * (hand.gradient(x, t) + a1.T @ (y + RHO * (a2 @ x - b2))))
         xs.append(x), ys.append(y)
-    close(state.x, xs), close(state.dual, ys)
+    assert_close(state.x, xs), assert_close(state.dual, ys)
 
 
 @pytest.mark.parametrize("growth", [0.0, 0.4])
@@ -119,7 +124,7 @@ def test_penalty_sgd_written_out(growth: float) -> None:
             y = RHO * (t + 1.0) ** growth * (hand.a @ x - hand.b)
             x = hand.clip(x - TAU * (t + 1.0) ** -growth * (hand.gradient(x, t) + hand.a.T @ y))
         xs.append(x), ys.append(y)
-    close(state.x, xs), close(state.dual, ys)
+    assert_close(state.x, xs), assert_close(state.dual, ys)
 
 
 @pytest.mark.parametrize("free", [3, 7])
@@ -144,7 +149,7 @@ def test_eliminated_sgd_written_out_in_the_variables_that_are_left(free: int) ->
             v = v - TAU * basis.T @ hand.gradient(base + basis @ v, t)
             v[: 7 - free] = np.clip(v[: 7 - free], hand.low[fixed], hand.high[fixed])
         xs.append(base + basis @ v)
-    close(state.x, xs)
+    assert_close(state.x, xs)
     assert np.abs(qp.residual(state.x)).max() < 1e-13
 
 

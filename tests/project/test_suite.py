@@ -1,0 +1,96 @@
+"""The suite itself, read off its source: every test asserts something, and leaves what is private alone."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from helpers.assertions import Suite
+from helpers.project import ROOT
+
+SUITE = Suite(ROOT / "tests")
+MOST_PRIVATE_USES = 219
+"""A maintainer may rename what begins with an underscore; each use of it here is a test that fails then for nothing."""
+
+
+def place(path: Path, line: int) -> str:
+    return f"{path.relative_to(ROOT).as_posix()}:{line}"
+
+
+def test_every_test_asserts_something_on_every_way_through_it() -> None:
+    """An early return, a loop over what may be empty, or an assertion under a condition is a case that cannot fail."""
+    tests = list(SUITE.tests())
+    silent = [f"{place(path, test.lineno)} {test.name}" for path, test in tests if not SUITE.asserts(test)]
+    assert len(tests) > 1000 and not silent, "\n".join(silent)
+
+
+def test_helpers_that_are_called_assertions_assert() -> None:
+    silent = [name for name, helper in SUITE.helpers.items() if not SUITE.asserts(helper)]
+    assert SUITE.helpers and not silent, silent
+
+
+def test_what_goes_in_pairs_is_equally_long() -> None:
+    """``zip(..., strict=False)`` compares as much as the shorter one has; neighbours are ``itertools.pairwise``."""
+    found = [
+        place(path, node.lineno)
+        for path, tree in SUITE.trees.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.keyword) and node.arg == "strict" and ast.unparse(node.value) == "False"
+    ]
+    assert not found, found
+
+
+@pytest.mark.parametrize(
+    "body, sure",
+    [
+        ("assert x", True),
+        ("assert_close(x)", True),
+        ("np.testing.assert_allclose(x, y)", True),
+        ("with pytest.raises(ValueError):\n    f(x)", True),
+        ("f(x)", False),
+        ("if x is None:\n    return\nassert x", False),
+        ("if x is not None:\n    assert x", False),
+        ("if x:\n    assert x\nelse:\n    assert y", True),
+        ("for x in found:\n    assert x", False),
+        ("for x in (1, 2):\n    assert x", True),
+        ("cases = [i for i in range(3)]\nfor x in cases:\n    assert x", True),
+        ("for x in [i for i in range(3) if f(i)]:\n    assert x", False),
+        ("for x in NAMES:\n    if x:\n        continue\n    assert x", False),
+        ("for x, y in zip(found, (1, 2), strict=True):\n    assert x == y", True),
+        ("def inner():\n    assert x\n", False),
+        ("try:\n    f(x)\nexcept ValueError:\n    assert x", False),
+    ],
+)
+def test_the_walk_tells_sure_assertions_from_others(body: str, sure: bool, tmp_path: Path) -> None:
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    helper = "def assert_close(x):\n    assert x\n\n\n"
+    (tmp_path / "test_it.py").write_text(f"{helper}def test_it():\n{lines}\n")
+    suite = Suite(tmp_path)
+    ((_, test),) = suite.tests()
+    assert suite.asserts(test) == sure
+
+
+def private(name: str) -> bool:
+    return name.startswith("_") and not name.endswith("__") and name != "_"
+
+
+def private_uses(tree: ast.AST, named_tuple: tuple[str, ...] = ("_asdict", "_fields", "_replace")) -> Iterator[int]:
+    """Lines that use another object's underscored member: not ``self._x``, nor what NamedTuple makes public so."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and private(node.attr) and node.attr not in named_tuple:
+            if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
+                yield node.lineno
+        elif isinstance(node, ast.ImportFrom):
+            parts = (node.module or "").split(".")
+            yield from (node.lineno for name in (*parts, *(alias.name for alias in node.names)) if private(name))
+        elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in ("setattr", "getattr"):
+            words = [part.value for part in node.args[1:2] if isinstance(part, ast.Constant)]
+            yield from (node.lineno for word in words if isinstance(word, str) and private(word))
+
+
+def test_what_is_private_is_left_alone() -> None:
+    uses = [place(path, line) for path, tree in SUITE.trees.items() for line in sorted(private_uses(tree))]
+    assert len(uses) <= MOST_PRIVATE_USES, f"{len(uses)} uses of underscored members:\n" + "\n".join(uses)
