@@ -123,8 +123,8 @@ class Bench:
         return (self.problem.points - start) // replicas
 
     def shares(self, solver: Solver, problem: Problem, iterations: int) -> tuple[float, float]:
-        """What 10 s of computing, or so many iterations if they are done first, leave of gap and violation."""
-        run = Run(problem=problem, solver=solver, replicas=8, iterations=iterations, seconds=10.0, seed=3)
+        """What so many iterations leave of gap and violation, as shares of the start's."""
+        run = Run(problem=problem, solver=solver, replicas=8, iterations=iterations, seed=3)
         run.run()
         gap, violation = (np.abs(run.trace[name]).mean(axis=1) for name in ("gap", "violation"))
         return gap[-1] / gap[0], violation[-1] / violation[0]

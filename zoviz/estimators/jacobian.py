@@ -52,11 +52,11 @@ def jacobian(
     """
     if isinstance(oracle, ProximalOracle):
         raw = None if base is None else oracle.without(x, base)
-        found = jacobian(estimator, x, oracle.raw, streams, base=raw, shared=shared, with_objective=with_objective)
-        slopes, known = np.moveaxis(_stacked(oracle.slopes(x), with_objective), -1, 1), oracle.known(x)
-        whole = None if found.base is None else oracle.add(x, found.base)
-        perturbed = found.perturbed + _stacked(known, with_objective)
-        return Jacobian(found.gradients + slopes, found.variances, perturbed, whole)
+        jacobians = jacobian(estimator, x, oracle.raw, streams, base=raw, shared=shared, with_objective=with_objective)
+        slopes, offset = np.moveaxis(_stacked(oracle.slopes(x), with_objective), -1, 1), oracle.known(x)
+        whole = None if jacobians.base is None else oracle.add(x, jacobians.base)
+        perturbed = jacobians.perturbed + _stacked(offset, with_objective)
+        return Jacobian(jacobians.gradients + slopes, jacobians.variances, perturbed, whole)
     count = oracle.m + with_objective
     folded = _FoldedOracle(oracle, len(x), count, shared, with_objective)
     known_base = None if base is None else Evaluation(_stacked(base, with_objective).reshape(-1), _NOTHING)
@@ -133,8 +133,8 @@ class _FoldedNumbers:
         if self._shared:
             return np.repeat(draw(purpose, *shape), self._count, axis=0)
         # Direction by direction, then function by function: the sequence does not depend on how a batch is cut.
-        drawn = draw(purpose, shape[0], self._count, *shape[1:]).swapaxes(1, 2)
-        return drawn.reshape(-1, *shape)
+        numbers = draw(purpose, shape[0], self._count, *shape[1:]).swapaxes(1, 2)
+        return numbers.reshape(-1, *shape)
 
 
 def _stacked(value: Evaluation, with_objective: bool) -> Array:

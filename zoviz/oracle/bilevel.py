@@ -95,25 +95,25 @@ class BilevelOracle:
         oracle.charge(kind, int(np.prod(first.shape[1:-1])))
         if oracle.all_active:
             return self._checked(_tuple(method(*places, self.sample)), first)
-        found, rows = tuple(np.full(shape, np.nan) for shape in shapes), np.flatnonzero(oracle.active)
+        values, rows = tuple(np.full(shape, np.nan) for shape in shapes), np.flatnonzero(oracle.active)
         if rows.size:
             part = _tuple(method(*(place[rows] for place in places), self.sample[rows]))
-            for whole, one in zip(found, part, strict=True):
+            for whole, one in zip(values, part, strict=True):
                 whole[rows] = one
-        return self._checked(found, first)
+        return self._checked(values, first)
 
-    def _checked(self, found: tuple[Array, ...], first: Array) -> tuple[Array, ...]:
+    def _checked(self, values: tuple[Array, ...], first: Array) -> tuple[Array, ...]:
         """Count what is not finite; a replica that has nothing else fails."""
-        if all(np.isfinite(one).all() for one in found):
-            return found
+        if all(np.isfinite(one).all() for one in values):
+            return values
         points = first.ndim - 1
-        good = np.logical_and.reduce([np.isfinite(one).reshape(*one.shape[:points], -1).all(axis=-1) for one in found])
+        good = np.logical_and.reduce([np.isfinite(one).reshape(*one.shape[:points], -1).all(axis=-1) for one in values])
         bad = ~good.reshape(len(first), -1) & self._oracle.active[:, None]
         self._oracle.failures += bad.sum(axis=1)
         if points == 1:
             self._oracle.fail(bad[:, 0])
-        return found
+        return values
 
 
-def _tuple(found: Any) -> tuple[Array, ...]:
-    return found if isinstance(found, tuple) else (found,)
+def _tuple(value: Any) -> tuple[Array, ...]:
+    return value if isinstance(value, tuple) else (value,)

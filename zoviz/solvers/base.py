@@ -165,13 +165,13 @@ class Solver(Configurable):
 
     def parts(self) -> dict[str, param.Parameterized]:
         """The solver itself ("") and all that is nested in it, by dotted prefix: "inner.", "inner.estimator."."""
-        found: dict[str, param.Parameterized] = {"": self}
+        parts: dict[str, param.Parameterized] = {"": self}
         for name, value in self.param.values().items():
             if isinstance(value, Solver):
-                found |= {f"{name}.{prefix}": part for prefix, part in value.parts().items()}
+                parts |= {f"{name}.{prefix}": part for prefix, part in value.parts().items()}
             elif isinstance(value, GradientEstimator):
-                found[f"{name}."] = value
-        return found
+                parts[f"{name}."] = value
+        return parts
 
     def kinds(self, name: str) -> tuple[type[param.Parameterized], ...]:
         """Classes that a (dotted) nested part may be of."""

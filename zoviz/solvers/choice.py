@@ -144,10 +144,10 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     """
     n, noisy = problem.domain.n, problem.noise != "deterministic"
     situation = Situation(n, problem.m, noisy, calls / (n + 1))
-    known = {registry.key(name): cls for name, cls in discover("zoviz.solvers", Solver).items()}
+    classes = {registry.key(name): cls for name, cls in discover("zoviz.solvers", Solver).items()}
     missing = ""
     for name, reason in ((name, row.reason) for row in TABLE if row.applies(situation) for name in row.methods):
-        cls = known.get(registry.key(name))
+        cls = classes.get(registry.key(name))
         if cls is None or (cls.external and not extras):
             continue
         solver = cls()

@@ -51,9 +51,9 @@ def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Ar
         return offset, length
     half = 0.5 * (domain.upper - domain.lower)
     cut = np.minimum(np.maximum(offset, -half), half)
-    left = np.sqrt(np.square(cut).sum(axis=-1))
-    shorter = (cut != offset).any(axis=-1) & (left > 0)
-    return np.where(shorter[..., None], cut, offset), np.where(shorter, left, length)
+    norms = np.sqrt(np.square(cut).sum(axis=-1))
+    shorter = (cut != offset).any(axis=-1) & (norms > 0)
+    return np.where(shorter[..., None], cut, offset), np.where(shorter, norms, length)
 
 
 def typical_width(oracle: Oracle, x: Array) -> float:
@@ -125,14 +125,14 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     as far as the budget goes; all charged. Every replica uses one's figures, so that its course does not depend on how
     many others follow.
     """
-    known = problem.noisy_constants
-    if known is not None and oracle.units is None:
-        return known
+    constants = problem.noisy_constants
+    if constants is not None and oracle.units is None:
+        return constants
     before, n = oracle.spent, oracle.n
-    probes, found = _measured(oracle, x0, streams)
-    slope, bend = found.slope, found.bend
+    probes, moments = _measured(oracle, x0, streams)
+    slope, bend = moments.slope, moments.bend
     steepness = np.linalg.norm(slope[1:])
-    elsewhere = _SHARE * probes.width * np.linalg.norm(found.norm[1:])
+    elsewhere = _SHARE * probes.width * np.linalg.norm(moments.norm[1:])
     return Constants(
         curvature=float(max(bend[0], slope[0] / (probes.width * np.sqrt(n)))) or 1.0,  # f is flat: any step will do
         constraint_curvature=float(np.linalg.norm(bend[1:])),
@@ -150,13 +150,13 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
 def _measured(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Moments]:
     """Widen the step, then repeat the widest, as far as noise demands."""
     probes = _Probes(oracle, x0, streams)
-    found = probes.moments(_STEPS[0])
+    moments = probes.moments(_STEPS[0])
     last = -(-_FRAMES // min(oracle.n, _DIRECTIONS))
     for step, frames in [*((step, 1) for step in _STEPS[1:]), (_STEPS[-1], last)] if probes.noisy else ():
-        if found.clear.all() or not oracle.affords(np.full(len(x0), _COVERED * sum(look(oracle, frames)))).all():
+        if moments.clear.all() or not oracle.affords(np.full(len(x0), _COVERED * sum(look(oracle, frames)))).all():
             break
-        found = _first_clear(found, probes.moments(step, frames))
-    return probes, found
+        moments = _first_clear(moments, probes.moments(step, frames))
+    return probes, moments
 
 
 def _first_clear(old: _Moments, new: _Moments) -> _Moments:
@@ -215,8 +215,8 @@ class _Probes:
         inverse = _mean(1.0 / length**2, good, number)
         slopes = _mean(np.square((ahead - behind) / (2.0 * length)), good, number)
         noise = 0.5 * square * inverse
-        told = slopes > noise * (1.0 + _SEEN * np.sqrt(2.0 / number))
-        slope = np.sqrt(n * np.where(told, slopes - noise, slopes if self.noisy else 0.0))
+        significant = slopes > noise * (1.0 + _SEEN * np.sqrt(2.0 / number))
+        slope = np.sqrt(n * np.where(significant, slopes - noise, slopes if self.noisy else 0.0))
         second = ahead + behind
         mean, mean_square = (_mean((second / length**2) ** p, good, number) for p in (1, 2))
         noise = 2.0 * square * _mean(1.0 / length**4, good, number)
@@ -267,7 +267,7 @@ def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tu
     variance = np.maximum(variance, 0.0) * np.where(counts[0] <= n, counts[0] / pairs * (n - 1) / n, 1.0)
     hidden = noise * np.sqrt(2.0 / pairs + 2.0 / np.maximum(counts[1], 1))  # of both variances, were all of it noise
     # A variance is the rarer sight where there is not even a mean, and n / sqrt(2) times it is at stake.
-    seen = variance - noise > hidden * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
+    significant = variance - noise > hidden * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
     factor = 0.5 * n * (n + 2) * (n > 1)
-    told, untold = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * hidden)
-    return np.where(seen, told, np.minimum(untold, 1.5 * np.abs(mean)))
+    measured, untold = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * hidden)
+    return np.where(significant, measured, np.minimum(untold, 1.5 * np.abs(mean)))

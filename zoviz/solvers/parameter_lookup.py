@@ -25,19 +25,19 @@ def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameteri
         For no such parameter, with those that are near, or one of both.
     """
     place, _, rest = name.partition(".")
-    found: list[tuple[param.Parameterized, str]] = []
+    owners: list[tuple[param.Parameterized, str]] = []
     if place != "solver" and (rest if place == "problem" else name) in settable(problem):
-        found.append((problem, rest if place == "problem" else name))
+        owners.append((problem, rest if place == "problem" else name))
     path = rest if place == "solver" else name
     if place != "problem" and path in _dotted(solver):
-        found.append(solver.owner(path))
-    if len(found) == 1:
-        return found[0]
-    if found:
+        owners.append(solver.owner(path))
+    if len(owners) == 1:
+        return owners[0]
+    if owners:
         raise ValueError(f"Expected one parameter, got {name!r} of both: write problem.{name} or solver.{name}.")
-    known = [*settable(problem), *_dotted(solver)]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(known)}."
+    names = [*settable(problem), *_dotted(solver)]
+    near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}."
     whose = f"{type(problem).__name__} or {type(solver).__name__}"
     raise ValueError(f"Expected a parameter of {whose}, got {name!r}: {hint}")
 

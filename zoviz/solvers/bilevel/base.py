@@ -111,8 +111,8 @@ class RoundSolver(Solver):
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
         """The problem's ``magnitudes``, or those measured at the start by charged calls."""
-        known = self.known(problem)
-        return known or measured_magnitudes(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
+        magnitudes = self.known(problem)
+        return magnitudes or measured_magnitudes(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
 
     def iterate(self, state: Any) -> Iterate:
         """The leader's x and the follower's y."""

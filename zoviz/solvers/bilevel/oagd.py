@@ -93,11 +93,11 @@ class OAGD(BilevelSolver):
         for _ in range(self.inner_steps):
             y = rounds.inner_domain.project(y - self.inner_step * rounds.inner_gradient(x, y))
         samples = (rounds.sample, *state.samples)[: self.window]
-        found = [self._hypergradient(rounds.at(sample), x, y) for sample in samples]
+        directions = [self._hypergradient(rounds.at(sample), x, y) for sample in samples]
         slopes = np.zeros((len(x), self.window, x.shape[1]))
-        slopes[:, : len(found)] = np.stack([slope for slope, _ in found], axis=1)
+        slopes[:, : len(directions)] = np.stack([slope for slope, _ in directions], axis=1)
         new = rounds.domain.project(x - self.outer_step * window_mean(slopes, self.decay))
-        return OAGDState(new, y, found[0][1], samples, state.round + 1), self.tell(x)
+        return OAGDState(new, y, directions[0][1], samples, state.round + 1), self.tell(x)
 
     def _hypergradient(self, rounds: BilevelOracle, x: Array, y: Array) -> tuple[Array, Array]:
         """One round's, and its system's solution."""

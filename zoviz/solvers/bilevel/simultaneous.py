@@ -87,12 +87,12 @@ class Simultaneous(BilevelSolver):
 
     def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
         """The common rule; c so that theory's first step is the constant one; factors so that weights start at 0.9."""
-        chosen = super().suggest(problem, constants)
-        alpha = self.outer_step or chosen["outer_step"]
+        values = super().suggest(problem, constants)
+        alpha = self.outer_step or values["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
         factor = 0.9 / alpha**self.weight_power
         names = ("inner_factor", "system_factor", "outer_factor")
-        return chosen | {"offset": offset} | dict.fromkeys(names, factor)
+        return values | {"offset": offset} | dict.fromkeys(names, factor)
 
     def iterate(self, state: SimultaneousState) -> Iterate:
         """The leader's x, the follower's y and the system's v."""

@@ -53,8 +53,8 @@ class SOBBO(SOBOW):
 
     def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
         """As the others, but an outer step of 0.02 in the adaptive geometry: a coordinate moves by about so much."""
-        chosen = super().suggest(problem, constants)
-        return chosen | {"outer_step": 0.02} if self.geometry == "adaptive" else chosen
+        values = super().suggest(problem, constants)
+        return values | {"outer_step": 0.02} if self.geometry == "adaptive" else values
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
         """H_t^-1 times the window's mean."""

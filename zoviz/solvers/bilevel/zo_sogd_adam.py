@@ -50,12 +50,12 @@ class ZOSOGDAdam(ZOSOGD):
 
     def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
         """Steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
-        chosen = super().suggest(problem, constants)
+        values = super().suggest(problem, constants)
         steps = {"inner_step": 0.02, "system_step": 0.02, "outer_step": 0.02}
         alpha = self.outer_step or steps["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
         names = ("inner_factor", "system_factor", "outer_factor")
-        return chosen | steps | {"offset": offset} | dict.fromkeys(names, 0.9 / alpha**self.weight_power)
+        return values | steps | {"offset": offset} | dict.fromkeys(names, 0.9 / alpha**self.weight_power)
 
     def remember(self, nothing: Triple) -> Moments:
         """Zero moments."""

@@ -138,8 +138,8 @@ class ProximalPoint(Solver):
         )
         rule = self.inner.suggest(problem, subproblem)
         rule["dual_step"] = self.inner.suggest(problem, constants)["dual_step"] * curvature / subproblem.curvature
-        chosen = {f"inner.{name}": value for name, value in rule.items()}
-        return {"objective_weight": weight, "constraint_weight": constraint_weight, **chosen}
+        values = {f"inner.{name}": value for name, value in rule.items()}
+        return {"objective_weight": weight, "constraint_weight": constraint_weight, **values}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ProximalPointState:
         """The inner solver's start, with x0 as the centre."""
@@ -157,23 +157,23 @@ class ProximalPoint(Solver):
         return state._replace(x=inner.x, y=inner.y, value=value, inner=inner, clock=state.clock + 1), info
 
     def _next_stage(self, state: ProximalPointState, oracle: Oracle, streams: Streams) -> ProximalPointState:
-        centre, finished, drawn = self.inner.output(state.inner), state.finished + 1, state.drawn
+        centre, finished, answer = self.inner.output(state.inner), state.finished + 1, state.drawn
         if finished <= self.stages:
             take = streams.uniform("stage") < 1.0 / finished
-            drawn = np.where(take[:, None], centre, drawn)
+            answer = np.where(take[:, None], centre, answer)
         # By value: a copy of a state, e.g. one that was stored, must take the same course.
         paid = state.value if np.array_equal(centre, state.x, equal_nan=True) else None
-        after = self._stage(centre, paid, finished, drawn, oracle, streams)
+        after = self._stage(centre, paid, finished, answer, oracle, streams)
         return after._replace(y=state.y, inner=after.inner._replace(y=state.y)) if self.warm_duals else after
 
     def _stage(
-        self, centre: Array, paid: Evaluation | None, finished: int, drawn: Array, oracle: Oracle, streams: Streams
+        self, centre: Array, paid: Evaluation | None, finished: int, answer: Array, oracle: Oracle, streams: Streams
     ) -> ProximalPointState:
         """The beginning of a stage; at its centre the quadratics are zero, and so are their gradients."""
         subproblem = self._subproblem(oracle, centre, np.ones((len(centre), oracle.m)))
         inner = self.inner.init(centre, subproblem, streams, value=paid)
         held = (inner.value.h <= 0.0).astype(float)
-        return ProximalPointState(centre, inner.y, inner.value, inner, centre, held, 0, finished, drawn)
+        return ProximalPointState(centre, inner.y, inner.value, inner, centre, held, 0, finished, answer)
 
     def _subproblem(self, oracle: Oracle, centre: Array, held: Array) -> ProximalOracle:
         return ProximalOracle(oracle, centre, self.objective_weight, self.constraint_weight * held)

@@ -182,10 +182,10 @@ class SZOConEX(Solver):
         if self.directions == "shared":
             estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value)
             return estimate.gradient, estimate.variance
-        found = jacobian(self.estimator, x, oracle, streams, base=value, shared=False, with_objective=True)
+        jacobians = jacobian(self.estimator, x, oracle, streams, base=value, shared=False, with_objective=True)
         weights = np.concatenate([np.ones((len(x), 1)), y], axis=1)
-        gradient = np.matmul(weights[:, None, :], found.gradients)[:, 0, :]
-        return gradient, (np.square(weights) * found.variances).sum(axis=1)
+        gradient = np.matmul(weights[:, None, :], jacobians.gradients)[:, 0, :]
+        return gradient, (np.square(weights) * jacobians.variances).sum(axis=1)
 
     def _foretell(
         self, x: Array, there: Array, base: Evaluation | None, oracle: ProblemOracle, streams: Streams
@@ -194,9 +194,9 @@ class SZOConEX(Solver):
         if not oracle.m:
             return np.zeros((len(x), 0))
         shared = self.directions == "shared"
-        found = jacobian(self.estimator, x, oracle, streams, base=base, shared=shared, with_objective=False)
-        level = found.perturbed if self.value == "perturbed" or found.base is None else found.base.h
-        return level + np.matmul(found.gradients, (there - x)[..., None])[..., 0]
+        estimate = jacobian(self.estimator, x, oracle, streams, base=base, shared=shared, with_objective=False)
+        level = estimate.perturbed if self.value == "perturbed" or estimate.base is None else estimate.base.h
+        return level + np.matmul(estimate.gradients, (there - x)[..., None])[..., 0]
 
     def output(self, state: ConEXState) -> Array:
         """The last iterate or the average, as ``report`` says."""

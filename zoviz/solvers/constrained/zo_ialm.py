@@ -153,8 +153,8 @@ class ZOiALM(Solver):
         """y = 0 and, where L is to be found, the n-th part of its bound: at least that falls on one coordinate."""
         y, zero, beta = np.zeros((len(x0), oracle.m)), np.zeros(len(x0)), np.full(len(x0), self.penalty)
         bound = self._bound(y, beta) / (oracle.n if self._finds(oracle) else 1.0)
-        rho, left = self.proximal_share * bound, self._inner_steps(oracle.n)
-        return IALMState(x0, y, oracle(x0), x0, x0, beta, bound, rho, zero, zero, zero, left)
+        rho, remaining = self.proximal_share * bound, self._inner_steps(oracle.n)
+        return IALMState(x0, y, oracle(x0), x0, x0, beta, bound, rho, zero, zero, zero, remaining)
 
     def step(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
         """One coordinate step, or one test."""

@@ -63,11 +63,11 @@ class ZOEG(ExtraGradient):
         Ours: the estimate of grad_y phi errs by ||grad_x phi|| / sqrt(k), of which y itself makes up to y G_0: with a
         longer step a large y keeps itself large.
         """
-        chosen = super().suggest(problem, constants)
+        values = super().suggest(problem, constants)
         if self.dual == "estimated":
             steady = 0.1 * self.estimator.batch_size**0.5 / max(constants.start_slope, 1e-8)
-            chosen["dual_step"] = min(chosen["dual_step"], steady)
-        return chosen
+            values["dual_step"] = min(values["dual_step"], steady)
+        return values
 
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams

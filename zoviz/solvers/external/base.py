@@ -118,8 +118,8 @@ class ExternalSolver(Solver):
         errors = [library.error for library in self._libraries if library.error is not None]
         if len(errors) == len(self._libraries):
             raise errors[0]
-        told = dict.fromkeys(library.message.rstrip(".") for library in self._libraries if library.message)
-        return f"{self.title} has ended in every replica: {'; '.join(told)}."
+        messages = dict.fromkeys(library.message.rstrip(".") for library in self._libraries if library.message)
+        return f"{self.title} has ended in every replica: {'; '.join(messages)}."
 
     def close(self) -> None:
         """End the libraries: their stacks are unwound, their processes stopped."""
@@ -156,9 +156,9 @@ class ExternalSolver(Solver):
         x = np.repeat(state.x[:, None], wanted.shape[1], axis=1)
         box = _box(oracle)
         free = _free(box)
-        asked = np.repeat(box.lower[None], counts.sum(), axis=0)
-        asked[:, free] = np.concatenate([libraries[r].wanted for r in np.flatnonzero(counts)])
-        x[wanted] = asked
+        points = np.repeat(box.lower[None], counts.sum(), axis=0)
+        points[:, free] = np.concatenate([libraries[r].wanted for r in np.flatnonzero(counts)])
+        x[wanted] = points
         value = oracle(x, wanted)
         heard = wanted & oracle.active[:, None]
         if not self.survives:

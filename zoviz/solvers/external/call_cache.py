@@ -80,9 +80,9 @@ class DifferenceCache(CallCache):
     def _sweep(self, x: Array, part: str) -> Array:
         """Slopes of (f, h), shape (1 + m, n)."""
         key = x.tobytes()
-        given = self._given.get(key)
-        if given is not None and not (part in given and self._task.contract == "independent"):
-            given.add(part)
+        sweep = self._given.get(key)
+        if sweep is not None and not (part in sweep and self._task.contract == "independent"):
+            sweep.add(part)
             return self._slopes[key]
         self._given[key] = {part}
         self._slopes[key] = self._measure(x, key)

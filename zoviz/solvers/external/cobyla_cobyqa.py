@@ -68,7 +68,7 @@ class COBYQA(Local):
     def play(self, task: Task, ask: Ask) -> Ended:
         """``scipy.optimize.minimize`` without its lock."""
         values = CallCache(task, ask)
-        given = region(task, values.constraints)
+        arguments = region(task, values.constraints)
         options = {
             "radius_init": self.initial_radius,
             "radius_final": self.final_radius,
@@ -77,7 +77,7 @@ class COBYQA(Local):
             "maxiter": sys.maxsize,
         }
         result = cobyqa_minimize()(
-            values.objective, task.start, (), given["bounds"], given["constraints"], None, options
+            values.objective, task.start, (), arguments["bounds"], arguments["constraints"], None, options
         )
         return Ended(result.message)
 

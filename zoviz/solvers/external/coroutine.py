@@ -138,15 +138,15 @@ class LibraryRun:
 
         self._held.parent = greenlet.getcurrent()
         try:
-            told = self._held.switch(*values)
+            request = self._held.switch(*values)
         except Exception as error:
             self.error = error
-            told = Ended(f"{type(error).__name__}: {error}")
-        if told.dual is not None:
-            self.dual = np.maximum(told.dual, 0.0)
-        self.wanted = told.points if isinstance(told, Request) else None
-        self._thinking = isinstance(told, Request) and told.points is None
-        self.message = "" if isinstance(told, Request) else told.message
+            request = Ended(f"{type(error).__name__}: {error}")
+        if request.dual is not None:
+            self.dual = np.maximum(request.dual, 0.0)
+        self.wanted = request.points if isinstance(request, Request) else None
+        self._thinking = isinstance(request, Request) and request.points is None
+        self.message = "" if isinstance(request, Request) else request.message
 
 
 class Record(NamedTuple):

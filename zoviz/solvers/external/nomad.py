@@ -79,10 +79,10 @@ class NOMAD(ExternalSolver):
             while True:
                 _tell(child, message)
                 ask(None)  # the other replicas' children get their values meanwhile
-                told = _hear(child)
-                if "ended" in told:
-                    return Ended(told["ended"])
-                f, h = ask(np.array([[float.fromhex(number) for number in told["x"]]]))
+                line = _hear(child)
+                if "ended" in line:
+                    return Ended(line["ended"])
+                f, h = ask(np.array([[float.fromhex(number) for number in line["x"]]]))
                 numbers = [float(f[0]), *h[0].tolist()]
                 message = {"values": [repr(number) for number in numbers] if np.isfinite(numbers).all() else None}
         finally:

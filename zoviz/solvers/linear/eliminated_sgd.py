@@ -105,10 +105,10 @@ class EliminatedSGD(LinearMethod):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c as for Algorithm 1. Ours."""
         assert isinstance(problem, LinearlyConstrained) and isinstance(problem.domain, Box)
-        found = eliminate(*problem.matrix(), problem.domain)
-        assert found is not None
-        bounded = found.matrix[:, ~found.inverse.any(axis=1)]
-        square = np.linalg.eigvals(found.inverse.T @ found.inverse @ (bounded @ bounded.T)).real.max(initial=0.0)
+        basis = eliminate(*problem.matrix(), problem.domain)
+        assert basis is not None
+        bounded = basis.matrix[:, ~basis.inverse.any(axis=1)]
+        square = np.linalg.eigvals(basis.inverse.T @ basis.inverse @ (bounded @ bounded.T)).real.max(initial=0.0)
         step = self.scale(problem, 0.5) / (2.0 * constants.curvature * (1.0 + float(square)))
         return {"primal_step": step, "estimator.smoothing_radius": self.radius(problem, constants)}
 
@@ -116,9 +116,9 @@ class EliminatedSGD(LinearMethod):
         """The start, moved on {A x = b}; no call."""
         first, domain = FirstOrder(oracle), oracle.domain
         assert isinstance(domain, Box)
-        found = eliminate(*first.matrix(), domain)
-        assert found is not None
-        return Eliminated(found.restore(x0), np.zeros((len(x0), first.rows)), found, 0, oracle.n)
+        basis = eliminate(*first.matrix(), domain)
+        assert basis is not None
+        return Eliminated(basis.restore(x0), np.zeros((len(x0), first.rows)), basis, 0, oracle.n)
 
     def step(self, state: Eliminated, oracle: Oracle, streams: Streams) -> tuple[Eliminated, Info]:
         """One projected step, then back on the equations."""

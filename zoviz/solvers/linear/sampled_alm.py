@@ -96,6 +96,6 @@ class SampledALM(SmoothedMethod):
         gradient, variance = self.gradient(lifted.first, state.x, oracle, streams)
         pull = dual + self.penalty * lifted.residual(state.point, copy=2)
         point, anchor = self.descend(state, lifted.slope(gradient, pull, copy=1), lifted)
-        kept = self.keep(state, dual, streams)
-        new = Safeguarded(point, dual, anchor, state.resets + large, kept, state.iteration + 1, state.n)
+        candidate = self.keep(state, dual, streams)
+        new = Safeguarded(point, dual, anchor, state.resets + large, candidate, state.iteration + 1, state.n)
         return new, self.info(state.x, variance, oracle)

@@ -84,6 +84,6 @@ class SmoothedALM(SmoothedMethod):
         gradient, variance = self.gradient(lifted.first, state.x, oracle, streams)
         slope = lifted.slope(gradient, dual + self.penalty * residual)
         point, anchor = self.descend(state, slope, lifted)
-        kept = self.keep(state, dual, streams)
-        new = Smoothed(point, dual, anchor, kept, state.iteration + 1, state.n)
+        candidate = self.keep(state, dual, streams)
+        new = Smoothed(point, dual, anchor, candidate, state.iteration + 1, state.n)
         return new, self.info(state.x, variance, oracle)

@@ -92,13 +92,13 @@ class SmoothedMethod(PenalisedMethod):
 
     def keep(self, state: Any, dual: Array, streams: Streams) -> Kept:
         """Put (x_t, y_{t+1}, z_t) in the place of what is kept with probability 1 / (t + 1)."""
-        taken = streams.uniform("reservoir") * (state.iteration + 1.0) < 1.0
-        if not taken.any():
+        replaces = streams.uniform("reservoir") * (state.iteration + 1.0) < 1.0
+        if not replaces.any():
             return state.kept
         new = Kept(state.point, dual, state.anchor)
-        if taken.all():
+        if replaces.all():
             return new
-        return Kept(*(np.where(taken[:, None], one, other) for one, other in zip(new, state.kept, strict=True)))
+        return Kept(*(np.where(replaces[:, None], one, other) for one, other in zip(new, state.kept, strict=True)))
 
     def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
         r"""One projected step from an iteration t* that is uniform over all, with the mean of B samples.

@@ -102,6 +102,6 @@ class StormALM(SmoothedMethod):
         x = point[:, : state.n]
         new, variance = self.gradient(lifted.first, x, oracle, streams)
         estimate = new + (1.0 - self.momentum) * (state.momentum - old)
-        kept = self.keep(state, dual, streams)
-        after = Recursive(point, dual, anchor, estimate, kept, state.iteration + 1, state.n)
+        candidate = self.keep(state, dual, streams)
+        after = Recursive(point, dual, anchor, estimate, candidate, state.iteration + 1, state.n)
         return after, self.info(x, variance, oracle)

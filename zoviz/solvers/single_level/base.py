@@ -73,10 +73,10 @@ class SingleLevel(RoundSolver):
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
         """One round: its functions are revealed, the slope of g at y is estimated, y moves."""
         oracle.resample((1, self.inner_batch))
-        seen = self.seen(state.x, oracle)
-        estimate = self.estimator.estimate(objective, state.inner, seen, streams)
+        view = self.seen(state.x, oracle)
+        estimate = self.estimator.estimate(objective, state.inner, view, streams)
         rate = diminishing(self.inner_step, state.iteration, self.schedule)
-        state = self.move(state, estimate, rate, seen, BilevelOracle(oracle).inner_domain.project)
+        state = self.move(state, estimate, rate, view, BilevelOracle(oracle).inner_domain.project)
         return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
 
     def seen(self, x: Array, oracle: Oracle) -> DerivedOracle:
@@ -88,7 +88,7 @@ class SingleLevel(RoundSolver):
 
         return rounds.view(value)
 
-    def move(self, state: Any, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any) -> Any:
+    def move(self, state: Any, estimate: Estimate, rate: float, view: DerivedOracle, project: Any) -> Any:
         """The state after the round.
 
         Parameters

@@ -71,7 +71,7 @@ class ZOAdam(SingleLevel):
         nothing = np.zeros_like(start.inner)
         return AdamState(start.x, start.inner, nothing, nothing, np.full_like(nothing, FIRST_PEAK), 0)
 
-    def move(self, state: AdamState, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any) -> AdamState:
+    def move(self, state: AdamState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any) -> AdamState:
         """Along the mean gradient, each coordinate in its own scale."""
         first, second, t = self.first_decay, self.second_decay, state.iteration + 1
         mean = first * state.mean + (1.0 - first) * estimate.gradient

@@ -34,14 +34,14 @@ class ZOConservSGD(SingleLevel):
     source = "Kim et al. 2021"
 
     def move(
-        self, state: SingleLevelState, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any
+        self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any
     ) -> SingleLevelState:
         """The best of three points."""
         step = rate * estimate.gradient
-        stay = seen(state.inner) if estimate.base is None else estimate.base
+        stay = view(state.inner) if estimate.base is None else estimate.base
         tried = project(np.stack([state.inner - step, state.inner + step], axis=1))
         points = np.concatenate([state.inner[:, None], tried], axis=1)
-        values = np.concatenate([stay.f[:, None], seen(tried).f], axis=1)
+        values = np.concatenate([stay.f[:, None], view(tried).f], axis=1)
         best = np.where(np.isnan(values), np.inf, values).argmin(axis=1)  # the first of equal ones: y_t
         inner = np.take_along_axis(points, best[:, None, None], axis=1)[:, 0]
         return SingleLevelState(state.x, inner, state.iteration + 1)

@@ -28,7 +28,7 @@ class ZOGD(SingleLevel):
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y along the estimate.")
 
     def move(
-        self, state: SingleLevelState, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any
+        self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any
     ) -> SingleLevelState:
         """Along the estimate."""
         return SingleLevelState(state.x, project(state.inner - rate * estimate.gradient), state.iteration + 1)

@@ -32,7 +32,7 @@ class ZOSignSGD(SingleLevel):
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")
 
     def move(
-        self, state: SingleLevelState, estimate: Estimate, rate: float, seen: DerivedOracle, project: Any
+        self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any
     ) -> SingleLevelState:
         """Along the signs."""
         return SingleLevelState(state.x, project(state.inner - rate * np.sign(estimate.gradient)), state.iteration + 1)
