@@ -17,7 +17,7 @@ from zoviz.problems.inner_solution import settle
 from zoviz.runs.run import Run
 from zoviz.solvers import SOGD, ZOSOGD
 from zoviz.solvers.bilevel.base import RepeatedNumbers, Triple
-from zoviz.solvers.bilevel.measured_curvatures import measured_magnitudes
+from zoviz.solvers.bilevel.measured_curvatures import measured_bilevel_constants
 
 PROBLEMS = {
     "quadratic": QuadraticBilevel(n=3, d=4, sampling_noise=0.3, drift="rapid"),
@@ -188,12 +188,12 @@ def test_phases_change_the_centre_at_their_rounds_only() -> None:
 
 
 @pytest.mark.parametrize("first_order", [True, False])
-def test_measured_magnitudes_are_of_the_right_size(first_order: bool) -> None:
+def test_measured_constants_are_of_the_right_size(first_order: bool) -> None:
     problem = QuadraticBilevel(n=8, d=8, sampling_noise=0.0)
     streams = Streams(0, 3)
     oracle = Oracle(problem, streams)
-    found = measured_magnitudes(BilevelOracle(oracle), oracle, problem.initial(streams), streams, first_order)
-    known = problem.magnitudes
+    found = measured_bilevel_constants(BilevelOracle(oracle), oracle, problem.initial(streams), streams, first_order)
+    known = problem.bilevel_constants
     assert found.measured and str(oracle.spent) in found.source
     assert 0.7 * known.inner_curvature <= found.inner_curvature <= 3.0 * known.inner_curvature
     assert known.inner_convexity * 0.999 <= found.inner_convexity <= known.inner_curvature

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -179,7 +180,7 @@ def test_load_tracking_under_noise_of_a_thousandth_of_its_optimum() -> None:
 def test_the_radius_balances_the_lagrangians_noise() -> None:
     quiet = Constants(4.0, 2.0, 10.0, 5.0, 5.0, 0.0)
     assert noisy_radius(quiet, 100, 1, 1e-3) == 1e-3
-    loud = quiet._replace(noise=3e-2, constraint_noise=2e-2)  # y = 2: sigma = 0.05, L = 8
+    loud = replace(quiet, noise=3e-2, constraint_noise=2e-2)  # y = 2: sigma = 0.05, L = 8
     expected = 8.0**0.25 * np.sqrt(0.05 / 8.0)
     assert noisy_radius(loud, 100, 1, 1e-3) == pytest.approx(expected, rel=1e-3)
 

@@ -9,7 +9,8 @@ always comes first: x is (R, n), a batch of probes is (R, k, n), dual variables 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import Enum
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
 
@@ -154,8 +155,55 @@ class Optimum:
     source: str
 
 
-class Constants(NamedTuple):
-    """Magnitudes that step-size rules are made of.
+class Provenance(Enum):
+    """Where the constants of a step-size rule come from."""
+
+    ANALYTIC = "analytic"
+    """From the problem's own data: bounds over its domain."""
+    MEASURED = "measured"
+    """From differences of values, by charged calls at the start."""
+    ASSUMED = "assumed"
+    """From nothing: every constant is 1, as a library's own user would have it."""
+
+
+@dataclass(frozen=True)
+class StepConstants:
+    """What step-size rules are made of, and where it comes from.
+
+    Attributes
+    ----------
+    provenance : Provenance
+    calls : int
+        Oracle calls per replica that measuring took.
+    """
+
+    provenance: Provenance = field(default=Provenance.ANALYTIC, kw_only=True)
+    calls: int = field(default=0, kw_only=True)
+
+    @property
+    def measured(self) -> bool:
+        """Whether they come from differences, near the start, and not from the problem."""
+        return self.provenance is Provenance.MEASURED
+
+    @property
+    def source(self) -> str:
+        """Where they come from, for people: "analytic", "measured (N calls)" or "assumed"."""
+        return f"measured ({self.calls} calls)" if self.measured else self.provenance.value
+
+
+_LEAST_SHARE = 0.1
+"""The constraints' slope counts as at least this share of what it is around the start (chosen by us): where it was
+measured on flat ground, multipliers would seem to have no bound."""
+_DUAL_ROOM = 100.0
+"""How many times the expected size of multipliers they may reach before the cap holds them (chosen by us): a bound
+that is meant to stay out of reach."""
+_FLAT = 1e-8
+"""A guard against division by zero where the constraints are flat."""
+
+
+@dataclass(frozen=True)
+class Constants(StepConstants):
+    """Curvatures, slopes and noise of a constrained problem, which step-size rules are made of.
 
     Attributes
     ----------
@@ -167,13 +215,11 @@ class Constants(NamedTuple):
         Bounds G_f and G_h on the norms of the objective's gradient and of the constraints' Jacobian over the domain
         (where they are measured: near the start).
     start_slope : float
-        Root mean square of the Jacobian's norm over the starting points.
+        G_0, the root mean square of the Jacobian's norm over the starting points.
     weak_convexity : float
         Smallest rho >= 0 such that f + rho/2 ||x||^2 is convex; NaN where unknown.
     noise : float
         Standard deviation of the independent noise of one value of f; where it is measured, of round-off at least.
-    source : str
-        "analytic" or "measured (N calls)".
     constraint_noise : float
         The same of h, root of the sum over the constraints.
     """
@@ -185,18 +231,25 @@ class Constants(NamedTuple):
     start_slope: float
     weak_convexity: float
     noise: float = 0.0
-    source: str = "analytic"
     constraint_noise: float = 0.0
-
-    @property
-    def measured(self) -> bool:
-        """Whether they come from differences, near the start, and not from the problem."""
-        return self.source.startswith("measured")
 
     @property
     def multiplier(self) -> float:
         """The size y = G_f / G_h that multipliers may be expected to have, G_h >= G_0 / 10; 0 where h is flat."""
-        return self.slope / max(self.constraint_slope, 0.1 * self.start_slope) if self.constraint_slope else 0.0
+        if not self.constraint_slope:
+            return 0.0
+        return self.slope / max(self.constraint_slope, _LEAST_SHARE * self.start_slope)
+
+    @property
+    def dual_cap(self) -> float:
+        """A bound 100 max(1, G_f / G_h) on multipliers, out of reach of those of the solution; 100 where h is flat."""
+        ratio = self.slope / self.constraint_slope if self.constraint_slope else 1.0
+        return _DUAL_ROOM * max(1.0, ratio)
+
+    @property
+    def safe_start_slope(self) -> float:
+        """G_0 to divide by: positive also where the constraints are flat."""
+        return max(self.start_slope, _FLAT)
 
     @property
     def lagrangian_noise(self) -> float:

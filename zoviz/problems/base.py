@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -196,7 +197,7 @@ class Problem(SideEffects, Noisy):
         known, variances = self.constants, self.noise_variances
         if known is None:
             return None
-        return known._replace(noise=float(variances[0] ** 0.5), constraint_noise=float(variances[1:].sum() ** 0.5))
+        return replace(known, noise=float(variances[0] ** 0.5), constraint_noise=float(variances[1:].sum() ** 0.5))
 
     def tally(self, replicas: int) -> Tally | None:
         """What is to be summed up over every iteration, e.g. a regret; None where rows alone tell everything."""

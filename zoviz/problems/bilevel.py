@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import param
@@ -10,7 +11,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, ExactValues, Iterate
+from zoviz.core.types import Array, Evaluation, ExactValues, Iterate, StepConstants
 from zoviz.problems.base import Problem
 
 
@@ -74,8 +75,9 @@ class LocalRegret:
         return sums | self._errors
 
 
-class Magnitudes(NamedTuple):
-    """What step rules of bilevel methods are made of.
+@dataclass(frozen=True)
+class BilevelConstants(StepConstants):
+    """Curvatures and sizes of an online bilevel problem, which step-size rules are made of.
 
     Attributes
     ----------
@@ -85,20 +87,12 @@ class Magnitudes(NamedTuple):
         L_F, the Lipschitz constant of the hypergradient.
     system_size : float
         A bound p on ||v||, e.g. that of ||grad_y f_t|| over mu_g.
-    source : str
-        "analytic" or "measured (N calls)".
     """
 
     inner_curvature: float
     inner_convexity: float
     outer_curvature: float
     system_size: float
-    source: str = "analytic"
-
-    @property
-    def measured(self) -> bool:
-        """Whether they come from a few charged calls at the start."""
-        return self.source.startswith("measured")
 
 
 class OnlineBilevel(Problem):
@@ -155,7 +149,7 @@ class OnlineBilevel(Problem):
             """Y, the follower's variables."""
 
     @property
-    def magnitudes(self) -> Magnitudes | None:
+    def bilevel_constants(self) -> BilevelConstants | None:
         """Curvatures for step rules, where they are known without a call."""
         return None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
@@ -88,7 +89,8 @@ class Scaled(Problem):
             return None
         width, f = float(units.width.max()), units.f
         h = float(units.h.min()) if units.h.size else 1.0
-        return Constants(
+        return replace(
+            known,
             curvature=known.curvature * width**2 / f,
             constraint_curvature=known.constraint_curvature * width**2 / h,
             slope=known.slope * width / f,
@@ -96,7 +98,6 @@ class Scaled(Problem):
             start_slope=known.start_slope * width / h,
             weak_convexity=known.weak_convexity * width**2 / f,
             noise=known.noise / f,
-            source=known.source,
             constraint_noise=known.constraint_noise / h,
         )
 

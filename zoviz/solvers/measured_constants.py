@@ -30,7 +30,7 @@ import numpy as np
 
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants
+from zoviz.core.types import Array, Constants, Provenance
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 
@@ -142,8 +142,9 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
         start_slope=float(np.hypot(steepness, elsewhere)) or 1.0,
         weak_convexity=np.nan,
         noise=float(probes.sigma[0]),
-        source=f"measured ({oracle.spent - before} calls)",
         constraint_noise=float(np.linalg.norm(probes.sigma[1:])),
+        provenance=Provenance.MEASURED,
+        calls=oracle.spent - before,
     )
 
 

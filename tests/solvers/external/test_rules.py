@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -45,7 +46,7 @@ def test_what_it_refuses(cls: type[ExternalSolver], monkeypatch: pytest.MonkeyPa
 def test_the_rule_widens_what_noise_blurs(cls: type[ExternalSolver]) -> None:
     problem = NonconvexQCQP(n=3)
     quiet = cls().suggest(problem, problem.constants)
-    loud = cls().suggest(problem, problem.constants._replace(noise=0.1))
+    loud = cls().suggest(problem, replace(problem.constants, noise=0.1))
     assert set(quiet) == set(cls().suggestible())
     wider = [name for name in quiet if loud[name] > quiet[name]]
     assert all(loud[name] >= quiet[name] for name in quiet) and (wider or cls is NOMAD)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,7 @@ SCIPY = pytest.mark.skipif(
 def suggested(cls: type[ExternalSolver], noise: float) -> tuple[dict[str, Any], float, float]:
     """The rule's values on load tracking, the median width of its box, and r* = 8^(1/4) sqrt(sigma / L)."""
     problem = LoadTracking(n=100)
-    constants = problem.constants._replace(noise=noise)
+    constants = replace(problem.constants, noise=noise)
     width = float(np.median(problem.domain.upper))
     return cls().suggest(problem, constants), width, float((8.0 * (noise / constants.curvature) ** 2) ** 0.25)
 

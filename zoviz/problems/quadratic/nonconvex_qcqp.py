@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import param
 
@@ -50,4 +52,4 @@ class NonconvexQCQP(QuadraticProblem):
         matrices = q, factor_a.T @ factor_a
         instance = self.instance(matrices, vectors, (0.0, -1.0))
         # The rule of steps reads 0.1 itself, not its rounded eigenvalue.
-        return instance._replace(constants=instance.constants._replace(weak_convexity=0.1))
+        return instance._replace(constants=replace(instance.constants, weak_convexity=0.1))

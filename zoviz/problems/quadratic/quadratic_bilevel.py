@@ -10,7 +10,7 @@ import param
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sample
-from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
+from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 
 
 class _Data(NamedTuple):
@@ -21,7 +21,7 @@ class _Data(NamedTuple):
     coupling: Array
     bowl: Array
     angles: Array
-    magnitudes: Magnitudes
+    constants: BilevelConstants
 
 
 class QuadraticBilevel(OnlineBilevel):
@@ -100,13 +100,13 @@ class QuadraticBilevel(OnlineBilevel):
         reach = np.linalg.norm(coupling, 2) * self.half_width * np.sqrt(n) + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)
         convexity = float(min(1.0, self.conditioning))
         size = float((reach / convexity + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)) / convexity)
-        found = Magnitudes(self.conditioning, convexity, float(np.linalg.norm(outer, 2)), size)
+        found = BilevelConstants(self.conditioning, convexity, float(np.linalg.norm(outer, 2)), size)
         return _Data(hessian, inverse, coupling, bowl, rng.uniform(0.0, 2.0 * np.pi, n + 2 * d), found)
 
     @property
-    def magnitudes(self) -> Magnitudes:
+    def bilevel_constants(self) -> BilevelConstants:
         """Exact curvatures; p bounds ||v*|| where the centres are within three deviations."""
-        return self.data.magnitudes
+        return self.data.constants
 
     def initial(self, streams: Streams) -> Array:
         """Uniform in [-1, 1]^n, or X where that is smaller."""

@@ -10,7 +10,7 @@ import param
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sample
-from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
+from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 
 
 class ToyBilevel(OnlineBilevel):
@@ -62,10 +62,10 @@ class ToyBilevel(OnlineBilevel):
         return Box.free(1)
 
     @property
-    def magnitudes(self) -> Magnitudes:
+    def bilevel_constants(self) -> BilevelConstants:
         """L_g = mu_g = 2, L_F = max a_t + max w_t, p = max w_t / 2."""
         largest = 2.0 if self.variant == "smooth" else 20.0
-        return Magnitudes(2.0, 2.0, 1.5 + largest, 0.5 * largest)
+        return BilevelConstants(2.0, 2.0, 1.5 + largest, 0.5 * largest)
 
     def weights(self, t: int) -> tuple[float, float]:
         """a_t and w_t."""

@@ -13,9 +13,9 @@ from zoviz.core.streams import RandomSource, Streams, draw_subset
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.problems.bilevel import Magnitudes, OnlineBilevel
+from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.bilevel.measured_curvatures import measured_magnitudes
+from zoviz.solvers.bilevel.measured_curvatures import measured_bilevel_constants
 
 T = TypeVar("T")
 
@@ -104,15 +104,15 @@ class RoundSolver(Solver):
             return f"{name} needs gradients, and {type(problem).__name__} has values only: choose ZO-SOGD."
         return None
 
-    def known(self, problem: Problem) -> Magnitudes | None:
-        """The problem's own ``magnitudes``."""
+    def known(self, problem: Problem) -> BilevelConstants | None:
+        """The problem's own ``bilevel_constants``."""
         assert isinstance(problem, OnlineBilevel)
-        return problem.magnitudes
+        return problem.bilevel_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
-        """The problem's ``magnitudes``, or those measured at the start by charged calls."""
-        magnitudes = self.known(problem)
-        return magnitudes or measured_magnitudes(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
+        """The problem's ``bilevel_constants``, or those measured at the start by charged calls."""
+        constants = self.known(problem)
+        return constants or measured_bilevel_constants(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
 
     def iterate(self, state: Any) -> Iterate:
         """The leader's x and the follower's y."""
@@ -139,7 +139,7 @@ class BilevelSolver(RoundSolver):
         """Relative variances of the gradients in x and in y: 0 for exact ones."""
         return 0.0, 0.0
 
-    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+    def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """Steps from curvatures: the follower moves at half its largest stable pace, the leader at half of its pace.
 
         beta = delta = 1 / [2 L_g (1 + v_y)] and alpha = beta mu_g / [2 L_F (1 + v_x)] with v the relative variances

@@ -7,17 +7,17 @@ from collections.abc import Callable
 import numpy as np
 
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Provenance
 from zoviz.oracle import BilevelOracle, Oracle
-from zoviz.problems.bilevel import Magnitudes
+from zoviz.problems.bilevel import BilevelConstants
 
 _DIRECTIONS, _POWERS, _STEP = 8, 8, 1e-2
 """Directions of differences, power iterations, and length of the differences' steps."""
 
 
-def measured_magnitudes(
+def measured_bilevel_constants(
     rounds: BilevelOracle, oracle: Oracle, x0: Array, streams: Streams, first_order: bool
-) -> Magnitudes:
+) -> BilevelConstants:
     """L_g, mu_g, L_F and p at (x_1, y_1), from round 0's functions; those of the first replica that has them.
 
     Second differences of values along random directions give mean curvatures of g in y, of f in both, and mixed ones;
@@ -46,7 +46,8 @@ def measured_magnitudes(
     convexity = float(np.clip(found[1], 1e-3 * curvature, curvature))
     outer = float(found[3] + found[2] * (found[5] / convexity) ** 2) or curvature
     size = float(max(10.0 * found[4] / convexity, 1.0))
-    return Magnitudes(curvature, convexity, outer, size, f"measured ({oracle.spent - before} calls)")
+    calls = oracle.spent - before
+    return BilevelConstants(curvature, convexity, outer, size, provenance=Provenance.MEASURED, calls=calls)
 
 
 def _directions(streams: Streams, size: int) -> Array:

@@ -11,7 +11,7 @@ from zoviz.core.parameters import Scale
 from zoviz.core.streams import RandomSource, Streams
 from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
-from zoviz.problems.bilevel import Magnitudes
+from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import BilevelSolver, RepeatedNumbers, Triple, in_ball, recursive
 
@@ -85,7 +85,7 @@ class Simultaneous(BilevelSolver):
         """What theory multiplies (c + t)^(-1/3) with."""
         return 1.0
 
-    def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
+    def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
         """The common rule; c so that theory's first step is the constant one; factors so that weights start at 0.9."""
         values = super().suggest(problem, constants)
         alpha = self.outer_step or values["outer_step"]

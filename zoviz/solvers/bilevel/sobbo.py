@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.problems.bilevel import Magnitudes
+from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.bilevel.sobow import SOBOW
 
 
@@ -51,7 +51,7 @@ class SOBBO(SOBOW):
             return f"SOBBO's adaptive geometry projects on a box only, not on a {kind}: choose euclidean."
         return super().objection(problem)
 
-    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+    def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """As the others, but an outer step of 0.02 in the adaptive geometry: a coordinate moves by about so much."""
         values = super().suggest(problem, constants)
         return values | {"outer_step": 0.02} if self.geometry == "adaptive" else values

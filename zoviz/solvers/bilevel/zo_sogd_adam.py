@@ -8,7 +8,7 @@ import numpy as np
 import param
 
 from zoviz.core.parameters import Scale
-from zoviz.problems.bilevel import Magnitudes
+from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.bilevel.base import Triple
 from zoviz.solvers.bilevel.zo_sogd import ZOSOGD
 
@@ -48,7 +48,7 @@ class ZOSOGDAdam(ZOSOGD):
     )
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
-    def suggest(self, problem: Any, constants: Magnitudes) -> dict[str, Any]:
+    def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
         """Steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
         values = super().suggest(problem, constants)
         steps = {"inner_step": 0.02, "system_step": 0.02, "outer_step": 0.02}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -131,7 +132,8 @@ class ProximalPoint(Solver):
         weight = self.objective_weight or (rho if rho > 0 else fallback)
         share = min(weight / curvature, 0.05)
         constraint_weight = self.constraint_weight or max(share * constants.constraint_curvature, 1e-12)
-        subproblem = constants._replace(
+        subproblem = replace(
+            constants,
             curvature=curvature + 2.0 * weight,
             constraint_curvature=constants.constraint_curvature + 2.0 * constraint_weight * problem.m**0.5,
             weak_convexity=0.0,

@@ -10,7 +10,7 @@ import numpy as np
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, Provenance
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
@@ -93,7 +93,7 @@ class ExternalSolver(Solver):
         affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
         if problem.constants is not None or (self.measures and problem.noise == "independent" and affordable):
             return super().learn(problem, oracle, x0, streams)
-        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, source="assumed")
+        return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """The library's own loop, from ``task.start`` to its end, every value through ``ask``."""

@@ -14,7 +14,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import BilevelOracle, DerivedOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.problems.bilevel import Magnitudes
+from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import RoundSolver
 from zoviz.solvers.step_rules import diminishing
@@ -62,7 +62,7 @@ class SingleLevel(RoundSolver):
         doc="Of the gradient of g in y.",
     )
 
-    def suggest(self, problem: Problem, constants: Magnitudes) -> dict[str, Any]:
+    def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """The smoothing radius, where it is left open: 0.005, as in the reference code for single images."""
         return {"estimator.smoothing_radius": RADIUS}
 
