@@ -2,10 +2,11 @@
 
     PYTHONPATH=tests python -m helpers.kill_resume --kills 50 --solver ZOSPLM --workers 2
 
-Every part of the run is a process that dies by SIGKILL at a random time; with --server, the dashboard's server. Checked
-at the end: the iterate, the counts and the trace are those of a run that was left alone, bit for bit; the program was
-launched as often as there, and at most once more per kill for each launch that was under way; the store's own check
-finds nothing.
+Every part of the run is a process that dies by SIGKILL; with --server, the dashboard's server. When is a matter of how
+often the program was launched, not of the clock: a part is killed a moment after a launch of a random number, and
+launches that come much later wait for the kill. Checked at the end: the iterate, the counts and the trace are those of
+a run that was left alone, bit for bit; the program was launched as often as there, and at most once more per kill for
+each launch that was under way; the store's own check finds nothing.
 """
 
 from __future__ import annotations
@@ -20,8 +21,9 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,9 +32,10 @@ from zoviz import Run, solvers
 from zoviz.problems import Executable, NonconvexQCQP, Problem
 from zoviz.runs.store import Store
 
-# Problem 22 of Hock and Schittkowski; every launch leaves a line.
+# Problem 22 of Hock and Schittkowski; every launch leaves a line, and waits where a kill is due and has not come yet.
 PROGRAM = """\
 echo "$ZOVIZ_CALL" >> "$3"
+while [ -e "$4" ] && [ "$(wc -l < "$3")" -gt "$(cat "$4")" ]; do sleep 0.02; done
 awk '{ x[NR] = $1 } END { printf "%.17g\\n%.17g\\n%.17g\\n",
     (x[1] - 2)^2 + (x[2] - 1)^2, x[1] + x[2] - 2, x[1]^2 - x[2] }' "$1" > "$2"
 """
@@ -69,7 +72,8 @@ def begun(setting: Setting, folder: Path, name: str) -> Run:
 
 def command(folder: Path, name: str) -> list[str]:
     """The program, which keeps a list of its launches."""
-    return ["sh", str(folder / "program.sh"), "{input}", "{output}", str(folder / f"{name}.launches")]
+    own = [str(folder / f"{name}.{what}") for what in ("launches", "last")]
+    return ["sh", str(folder / "program.sh"), "{input}", "{output}", *own]
 
 
 def url(folder: Path, name: str) -> str:
@@ -95,8 +99,8 @@ def gone_on(setting: Setting, folder: Path) -> Run:
     return store.resume(known[0].id) if known else begun(setting, folder, "broken")
 
 
-def forked(work: Any, patience: float | None) -> bool:
-    """Do it in a process that is killed after so many seconds; whether it ended by itself before."""
+def forked(work: Callable[[], object], is_due: Callable[[], bool] | None = None) -> bool:
+    """Do it in a process that is killed when that is due; whether it ended by itself before."""
     sys.stdout.flush()
     child = os.fork()
     if not child:
@@ -106,8 +110,7 @@ def forked(work: Any, patience: float | None) -> bool:
             status = 0
         finally:
             os._exit(status)
-    deadline = np.inf if patience is None else time.monotonic() + patience
-    while time.monotonic() < deadline:
+    while is_due is None or not is_due():
         ended, status = os.waitpid(child, os.WNOHANG)
         if ended:
             assert status == 0, f"a part of the run failed with status {status}"
@@ -118,13 +121,12 @@ def forked(work: Any, patience: float | None) -> bool:
     return False
 
 
-def served(setting: Setting, folder: Path, patience: float | None) -> bool:
-    """A dashboard's server that goes on with the run, killed so many seconds after its first launch."""
+def served(setting: Setting, folder: Path, is_due: Callable[[], bool] | None) -> bool:
+    """A dashboard's server that goes on with the run, killed when that is due."""
     command = [sys.executable, "-m", "panel", "serve", str(ROOT / "apps" / "dashboard.py"), "--port", "0"]
     paths = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
     given = json.dumps([str(folder), *setting])
     environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "ZOVIZ_KILL": given}
-    before, deadline = launches(folder, "broken"), np.inf
     with open(folder / "server.log", "a") as log:
         server = subprocess.Popen(
             [*command, "--setup", str(Path(__file__).with_name("kill_server.py"))],
@@ -133,12 +135,10 @@ def served(setting: Setting, folder: Path, patience: float | None) -> bool:
             stderr=log,
         )
     try:
-        while time.monotonic() < deadline:
+        while is_due is None or not is_due():
             assert server.poll() is None, (folder / "server.log").read_text()
             if {record.status for record in opened(folder, "broken").runs()} == {"finished"}:
                 return True
-            if patience is not None and deadline == np.inf and launches(folder, "broken") > before:
-                deadline = time.monotonic() + patience
             time.sleep(0.02)
         return False
     finally:
@@ -146,23 +146,41 @@ def served(setting: Setting, folder: Path, patience: float | None) -> bool:
         server.wait()
 
 
-def broken(setting: Setting, folder: Path, kills: int, longest: float, seed: int, server: bool) -> int:
-    """Run it with so many kills; how many there were before it ended."""
-    dice, done = random.Random(seed), 0
+def progress(setting: Setting, folder: Path) -> int:
+    """How far the run has come: its launches, or where it has no program the calls that the store knows of."""
+    if setting.workers:
+        return launches(folder, "broken")
+    return max((record.calls or 0 for record in opened(folder, "broken").runs()), default=0)
 
-    def life(patience: float | None) -> bool:
-        if server:
-            return served(setting, folder, patience)
-        return forked(lambda: gone_on(setting, folder).run(), patience)
 
-    while not life(dice.uniform(0.0, longest) if done < kills else None):
-        done += 1
+def broken(setting: Setting, folder: Path, kills: int, longest: float, seed: int, server: bool) -> None:
+    """Run it, killed at so many places that are drawn from all that it comes through."""
+    dice, last = random.Random(seed), folder / "broken.last"
+    needed = launches(folder, "whole") if setting.workers else setting.calls
+    margin = setting.workers or needed // 5  # the run cannot end between a place and its kill
+    for place in sorted(dice.randrange(needed - margin) for _ in range(kills)):
+        last.write_text(str(place + margin - 1))
+        pause, reached = dice.uniform(0.0, longest), []
+
+        def is_due(place: int = place, pause: float = pause, reached: list[float] = reached) -> bool:
+            """So long after the place: within a launch, a write, or a start that has not come to a launch yet."""
+            if not reached and progress(setting, folder) >= place:
+                reached.append(time.monotonic())
+            return bool(reached) and time.monotonic() - reached[0] >= pause
+
+        assert not life(setting, folder, server, is_due), f"it ended before it was killed at {place} of {needed}"
         records = opened(folder, "broken").runs()
         assert [record.status for record in records] in ([], ["interrupted"]), records
-    return done
+    last.unlink(missing_ok=True)
+    assert life(setting, folder, server, None)
 
 
-def compare(folder: Path) -> None:
+def life(setting: Setting, folder: Path, server: bool, is_due: Callable[[], bool] | None) -> bool:
+    """One part of the run; whether it came to the end."""
+    return served(setting, folder, is_due) if server else forked(lambda: gone_on(setting, folder).run(), is_due)
+
+
+def assert_same_outcome(folder: Path) -> None:
     """The broken run's outcome against that of the one which was left alone."""
     stored = []
     for name in ("whole", "broken"):
@@ -185,18 +203,18 @@ def compare(folder: Path) -> None:
 def trial(setting: Setting, folder: Path, kills: int, longest: float, seed: int, server: bool = False) -> str:
     """Do it all; a line that tells what came out."""
     started = time.monotonic()
-    assert forked(lambda: begun(setting, folder, "whole").run(), None)
+    assert forked(lambda: begun(setting, folder, "whole").run())
     middle = time.monotonic()
-    done = broken(setting, folder, kills, longest, seed, server)
+    broken(setting, folder, kills, longest, seed, server)
     took = time.monotonic() - middle
-    compare(folder)
+    assert_same_outcome(folder)
     needed, made = launches(folder, "whole"), launches(folder, "broken")
-    most = needed + done * setting.workers
+    most = needed + kills * setting.workers
     assert min(1, setting.workers) <= needed <= made <= most, (needed, made, most)
     return (
-        f"{setting.solver}, {setting.replicas} replicas, {setting.workers} at once{', server' * server}: {done} kills, "
-        f"{took:.0f} s ({middle - started:.0f} s without); {made} launches, {needed} without, at most {most}; iterate, "
-        "counts and trace agree to the bit; the store is in order"
+        f"{setting.solver}, {setting.replicas} replicas, {setting.workers} at once{', server' * server}: "
+        f"{kills} kills, {took:.0f} s ({middle - started:.0f} s without); {made} launches, {needed} without, at most "
+        f"{most}; iterate, counts and trace agree to the bit; the store is in order"
     )
 
 
@@ -204,7 +222,7 @@ def main() -> None:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--kills", type=int, default=50)
-    parser.add_argument("--longest", type=float, default=1.0, help="longest life of a part, in seconds")
+    parser.add_argument("--longest", type=float, default=1.0, help="longest time from a place to its kill, in seconds")
     parser.add_argument("--solver", default="ZOSPLM")
     parser.add_argument("--calls", type=int, default=800, help="per replica")
     parser.add_argument("--replicas", type=int, default=2)
