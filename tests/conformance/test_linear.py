@@ -71,7 +71,7 @@ def test_shapes_types_and_ranges_of_the_state(name: str, form: str, rows: str, n
         assert isinstance(state, tuple) and hasattr(state, "_fields")
         assert state.x.shape == (3, n) and state.y.shape == (3, m) and state.dual.shape == (3, p)
         assert state.slack.shape == (3, 0 if problem.equations else p) and not (state.slack > 0.0).any()
-        assert all(a.dtype == np.float64 and len(a) == 3 and np.isfinite(a).all() for a in arrays(state))
+        assert all(a.dtype == np.float64 and len(a) == 3 and np.isfinite(a).all() for a in replicated(state))
         assert problem.domain.distance(state.x).max() <= 1e-9
         assert not (state.y < 0.0).any()
         iterate = world.solver.iterate(state)
@@ -86,6 +86,11 @@ def test_shapes_types_and_ranges_of_the_state(name: str, form: str, rows: str, n
     assert all(v.shape == (3,) for v in theory.values()) and (not theory or form == "zeroth-order")
 
 
+def replicated(state: Any) -> list[Array]:
+    """The arrays of a state that have a replica axis: equations that were solved once serve all replicas."""
+    return arrays(state._replace(elimination=()) if "elimination" in state._fields else state)
+
+
 @NOISE
 @EACH
 def test_a_replica_does_not_depend_on_how_many_there_are(name: str, form: str, rows: str, noise: str) -> None:
@@ -94,7 +99,7 @@ def test_a_replica_does_not_depend_on_how_many_there_are(name: str, form: str, r
     many = finished(name, form, problem, 5)
     for replicas in (1, 3):
         few = finished(name, form, problem, replicas)
-        assert_first_replicas(arrays(few.state), arrays(many.state), replicas)
+        assert_first_replicas(replicated(few.state), replicated(many.state), replicas)
         if many.result.polished is None:
             assert few.result.polished is None
         else:

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 
 from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY
-from zoviz import Run
+from zoviz import AskTell, Run
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
 from zoviz.runs.engine.checkpoint import capture, restore
+from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.journal import Change
-from zoviz.runs.engine.trace import Trace
+from zoviz.runs.engine.trace import Snapshot, Trace
 
 SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}
@@ -37,7 +38,8 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 
 def prepared(make: Callable[[], Run]) -> Run:
     run = make()
-    run._prepare()
+    if run._worker is None:
+        run._prepare()
     return run
 
 
@@ -57,9 +59,7 @@ def watched(run: Run, at: Callable[[int], bool]) -> dict[int, tuple[bytes, Any, 
 
 def resumed(make: Callable[[], Run], kept: tuple[bytes, Any, Any, list[Change]], journal: Any = ()) -> Run:
     data, *rows, _ = kept
-    run = make()
-    if run._worker is None:
-        run._prepare()
+    run = prepared(make)
     worker = run._worker
     trace, path = (
         Trace.holding(now.columns, into.capacity, 2**now.epoch)
@@ -71,21 +71,49 @@ def resumed(make: Callable[[], Run], kept: tuple[bytes, Any, Any, list[Change]],
     return run
 
 
-def assert_same(run: Run, whole: Run) -> None:
+def logged(make: Callable[[], Run], log: Log, observer: Callable[[], object] | None = None) -> Run:
+    """Run to the end with a log of paid evaluations."""
+    run = prepared(make)
+    worker = run._worker
+    worker.source, worker.observer = LoggedValues(worker.problem, log), observer
+    worker.work()
+    run.wait()
+    return run
+
+
+def resumed_with(
+    make: Callable[[], Run], state: tuple[bytes, Snapshot, Snapshot] | None, log: Log, journal: Iterable[Change] = ()
+) -> Run:
+    """Go on to the end, from a checkpoint with its rows or anew, with the evaluations that a log holds."""
+    run = prepared(make)
+    worker = run._worker
+    worker.source = LoggedValues(worker.problem, log)
+    if state is None:
+        restore(worker, None, steering=journal)
+    else:
+        data, trace, path = state
+        restore(worker, data, Trace.holding(trace.columns), Trace.holding(path.columns, 256), journal)
+    worker.work()
+    run.wait()
+    return run
+
+
+def assert_same(run: Run | AskTell, whole: Run) -> None:
     mine, its = run.result, whole.result
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(mine, name), getattr(its, name), err_msg=name)
     assert (mine.nit, mine.status, mine.message) == (its.nit, its.status, its.message)
-    assert run._worker.notes == whole._worker.notes and run.resolved == whole.resolved
-    for one, other in ((run.trace, whole.trace), (run.path, whole.path)):
+    worker = run._worker
+    assert worker.notes == whole._worker.notes and worker.resolved == whole.resolved
+    for one, other in ((mine.trace, whole.trace), (worker.path, whole.path)):
         mine, its = one.snapshot().columns, other.snapshot().columns
         assert mine.keys() == its.keys()
         for name in mine.keys() - {"seconds"}:
             np.testing.assert_array_equal(mine[name], its[name], err_msg=name)
-    for one, other in zip(run.hits, whole.hits, strict=True):
+    for one, other in zip(worker.targets, whole.hits, strict=True):
         np.testing.assert_array_equal(one.iteration, other.iteration)
         np.testing.assert_array_equal(one.calls, other.calls)
-    assert [(c.iteration, c.name, c.old, c.new) for c in run.journal] == [
+    assert [(c.iteration, c.name, c.old, c.new) for c in worker.journal] == [
         (c.iteration, c.name, c.old, c.new) for c in whole.journal
     ]
 

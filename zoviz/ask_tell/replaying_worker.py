@@ -1,68 +1,78 @@
-"""A worker that is told the values: it leaves a step where one is missing, and begins it again once it is there."""
+"""Ask-tell worker: aborts a step where a value is missing and re-runs it from its start once the value is there."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
+from zoviz.oracle import Question
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.evaluation_log import Answered, Entry, Log
+from zoviz.runs.engine.evaluation_log import Entry, Log
 from zoviz.runs.engine.inbox import Inbox
 from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
+
+VALUES = ("", "f value", "g value")
+"""Kinds of question that a person can answer; the others are derivatives."""
 
 
 class Unanswered(BaseException):
     """A step needs a value that was not told yet; control flow, which no ``except Exception`` may stop."""
 
 
-class Question(NamedTuple):
-    """Points (..., n) whose values are wanted, and the sample under which."""
-
-    x: Array
-    sample: Any
-
-
-class Told(Answered):
-    """A problem whose values are those that were told since the present step began.
+class Answers:
+    """A source of values that were told since the present step began.
 
     Attributes
     ----------
     question : Question or None
         What is to be told next.
+    width : int
+        Numbers a point that it asks for.
     """
 
-    def __init__(self, problem: Problem) -> None:
-        super().__init__(problem, Log())
+    def __init__(self) -> None:
+        self._log = Log()
         self.begin()
 
     @property
     def begun(self) -> bool:
         """Whether the present step has asked before."""
-        return self.question is not None or self._told > self._first
+        return self.question is not None or len(self._log) > 0
 
     def begin(self) -> None:
         """A new step: no question, no answer."""
-        self.log.forget()
-        self.question: Question | None = None
-        self._first = self._told = self.ordinal
+        self._log.forget()
+        self.repeat()
 
-    def reread(self) -> None:
+    def repeat(self) -> None:
         """The same step from its beginning."""
-        self.ordinal, self.question = self._first, None
+        self.question: Question | None = None
+        self.width = 0
 
-    def tell(self, value: Evaluation) -> None:
-        """Answer the question."""
-        assert self.question is not None
-        x = self.question.x
-        points = x.reshape(-1, x.shape[-1])
-        self.log.append(self._told, Entry(points, value.f.ravel(), value.h.reshape(len(points), -1)))
-        self._told += len(points)
+    def tell(self, values: Array) -> None:
+        """Answer the question, with values (k, width)."""
+        question = self.question
+        if question is None:
+            raise ZovizError("Expected a question that is open, got none: there is nothing to tell.")
+        self._log.append(question.ordinal, Entry(question.points, values, "", question.kind))
 
-    def _missing(self, first: int, points: Array, x: Array, xi: Any) -> Entry:
-        """Note the question and leave the step."""
-        self.question = Question(x.copy(), xi)
-        raise Unanswered
+    def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
+        """The values that were told (k, width); where there are none yet, note the question and leave the step."""
+        if question.kind not in VALUES:
+            raise ZovizError(
+                f"Expected a method that asks for values, got one that asks for a {question.kind}: choose zeroth-order "
+                "gradients or a zeroth-order method, or use Run."
+            )
+        entry = self._log.get(question.ordinal, question.points, question.kind)
+        if entry is None:
+            # Copies: the solver may go on with its arrays before the answer comes.
+            self.question = question._replace(places=tuple(place.copy() for place in question.places))
+            self.width = width
+            raise Unanswered
+        return entry.values
 
 
 class Interview(Worker):
@@ -75,13 +85,14 @@ class Interview(Worker):
     def __init__(self, solver: Solver, problem: Problem, *rest: Any) -> None:
         super().__init__(problem, solver, *rest)
         self._untouched = solver.clone()
-        self.asked = self.told = Told(problem)
+        self.source = self.answers = Answers()
         self._committed: tuple[Any, Any] = ({}, {})
+        self._begun = self._polishing = False
 
     def work(self) -> None:
         """Go on to the next question, or to the end."""
-        self._begun = self.told.begun
-        self.told.reread()
+        self._begun = self.answers.begun
+        self.answers.repeat()
         try:
             super().work()
         except Unanswered:
@@ -95,22 +106,32 @@ class Interview(Worker):
         self._commit()
 
     def _may_go_on(self) -> bool:
+        # A step that has asked before was allowed then; what has changed since is seen before the next.
         begun, self._begun = self._begun, False
-        return begun or super()._may_go_on()
+        return not self._polishing if begun else super()._may_go_on()
 
     def _advance(self) -> None:
-        streams, oracle = self._committed
-        self.streams.restore(streams)
-        self.oracle.restore(oracle)
+        self._rewind()
         super()._advance()
         self._commit()
 
+    def _polish(self) -> None:
+        self._polishing = True
+        self._rewind()
+        super()._polish()
+
+    def _rewind(self) -> None:
+        streams, oracle = self._committed
+        self.streams.restore(streams)
+        self.oracle.restore(oracle)
+
     def _commit(self) -> None:
         self._committed = self.streams.snapshot(), self.oracle.snapshot()
-        self.told.begin()
+        self._begun = False
+        self.answers.begin()
 
     def _close(self) -> None:
-        if self.told.question is None:
+        if self.answers.question is None:
             super()._close()
 
     def __getstate__(self) -> dict[str, Any]:

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zoviz.ask_tell.replaying_worker import Interview, Question
+from zoviz.ask_tell.replaying_worker import Interview
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array
+from zoviz.oracle import Question
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.engine import stopping as _targets
@@ -91,8 +92,11 @@ class AskTell:
         reason = solver.accepts(problem)
         if reason is not None:
             raise ValueError(reason)
-        if problem.online:
-            raise ValueError(f"Expected a problem of joint values f and h, got one that is {problem.form}: use Run.")
+        if solver.asks_derivatives:
+            raise ValueError(
+                f"Expected a method that asks for values, got {solver.title or type(solver).__name__}, which asks for "
+                "derivatives: choose zeroth-order gradients or a zeroth-order method, or use Run."
+            )
         self._worker = Interview(
             solver.clone(),
             problem.clone(),
@@ -108,12 +112,26 @@ class AskTell:
     @property
     def done(self) -> bool:
         """Whether the budget is spent or the targets are hit: there is nothing left to ask."""
-        return self._worker.told.question is None
+        return self._worker.answers.question is None
+
+    @property
+    def question(self) -> Question:
+        """What is asked at present: the points in the shape in which a ``Run`` evaluates them, the kind, the sample.
+
+        Raises
+        ------
+        ZovizError
+            Where there is nothing left to ask.
+        """
+        question = self._worker.answers.question
+        if question is None:
+            raise ZovizError(f"Expected a question that is open, got none: {self._worker.message} See result.")
+        return question
 
     @property
     def sample(self) -> Any:
         """The problem's sample under which the points are to be evaluated; None where it draws none."""
-        return self._question.sample
+        return self.question.sample
 
     @property
     def result(self) -> Result:
@@ -131,13 +149,15 @@ class AskTell:
     def ask(self) -> Array:
         """The points to evaluate, shape (q, n); the same ones until they are told.
 
+        Of an online bilevel problem the values of f_t or g_t are asked for (``question.kind``), at points x and y side
+        by side, shape (q, n + d).
+
         Raises
         ------
         ZovizError
             Where there is nothing left to ask.
         """
-        x = self._question.x
-        return x.reshape(-1, x.shape[-1]).copy()
+        return self.question.points
 
     def tell(self, f: ArrayLike, h: ArrayLike | None = None) -> None:
         """Give the values at the points of the last ``ask``.
@@ -159,22 +179,11 @@ class AskTell:
         Exception
             What ends a ``Run``, e.g. ``OracleError`` where every replica is frozen.
         """
-        x, m = self._question.x, self._worker.problem.m
-        points = x.shape[:-1]
-        count = int(np.prod(points))
-        value = Evaluation(
-            _numbers(f, "f", (count,)).reshape(points),
-            _numbers(np.empty((count, 0)) if h is None else h, "h", (count, m)).reshape(*points, m),
-        )
-        self._worker.told.tell(value)
+        count, m = len(self.question.points), self._worker.answers.width - 1
+        objective = _numbers(f, "f", (count,)).reshape(count, 1)
+        constraints = _numbers(np.empty((count, 0)) if h is None else h, "h", (count, m)).reshape(count, m)
+        self._worker.answers.tell(np.concatenate([objective, constraints], axis=1))
         self._proceed()
-
-    @property
-    def _question(self) -> Question:
-        question = self._worker.told.question
-        if question is None:
-            raise ZovizError(f"Expected a question that is open, got none: {self._worker.message} See result.")
-        return question
 
     def _proceed(self) -> None:
         self._worker.work()

@@ -5,5 +5,15 @@ from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.first_order import FirstOrder
 from zoviz.oracle.oracle import Oracle
 from zoviz.oracle.protocols import ProblemOracle, ValueOracle
+from zoviz.oracle.value_source import Question, ValueSource
 
-__all__ = ["BilevelOracle", "DerivedOracle", "FirstOrder", "Oracle", "ProblemOracle", "ValueOracle"]
+__all__ = [
+    "BilevelOracle",
+    "DerivedOracle",
+    "FirstOrder",
+    "Oracle",
+    "ProblemOracle",
+    "Question",
+    "ValueOracle",
+    "ValueSource",
+]

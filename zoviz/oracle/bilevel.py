@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
@@ -36,7 +37,10 @@ class BilevelOracle:
 
     def __init__(self, oracle: Oracle, sample: Any = None) -> None:
         problem = oracle.problem
-        assert isinstance(problem, OnlineBilevel)
+        if not isinstance(problem, OnlineBilevel):
+            raise ZovizError(
+                f"Expected an online bilevel problem, got {type(problem).__name__}: choose a solver of its form."
+            )
         self._oracle, self._problem, self._sample = oracle, problem, sample
         self.domain: Set = oracle.domain
         self.inner_domain: Set = problem.inner_domain
@@ -90,30 +94,4 @@ class BilevelOracle:
     def _ask(
         self, kind: str, method: Callable[..., Any], shapes: tuple[tuple[int, ...], ...], *places: Array
     ) -> tuple[Array, ...]:
-        """The method's arrays at the points, charged, with failures counted."""
-        oracle, first = self._oracle, places[0]
-        oracle.charge(kind, int(np.prod(first.shape[1:-1])))
-        if oracle.all_active:
-            return self._checked(_tuple(method(*places, self.sample)), first)
-        values, rows = tuple(np.full(shape, np.nan) for shape in shapes), np.flatnonzero(oracle.active)
-        if rows.size:
-            part = _tuple(method(*(place[rows] for place in places), self.sample[rows]))
-            for whole, one in zip(values, part, strict=True):
-                whole[rows] = one
-        return self._checked(values, first)
-
-    def _checked(self, values: tuple[Array, ...], first: Array) -> tuple[Array, ...]:
-        """Count what is not finite; a replica that has nothing else fails."""
-        if all(np.isfinite(one).all() for one in values):
-            return values
-        points = first.ndim - 1
-        good = np.logical_and.reduce([np.isfinite(one).reshape(*one.shape[:points], -1).all(axis=-1) for one in values])
-        bad = ~good.reshape(len(first), -1) & self._oracle.active[:, None]
-        self._oracle.failures += bad.sum(axis=1)
-        if points == 1:
-            self._oracle.fail(bad[:, 0])
-        return values
-
-
-def _tuple(value: Any) -> tuple[Array, ...]:
-    return value if isinstance(value, tuple) else (value,)
+        return self._oracle.ask(kind, method, shapes, places, self.sample)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
+from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.oracle.oracle import Oracle
 from zoviz.problems.linear import LinearlyConstrained
@@ -25,7 +24,10 @@ class FirstOrder:
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
         problem = oracle.problem
-        assert isinstance(problem, LinearlyConstrained)
+        if not isinstance(problem, LinearlyConstrained):
+            raise ZovizError(
+                f"Expected a problem with linear constraints, got {type(problem).__name__}: choose another solver."
+            )
         self._problem = problem
         self.rows, self.equations, self.sampled_rows = problem.rows, problem.equations, problem.sampled_rows
 
@@ -37,14 +39,8 @@ class FirstOrder:
         BudgetSpent
             Before evaluating, if the call budget does not allow it.
         """
-        oracle = self._oracle
-        oracle.charge("gradient")
-        gradient = self._problem.stochastic_gradient(x, oracle.sample_for())
-        bad = ~np.isfinite(gradient).all(axis=-1)
-        if bad.any():
-            oracle.failures += bad & oracle.active
-            oracle.fail(bad)
-        return gradient
+        problem, oracle = self._problem, self._oracle
+        return oracle.ask("gradient", problem.stochastic_gradient, (x.shape,), (x,), oracle.sample_for())[0]
 
     def residual(self, x: Array, copy: int = 0) -> Array:
         """A x - b (R, p), or of the sample's copy of zeta where rows are sampled."""

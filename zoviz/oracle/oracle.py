@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, checked
 from zoviz.core.units import Units
 from zoviz.oracle.best_point import keep_best
+from zoviz.oracle.value_source import Question, ValueSource
 from zoviz.problems.base import Problem
 
 
@@ -31,6 +32,8 @@ class Oracle:
         evaluated.
     feasibility_tolerance : float
         Largest h that counts as feasible for ``best_x``.
+    source : ValueSource, optional
+        Who answers in the problem's place, e.g. a log of what was paid for; default: the problem itself.
 
     Attributes
     ----------
@@ -64,9 +67,10 @@ class Oracle:
         streams: Streams,
         limit: int | None = None,
         feasibility_tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+        source: ValueSource | None = None,
     ) -> None:
         replicas = streams.replicas
-        self._problem, self._streams, self._limit = problem, streams, limit
+        self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
         self._tolerance = feasibility_tolerance
         self.tolerance: float | Array = feasibility_tolerance
         self._scales = problem.noise_scales
@@ -211,11 +215,91 @@ class Oracle:
             value = Evaluation(value.f + noise[..., 0], value.h + noise[..., 1:])
         return value if units is None else units.value(value)
 
-    def charge(self, kind: str, points: int = 1) -> None:
-        """Pay for what is no joint value, a call for each of a replica's points; ``kind`` names it in ``counts``.
+    def ask(
+        self,
+        kind: str,
+        method: Callable[..., Array | tuple[Array, ...]],
+        shapes: tuple[tuple[int, ...], ...],
+        places: tuple[Array, ...],
+        sample: Any,
+    ) -> tuple[Array, ...]:
+        """Evaluate what is no joint value, e.g. a gradient, for one call a point.
 
-        Raises ``BudgetSpent`` before anything is counted, if the call budget does not allow it.
+        A result that is not finite is counted as a failure; at a replica's own point, where there are no others to go
+        on with, it is reported by ``fail``.
+
+        Parameters
+        ----------
+        kind : str
+            Its name in ``counts``.
+        method : callable
+            Maps the places and the sample to one array, or to a tuple of arrays.
+        shapes : tuple of tuple of int
+            Of these arrays.
+        places : tuple of Array, shapes (R, ..., n), (R, ..., d), ...
+            Arguments of the method, the points first.
+        sample : object
+            Its replica axis first; None where there is none.
+
+        Returns
+        -------
+        tuple of Array
+            NaN in the rows of frozen replicas, which are not evaluated.
+
+        Raises
+        ------
+        BudgetSpent
+            Before evaluating, if the call budget does not allow it.
         """
+        first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
+        self._charge(kind, int(np.prod(first.shape[1:-1])))
+        if self.all_active:
+            return self._count_missing(self._arrays(Question(ordinal, kind, places, sample), method, shapes), first)
+        out, rows = tuple(np.full(shape, np.nan) for shape in shapes), np.flatnonzero(self.active)
+        if rows.size:
+            question = Question(
+                ordinal, kind, tuple(place[rows] for place in places), None if sample is None else sample[rows]
+            )
+            part = self._arrays(question, method, tuple((rows.size, *shape[1:]) for shape in shapes))
+            for whole, one in zip(out, part, strict=True):
+                whole[rows] = one
+        return self._count_missing(out, first)
+
+    def _arrays(
+        self, question: Question, method: Callable[..., Array | tuple[Array, ...]], shapes: tuple[tuple[int, ...], ...]
+    ) -> tuple[Array, ...]:
+        """The method's arrays of these shapes, by the problem or by who answers in its place."""
+
+        def evaluate() -> tuple[Array, ...]:
+            result = method(*question.places, question.sample)
+            return result if isinstance(result, tuple) else (result,)
+
+        if self._source is None:
+            return evaluate()
+        lead = question.places[0].ndim - 1
+        count = math.prod(question.places[0].shape[:-1])
+        widths = [math.prod(shape[lead:]) for shape in shapes]
+
+        def compute() -> Array:
+            return np.concatenate([array.reshape(count, -1) for array in evaluate()], axis=1)
+
+        columns = np.split(self._source.values(question, sum(widths), compute), np.cumsum(widths)[:-1], axis=1)
+        return tuple(column.reshape(shape).copy() for column, shape in zip(columns, shapes, strict=True))
+
+    def _count_missing(self, arrays: tuple[Array, ...], points: Array) -> tuple[Array, ...]:
+        """Count what is not finite at points (R, ..., n); a replica that has nothing else fails."""
+        if all(np.isfinite(array).all() for array in arrays):
+            return arrays
+        axes = points.ndim - 1
+        good = np.logical_and.reduce([np.isfinite(one).reshape(*one.shape[:axes], -1).all(axis=-1) for one in arrays])
+        bad = ~good.reshape(len(points), -1) & self.active[:, None]
+        self.failures += bad.sum(axis=1)
+        if axes == 1:
+            self.fail(bad[:, 0])
+        return arrays
+
+    def _charge(self, kind: str, points: int) -> None:
+        """Pay a call for each of a replica's points; ``BudgetSpent`` before anything is counted."""
         spent = self._spent + points
         if self._limit is not None and spent > self._limit:
             raise BudgetSpent
@@ -258,14 +342,28 @@ class Oracle:
     def _evaluate(self, x: Array, asked: np.ndarray) -> Evaluation:
         sample = self.sample_for(x.shape[1:-1])
         if asked is self.active and self.all_active:
-            return checked(self._problem.evaluate(x, sample), x, self.m)
+            return self._joint(x, sample)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
         if asked.any():
             if sample is not None:
                 sample = sample[asked if self.contract == "independent" else np.nonzero(asked)[0]]
-            part = checked(self._problem.evaluate(x[asked], sample), x[asked], self.m)
-            value.f[asked], value.h[asked] = part
+            value.f[asked], value.h[asked] = self._joint(x[asked], sample)
         return value
+
+    def _joint(self, x: Array, sample: Any) -> Evaluation:
+        """Values at points (..., n) by the problem, or by who answers in its place."""
+        source = self._source
+        if source is None:
+            return checked(self._problem.evaluate(x, sample), x, self.m)
+
+        def compute() -> Array:
+            value = checked(self._problem.evaluate(x, sample), x, self.m)
+            return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(-1, self.m)], axis=1)
+
+        values = source.values(Question(int(self.calls.sum()), "", (x,), sample), 1 + self.m, compute)
+        return Evaluation(
+            values[:, 0].reshape(x.shape[:-1]).copy(), values[:, 1:].reshape(*x.shape[:-1], self.m).copy()
+        )
 
     def _count_failures(self, x: Array, value: Evaluation, asked: np.ndarray) -> Evaluation:
         bad = ~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from zoviz.runs.engine.checkpoint import restore
-from zoviz.runs.engine.evaluation_log import Log, Logged
+from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.worker import Worker
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ def begin(run: Run, worker: Worker) -> None:
     kept = run.kept
     begins_anew = not (worker.solver.checkpointable or worker.problem.analytic)
     if each or begins_anew or (kept is not None and kept.entries):
-        worker.asked = Logged(worker.problem, Log(None if kept is None else kept.entries, recorder.keep))
+        worker.source = LoggedValues(worker.problem, Log(None if kept is None else kept.entries, recorder.keep))
     if kept is not None:
         restore(worker, kept.checkpoint, kept.trace, kept.path, kept.journal)
         worker.problem.recall({"asked": kept.asked})

@@ -31,7 +31,7 @@ def read(connection: Connection, stored: Stored) -> Kept:
     spent = points(checkpoint)
     # In order: what a run asked for again, after it had failed, stands behind what it replaces.
     query = select(EVALUATIONS.c.data).where(EVALUATIONS.c.run == run).order_by(EVALUATIONS.c.ordinal)
-    found = ((ordinal, Entry(*entry)) for row in connection.execute(query) for ordinal, *entry in unpack(row.data))
+    found = ((ordinal, Entry.read(entry)) for row in connection.execute(query) for ordinal, *entry in unpack(row.data))
     entries = {ordinal: entry for ordinal, entry in found if ordinal + len(entry.x) > spent}
     if stored.status is RunStatus.FAILED:
         last = max((ordinal for ordinal, entry in entries.items() if entry.whole), default=-1)

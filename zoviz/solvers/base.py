@@ -98,6 +98,11 @@ class Solver(Configurable):
         return self.lacking or self.objection(problem)
 
     @property
+    def asks_derivatives(self) -> bool:
+        """Whether a step asks the oracle for gradients or products, which nobody can tell from values."""
+        return False
+
+    @property
     def lacking(self) -> str:
         """What it needs and is not installed, as a sentence with the command that installs it; else empty."""
         return ""

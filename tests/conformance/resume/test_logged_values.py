@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,14 +10,13 @@ import numpy as np
 import pytest
 
 from helpers.black_box import f_at, h_at
-from helpers.interruption import GENERAL, PROBLEMS, SOLVERS, assert_same, prepared, spoilt
+from helpers.interruption import GENERAL, PROBLEMS, SOLVERS, assert_same, logged, prepared, resumed_with, spoilt
 from zoviz import Run
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox
-from zoviz.runs.engine.checkpoint import capture, restore
-from zoviz.runs.engine.evaluation_log import Entry, Log, Logged
-from zoviz.runs.engine.trace import Trace
+from zoviz.runs.engine.checkpoint import capture
+from zoviz.runs.engine.evaluation_log import Entry, Log
 from zoviz.solvers import ZOSPLM
 
 # --- values that are logged -------------------------------------------------------------------------------------------
@@ -35,13 +33,6 @@ class Counted:
         if self.calls > 9 and np.isnan(spoilt(x)):
             raise ValueError("too near")
         return f_at(x)
-
-
-def logged(make: Callable[[], Run], log: Log) -> Run:
-    run = prepared(make)
-    worker = run._worker
-    worker.asked = Logged(worker.problem, log)
-    return run
 
 
 @pytest.mark.parametrize("solver", sorted(GENERAL))
@@ -62,16 +53,11 @@ def test_what_the_log_has_is_not_paid_again(solver: str, vectorised: bool) -> No
 
     entries: dict[int, Entry] = {}
     whole = logged(make, Log(write=entries.__setitem__))
-    whole._worker.work()
-    whole.wait()
     paid, count[0] = count[0], 0
     assert sum(len(entry.x) for entry in entries.values()) == paid == whole.result.calls.sum()
     known = dict(list(entries.items())[: len(entries) // 2])
     later: dict[int, Entry] = {}
-    run = logged(make, Log(known, later.__setitem__))
-    restore(run._worker, None)
-    run._worker.work()
-    run.wait()
+    run = resumed_with(make, None, Log(known, later.__setitem__))
     assert_same(run, whole)
     assert later.keys() == entries.keys() - known.keys()
     assert count[0] == sum(len(entry.x) for entry in later.values())
@@ -85,24 +71,18 @@ def test_the_log_goes_on_after_a_checkpoint() -> None:
         return Run(problem=problem, solver=ZOSPLM(), replicas=4, iterations=30, seed=3)
 
     entries: dict[int, Entry] = {}
-    whole, kept = logged(make, Log(write=entries.__setitem__)), []
+    kept, run = [], prepared(make)
 
     def look() -> None:
-        worker = whole._worker
+        worker = run._worker
         if worker.iteration == 12:
             kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
 
-    whole._worker.observer = look
-    whole._worker.work()
-    whole.wait()
+    whole = logged(lambda: run, Log(write=entries.__setitem__), look)
     paid, box.calls = box.calls, 9
     assert 0 < whole.frozen < 4 and "ValueError: too near" in whole.result.message
     known = dict(list(entries.items())[:-200])
-    run = logged(make, Log(known, lambda ordinal, entry: None))
-    data, trace, path = kept
-    restore(run._worker, data, Trace.holding(trace.columns), Trace.holding(path.columns, 256))
-    run._worker.work()
-    run.wait()
+    run = resumed_with(make, tuple(kept), Log(known, lambda ordinal, entry: None))
     assert_same(run, whole)
     missing = [entry for ordinal, entry in entries.items() if ordinal not in known]
     assert box.calls == 9 + len(missing) == 9 + 200 < paid
@@ -121,14 +101,12 @@ def test_ordinals_do_not_depend_on_who_is_done_first() -> None:
     course: dict[int, Entry] = {}
     with ThreadPoolExecutor(4) as pool:
         whole = logged(lambda: make(pool), Log(write=course.__setitem__))
-        whole._worker.work()
         assert list(course) != sorted(course), "some points overtook others"
         # Whatever had ended when it was interrupted: here every third.
         known = {ordinal: entry for ordinal, entry in course.items() if ordinal % 3 == 0}
         for workers in (pool, None):
             later: dict[int, Entry] = {}
             run = logged(lambda workers=workers: make(workers), Log(known, later.__setitem__))
-            run._worker.work()
             assert_same(run, whole)
             assert sorted([*known, *later]) == sorted(course) == list(range(int(run.result.calls.sum())))
 
@@ -139,29 +117,30 @@ def test_steering_and_the_log_go_together() -> None:
         return Run(problem=problem, solver=ZOSPLM(), replicas=2, iterations=20)
 
     entries: dict[int, Entry] = {}
-    whole, kept = logged(make, Log(write=entries.__setitem__)), []
+    kept, run = [], prepared(make)
 
     def look() -> None:
-        worker = whole._worker
+        worker = run._worker
         if worker.iteration == 4:
             kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
         if worker.iteration in (9, 12):
             worker.inbox.post("primal_step", 1e-3 * worker.iteration)
 
-    whole._worker.observer = look
-    whole._worker.work()
-    data, trace, path = kept
-    for start in (None, data):
-        run = logged(make, Log(entries, lambda ordinal, entry: pytest.fail("nothing is left to evaluate")))
-        rows = Trace.holding(trace.columns), Trace.holding(path.columns, 256)
-        restore(run._worker, start, *rows, whole.journal)
-        run._worker.work()
-        assert_same(run, whole)
+    whole = logged(lambda: run, Log(write=entries.__setitem__), look)
+    for start in (None, tuple(kept)):
+        log = Log(entries, lambda ordinal, entry: pytest.fail("nothing is left to evaluate"))
+        assert_same(resumed_with(make, start, log, whole.journal), whole)
 
 
 def test_other_points_than_those_logged_are_refused() -> None:
-    log = Log({0: Entry(np.zeros((1, 2)), np.zeros(1), np.zeros((1, 2)))})
-    run = logged(lambda: Run(problem=PROBLEMS["black box"](), solver=ZOSPLM(), replicas=1, iterations=1), log)
-    run._worker.work()
+    log = Log({0: Entry(np.zeros((1, 2)), np.zeros((1, 3)))})
     with pytest.raises(ZovizError, match="Expected the points that were asked for before, got others at evaluation 0"):
-        run.wait()
+        logged(lambda: Run(problem=PROBLEMS["black box"](), solver=ZOSPLM(), replicas=1, iterations=1), log)
+
+
+def test_an_entry_of_the_first_stores_is_read() -> None:
+    x, f, h = np.zeros((1, 2)), np.ones(1), np.full((1, 3), 2.0)
+    entry = Entry.read([x, f, h, "why"])
+    np.testing.assert_array_equal(entry.values, [[1.0, 2.0, 2.0, 2.0]])
+    assert (entry.note, entry.kind) == ("why", "")
+    assert Entry.read([*entry]) is not entry and Entry.read([*entry]).note == "why"

@@ -14,7 +14,7 @@ from zoviz.core.binary import pack, unpack
 from zoviz.core.blas import SingleBlasThread
 from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Mark
-from zoviz.runs.engine.evaluation_log import Answered, Entry
+from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.startup import present_again
 from zoviz.runs.engine.trace import Trace
@@ -190,8 +190,6 @@ def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
     if kept["units"] is not None:
         worker.seen = present_again(worker.problem, oracle, **kept["units"])
     oracle.restore(kept["oracle"])
-    if isinstance(worker.asked, Answered):
-        worker.asked.ordinal = int(oracle.calls.sum())
     worker.streams.restore({key: Mark(**mark) for key, mark in kept["streams"].items()})
     for name, value in kept["live"].items():
         worker.solver.set(name, value)

@@ -1,36 +1,54 @@
-"""Finished evaluations between an oracle and its problem: what was paid for once is not asked again."""
+"""Log of finished evaluations, which answers an oracle so that what was paid for once is not asked again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array, Evaluation
+from zoviz.oracle import Question
 from zoviz.problems.base import Problem
 
 
 class Entry(NamedTuple):
-    """Points (k, n) that were evaluated together and their values (k,) and (k, m); why one failed, as a sentence.
+    """Points that were evaluated together, and their values.
 
-    k is 1 where a problem evaluates point by point.
+    Attributes
+    ----------
+    x : Array, shape (k, n)
+        The points, as ``Question.points``; k is 1 where a problem evaluates point by point.
+    values : Array, shape (k, w)
+        Joint values have w = 1 + m numbers, f first.
+    note : str
+        Why one failed, as a sentence.
+    kind : str
+        What was asked for, as ``Question.kind``.
     """
 
     x: Array
-    f: Array
-    h: Array
+    values: Array
     note: str = ""
+    kind: str = ""
 
     @property
     def whole(self) -> bool:
         """Whether all values are finite."""
-        return bool(np.isfinite(self.f).all() and np.isfinite(self.h).all())
+        return bool(np.isfinite(self.values).all())
+
+    @classmethod
+    def read(cls, fields: list[Any] | tuple[Any, ...]) -> Self:
+        """An entry from its stored fields; stores of version 1 hold x, f (k,), h (k, m) and the note."""
+        if len(fields) == 4 and isinstance(fields[3], str) and isinstance(fields[2], np.ndarray):
+            x, f, h, note = fields
+            return cls(x, np.concatenate([f[:, None], h], axis=1), note)
+        return cls(*fields)
 
 
 class Log:
-    """Finished evaluations of one run by ordinal: the number of points that the run had asked for before.
+    """Finished evaluations of one run by ordinal: the number of calls that the run had paid for before.
 
     The ordinal of a point follows from what the run asks, not from when an evaluation ends, so that a batch may be
     evaluated in parallel.
@@ -50,6 +68,9 @@ class Log:
         self._entries = dict(entries or {})
         self._write = write
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def append(self, ordinal: int, entry: Entry) -> None:
         """Add an evaluation."""
         if self._write is None:
@@ -57,7 +78,7 @@ class Log:
         else:
             self._write(ordinal, entry)
 
-    def get(self, ordinal: int, x: Array) -> Entry | None:
+    def get(self, ordinal: int, x: Array, kind: str = "") -> Entry | None:
         """The evaluation of points (k, n) with this ordinal; None where it was not made.
 
         Raises
@@ -66,7 +87,9 @@ class Log:
             Where another point has this ordinal: by a single bit is enough.
         """
         entry = self._entries.get(ordinal)
-        if entry is not None and (entry.x.shape != x.shape or entry.x.tobytes() != x.tobytes()):
+        if entry is None:
+            return None
+        if entry.kind != kind or entry.x.shape != x.shape or entry.x.tobytes() != x.tobytes():
             raise ZovizError(
                 f"Expected the points that were asked for before, got others at evaluation {ordinal}: going on needs a "
                 "step that depends on its state and streams alone, the same problem and the same library versions. "
@@ -79,77 +102,54 @@ class Log:
         self._entries.clear()
 
 
-class Answered:
-    """A problem whose values come from a log as far as it goes; all else (noise, samples, domain) is its own.
+class LoggedValues:
+    """A source of values that evaluates only what a log does not have, and logs it as it comes.
 
-    Attributes
+    Parameters
     ----------
+    problem : Problem
+        The one that the oracle evaluates.
     log : Log
-    ordinal : int
-        Points asked for so far.
     """
 
     def __init__(self, problem: Problem, log: Log) -> None:
-        self._problem, self.log, self.ordinal = problem, log, 0
+        self._problem, self._log = problem, log
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") or name == "_problem":  # looked up while a pickle is being read
-            raise AttributeError(name)
-        return getattr(self._problem, name)
+    def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
+        """The logged values (k, width) at a question's points, else those that ``compute`` gives now."""
+        points, kind = question.points, question.kind
+        if not kind and self._problem.pointwise:
+            return self._point_by_point(question.ordinal, points, width)
+        entry = self._logged(question.ordinal, points, kind)
+        return (entry or self._enter(question.ordinal, points, compute(), kind)).values
 
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
-        """The logged values at points (..., n), else those that the problem finds now."""
-        points = np.ascontiguousarray(x).reshape(-1, x.shape[-1])
-        first, self.ordinal = self.ordinal, self.ordinal + len(points)
-        f, h = self._values(first, points, x, xi)
-        return Evaluation(f.reshape(x.shape[:-1]).copy(), h.reshape(*x.shape[:-1], h.shape[-1]).copy())
+    def _point_by_point(self, first: int, points: Array, width: int) -> Array:
+        values, missing = np.empty((len(points), width)), []
+        for i in range(len(points)):
+            entry = self._logged(first + i, points[i : i + 1], "")
+            if entry is None:
+                missing.append(i)
+            else:
+                values[i] = entry.values[0]
 
-    def _values(self, first: int, points: Array, x: Array, xi: Any) -> tuple[Array, Array]:
-        entry = self._known(first, points)
-        if entry is None:
-            entry = self._missing(first, points, x, xi)
-        return entry.f, entry.h
+        def enter(j: int, value: Evaluation) -> None:
+            i = missing[j]
+            values[i] = np.concatenate([value.f.reshape(1), value.h.reshape(-1)])
+            self._enter(first + i, points[i : i + 1], values[i : i + 1].copy(), "")
 
-    def _known(self, ordinal: int, points: Array) -> Entry | None:
-        entry = self.log.get(ordinal, points)
+        if missing:
+            self._problem.collect(points[missing], enter)
+        return values
+
+    def _logged(self, ordinal: int, points: Array, kind: str) -> Entry | None:
+        entry = self._log.get(ordinal, points, kind)
         if entry is not None and entry.note:
             self._problem.recall({"mishap": entry.note})
         return entry
 
-    def _missing(self, first: int, points: Array, x: Array, xi: Any) -> Entry:
-        raise NotImplementedError(f"{type(self).__name__} must define _missing.")
-
-
-class Logged(Answered):
-    """A problem that is asked only where the log has no value, and whose new values are logged as they come."""
-
-    def _values(self, first: int, points: Array, x: Array, xi: Any) -> tuple[Array, Array]:
-        if not self._problem.pointwise:
-            return super()._values(first, points, x, xi)
-        f, h = np.empty(len(points)), np.empty((len(points), self._problem.m))
-        missing = []
-        for i in range(len(points)):
-            entry = self._known(first + i, points[i : i + 1])
-            if entry is None:
-                missing.append(i)
-            else:
-                f[i], h[i] = entry.f[0], entry.h[0]
-
-        def enter(j: int, value: Evaluation) -> None:
-            i = missing[j]
-            self._enter(first + i, points[i : i + 1], value.f.reshape(1), value.h.reshape(1, -1))
-
-        if missing:
-            f[missing], h[missing] = self._problem.collect(points[missing], enter)
-        return f, h
-
-    def _missing(self, first: int, points: Array, x: Array, xi: Any) -> Entry:
-        f, h = self._problem.evaluate(x, xi)
-        return self._enter(first, points, f.reshape(len(points)), h.reshape(len(points), self._problem.m))
-
-    def _enter(self, ordinal: int, points: Array, f: Array, h: Array) -> Entry:
+    def _enter(self, ordinal: int, points: Array, values: Array, kind: str) -> Entry:
         # A copy: the solver may go on with its array before the log is written.
-        entry = Entry(points.copy(), f, h)
+        entry = Entry(points.copy(), values, "", kind)
         entry = entry if entry.whole else entry._replace(note=self._problem.mishap)
-        self.log.append(ordinal, entry)
+        self._log.append(ordinal, entry)
         return entry

@@ -11,7 +11,7 @@ import numpy as np
 from zoviz.core.blas import SingleBlasThread
 from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Streams
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, ValueSource
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.inbox import Inbox
@@ -44,6 +44,11 @@ class Worker:
         Largest h that counts as feasible.
     script : iterable of Change
         Changes to make by themselves at their iterations: a replay's or a fork's.
+
+    Attributes
+    ----------
+    source : ValueSource or None
+        Who answers the oracle in the problem's place, e.g. a log of paid evaluations.
     """
 
     oracle: Oracle  # made when the run begins, and not there before
@@ -74,7 +79,7 @@ class Worker:
         self.tally = problem.tally(streams.replicas)
         self.exact = measures.ExactPoints()
         self.seen = problem  # as the solver sees it: in its units
-        self.asked: Any = problem  # as the oracle sees it: a log of values may stand in front
+        self.source: ValueSource | None = None
         self.observer: Callable[[], object] | None = None
         self.recorder: Recorder | None = None
 
@@ -86,7 +91,7 @@ class Worker:
                     self._prepare()
                 while self._may_go_on():
                     self._advance()
-                self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
+                self._polish()
         except BudgetSpent:
             self.spent_calls = True
             self._end(RunStatus.FINISHED, f"The budget of {self.limits.calls} oracle calls is spent.")
@@ -112,7 +117,7 @@ class Worker:
 
     def make_oracle(self) -> Oracle:
         """An oracle that has not been asked anything."""
-        return Oracle(self.asked, self.streams, self.limits.calls, self.tolerance)
+        return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance, self.source)
 
     def _end(self, status: RunStatus, message: str) -> bool:
         """Say how the run ends; seen from outside once the last row is written."""
@@ -225,6 +230,10 @@ class Worker:
             self.recorder.look()
         if self.observer is not None:
             self.observer()
+
+    def _polish(self) -> None:
+        """Let the solver say its last word, as far as the budget covers it."""
+        self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
 
     def measured(self) -> dict[str, Any]:
         """Measures of the present state, and sums over all steps so far."""

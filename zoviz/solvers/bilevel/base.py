@@ -92,6 +92,11 @@ class RoundSolver(Solver):
         default=1, bounds=(1, 10**7), softbounds=(1, 256), label="Inner batch b̄", doc="Samples of g in a round."
     )
 
+    @property
+    def asks_derivatives(self) -> bool:
+        """Whether a round's gradients and products are asked for."""
+        return self.first_order
+
     def objection(self, problem: Problem) -> str | None:
         """No additive noise of each call's own, no scaling; a first-order method needs derivatives."""
         assert isinstance(problem, OnlineBilevel)

@@ -136,6 +136,11 @@ class LinearMethod(Solver):
         doc="Gradient estimator of f, for zeroth-order gradients.",
     )
 
+    @property
+    def asks_derivatives(self) -> bool:
+        """Whether f is seen through the problem's stochastic gradients."""
+        return self.gradients == "stochastic"
+
     def objection(self, problem: Problem) -> str | None:
         """Linear rows in the user's own units; known ones where the method needs them."""
         if not isinstance(problem, LinearlyConstrained):

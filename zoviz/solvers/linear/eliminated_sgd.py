@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,8 +19,7 @@ _CONSISTENT = 1e-9
 """Share of A and b that may stay, by round-off, when the free variables solve the equations."""
 
 
-@dataclass(frozen=True)
-class Elimination:
+class Elimination(NamedTuple):
     """Equations A x = b solved for the variables without bounds.
 
     Attributes
@@ -57,7 +55,7 @@ def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
 class _Eliminated(NamedTuple):
     point: Array
     dual: Array
-    elimination: Elimination
+    elimination: tuple[Array, Array, Array]  # of ``Elimination``; a plain tuple, as its arrays have no replica axis
     iteration: int
     n: int
 
@@ -118,14 +116,15 @@ class EliminatedSGD(LinearMethod):
         assert isinstance(domain, Box)
         basis = eliminate(*first.matrix(), domain)
         assert basis is not None
-        return Eliminated(basis.restore(x0), np.zeros((len(x0), first.rows)), basis, 0, oracle.n)
+        parts = basis.inverse, basis.matrix, basis.offset
+        return Eliminated(basis.restore(x0), np.zeros((len(x0), first.rows)), parts, 0, oracle.n)
 
     def step(self, state: Eliminated, oracle: Oracle, streams: Streams) -> tuple[Eliminated, Info]:
         """One projected step, then back on the equations."""
-        first, x, solved = FirstOrder(oracle), state.x, state.elimination
+        first, x, solved = FirstOrder(oracle), state.x, Elimination(*state.elimination)
         oracle.resample(self.batch_size)
         gradient, variance = self.gradient(first, x, oracle, streams)
         dual = -gradient @ solved.inverse
         moved = oracle.domain.project(x - self.primal_step * (gradient + first.adjoint(dual)))
-        new = Eliminated(solved.restore(moved), dual, solved, state.iteration + 1, state.n)
+        new = Eliminated(solved.restore(moved), dual, state.elimination, state.iteration + 1, state.n)
         return new, self.info(x, variance, oracle)

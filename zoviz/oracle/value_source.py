@@ -1,0 +1,57 @@
+"""What stands between an oracle and its problem where values are logged, read from a log or told by a person."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from zoviz.core.types import Array
+
+
+class Question(NamedTuple):
+    """Points whose values an oracle asks for at once.
+
+    Attributes
+    ----------
+    ordinal : int
+        Calls, over all replicas, that the run had paid for before: it follows from what the run asks for, not from
+        when an evaluation ends.
+    kind : str
+        Empty for joint values (f, h); else what is asked for, as ``Oracle.counts`` names it.
+    places : tuple of Array, shapes (..., n), (..., d), ...
+        The points, in the user's units: x alone, or x with a follower's y and a direction v.
+    sample : object
+        The problem's sample under which they are to be evaluated; None where it draws none.
+    """
+
+    ordinal: int
+    kind: str
+    places: tuple[Array, ...]
+    sample: Any
+
+    @property
+    def points(self) -> Array:
+        """All points one under the other, those of several arguments side by side, shape (k, n + d + ...)."""
+        shape = self.places[0].shape[:-1]
+        columns = [
+            np.broadcast_to(place, (*shape, place.shape[-1])).reshape(-1, place.shape[-1]) for place in self.places
+        ]
+        return np.concatenate(columns, axis=-1)
+
+
+class ValueSource(Protocol):
+    """An oracle's source of values beside its problem."""
+
+    def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
+        """Values at a question's k points, shape (k, width).
+
+        Parameters
+        ----------
+        question : Question
+        width : int
+            Numbers a point: 1 + m for joint values, f first.
+        compute : callable
+            Has the problem evaluate them all, shape (k, width).
+        """
