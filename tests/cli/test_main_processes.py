@@ -34,10 +34,15 @@ def begin(tmp_path: Path, root: Path) -> Iterator[Callable[..., subprocess.Popen
     environment = os.environ | {"PYTHONPATH": str(root), "OMP_NUM_THREADS": "1"}
     environment.pop("ZOVIZ_STORE", None)
 
-    def start(*words: str) -> subprocess.Popen[str]:
+    def start(*words: str, **settings: str) -> subprocess.Popen[str]:
         pipe = subprocess.PIPE
         process = subprocess.Popen(
-            [sys.executable, "-m", "zoviz", *words], cwd=tmp_path, env=environment, stdout=pipe, stderr=pipe, text=True
+            [sys.executable, "-m", "zoviz", *words],
+            cwd=tmp_path,
+            env=environment | settings,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
         )
         begun.append(process)
         return process
@@ -122,7 +127,10 @@ def test_a_killed_program_s_run_is_resumed(begin: Any, tmp_path: Path) -> None:
     process.communicate()
     (record,) = records(tmp_path)
     assert record.status == "interrupted"
-    again = begin("resume", record.id[:8], "--trust", words("broken")[1], "--quiet", "--json")
+    stranger = begin("resume", record.id[:8], "--quiet", XDG_CONFIG_HOME=str(tmp_path / "of somebody else"))
+    code, _, err = ended(stranger)
+    assert code == 2 and "Expected a program that you trust" in err and "--trust" in err
+    again = begin("resume", record.id[:8], "--quiet", "--json")
     code, out, err = ended(again)
     assert code == 0, err
     expected, told = json.loads(whole[1]), json.loads(out)

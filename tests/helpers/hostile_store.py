@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import json
+import os
 import pickle
 import sys
 from collections.abc import Callable
@@ -58,6 +59,8 @@ def make(folder: Path, canary: Path) -> list[str]:
     (folder / "foreign_module.css").write_text("body {}")
     (folder / "program.sh").write_text(PROGRAM)
     sys.path.insert(0, str(folder))
+    before = os.environ["XDG_CONFIG_HOME"]
+    os.environ["XDG_CONFIG_HOME"] = str(canary.parent / "settings of others")  # it is they who began these runs
     try:
         foreign = importlib.import_module("foreign_module")
         with Store(f"sqlite:///{folder / 'kept.db'}") as store:
@@ -65,6 +68,7 @@ def make(folder: Path, canary: Path) -> list[str]:
             _tampered(store, canary)
             labels = [record.label for record in store.runs(sort="created")]
     finally:
+        os.environ["XDG_CONFIG_HOME"] = before
         sys.path.remove(str(folder))
         sys.modules.pop("foreign_module")
         canary.unlink()
@@ -96,7 +100,7 @@ def _tampered(store: Store, canary: Path) -> None:
             ("solver os:system", "built in", {"solver": shell}),
             ("solver of a module", "built in", {"solver": thing}),
             ("setting of a module", "built in", {"settings": {"seconds": {"function": "foreign_module:sphere"}}}),
-            ("script of a module", "built in", {"script": [{"function": "foreign_module:sphere"}]}),
+            ("script of a module", "built in", {"schedule": [{"function": "foreign_module:sphere"}]}),
             ("rule of a module", "built in", {"resolved": {"dict": [["primal_step", thing]]}}),
             ("function os:system", "of a function", {"objective": {"function": "os:system"}}),
             ("through the own module", "of a function", {"objective": {"function": "own_module:os.system"}}),

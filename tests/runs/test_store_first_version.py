@@ -10,6 +10,7 @@ import pytest
 from helpers.first_store import KNOWN, RUNS, assert_close, assert_outcome, ended, exact, nameless, opened
 from zoviz.core.errors import Untrusted
 from zoviz.problems import LoadTracking
+from zoviz.runs.storage.schema import VERSION
 from zoviz.solvers import ZOCEG
 from zoviz.studies.study import Study
 
@@ -21,7 +22,7 @@ def test_it_is_listed_as_it_was(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         lines = {one.id: one for deleted in (False, True) for one in store.runs(deleted=deleted)}
         assert (store.count(), store.count(deleted=True)) == (len(RUNS) - len(DELETED), len(DELETED))
-        assert store.check() == []
+        assert store.check() == [] and store.database.version() == VERSION
     assert lines.keys() == {known["id"] for known in RUNS.values()}
     for known in RUNS.values():
         line = lines[known["id"]]._asdict() | {"tags": list(lines[known["id"]].tags)}

@@ -16,7 +16,7 @@ from helpers.stores import Small
 from zoviz.core.errors import MissingExtra, ZovizError
 from zoviz.runs.storage import database
 from zoviz.runs.storage.database import StoreError
-from zoviz.runs.storage.schema import MIGRATIONS, RUNS, VERSIONS
+from zoviz.runs.storage.schema import MIGRATIONS, RUNS, VERSION, VERSIONS
 from zoviz.runs.store import Store
 
 # --- a store that cannot be written -----------------------------------------------------------------------------------
@@ -102,7 +102,7 @@ def test_a_newer_store_is_left_alone(store: Store, small: Small, path: Path) -> 
         connection.execute(insert(VERSIONS).values(version=99, since=0.0))
     store.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"Expected a store of version 1 at most, got version 99 in .*: .*update this"):
+    with pytest.raises(StoreError, match=r"Expected a store of version 2 at most, got version 99 in .*: .*update this"):
         Store(f"sqlite:///{path}")
     assert path.read_bytes() == before
 
@@ -114,22 +114,22 @@ def test_an_older_store_is_brought_here(
     run = small(iterations=3)
     run.run()
     steps: dict[int, Any] = {}
-    monkeypatch.setattr(database, "VERSION", 3)
+    monkeypatch.setattr(database, "VERSION", VERSION + 2)
     monkeypatch.setattr(database, "MIGRATIONS", steps)
-    steps[1] = lambda connection: connection.execute(update(RUNS).values(notes="brought to 2"))
+    steps[VERSION] = lambda connection: connection.execute(update(RUNS).values(notes="brought here"))
 
     def fails(connection: Any) -> None:
         connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN colour TEXT")
         raise ZovizError("Expected a colour, got none.")
 
-    steps[2] = fails
+    steps[VERSION + 1] = fails
     with pytest.raises(ZovizError, match="Expected a colour"):
         Store(f"sqlite:///{path}")
-    assert store.load(run.id).record.notes == "" and store.database.version() == 1
-    steps[2] = lambda connection: connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN colour TEXT")
+    assert store.load(run.id).record.notes == "" and store.database.version() == VERSION
+    steps[VERSION + 1] = lambda connection: connection.exec_driver_sql("ALTER TABLE runs ADD COLUMN colour TEXT")
     with Store(f"sqlite:///{path}") as newer:
-        assert newer.load(run.id).record.notes == "brought to 2" and newer.database.version() == 3
+        assert newer.load(run.id).record.notes == "brought here" and newer.database.version() == VERSION + 2
         with newer.database.reading() as connection:
             assert connection.exec_driver_sql("SELECT colour FROM runs").all() == [(None,)]
             assert len(connection.execute(select(VERSIONS)).all()) == 2
-    assert dict(MIGRATIONS) == {}, "write a test of the real step"
+    assert MIGRATIONS.keys() == {1}, "write a test of a new step: test_store_first_version has that of the first"

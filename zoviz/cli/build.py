@@ -80,7 +80,7 @@ def find_problem(name: str) -> Problem:
             )
         return cls()
     module, _, path = name.partition(":")
-    _look_here()
+    look_here()
     try:
         found = getattr(importlib.import_module(module), path)
     except (ImportError, AttributeError) as error:
@@ -91,7 +91,7 @@ def find_problem(name: str) -> Problem:
     return found
 
 
-def _look_here() -> None:
+def look_here() -> None:
     """Find modules in the working folder: a console script has its own folder on the path instead."""
     if os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())
@@ -193,11 +193,11 @@ def trusted(args: argparse.Namespace) -> tuple[str, ...]:
     own = [word.partition(":")[0] for word in getattr(args, "words", []) if ":" in word and "=" not in word]
     names = getattr(args, "trust", [])
     if names:
-        _look_here()
+        look_here()
     programs = [shlex.join(words(name, form)) for name in names for form in ("text", "nomad")]
     return (*own, *names, *programs)
 
 
-def open_store(args: argparse.Namespace, create: bool = False) -> Store:
+def open_store(args: argparse.Namespace, create: bool = False, own: bool = True) -> Store:
     """The store that the command line names, made where there is none if asked to; closed when the command ends."""
-    return args.closing.enter_context(Store(args.store, trusted=trusted(args), create=create))
+    return args.closing.enter_context(Store(args.store, trusted=trusted(args), own=own, create=create))

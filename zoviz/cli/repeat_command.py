@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zoviz.cli.build import open_store
+from zoviz.cli.build import look_here, open_store
 from zoviz.cli.command import Command, UsageError
 from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.cli.parse import read, split
@@ -44,6 +44,8 @@ class Again(Command):
     def run(self, args: argparse.Namespace) -> int:
         """Make the run and follow it."""
         store = open_store(args)
+        if store.load(args.id).own:
+            look_here()
         run = self._fork(store, args) if self.name == "fork" else getattr(store, self.name)(args.id)
         watch = Watch(run, args.quiet)
         watch.follow()

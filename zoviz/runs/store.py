@@ -31,6 +31,9 @@ class Store(Catalogue):
     trusted : iterable of str
         Names ``module:object`` (or ``module``, for all that it defines) of your own functions and classes that stored
         runs may be rebuilt from. Nothing else is imported because a row of the store names it.
+    own : bool
+        Whether runs need no such trust that this user has begun himself on this machine, from the folder that he works
+        in now: a key in his folder for settings has signed them (``signature.key_file``).
     create : bool
         Whether a store is to be made where there is none.
 
@@ -50,15 +53,17 @@ class Store(Catalogue):
     >>> run.run(); store.load(run.id).result.fun                                      # doctest: +SKIP
     """
 
-    def __init__(self, url: str = defaults.STORE_URL, *, trusted: Iterable[str] = (), create: bool = True) -> None:
-        self.trusted = tuple(trusted)
+    def __init__(
+        self, url: str = defaults.STORE_URL, *, trusted: Iterable[str] = (), own: bool = True, create: bool = True
+    ) -> None:
+        self.trusted, self.own = tuple(trusted), own
         super().__init__(Database(url, create))
 
     def __repr__(self) -> str:
         return f"<store {self.database.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.url, self.trusted)
+        return _open, (self.url, self.trusted, self.own)
 
     def __enter__(self) -> Store:
         return self
@@ -92,7 +97,7 @@ class Store(Catalogue):
             For no such run, or several.
         """
         with self.database.reading() as connection:
-            return Stored(connection, self._find(connection, id), self.trusted)
+            return Stored(connection, self._find(connection, id), self.trusted, self.own)
 
     def resume(
         self,
@@ -122,7 +127,7 @@ class Store(Catalogue):
             Where it cannot be made again, or other settings are asked for.
         """
         with self.database.reading() as connection:
-            source = Stored(connection, self._find(connection, id), self.trusted).around(problem, solver)
+            source = Stored(connection, self._find(connection, id), self.trusted, self.own).around(problem, solver)
             kept = read(connection, source)
         return resumed(source, kept, {"store": self} | settings)
 
@@ -177,5 +182,5 @@ class Store(Catalogue):
         return integrity.check(self.database)
 
 
-def _open(url: str, trusted: tuple[str, ...]) -> Store:
-    return Store(url, trusted=trusted)
+def _open(url: str, trusted: tuple[str, ...], own: bool) -> Store:
+    return Store(url, trusted=trusted, own=own)

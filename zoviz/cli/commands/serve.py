@@ -34,7 +34,8 @@ The server listens on this machine only, unless --address says otherwise; then i
 
     def run(self, args: argparse.Namespace) -> int:
         """Serve until Ctrl-C."""
-        if args.address not in ("127.0.0.1", "localhost", "::1") and not args.basic_auth:
+        here = args.address in ("127.0.0.1", "localhost", "::1")
+        if not here and not args.basic_auth:
             raise UsageError(
                 f"Expected --basic-auth with --address {args.address}, got none: anybody could use this machine."
             )
@@ -44,7 +45,8 @@ The server listens on this machine only, unless --address says otherwise; then i
         problem = find_problem(args.problem) if args.problem else None
         serve(
             problem,
-            None if args.no_store else open_store(args, create=True),
+            # Who comes from elsewhere may not launch what this user once did.
+            None if args.no_store else open_store(args, create=True, own=here),
             port=args.port,
             address=args.address,
             origins=args.allow_origin,

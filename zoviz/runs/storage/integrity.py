@@ -56,7 +56,7 @@ def _orphans(connection: Connection) -> Iterator[str]:
 def _texts(connection: Connection) -> Iterator[str]:
     """JSON that cannot be read."""
     for table in (RECIPES, JOURNAL):
-        texts = ("old", "new") if table is JOURNAL else [c.name for c in table.c if c.name != "run"]
+        texts = ("old", "new") if table is JOURNAL else [c.name for c in table.c if c.name not in ("run", "signature")]
         columns = (table.c.run, *(table.c[name] for name in texts))
         for run, *values in connection.execute(select(*columns).execution_options(yield_per=_PAGE)):
             for name, value in zip(texts, values, strict=True):

@@ -20,6 +20,7 @@ from zoviz.runs.engine.result import summarise
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage.recipe import describe
+from zoviz.runs.storage.signature import sign
 
 if TYPE_CHECKING:
     from zoviz.runs.run import Run
@@ -66,10 +67,11 @@ def first(run: Run) -> dict[str, dict[str, Any]]:
         "problem": text(problem),
         "solver": text(solver),
         "settings": json.dumps({name: describe(getattr(run, name)) for name in SETTINGS}),
-        "script": json.dumps([describe(list(change)) for change in run.script]),
+        "schedule": json.dumps([describe(change._asdict()) for change in run.script]),
         "versions": json.dumps(versions()),
         "resolved": text({}),
     }
+    recipes["signature"] = sign(run.id, recipes)
     return {"runs": runs | whereabouts(now), "recipes": recipes}
 
 

@@ -20,10 +20,11 @@ from sqlalchemy import (
     String,
     Table,
     Text,
+    text,
 )
 
-VERSION = 1
-"""Version of these tables; ``migrations`` brings older ones here."""
+VERSION = 2
+"""Version of these tables; ``MIGRATIONS`` brings older ones here."""
 
 METADATA = MetaData()
 
@@ -84,9 +85,12 @@ RUNS = Table(
 )
 
 RECIPES = _of_runs(
-    "recipes", *(_filled(name, Text) for name in ("problem", "solver", "settings", "script", "versions", "resolved"))
+    "recipes",
+    *(_filled(name, Text) for name in ("problem", "solver", "settings", "schedule", "versions", "resolved")),
+    _filled("signature", Text, default="", server_default=""),
 )
-"""What a run is made of, as JSON; ``script`` holds the changes that it was told to make by itself."""
+"""What a run is made of, as JSON; ``schedule`` holds the changes that it was told to make by itself, ``signature`` is
+that of the user who began it (``signature.sign``), empty where nothing is to be trusted."""
 
 JOURNAL = _of_runs(
     "journal",
@@ -127,6 +131,12 @@ def sealed(data: bytes) -> dict[str, object]:
     return {"data": data, "checksum": hashlib.blake2b(data, digest_size=16).hexdigest()}
 
 
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({})
+def _to_2(connection: Connection) -> None:
+    """The planned changes are the schedule, a script being a program; and a user signs what he begins."""
+    connection.execute(text("ALTER TABLE recipes RENAME COLUMN script TO schedule"))
+    connection.execute(text("ALTER TABLE recipes ADD COLUMN signature TEXT NOT NULL DEFAULT ''"))
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2})
 """``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
-the tables: change ``tables.py``, raise its VERSION, and add the step here."""
+the tables: change them above, raise VERSION, and add the step here."""

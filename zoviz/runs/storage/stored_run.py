@@ -22,6 +22,7 @@ from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.storage import queries, recipe
 from zoviz.runs.storage.recipe import check_same, describe, rebuild
 from zoviz.runs.storage.schema import JOURNAL, RECIPES, SEGMENTS, SNAPSHOTS
+from zoviz.runs.storage.signature import is_own
 from zoviz.runs.storage.trace_segments import assemble
 from zoviz.solvers.base import Solver
 
@@ -46,18 +47,18 @@ class Stored:
 
     error = None
 
-    def __init__(self, connection: Connection, run: str, trusted: tuple[str, ...] = ()) -> None:
+    def __init__(self, connection: Connection, run: str, trusted: tuple[str, ...] = (), own: bool = False) -> None:
         record = queries.one(connection, run)
         assert record is not None  # whoever asks has found it
         self.record = record
-        self._trusted = trusted
+        self._trusted, self._trusts_own = trusted, own
         self.recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
         self.versions: dict[str, str] = json.loads(self.recipe["versions"])
         held = json.loads(self.recipe["settings"])
         self.settings: dict[str, Any] = {name: rebuild(value) for name, value in held.items()}
         self.settings |= {"label": self.record.label, "parent": self.record.parent}
         self.resolved: dict[str, Any] = rebuild(json.loads(self.recipe["resolved"]))
-        self.script = Journal(Change(*rebuild(change)) for change in json.loads(self.recipe["script"]))
+        self.script = Journal(_change(rebuild(change)) for change in json.loads(self.recipe["schedule"]))
         self.journal = Journal(_changes(connection, run))
         self.trace = _course(connection, run, "trace", CAPACITY)
         self.path = _course(connection, run, "path", PATH_POINTS)
@@ -102,16 +103,26 @@ class Stored:
         return self.record.seed
 
     @cached_property
+    def own(self) -> bool:
+        """Whether this user has begun it, on this machine and from this folder, so that it needs no other trust."""
+        return self._trusts_own and is_own(self.id, self.recipe)
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """Names from which its problem and solver may be made again."""
+        return (*self._trusted, *self.names) if self.own else self._trusted
+
+    @cached_property
     def problem(self) -> Problem:
         """The problem, made again from its class and values."""
-        problem = rebuild(recipe.read(self.recipe["problem"]), trusted=self._trusted)
+        problem = rebuild(recipe.read(self.recipe["problem"]), trusted=self.trusted)
         problem.recall(self.memory)
         return problem
 
     @cached_property
     def solver(self) -> Solver:
         """The solver as it was at the start, made again from its class and values."""
-        return rebuild(recipe.read(self.recipe["solver"]), trusted=self._trusted)
+        return rebuild(recipe.read(self.recipe["solver"]), trusted=self.trusted)
 
     def around(self, problem: Problem | None, solver: Solver | None) -> Stored:
         """Itself, with these objects in the place of those to be made again.
@@ -201,6 +212,11 @@ class Stored:
             seed=self.seed,
             trace=self.trace,
         )
+
+
+def _change(stored: Any) -> Change:
+    """A planned change; the first stores have its values in their order."""
+    return Change(**stored) if isinstance(stored, Mapping) else Change(*stored)
 
 
 def _changes(connection: Connection, run: str) -> list[Change]:

@@ -15,6 +15,7 @@ from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage import rows
 from zoviz.runs.storage.database import AtWork, StoreError
 from zoviz.runs.storage.schema import EVALUATIONS, JOURNAL, RECIPES, RUNS, SEGMENTS, SNAPSHOTS, sealed
+from zoviz.runs.storage.signature import renewed
 from zoviz.runs.storage.trace_segments import Place, news
 
 
@@ -46,8 +47,9 @@ def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], as
     kept = ("label", "problem", "solver", "created", "seed", "replicas", "study", "parent")
     values = {name: value for name, value in first["runs"].items() if name not in kept}
     connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
-    settings = first["recipes"]["settings"]
-    connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(settings=settings))
+    recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
+    values = {"settings": first["recipes"]["settings"], "signature": renewed(run, recipe, first["recipes"])}
+    connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(**values))
     connection.execute(delete(EVALUATIONS).where(EVALUATIONS.c.run == run, EVALUATIONS.c.ordinal >= asked))
 
 
