@@ -99,10 +99,10 @@ def _key(create: bool) -> bytes | None:
         if create and not path.exists():
             _make(path)
         with path.open("rb") as file:
-            state, key = os.fstat(file.fileno()), file.read(_SIZE + 1)
+            status, key = os.fstat(file.fileno()), file.read(_SIZE + 1)
     except OSError:
         return None  # a run goes on without a signature: it is then to be trusted by name
-    private = os.name == "nt" or (state.st_uid == os.geteuid() and not state.st_mode & _OTHERS)
+    private = os.name == "nt" or (status.st_uid == os.geteuid() and not status.st_mode & _OTHERS)
     return key if private and len(key) == _SIZE else None
 
 
