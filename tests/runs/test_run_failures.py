@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import param
 import pytest
 
 from helpers.runs import assert_same_bits
-from zoviz import Run
-from zoviz.core.errors import OracleError
+from helpers.waiting import until
+from zoviz import Run, Store
+from zoviz.core.errors import MissingExtra, OracleError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Coordinate, Sphere
-from zoviz.problems import BlackBox, Problem
+from zoviz.problems import BlackBox, NonconvexQCQP, Problem
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
 
 # --- failures ---------------------------------------------------------------------------------------------------------
@@ -102,3 +105,60 @@ def test_no_feasible_point_is_said() -> None:
     assert "No feasible point was found." in result.message
     assert not result.success.any() and np.isnan(result.best_value).all() and np.isnan(result.best_feasible).all()
     assert (result.maxcv > 0).all()
+
+
+# --- measures that raise ----------------------------------------------------------------------------------------------
+
+
+class Unmeasurable(NonconvexQCQP):
+    """Its measures fail from the call ``first`` on: 1 is the start, 2 to 4 are steps, 5 is the end."""
+
+    __abstract = True
+
+    first = param.Integer(default=1)
+
+    calls = 0
+
+    def measures(self, *arguments: Any) -> dict[str, Array]:
+        self.calls += 1
+        if self.calls >= self.first:
+            raise MissingExtra("Expected torch, got none: install it.")
+        return super().measures(*arguments)
+
+
+@pytest.mark.parametrize("first", [1, 3, 5])
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_run_that_cannot_be_measured_ends_as_failed_with_its_sentence(
+    first: int, stored: bool, tmp_path: Path
+) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'zoviz.db'}") if stored else None
+    run = Run(problem=Unmeasurable(n=3, first=first), solver=ZOCEG(), replicas=2, iterations=3, store=store)
+    run.start()
+    until(lambda: not run.active)
+    run.stop()  # as a person does who sees nothing move
+    assert run.status == "failed" and run.message == "Expected torch, got none: install it."
+    with pytest.raises(MissingExtra, match="Expected torch"):
+        run.wait(30.0)
+    assert run.result.nit == min(first - 1, 3) and np.isnan(run.result.fun).all()
+    listed = [(record.status, record.message) for record in store.runs()] if store else [(run.status, run.message)]
+    assert listed == [("failed", "Expected torch, got none: install it.")]
+
+
+class Sticky(ZOCEG):
+    """Its end raises."""
+
+    __abstract = True
+
+    def close(self) -> None:
+        raise OSError("cannot be let go of")
+
+
+def test_what_raises_while_a_run_closes_is_its_error_unless_it_had_one() -> None:
+    run = Run(problem=NonconvexQCQP(n=3), solver=Sticky(), replicas=1, iterations=3)
+    with pytest.raises(OSError, match="cannot be let go of"):
+        run.run()
+    assert run.status == "failed" and run.message == "cannot be let go of"
+    run = Run(problem=Unmeasurable(n=3, first=2), solver=Sticky(), replicas=1, iterations=3)
+    with pytest.raises(MissingExtra):
+        run.run()
+    assert run.message.startswith("Expected torch")

@@ -85,9 +85,9 @@ def test_asking_and_telling_equals_a_run_or_is_refused(solver: str, problem: str
     if solver_of(solver).asks_derivatives:
         with pytest.raises(ValueError, match="Expected a method that asks for values, got .* asks for der"):
             AskTell(solver_of(solver), run.problem, **settings)
-        return
-    run.run()
-    session = AskTell(solver_of(solver), run.problem, **settings)
-    while not session.done:
-        answer(session, run.problem)
-    assert_same(session, run)
+    else:
+        run.run()
+        session = AskTell(solver_of(solver), run.problem, **settings)
+        while not session.done:
+            answer(session, run.problem)
+        assert_same(session, run)

@@ -71,7 +71,7 @@ class Result:
 def summarise(worker: Worker) -> Result:
     """The outcome so far of a worker that has begun."""
     oracle, state, units = worker.oracle, worker.state, worker.oracle.units
-    measured = measures.metrics(worker.seen, worker.solver, state, oracle.sample)
+    measured = _measured(worker)
     found = np.isfinite(oracle.best_f)
     message = worker.message or f"The run is {worker.status}."
     if not found.all() and not worker.problem.stochastic:
@@ -103,6 +103,17 @@ def summarise(worker: Worker) -> Result:
         trace=worker.trace,
         polished=worker.polished if units is None or worker.polished is None else units.point(worker.polished),
     )
+
+
+def _measured(worker: Worker) -> dict[str, Array]:
+    """Measures of the present state; NaN where a run that failed cannot be measured, as its points are known."""
+    try:
+        return measures.metrics(worker.seen, worker.solver, worker.state, worker.oracle.sample)
+    except Exception:
+        if worker.error is None:
+            raise
+        unknown = np.full(worker.oracle.calls.shape, np.nan)
+        return {"objective": unknown, "violation": unknown.copy()}
 
 
 class OptimizeResult(dict[str, Any]):

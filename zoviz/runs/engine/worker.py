@@ -100,20 +100,29 @@ class Worker:
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
         except Exception as error:
             self.error = error
-            self._end(RunStatus.FAILED, str(error) or type(error).__name__)
+            self._end(RunStatus.FAILED, _sentence(error))
         finally:
             self._close()
 
     def _close(self) -> None:
         """Write the last row, let go of what the problem holds open, and only then say that the run has ended."""
-        self.solver.close()
-        if self.state is not None:
-            self.trace.append(self._row())
-        self.problem.release()
+        for end in (self.solver.close, self._add_last_row, self.problem.release):
+            try:
+                end()
+            except Exception as error:
+                # The first error stays the run's: what raised in a step may well raise again here. Without this a
+                # run whose measures raise would never be seen to end.
+                if self.error is None:
+                    self.error = error
+                    self._end(RunStatus.FAILED, _sentence(error))
         outcome, self.message = self._outcome
         if self.recorder is not None:
             self.message = f"{self.message} {self.recorder.end(outcome)}".rstrip()
         self.status = outcome
+
+    def _add_last_row(self) -> None:
+        if self.state is not None:
+            self.trace.append(self._row())
 
     def make_oracle(self) -> Oracle:
         """An oracle that has not been asked anything."""
@@ -253,3 +262,7 @@ class Worker:
             measured = measured or self.measured()
             row = measures.row(self.seen, self.solver, self.state, self.info, self.oracle, measured, self.exact)
         return {"iteration": self.iteration, "seconds": self.seconds, **row}
+
+
+def _sentence(error: Exception) -> str:
+    return str(error) or type(error).__name__
