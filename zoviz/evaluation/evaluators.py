@@ -1,4 +1,4 @@
-"""Who evaluates the points of a batch: this thread, processes of our own, or an executor of the user's."""
+"""Evaluators: the points of a batch by this thread, by processes of our own, or by an executor of the user's."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ import numpy as np
 
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation
-from zoviz.evaluation.function_call import Call, Failure
-from zoviz.evaluation.worker_processes import Processes
+from zoviz.evaluation.function_call import Failure, FunctionCall
+from zoviz.evaluation.worker_processes import WorkerProcesses
 
 Workers: TypeAlias = int | Executor | Callable[..., Iterable[Any]]
-"""Who evaluates: so many processes, an executor, or a function that is called as ``map`` is."""
+"""The type of ``workers``: a number of processes, an executor, or a function that is called as ``map`` is."""
 
 
-class Crew:
-    """Those who evaluate one black box.
+class Evaluator:
+    """An evaluator of one black box's points: serially, by processes, by threads, or by a given executor or ``map``.
 
     Parameters
     ----------
@@ -37,13 +37,13 @@ class Crew:
 
     def __init__(self, workers: Workers | None, timeout: float | None, threads: bool = False) -> None:
         self._workers, self._timeout, self._threads = workers, timeout, threads
-        self._processes: Processes | None = None
+        self._processes: WorkerProcesses | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._workers, self._timeout, self._threads)
 
     def outcomes(self, call: Callable[[Any], Any], points: Sequence[Any]) -> Generator[tuple[int, Any], None, None]:
-        """Index and outcome of each point, as they come; to be closed where they are not read to the end."""
+        """Yield the index and the outcome of each point, as they come; close it where it is not read to the end."""
         workers = self._workers
         if hasattr(workers, "submit"):
             return _by_executor(workers, call, points)
@@ -55,14 +55,14 @@ class Crew:
         if self._threads:
             return _by_threads(count, call, points)
         if self._processes is None:
-            self._processes = Processes(call, count, self._timeout)
+            self._processes = WorkerProcesses(call, count, self._timeout)
         return self._processes.answers(points)
 
-    def once(self, call: Call, x: Array) -> Evaluation | Failure:
-        """The value at one point of a call that is not made again."""
+    def once(self, call: FunctionCall, x: Array) -> Evaluation | Failure:
+        """Return the outcome at one point of a call that is not repeated."""
         if self._timeout is None:
             return call(x)
-        processes = Processes(call, 1, self._timeout)
+        processes = WorkerProcesses(call, 1, self._timeout)
         try:
             return processes.outcomes([x])[0]
         finally:
@@ -78,7 +78,7 @@ class Crew:
 def _by_executor(
     executor: Any, call: Callable[[Any], Any], points: Sequence[Any]
 ) -> Generator[tuple[int, Any], None, None]:
-    """Outcomes as they come, from anything with ``submit``; what is not needed any more is cancelled.
+    """Yield outcomes as they come from anything with ``submit``; cancel what is no longer needed.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def _by_executor(
     finished: SimpleQueue[int] = SimpleQueue()
     try:
         if type(executor).__module__.startswith("distributed."):
-            call = _Cargo.of(call)
+            call = _PickledCall.of(call)
         for i, point in enumerate(points):
             # A name of its own: Dask takes two tasks with equal arguments for one, and noise would be the same twice.
             futures.append(executor.submit(_answer, call, point, uuid4().hex))
@@ -107,12 +107,12 @@ def _by_executor(
             future.cancel()
 
 
-class _Cargo(bytes):
-    """A pickled call that is unpickled where it is made: a Dask worker dies of a task that it cannot unpickle."""
+class _PickledCall(bytes):
+    """A pickled call, unpickled in the process that makes it: a Dask worker dies of a task that it cannot unpickle."""
 
     @classmethod
-    def of(cls, call: Callable[[Any], Any]) -> _Cargo:
-        """The call in Dask's own manner, which takes closures and what a notebook defines."""
+    def of(cls, call: Callable[[Any], Any]) -> _PickledCall:
+        """Pickle a call by Dask's own serialiser, which takes closures and what a notebook defines."""
         from distributed.protocol.pickle import dumps
 
         return cls(dumps(call))
@@ -122,12 +122,12 @@ class _Cargo(bytes):
 
 
 def _answer(call: Callable[[Any], Any], point: Any, name: str) -> Any:
-    """The outcome of a task, whatever its name."""
+    """Return the outcome of a task, whatever its name."""
     return call(point)
 
 
 def _result(future: Any) -> Any:
-    """The outcome, or the failure of a call that Dask gave up, since worker after worker died of it."""
+    """Return the outcome of a Dask task, or a failure if Dask gave it up since worker after worker died of it."""
     try:
         return future.result()
     except Exception as error:
@@ -140,7 +140,7 @@ def _result(future: Any) -> Any:
 def _by_threads(
     count: int, call: Callable[[Any], Any], points: Sequence[Any]
 ) -> Generator[tuple[int, Any], None, None]:
-    """Outcomes as they come, from so many threads of this batch; a thread goes on once its outcome has been read.
+    """Yield outcomes as they come from threads of this batch; a thread goes on once its outcome has been read.
 
     A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
     threads would go on while nobody knows yet what they have found.
@@ -172,7 +172,7 @@ def _by_threads(
 def _by_map(
     mapper: Callable[..., Iterable[Any]], call: Callable[[Any], Any], points: Sequence[Any]
 ) -> Generator[tuple[int, Any], None, None]:
-    """Outcomes in order, from anything that is called as ``map`` is.
+    """Yield outcomes in order from anything that is called as ``map`` is.
 
     Raises
     ------
@@ -188,7 +188,7 @@ def _by_map(
 
 
 def check_workers(workers: Workers | None, timeout: float | None, vectorised: bool) -> None:
-    """Refuse workers that cannot do what is asked of them.
+    """Refuse a value of ``workers`` that cannot evaluate in parallel.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A user's functions at one point or many: what they return made into numbers, or into a failure with its reason."""
+"""Calls of a user's functions at one point or many: numbers, or a failure with its reason, made of what they return."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ class Failure:
 
 
 def at(x: Array) -> str:
-    """Spell a point, or the shape of many."""
+    """Describe a point, or the shape of many, for a sentence."""
     return f"x = {np.array2string(x, threshold=8)}" if x.ndim == 1 else f"points of shape {x.shape}"
 
 
-class Call:
-    """One joint call of a user's functions. It can be pickled where they can.
+class FunctionCall:
+    """One joint call of a user's objective and constraints. It can be pickled where they can.
 
     Parameters
     ----------
@@ -59,14 +59,14 @@ class Call:
         self.objective, self.constraints, self.joint, self.m = objective, constraints, joint, m
 
     def __call__(self, x: Array) -> Evaluation | Failure:
-        """The value at one point (n,), or why there is none."""
+        """Return the value at one point (n,), or the failure that took its place."""
         try:
             return self.value(x)
         except Exception as error:
             return Failure(error)
 
     def value(self, x: Array) -> Evaluation:
-        """The values at a point (n,), or at points (..., n) for functions that take several at once.
+        """Return the values at a point (n,), or at points (..., n) for functions that take several at once.
 
         Raises
         ------
@@ -97,7 +97,7 @@ class Call:
         return value[0], np.empty((*shape, 0)) if not self.m and value[1] is None else value[1]
 
     def constrain(self, x: Array, shape: tuple[int, ...]) -> Any:
-        """What the constraints return, a list of them stacked; (..., 0) where there are none."""
+        """Return what the constraints return, a list of them stacked to (..., m); (..., 0) where there are none."""
         if self.constraints is None:
             return np.empty((*shape, 0))
         if not isinstance(self.constraints, Sequence):
@@ -110,12 +110,12 @@ class Call:
 
 
 def zero(x: Array) -> float:
-    """Stand for an objective where the constraints alone are wanted."""
+    """Return 0: an objective where the constraints alone are wanted."""
     return 0.0
 
 
 def numbers(value: Any, who: str) -> Array:
-    """The value as an array of floats.
+    """Return a value as an array of floats.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""One launch of a program: the files that it reads and writes, and what is made of them."""
+"""One launch of a program: the files that it reads and writes, and the value that is read from them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoviz.core.types import Array, Evaluation, Printed
 from zoviz.evaluation.program_io import Outputs, read, written
 
 TAIL = 10_000
-"""Bytes of what a launch printed that are kept in memory, of each of its two streams."""
+"""Largest number of bytes of each of a launch's two streams that are held in memory."""
 
 _MOST = 1 << 24
 """Characters that are read for numbers."""
@@ -23,7 +23,7 @@ PLACE = re.compile(r"\{(input|output)(\.\w+)?\}")
 
 
 class Launch:
-    """The files of one launch.
+    """The files and streams of one launch of a program.
 
     Parameters
     ----------
@@ -67,15 +67,15 @@ class Launch:
         return "json" if path.suffix == ".json" else self._form
 
     def start_from(self, x: Array) -> None:
-        """Write the point."""
+        """Write the point to the launch's input file."""
         self._input.write_text(written(x, self._form_of(self._input)), encoding="utf-8")
 
     def stdin(self) -> IO[bytes]:
-        """The point, where no file's name says where it is."""
+        """The point as bytes for standard input, where no input file is named in the command."""
         return open(os.devnull if self._reads else self._input, "rb")
 
     def value(self, outputs: Outputs) -> Evaluation:
-        """The value that was written.
+        """Read the value that the program wrote.
 
         Raises
         ------
@@ -91,12 +91,12 @@ class Launch:
         return read(text, self._form_of(source), outputs, where)
 
     def last_words(self) -> str:
-        """The last line that it printed, for sentences."""
+        """The last line that the program printed, for sentences."""
         lines = (_tail(self.stderr).strip() or _tail(self.stdout).strip()).splitlines()
         return f" (it printed {lines[-1].strip()[:200]!r})" if lines else ""
 
     def printed(self, status: str, seconds: float) -> Printed:
-        """What it printed, at most the last 10,000 bytes of each stream; empty files of the log are removed."""
+        """Return what the program printed, at most the last 10,000 bytes of each stream; remove empty log files."""
         texts = [_tail(path) for path in (self.stdout, self.stderr)]
         for path, text in zip((self.stdout, self.stderr), texts, strict=True):
             if not text:
@@ -105,7 +105,7 @@ class Launch:
 
 
 def _tail(path: Path) -> str:
-    """The end of a file; nothing where there is none."""
+    """Return the last bytes of a file; nothing where there is no file."""
     try:
         with open(path, "rb") as file:
             file.seek(max(0, path.stat().st_size - TAIL))
@@ -115,7 +115,7 @@ def _tail(path: Path) -> str:
 
 
 def signal_name(number: int) -> str:
-    """SIGSEGV and the like."""
+    """Return the name of a signal by its number, such as SIGSEGV."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -16,15 +16,15 @@ from collections.abc import Mapping, Sequence
 from typing import IO, Any
 
 _GUARD = "trap '' HUP INT QUIT TERM; echo; read -r line; kill -KILL 0"
-"""It says when it is deaf to what a program may send to its own group; nothing starts before."""
+"""The guard of the group: it prints a line once it ignores HUP, INT, QUIT and TERM; programs start only then."""
 
 
 class Ended(Exception):
-    """The group has been ended: nothing may start in it any more."""
+    """Raised where a program is to start in a group that has been ended."""
 
 
-class Group:
-    """One program and all that it starts, to be used in a ``with`` statement."""
+class ProcessGroup:
+    """A process group with one program and all that it starts, to be used in a ``with`` statement."""
 
     def __init__(self) -> None:
         self._lock, self.ended = threading.Lock(), False
@@ -44,7 +44,7 @@ class Group:
             with self._guard.stdout as said:
                 said.readline()
 
-    def __enter__(self) -> Group:
+    def __enter__(self) -> ProcessGroup:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -63,7 +63,7 @@ class Group:
         streams: tuple[IO[bytes] | int, IO[bytes], IO[bytes]],
         timeout: float | None,
     ) -> int | None:
-        """Exit status of a program, negative for a signal's; None where it took too long and was ended.
+        """Run a program to its end: exit status, negative for a signal's, None where it took too long and was ended.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Group:
         self._kill()
 
     def end(self) -> None:
-        """Kill the program and all that it has started; nothing starts here any more."""
+        """Kill the program and all that it has started; nothing can be started in the group any more."""
         with self._lock:
             self.ended = True
         self._kill()

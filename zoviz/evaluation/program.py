@@ -1,4 +1,4 @@
-"""A program that is launched once for every point, and what comes of a launch."""
+"""A program that is launched once for every point, with retries and a time limit."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation, Printed
 from zoviz.evaluation.function_call import Failure
 from zoviz.evaluation.launch import PLACE, Launch, signal_name
-from zoviz.evaluation.process_group import Ended, Group
+from zoviz.evaluation.process_group import Ended, ProcessGroup
 from zoviz.evaluation.program_io import Outputs
 
 
-class Told(NamedTuple):
-    """A value, or why there is none, and what the launches printed."""
+class LaunchOutcome(NamedTuple):
+    """The outcome of a point: a value or a failure, and what its launches printed."""
 
     outcome: Evaluation | Failure
     printed: tuple[Printed, ...]
@@ -28,7 +28,7 @@ class Told(NamedTuple):
 
 @dataclass
 class Program:
-    """A command, launched once for every point: it can be pickled, and travels to other processes.
+    """A command that is launched once for every point; it can be pickled and sent to other processes.
 
     Attributes
     ----------
@@ -55,20 +55,20 @@ class Program:
     retries: int
     folder: str | None
     log_folder: str | None
-    _groups: set[Group] = field(default_factory=set, repr=False)
+    _groups: set[ProcessGroup] = field(default_factory=set, repr=False)
     _ends: int = 0
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_groups": set()}
 
     def end(self) -> None:
-        """End what is under way in this process."""
+        """End all launches that are under way in this process."""
         self._ends += 1
         for group in self._groups.copy():
             group.end()
 
-    def __call__(self, task: tuple[int, Array]) -> Told:
-        """Launch it for a point (n,) with the number of its call, again where that failed."""
+    def __call__(self, task: tuple[int, Array]) -> LaunchOutcome:
+        """Launch the command for a point (n,) with the number of its call, again as often as ``retries`` says."""
         number, x = task
         printed: list[Printed] = []
         ends, attempt = self._ends, 0
@@ -76,7 +76,7 @@ class Program:
             attempt += 1
             outcome = self._attempt(number, attempt, x, printed)
             if isinstance(outcome, Evaluation) or attempt > self.retries or self._ends != ends:
-                return Told(outcome, tuple(printed))
+                return LaunchOutcome(outcome, tuple(printed))
 
     def _attempt(self, number: int, attempt: int, x: Array, printed: list[Printed]) -> Evaluation | Failure:
         with tempfile.TemporaryDirectory(prefix="zoviz-", ignore_cleanup_errors=True) as place:
@@ -107,8 +107,8 @@ class Program:
                     printed.append(launch.printed(status, time.perf_counter() - begun))
 
     def _run(self, launch: Launch) -> int | None:
-        """Exit status; None: it took too long."""
-        with Group() as group:
+        """Run one launch: its exit status, or None where it took too long."""
+        with ProcessGroup() as group:
             self._groups.add(group)
             try:
                 with launch.stdin() as stdin, open(launch.stdout, "wb") as out, open(launch.stderr, "wb") as errors:
@@ -125,7 +125,7 @@ def _spelt(code: int | None) -> str:
 
 
 def words(command: str | Sequence[str], form: str) -> tuple[str, ...]:
-    """The words of a command; those that name something that exists here are made absolute.
+    """Split a command into words; make absolute those that name something that exists here.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""How a point is written for a program, and how its numbers are read."""
+"""Formats a point for a program, and parses the numbers that the program wrote: text, JSON, or NOMAD's convention."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ IGNORED = ("CNT_EVAL", "EXTRA_O", "NOTHING", "-", "BBO_UNDEFINED", "STAT_AVG", "
 
 @dataclass(frozen=True)
 class Outputs:
-    """What a program's outputs mean.
+    """The meaning of a program's outputs, in their order: objective, constraint, or none.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Outputs:
 
     @property
     def spelt(self) -> str:
-        """For sentences."""
+        """The expected outputs, for sentences."""
         return (
             f"{self.count} numbers (f, then {len(self.h)} of h)"
             if self.count == len(self.h) + 1
@@ -47,7 +47,7 @@ class Outputs:
 
 
 def outputs(types: str | Sequence[str] | None, m: int | None) -> Outputs:
-    """What NOMAD's names of the outputs say; without names f comes first, then h.
+    """Parse NOMAD's names of the outputs; without names f comes first, then h.
 
     Raises
     ------
@@ -75,14 +75,14 @@ def outputs(types: str | Sequence[str] | None, m: int | None) -> Outputs:
 
 
 def written(x: Array, form: str) -> str:
-    """A point (n,) as text, every number exact to the last bit."""
+    """Format a point (n,) as text from which every number is read back to the last bit."""
     if form == "json":
         return json.dumps(x.tolist()) + "\n"
     return (" " if form == "nomad" else "\n").join(map(repr, x.tolist())) + "\n"
 
 
 def read(text: str, form: str, outputs: Outputs, where: str) -> Evaluation:
-    """The value that a program wrote.
+    """Parse the value f, h that the program wrote.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def _items(text: str, where: str) -> list[Any]:
 
 
 def _number(item: Any, where: str) -> float:
-    """A number; Fortran's 1.0D+00 is one too."""
+    """Parse a number, Fortran's 1.0D+00 too."""
     try:
         if isinstance(item, str):
             return float(item.upper().replace("D", "E"))

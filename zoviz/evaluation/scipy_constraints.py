@@ -1,4 +1,4 @@
-"""Bounds and constraints in SciPy's forms, made into a box and one function h <= 0; SciPy itself is not needed."""
+"""Turns SciPy's forms of bounds and constraints into a box and one function h <= 0, without SciPy."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoviz.evaluation.function_call import numbers
 
 
 class TwoEnds(Protocol):
-    """Bounds as two arrays, like SciPy's ``Bounds``."""
+    """A protocol for bounds as two arrays, like SciPy's ``Bounds``."""
 
     @property
     def lb(self) -> ArrayLike:
@@ -36,19 +36,19 @@ FORMS = (
 
 
 class WithArguments:
-    """x to function(x, *arguments); unlike a closure it can be pickled."""
+    """A function x -> function(x, *arguments) that can be pickled, unlike a closure."""
 
     def __init__(self, function: Callable[..., Any], arguments: Any) -> None:
         self._function = function
         self._arguments = tuple(arguments) if isinstance(arguments, (tuple, list)) else (arguments,)
 
     def __call__(self, x: Array) -> Any:
-        """What the function returns."""
+        """Call the function at x with the further arguments."""
         return self._function(x, *self._arguments)
 
 
 class Between:
-    """lower <= c(x) <= upper as rows h <= 0: lower - c, then c - upper; a row without a finite bound is left out.
+    """A two-sided constraint as rows h <= 0: lower - c(x), then c(x) - upper, without rows of infinite bounds.
 
     Parameters
     ----------
@@ -71,7 +71,7 @@ class Between:
             raise ValueError(f"Expected lb <= ub in {name}, got lb = {lower!r:.60} and ub = {upper!r:.60}.")
 
     def __call__(self, x: Array) -> Array:
-        """The rows at x (n,)."""
+        """Return the rows at x (n,), shape (m,)."""
         c = np.atleast_1d(numbers(self._function(x), self._name))
         try:
             lower, upper = np.broadcast_to(self._lower, c.shape), np.broadcast_to(self._upper, c.shape)
@@ -83,32 +83,32 @@ class Between:
 
 
 class Linear:
-    """x to A x, A (k, n)."""
+    """The function x -> A x for A of shape (k, n)."""
 
     def __init__(self, matrix: Any) -> None:
         dense = matrix.toarray() if hasattr(matrix, "toarray") else matrix
         self._matrix = np.atleast_2d(np.asarray(dense, dtype=float))
 
     def __call__(self, x: Array) -> Array:
-        """A x, shape (k,)."""
+        """Return A x, shape (k,)."""
         if self._matrix.shape[1] != x.size:
             raise OracleError(f"Expected A of a LinearConstraint with {x.size} columns, got {self._matrix.shape}.")
         return self._matrix @ x
 
 
 class Stacked:
-    """The rows of several constraints, one after the other."""
+    """Several constraints as one function, their rows one after the other."""
 
     def __init__(self, parts: Sequence[Callable[[Array], Any]]) -> None:
         self._parts = tuple(parts)
 
     def __call__(self, x: Array) -> Array:
-        """h(x), shape (m,)."""
+        """Return h(x), shape (m,)."""
         return np.concatenate([np.atleast_1d(part(x.copy())) for part in self._parts])
 
 
 def stacked(constraints: Any) -> Stacked | None:
-    """One function h(x) <= 0 of all constraints, None where there are none.
+    """Return one function h(x) <= 0 of all constraints; None where there are none.
 
     Parameters
     ----------
@@ -153,7 +153,7 @@ def _from_dict(one: Mapping[str, Any], name: str) -> Between:
 
 
 def box(bounds: Bounds | None, x0: ArrayLike | None) -> Box:
-    """The box of n pairs (None: no bound) or of an object with ``lb`` and ``ub``; without either, all of R^n.
+    """Return the box of n pairs (None: no bound) or of an object with ``lb`` and ``ub``; without either, all of R^n.
 
     Raises
     ------

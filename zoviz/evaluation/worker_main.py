@@ -1,4 +1,4 @@
-"""What a process does that evaluates a black box for another."""
+"""The main loop of a worker process: receive a point, evaluate, send the outcome."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoviz.evaluation.function_call import Failure
 
 
 def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> None:
-    """Evaluate what comes, until the other end is closed."""
+    """Evaluate the points that come over a connection until its other end is closed."""
     for one in inherited:  # else the other ends would seem open when the parent has gone
         one.close()
     if hasattr(os, "setsid"):
@@ -43,7 +43,7 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
 
 
 def _end_with_parent() -> None:
-    """A call that hangs must not outlive a parent that was killed and could not end it."""
+    """End this process when its parent is gone: a call that hangs must not outlive a parent that was killed."""
     parent = multiprocessing.parent_process()
     if parent is None:
         return
@@ -54,7 +54,7 @@ def _end_with_parent() -> None:
 
 
 def _portable(outcome: Any) -> Any:
-    """The outcome; an error that cannot be pickled is replaced by its text."""
+    """Return the outcome; an error that cannot be pickled is replaced by its text."""
     if not isinstance(outcome, Failure):
         return outcome
     error = outcome.error

@@ -1,4 +1,4 @@
-"""Processes that evaluate a black box and can be ended: a call that hangs costs its timeout, never the run.
+"""A pool of worker processes that can be killed: a call that hangs costs its timeout, never the run.
 
 Why processes of our own: a thread cannot be ended, and one that hangs keeps the interpreter from exiting;
 ``concurrent.futures.ProcessPoolExecutor`` has no way to end one of its processes and go on with the others.
@@ -33,17 +33,17 @@ from zoviz.evaluation.function_call import Failure, at
 from zoviz.evaluation.worker_main import serve
 
 START_SECONDS = 60.0
-"""A process that has not imported the functions by then will not."""
+"""Seconds after which a process that has not imported the functions is taken never to do so."""
 
 _GREETING = -1
 
 
 class _Refused(Exception):
-    """A fresh process cannot import the functions."""
+    """Raised where a fresh process cannot import the user's functions."""
 
 
-class Processes:
-    """Up to ``count`` processes, started when first needed.
+class WorkerProcesses:
+    """A pool of up to ``count`` worker processes, started when first needed.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ class Processes:
 
     def __init__(self, call: Callable[[Array], Any], count: int, timeout: float | None) -> None:
         self._call, self._count, self._timeout = call, count, timeout
-        self._members: list[_Member] = []
+        self._members: list[_WorkerProcess] = []
         self._shipment: tuple[str, Any] | None = None
         self._finalizer = weakref.finalize(self, _end, self._members, os.getpid())
 
@@ -68,11 +68,11 @@ class Processes:
         return type(self), (self._call, self._count, self._timeout)
 
     def outcomes(self, points: Sequence[Array]) -> list[Any]:
-        """What the call returned at each point, in order; raises as ``answers`` does."""
+        """Return what the call returned at each point, in order; raises as ``answers`` does."""
         return [answer for _, answer in sorted(self.answers(points), key=lambda pair: pair[0])]
 
     def answers(self, points: Sequence[Array]) -> Generator[tuple[int, Any], None, None]:
-        """Index of each point and what the call returned there, as they come.
+        """Yield the index of each point and what the call returned there, as they come.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class Processes:
                 self.close()  # also on Ctrl-C: what is under way would answer the next batch
 
     def _fork(self, reason: str) -> list[int]:
-        """Go on with forks, where fresh processes cannot import the functions; gives back what was under way.
+        """Change to forked processes, where fresh ones cannot import the functions; return the points under way.
 
         E.g. a module that a server or a test runner loaded by its path: this process alone has it.
         """
@@ -111,14 +111,14 @@ class Processes:
         return lost
 
     def _start(self, count: int) -> None:
-        """Start as many processes as there is work for, beside those that are free or have yet to greet."""
+        """Start processes for the pending points, counting idle and still-starting ones."""
         busy = sum(member.task is not None and member.task >= 0 for member in self._members)
         while len(self._members) < min(self._count, busy + count):
             self._shipment = self._shipment or _shipment(self._call)
-            self._members.append(_Member(*self._shipment, [member.connection for member in self._members]))
+            self._members.append(_WorkerProcess(*self._shipment, [member.connection for member in self._members]))
 
     def _collect(self, points: Sequence[Array], answers: list[tuple[int, Any]]) -> None:
-        """Wait for the next answer, end or deadline."""
+        """Wait for the next answer, end or deadline of a process."""
         busy = [member for member in self._members if member.task is not None]
         seconds = min(member.deadline for member in busy) - time.monotonic()
         wait([member.connection for member in busy], None if seconds == np.inf else max(seconds, 0.0))
@@ -134,8 +134,8 @@ class Processes:
                 answers.append((task, answer))
 
 
-class _Member:
-    """One process and what it is doing: a task, the greeting after its start, or (None) nothing."""
+class _WorkerProcess:
+    """One worker process and what it is doing: a task, its start-up greeting, or (None) nothing."""
 
     def __init__(self, method: str, cargo: Any, siblings: list[Connection]) -> None:
         context: Any = multiprocessing.get_context(method)
@@ -151,7 +151,7 @@ class _Member:
         self.deadline = time.monotonic() + START_SECONDS
 
     def give(self, task: int, points: Sequence[Array], timeout: float | None) -> None:
-        """Send a point."""
+        """Send a point to the process."""
         self.task = task
         self.deadline = np.inf if timeout is None else time.monotonic() + timeout
         self._seconds = timeout
@@ -159,7 +159,7 @@ class _Member:
             self.connection.send(points[task])
 
     def answer(self, points: Sequence[Array]) -> Any:
-        """What came back, None while nothing did; ``task`` is None afterwards unless the process is to be ended."""
+        """Return what came back, None while nothing did; ``task`` is None afterwards unless it is to be killed."""
         try:
             if not self.connection.poll():
                 return None if time.monotonic() < self.deadline else self._late(points)
@@ -193,7 +193,7 @@ class _Member:
         return Failure(OracleError(f"Expected a value, got a process that ended with exit code {code} at {where}."))
 
     def end(self) -> None:
-        """End the process and all that it has started."""
+        """Kill the process and all that it has started."""
         with contextlib.suppress(OSError):
             if hasattr(os, "killpg"):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -202,14 +202,14 @@ class _Member:
         self.connection.close()
 
 
-def _end(members: list[_Member], owner: int) -> None:
+def _end(members: list[_WorkerProcess], owner: int) -> None:
     if os.getpid() == owner:  # a fork has a copy of the list
         while members:
             members.pop().end()
 
 
 def _shipment(call: Callable[[Array], Any]) -> tuple[str, Any]:
-    """How to start a process for these functions, and what to hand it."""
+    """Return how to start a process for these functions, and the bytes to send it."""
     fresh = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
     script = getattr(sys.modules["__main__"], "__file__", None)
     try:

@@ -1,4 +1,4 @@
-"""One cell of a study: what it consists of, and how it is brought to its end wherever it is done."""
+"""One cell of a study: its identity, and how it is run to its end in this process or in another."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner
 
 DONE = (RunStatus.FINISHED, RunStatus.FAILED)
-"""Statuses of a cell with which nothing is left to do, unless what failed is to be run again."""
+"""Statuses of a cell that needs no more work, unless failed cells are to be run again."""
 
 _EVERY = 0.5
-"""Seconds between two looks at a cell that another process is at work on."""
+"""Seconds between two looks at a cell that another process is running."""
 
 
 class Cell(NamedTuple):
-    """A problem, a solver, the values of their parameters and a seed; its replicas run in lock-step.
+    """One run of a study: a problem, a solver, values of their parameters and a seed; its replicas run in lock-step.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Cell(NamedTuple):
 
 
 class Parcel(NamedTuple):
-    """What it takes to do a cell: objects, or the recipes of both for another process.
+    """A cell with what running it takes: the objects, or the recipes of both for another process.
 
     ``failed`` is when a run that has failed, and is to be run again, was last heard of; one that failed later is done.
     """
@@ -62,7 +62,7 @@ class Parcel(NamedTuple):
 
 
 def identify(study: str, place: tuple[str, str], problem: Problem, solver: Solver, settings: Mapping[str, Any]) -> str:
-    """32 hexadecimal digits that follow from all that decides the outcome.
+    """Return the cell's id, 32 hexadecimal digits that depend on all that decides its outcome.
 
     Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
     """
@@ -76,7 +76,7 @@ def identify(study: str, place: tuple[str, str], problem: Problem, solver: Solve
 
 
 def fitted(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> tuple[Problem, Solver]:
-    """Twins with these values set.
+    """Return clones of the problem and the solver with the cell's values set.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def fitted(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> tuple
 
 
 def perform(store: Store, parcel: Parcel) -> str:
-    """Do a cell, go on with it where it ended early, or wait for the process that is at work on it.
+    """Run a cell, resume it where it ended early, or wait for the process that is running it.
 
     A run that was interrupted or stopped goes on from its last checkpoint, and so does one that failed where the parcel
     says that it is to be run again.
@@ -126,7 +126,7 @@ def perform(store: Store, parcel: Parcel) -> str:
 
 
 def wrapped(parcel: Parcel) -> Parcel:
-    """The same for another process.
+    """Return the parcel with recipes in the place of objects, for another process.
 
     Raises
     ------
@@ -144,7 +144,7 @@ def wrapped(parcel: Parcel) -> Parcel:
 
 
 def perform_elsewhere(store: Store, parcel: Parcel) -> str:
-    """``perform`` for a parcel of recipes."""
+    """Rebuild a parcel's objects from their recipes and ``perform`` it."""
     trusted = (*store.trusted, *names([parcel.problem, parcel.solver]))
     problem, solver = (rebuild(one, trusted=trusted) for one in (parcel.problem, parcel.solver))
     return perform(store, parcel._replace(problem=problem, solver=solver))

@@ -1,4 +1,4 @@
-"""Processes that do the cells of a study."""
+"""A pool of processes that run the cells of a study."""
 
 from __future__ import annotations
 
@@ -13,17 +13,12 @@ from tqdm import tqdm
 from zoviz.core.errors import ZovizError
 
 LOST = "the store did not take them"
-"""Why a cell is still missing of which nobody said that it failed."""
+"""Default reason for a cell that has no stored result and reported no error."""
 
 
 @contextmanager
-def crew(workers: int) -> Iterator[Executor]:
-    """So many processes of this machine; Ctrl-C ends them at once, and the store has what they came to.
-
-    Parameters
-    ----------
-    workers : int
-    """
+def process_pool(workers: int) -> Iterator[Executor]:
+    """Return a pool of so many processes of this machine; Ctrl-C ends them at once, and the store has their runs."""
     others = set(active_children())
     context = get_context("spawn")  # a fork would inherit threads' locks and the store's connections
     deaf = (signal.SIGINT, signal.SIG_IGN)
@@ -36,8 +31,8 @@ def crew(workers: int) -> Iterator[Executor]:
             raise
 
 
-def gathered(futures: Sequence[Future[str]], bar: tqdm) -> str:
-    """Wait for all; why the last one was lost that was lost with its worker.
+def wait_for_all(futures: Sequence[Future[str]], bar: tqdm) -> str:
+    """Wait for all futures and return the reason that the last crashed worker gave.
 
     Parameters
     ----------

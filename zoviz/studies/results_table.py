@@ -1,4 +1,4 @@
-"""Results of a study, one row a replica."""
+"""The results of a study as a table with one row for each replica."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from zoviz.runs.store import Store
 from zoviz.studies.cell import Cell
 
 MEASURES = ("objective", "violation", "best_value", "calls", "failures", "iterations", "seconds")
-"""Columns of numbers, before those of first hits."""
+"""The columns of numbers that stand before those of first hits."""
 
 
 def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """The outcome of every replica of every cell that has an iterate.
+    """Return the outcome of every replica of every cell that has an iterate.
 
     Returns
     -------
@@ -58,7 +58,7 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 def dataset(table: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> Any:
-    """An ``xarray.Dataset`` of the numbers, with dimensions problem, solver, set, seed and replica.
+    """Return an ``xarray.Dataset`` of the numbers, with dimensions problem, solver, set, seed and replica.
 
     Every parameter that a set has a value for is a coordinate along ``set``.
 
@@ -90,7 +90,7 @@ def dataset(table: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> Any:
 def _arrays(
     table: Sequence[dict[str, Any]], cells: Mapping[str, Cell], sets: list[dict[str, Any]], axes: dict[str, list[Any]]
 ) -> dict[str, np.ndarray]:
-    """Every number of the table by name, an axis for each of ``axes``."""
+    """Return every number of the table by name, with an axis for each of ``axes``."""
     place = {str(values): i for i, values in enumerate(sets)}
     names = [name for name in (table[0] if table else {}) if name in MEASURES or name.startswith("calls to ")]
     arrays = {name: np.full([len(axis) for axis in axes.values()], np.nan) for name in names}

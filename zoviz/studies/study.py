@@ -1,4 +1,4 @@
-"""Problems x solvers x parameter sets x seeds: stored, resumable, in lock-step or spread over workers."""
+"""Studies: problems x solvers x parameter sets x seeds, stored, resumable, in this process or by several."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.studies import cell, results_table
 from zoviz.studies.cell import DONE, Cell, Parcel
-from zoviz.studies.process_pool import LOST, crew, gathered
+from zoviz.studies.process_pool import LOST, process_pool, wait_for_all
 
 
 class Study:
@@ -109,12 +109,12 @@ class Study:
 
     @property
     def missing(self) -> list[Cell]:
-        """Cells that have not ended: neither finished nor failed."""
+        """Return the cells that have neither finished nor failed."""
         status = self.statuses()
         return [cell for cell in self.cells if status[cell.id] not in DONE]
 
     def statuses(self) -> dict[str, RunStatus | None]:
-        """The status of every cell's run by id, also where it was deleted; None for those that have not begun."""
+        """Return the status of every cell's run by id, deleted ones too; None for those that have not begun."""
         found = (one for deleted in (False, True) for one in self.store.runs(study=self.name, deleted=deleted))
         known = {record.id: record.status for record in found}
         return {cell.id: known.get(cell.id) for cell in self.cells}
@@ -127,7 +127,7 @@ class Study:
         retries: int = 3,
         keep_failed: bool = False,
     ) -> Study:
-        """Do what is missing, and again what failed before.
+        """Run the cells that are missing, and those that failed before once more.
 
         Parameters
         ----------
@@ -161,11 +161,11 @@ class Study:
         return self
 
     def _failures(self) -> dict[str, float]:
-        """When those that failed, and are not deleted, were last heard of, by id."""
+        """Return the time of the last sign of life of each failed and not deleted cell, by id."""
         return {record.id: record.updated for record in self.store.runs(study=self.name, status=RunStatus.FAILED)}
 
     def _due(self, before: Mapping[str, float]) -> list[Parcel]:
-        """What is missing, and what had failed ``before`` and was not run since."""
+        """Return the cells that are missing, and those whose failure is the one in ``before``."""
         status, now = self.statuses(), self._failures()
         again = {id: when for id, when in before.items() if now.get(id) == when}
         return [
@@ -175,25 +175,25 @@ class Study:
         ]
 
     def _in_turn(self, due: list[Parcel], bar: tqdm) -> str:
-        """Do cells here; why one would still be missing."""
+        """Run cells in this process; return the reason for one that would still be missing."""
         for parcel in due:
             cell.perform(self.store, parcel)
             bar.update()
         return LOST
 
     def _spread(self, due: list[Parcel], workers: int, executor: Executor | None, bar: tqdm) -> str:
-        """Hand out cells; why the last one was lost, if one was."""
+        """Submit cells to an executor; return the reason that the last crashed worker gave, if one did."""
         parcels = [cell.wrapped(parcel) for parcel in due]
-        with crew(workers) if executor is None else nullcontext(executor) as hands:
-            futures = [hands.submit(cell.perform_elsewhere, self.store, parcel) for parcel in parcels]
-            return gathered(futures, bar)
+        with process_pool(workers) if executor is None else nullcontext(executor) as pool:
+            futures = [pool.submit(cell.perform_elsewhere, self.store, parcel) for parcel in parcels]
+            return wait_for_all(futures, bar)
 
     def table(self) -> list[dict[str, Any]]:
-        """One row for each replica of each cell that has begun; see ``results_table.rows``."""
+        """Return one row for each replica of each cell that has begun; see ``results_table.rows``."""
         return results_table.rows(self.store, self.cells)
 
     def dataset(self) -> Any:
-        """The same as an ``xarray.Dataset`` with dimensions problem, solver, set, seed and replica; NaN where missing.
+        """Return an ``xarray.Dataset`` with dimensions problem, solver, set, seed and replica; NaN where missing.
 
         Raises
         ------
@@ -204,12 +204,12 @@ class Study:
 
 
 def grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
-    """Every combination, as parameter sets: ``grid({"n": [5, 10], "primal_step": [0.1, 0.01]})`` has four."""
+    """Return all combinations as parameter sets: ``grid({"n": [5, 10], "primal_step": [0.1, 0.01]})`` has four."""
     return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())]
 
 
 def draws(ranges: Mapping[str, tuple[str, float, float]], count: int, seed: int = 0) -> list[dict[str, float]]:
-    """Random parameter sets.
+    """Draw random parameter sets.
 
     Parameters
     ----------

@@ -17,7 +17,7 @@ import pytest
 from helpers.faulty_black_box import BOX, POINTS, UNSCALED, alive
 from helpers.programs import gone
 from zoviz import Run
-from zoviz.evaluation.worker_processes import Processes
+from zoviz.evaluation.worker_processes import WorkerProcesses
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOCEG
 
@@ -70,7 +70,7 @@ def test_a_hang_costs_one_timeout_and_is_counted(name: str, functions: ModuleTyp
 
 
 def test_hangs_in_several_processes_are_waited_for_together(functions: ModuleType) -> None:
-    processes = Processes(lambda x: time.sleep(60.0), 4, 0.5)
+    processes = WorkerProcesses(lambda x: time.sleep(60.0), 4, 0.5)
     try:
         started = time.monotonic()
         outcomes = processes.outcomes(list(np.zeros((8, 2))))

@@ -14,7 +14,7 @@ from zoviz.core.errors import OracleError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
-from zoviz.evaluation.evaluators import Crew, Workers
+from zoviz.evaluation.evaluators import Evaluator, Workers
 from zoviz.evaluation.function_call import Failure, at
 from zoviz.evaluation.scipy_constraints import Bounds, box
 from zoviz.problems.base import Problem
@@ -82,12 +82,12 @@ class Simulation(Problem):
         self._m = self.m_constraints
         self.domain = box(self.bounds, self.x0)
         self._start = None if self.x0 is None else self._checked_start()
-        self._crew = self._hire()
+        self._evaluator = self._make_evaluator()
         self._mishap = ""
 
-    def _hire(self) -> Crew:
+    def _make_evaluator(self) -> Evaluator:
         """Those who evaluate."""
-        return Crew(self.workers, self.timeout)
+        return Evaluator(self.workers, self.timeout)
 
     def clone(self) -> Self:
         """A twin around the same functions or program."""
@@ -166,14 +166,14 @@ class Simulation(Problem):
 
     def release(self) -> None:
         """End the processes that evaluate; the next evaluation starts new ones."""
-        self._crew.close()
+        self._evaluator.close()
 
     def call(self, m: int | None) -> Callable[[Any], Any]:
         """What gives the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
         raise NotImplementedError(f"{type(self).__name__} must define call(m).")
 
     def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
-        return self._crew.outcomes(self.call(self.m), points)
+        return self._evaluator.outcomes(self.call(self.m), points)
 
     def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
         """Values at points (k, n), by whoever evaluates.

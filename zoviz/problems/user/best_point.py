@@ -66,7 +66,7 @@ class Recorded(BlackBox):
     def clone(self) -> Self:
         """A twin that writes into the same ledger."""
         twin = super().clone()
-        twin.ledger, twin._crew = self.ledger, self._crew
+        twin.ledger, twin._evaluator = self.ledger, self._evaluator
         return twin
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.evaluators import check_workers
-from zoviz.evaluation.function_call import Call, Failure, zero
+from zoviz.evaluation.function_call import Failure, FunctionCall, zero
 from zoviz.evaluation.scipy_constraints import Bounds
 from zoviz.problems.user.base import Simulation
 
@@ -99,9 +99,9 @@ class BlackBox(Simulation):
         super().__init__(**({"x0": x0, "m_constraints": m} | params))
         check_workers(self.workers, self.timeout, self.vectorised)
 
-    def call(self, m: int | None) -> Call:
+    def call(self, m: int | None) -> FunctionCall:
         """One joint call of the functions."""
-        return Call(self.objective, self.constraints, self.joint, m)
+        return FunctionCall(self.objective, self.constraints, self.joint, m)
 
     def _count_constraints(self) -> int:
         if self.joint:
@@ -110,7 +110,7 @@ class BlackBox(Simulation):
             return 0
         if isinstance(self.constraints, Sequence):
             return len(self.constraints)
-        value = self._crew.once(Call(zero, self.constraints, False, None), self.start)
+        value = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), self.start)
         if isinstance(value, Failure):
             value.error.add_note("The call was to count the constraints: with m given it is not needed.")
             raise value.error
@@ -118,7 +118,7 @@ class BlackBox(Simulation):
 
     def probe(self) -> Evaluation | Failure:
         """The value at ``start`` by one call; m is known afterwards."""
-        value = self._crew.once(self.call(self._m), self.start)
+        value = self._evaluator.once(self.call(self._m), self.start)
         if isinstance(value, Evaluation):
             self._m = len(value.h)
         return value
@@ -129,7 +129,7 @@ class BlackBox(Simulation):
         return not self.vectorised
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Call the user's functions, all at once or point by point.
+        """FunctionCall the user's functions, all at once or point by point.
 
         Raises
         ------

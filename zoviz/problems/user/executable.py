@@ -15,7 +15,7 @@ import param
 from numpy.typing import ArrayLike
 
 from zoviz.core.types import Array, Evaluation, Printed
-from zoviz.evaluation.evaluators import Crew, check_workers
+from zoviz.evaluation.evaluators import Evaluator, check_workers
 from zoviz.evaluation.function_call import Failure
 from zoviz.evaluation.program import Program, words
 from zoviz.evaluation.program_io import outputs
@@ -134,9 +134,9 @@ class Executable(Simulation):
         )
         self._launches = _Launches(self.log_folder)
 
-    def _hire(self) -> Crew:
+    def _make_evaluator(self) -> Evaluator:
         # A thread is enough to wait for a program, and the launch itself ends what takes too long.
-        return Crew(self.workers, None, threads=True)
+        return Evaluator(self.workers, None, threads=True)
 
     def clone(self) -> Self:
         """A twin around the same program, whose launches are shown here too; those made here it does not show."""
@@ -167,7 +167,7 @@ class Executable(Simulation):
         tasks = [(self._launches.next(), point) for point in points]
         unanswered = len(tasks)
         try:
-            with closing(self._crew.outcomes(self.call(self.m), tasks)) as outcomes:
+            with closing(self._evaluator.outcomes(self.call(self.m), tasks)) as outcomes:
                 for i, outcome in outcomes:
                     unanswered -= 1
                     if isinstance(outcome, Failure):  # the workers died, not the program
