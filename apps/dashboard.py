@@ -8,10 +8,8 @@ import importlib
 import os
 import sys
 
-from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.app.server import prepare, shared_store
-
-prepare()
+from zoviz.views.app.dashboard import dashboard
+from zoviz.views.app.server import shared_store
 
 
 def own_problem():
@@ -23,4 +21,4 @@ def own_problem():
     return getattr(importlib.import_module(module), name).clone()  # a twin for each session: they share the module
 
 
-Dashboard(problem=own_problem(), store=shared_store(None)).page().servable(title="zoviz")
+dashboard(problem=own_problem(), store=shared_store(None)).servable()

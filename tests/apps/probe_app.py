@@ -9,13 +9,13 @@ sys.path.insert(0, str(Path(__file__).parent))
 from probe import Probe  # noqa: E402
 
 from zoviz.views.app.dashboard import Dashboard  # noqa: E402
-from zoviz.views.app.server import prepare  # noqa: E402
+from zoviz.views.app.process import prepare  # noqa: E402
 
 prepare()
 shared = "shared" in sys.argv
 probe = pn.state.as_cached("probe", Probe, report=Path(sys.argv[1]), shared=shared)
 dashboard = Dashboard()
 if shared:
-    dashboard.run, dashboard._key = probe.run, dashboard.board.put(probe.run).key
-    dashboard.close = lambda: None
-dashboard.page().servable(title="zoviz")
+    dashboard.controller.outlive = True
+    dashboard.controller.watch_run(probe.run)
+dashboard.servable()

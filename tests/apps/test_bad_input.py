@@ -20,7 +20,7 @@ from zoviz.problems import BlackBox, Problem
 from zoviz.core.sets import Ball
 from zoviz.core.types import Evaluation
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.app.server import prepare
+from zoviz.views.app.process import prepare
 
 prepare()
 """

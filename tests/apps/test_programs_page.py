@@ -69,11 +69,11 @@ def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store,
     lab.type("at iteration", "25")
     lab.press("Fork")
     lab.end("paused")
-    lab.until(lambda: "Forked at iteration 25: change parameters, then press Resume." in lab.message(), "what to do")
+    lab.until(lambda: "Forked at iteration 25: change parameters, then press Continue." in lab.message(), "what to do")
     assert lab.iteration() == 25 and printed(lab).is_hidden(), "this problem prints nothing"
     lab.type("Primal step c", "2e-3")
     lab.until(lambda: lab.field("Primal step c").input_value() == "0.002", "the value taken")
-    lab.press("Resume")
+    lab.press("Continue")
     lab.end("finished")
     fork = store.runs(text="begun so", sort="-created")[0]
     lab.until(lambda: store.load(fork.id).status == "finished", "it stored")

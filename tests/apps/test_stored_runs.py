@@ -65,7 +65,7 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     lab.press("Put on the plots")
     lab.press("Fork")
     lab.until(lambda: lab.status() == "paused", "the fork where it leaves its run")
-    lab.press("Resume")
+    lab.press("Continue")
     lab.until(lambda: lab.status() == "finished", "the fork at its end")
     assert store.count() == 3 and store.runs()[0].parent == store.runs(text="narrow", sort="created")[0].id
     lab.until(lambda: len(lab.legend()) >= 2, "both on the plots")

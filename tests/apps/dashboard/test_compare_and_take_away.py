@@ -80,7 +80,7 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
         lab.page.wait_for_timeout(400)
         lab.press("Step")
         lab.until(lambda steps=steps: lab.iteration() == steps, "one more step is taken")
-    lab.press("Resume")
+    lab.press("Continue")
     lab.end("finished")
     assert len(lab.data("marks", "text")) == 3
 

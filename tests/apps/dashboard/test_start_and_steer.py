@@ -48,8 +48,8 @@ def finite(values: list[float]) -> list[float]:
 
 
 def goes_on_and_stops(lab: Lab, held: int) -> None:
-    """Resume a run that is held at this iteration, then stop it."""
-    lab.press("Resume")
+    """Continue a run that is held at this iteration, then stop it."""
+    lab.press("Continue")
     lab.until(lambda: lab.iteration() > held, "the run goes on")
     lab.end("running")
     lab.press("Stop")

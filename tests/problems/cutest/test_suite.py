@@ -17,7 +17,7 @@ from zoviz.problems import Suite
 from zoviz.problems.cutest import s2mpj
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG
-from zoviz.views.controls.parameter_forms import Form, editable
+from zoviz.views.controls.parameter_forms import ParameterForm, editable
 
 INSTALL = 'The suite comes with a package: pip install "zoviz[suite]"'
 
@@ -217,7 +217,7 @@ def test_the_name_has_a_field_on_the_page() -> None:
     problem = Suite()
     names = editable(problem)
     assert names[0] == "problem_name" and "name" not in names
-    field = Form(problem, names).fields["problem_name"]
+    field = ParameterForm(problem, names).fields["problem_name"]
     assert field.value == "HS43" and field.label == "Problem"
     field.value = "HS71"
     assert problem.problem_name == "HS71"

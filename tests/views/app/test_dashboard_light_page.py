@@ -12,6 +12,7 @@ import pytest
 from bokeh.document import Document
 from panel.io.state import set_curdoc
 
+from helpers.waiting import until
 from zoviz import Run
 from zoviz.core.sets import Box
 from zoviz.core.types import Evaluation
@@ -19,7 +20,7 @@ from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, Stoch
 from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.colours import PALETTE, free_colour, shade, solver_colour
-from zoviz.views.controls.picker import Choice
+from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.gap import Gap
 from zoviz.views.plots.static import plot
@@ -71,87 +72,85 @@ def test_the_first_page_has_no_more_models_than_it_shows(page: tuple[Dashboard, 
 
 def test_a_tab_is_filled_when_it_is_opened_and_kept(page: tuple[Dashboard, Document]) -> None:
     dashboard, _ = page
-    slot = dashboard.choice.problem_slot
-    assert len(slot._column) == 0
-    slot.reveal()
-    first = list(slot._column)
-    slot.reveal(False)
-    slot.reveal()
-    assert len(first) == 1 and list(slot._column) == first
-    slot.reveal(False)
-    slot.put(dashboard.settings_form)
-    assert len(slot._column) == 0, "what was there before is not seen again"
+    panel = dashboard.form.picker.problem_panel
+    assert len(panel.column) == 0
+    panel.reveal()
+    first = list(panel.column)
+    panel.reveal(False)
+    panel.reveal()
+    assert len(first) == 1 and list(panel.column) == first
+    panel.reveal(False)
+    panel.put(dashboard.form.settings_form)
+    assert len(panel.column) == 0, "what was there before is not seen again"
 
 
 def test_fields_that_are_made_while_a_run_goes_on_are_locked(page: tuple[Dashboard, Document]) -> None:
-    form = Dashboard().settings_form
+    form = Dashboard().form.settings_form
     form.lock(True)
-    assert all(field.disabled for field in form._form.fields.values())
+    assert all(field.disabled for field in form.fields.values())
     form.lock(False)
-    assert not any(field.disabled for field in form._form.fields.values())
+    assert not any(field.disabled for field in form.fields.values())
 
 
 def test_a_special_plot_has_no_figure_before_it_is_needed() -> None:
     board = Board()
-    assert {type(view).__name__ for view in board.views if view.special and view._figure is not None} == set()
-    assert {view._figure is not None for view in board.views if not view.special} == {True}
+    assert {type(view).__name__ for view in board.views if view.special and view.has_figure} == set()
+    assert {view.has_figure for view in board.views if not view.special} == {True}
 
 
 def test_a_page_goes_on_while_a_problem_is_made_and_then_offers_what_fits() -> None:
     SLOW.clear()
     slow = Slow()
     with set_curdoc(Document()):
-        choice = Choice()
+        choice = Picker()
         choice.problems = {**choice.problems, "Slow": slow}
         choice.param.problem_name.objects = list(choice.problems)
         begun = time.monotonic()
         choice.problem_name = "Slow"
         choice.suggest()
         assert time.monotonic() - begun < 5.0, "the thread that makes it waits for 20 s"
-        assert choice.doubt == "Loading the data of Slow." and not slow.prepared
-        assert choice.solver_slot._column.loading and choice.problem_form._problem is not slow
+        assert choice.complaint == "Loading the data of Slow." and not slow.prepared
+        assert choice.solver_panel.column.loading and choice.problem_form.problem is not slow
         SLOW.set()
-        while not choice._preparation.ready(slow):
-            time.sleep(0.01)
-        choice.suggest()
-        assert choice.doubt == "" and slow.prepared and choice.problem_form._problem is slow
-        assert not choice.solver_slot._column.loading
+        until(lambda: choice.suggest() or not choice.complaint)
+        assert choice.complaint == "" and slow.prepared and choice.problem_form.problem is slow
+        assert not choice.solver_panel.column.loading
 
 
 def test_a_problem_that_is_changed_meanwhile_is_made_again_and_one_that_fails_says_so() -> None:
     SLOW.set()
     problem = LoadTracking(n=4)
     with set_curdoc(Document()):
-        choice = Choice(own_problem=problem)
+        choice = Picker(own_problem=problem)
         choice.suggest()
         before = problem.data
         problem.n = 6
         choice.suggest()
-        assert choice.doubt == "" and problem.data is not before and problem.domain.n == 6
+        assert choice.complaint == "" and problem.data is not before and problem.domain.n == 6
         problem.curtailment = 1e9
         for _ in range(2):
             choice.suggest()
-            assert "curtailment of at most" in choice.doubt
+            assert "curtailment of at most" in choice.complaint
 
 
 def test_reasons_are_listed_in_full_and_other_forms_in_one_line() -> None:
-    choice = Choice()
-    assert choice._others.visible and "cut" not in str(choice._refused.styles)
-    assert "17 solvers are made for other problems</summary>" in choice._others.object
-    assert "Made for linearly constrained problems: " in choice._others.object
-    assert "Smoothed ALM" not in choice._refused.object and "max-height" not in choice._refused.styles
+    choice = Picker()
+    assert choice.others.visible and "cut" not in str(choice.refused.styles)
+    assert "17 solvers are made for other problems</summary>" in choice.others.object
+    assert "Made for linearly constrained problems: " in choice.others.object
+    assert "Smoothed ALM" not in choice.refused.object and "max-height" not in choice.refused.styles
     reasons = {name: f"{name} needs an extra." for name in ("ZO-SPLM", "ZOCEG", "ZOEG", "OGDA-RR")}
-    choice._explain(NonconvexQCQP(), reasons)
-    assert choice._refused.object.count("Not offered: ") == 4 and "<details" not in choice._refused.object
-    assert not choice._others.visible
+    choice.explain(NonconvexQCQP(), reasons)
+    assert choice.refused.object.count("Not offered: ") == 4 and "<details" not in choice.refused.object
+    assert not choice.others.visible
 
 
 def test_what_is_not_installed_is_one_line_with_its_commands(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SLSQP, "needs", ("no_such_package",))
-    choice = Choice()
-    assert "no_such_package" not in choice._refused.object and "no_such_package" in choice._others.object
-    assert "Solvers whose packages are not installed: 1</summary>" in choice._others.object
-    assert 'pip install "zoviz[peers]"' in choice._others.object
+    choice = Picker()
+    assert "no_such_package" not in choice.refused.object and "no_such_package" in choice.others.object
+    assert "Solvers whose packages are not installed: 1</summary>" in choice.others.object
+    assert 'pip install "zoviz[peers]"' in choice.others.object
     assert (
         SLSQP().lacking == SLSQP().accepts(NonconvexQCQP()) and "SLSQP (SciPy)" not in choice.param.solver_name.objects
     )
@@ -170,12 +169,12 @@ def test_the_first_plot_says_what_it_draws() -> None:
     title = board.views[0].figure.title
     for run, text in ((known, "Objective gap   |f − f*|"), (unknown, "Value of the objective (optimum unknown)   |f|")):
         run.run()
-        shown = board.put(run)
+        shown = board.shown.put(run)
         board.refresh()
         assert title.text == text
-        board.take_off(shown.key)
-    board.put(known)
-    board.put(unknown)
+        board.shown.take_off(shown.key)
+    board.shown.put(known)
+    board.shown.put(unknown)
     board.refresh()
     assert "Objective gap" in title.text and "Value of the objective" in title.text
     board.log_y = False
@@ -191,7 +190,7 @@ def luminance(colour: str) -> float:
 
 
 def test_sixteen_runs_of_any_solvers_have_sixteen_colours() -> None:
-    for solvers in ([ZOSPLM()] * 16, list(Choice().solvers.values())[:16], list(Choice().solvers.values())[-16:]):
+    for solvers in ([ZOSPLM()] * 16, list(Picker().solvers.values())[:16], list(Picker().solvers.values())[-16:]):
         used: dict[str, type] = {}
         for solver in solvers:
             used[free_colour(solver, used)] = type(solver)

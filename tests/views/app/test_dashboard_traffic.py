@@ -16,7 +16,7 @@ from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.common.style import at_once
+from zoviz.views.common.style import batched_changes
 
 
 def listened(document: Document, change: Callable[[], None]) -> list[patch_doc]:
@@ -42,19 +42,21 @@ def test_new_data_travel_once(together: bool) -> None:
 
     def change() -> None:
         if together:
-            with at_once(document):
+            with batched_changes(document):
                 two_lines(document)
         else:
             with document.models.freeze():
                 two_lines(document)
 
     sent = sum(len(message.buffers) for message in listened(document, change))
-    assert (sent == 2) if together else (sent > 2)  # x and y; else Bokeh has changed, and there is no need of at_once
+    assert (
+        (sent == 2) if together else (sent > 2)
+    )  # x and y; else Bokeh has changed, and there is no need of batched_changes
 
 
 def test_without_a_document_changes_are_made_all_the_same() -> None:
     plot = figure()
-    with at_once(None):
+    with batched_changes(None):
         plot.line([1, 2], [3, 4])
     assert len(plot.renderers) == 1
 
@@ -62,26 +64,26 @@ def test_without_a_document_changes_are_made_all_the_same() -> None:
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
     dashboard = Dashboard(LoadTracking(n=5), ZOCEG())
-    dashboard.settings.iterations = 2000
+    dashboard.form.settings.iterations = 2000
     order: list[str] = []
 
     def note(word: str) -> Callable[[Any], None]:
         return lambda _: order.append(word)
 
-    dashboard.transport.buttons["pause"].param.watch(note("button"), "disabled")
-    dashboard.shelf._column.param.watch(note("list"), "objects")
+    dashboard.buttons.buttons["pause"].param.watch(note("button"), "disabled")
+    dashboard.run_list.column.param.watch(note("list"), "objects")
     # Bokeh's own models must wait for a look: a handler may lack the document's lock.
-    dashboard.status._wire.on_change("tags", lambda attr, old, new: order.append("counters"))
-    dashboard.start()
+    dashboard.status_bar.counters.on_change("tags", lambda attr, old, new: order.append("counters"))
+    dashboard.controller.start()
     try:
         assert order[0] == "button" and not {"list", "counters"} & set(order)
         for _ in range(200):
-            dashboard._tick()
+            dashboard.look()
             if "list" in order:
                 break
         assert {"list", "counters"} <= set(order)
-        assert len(dashboard.shelf._column.objects) == 1
+        assert len(dashboard.run_list.column.objects) == 1
     finally:
-        dashboard.stop()
-        assert isinstance(dashboard.run, Run)
-        dashboard.run.wait()
+        dashboard.controller.stop()
+        assert isinstance(dashboard.controller.run, Run)
+        dashboard.controller.run.wait()

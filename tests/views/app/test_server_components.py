@@ -9,7 +9,7 @@ import pytest
 from panel.io.server import ComponentResourceHandler
 from tornado.web import HTTPError
 
-from zoviz.views.app.server import prepare
+from zoviz.views.app.process import prepare
 
 
 def found(path: str) -> str:

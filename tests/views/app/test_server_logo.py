@@ -10,7 +10,7 @@ from bokeh.models import PanTool
 from panel.io.state import set_curdoc
 
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.app.server import prepare
+from zoviz.views.app.process import prepare
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d49484452000000010000000108060000001f15c4890000000d49444154789c63f8cfc0f01f00050001ff56c72f"

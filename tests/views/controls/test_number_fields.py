@@ -10,7 +10,7 @@ import param
 import pytest
 
 from zoviz.core.parameters import Scale
-from zoviz.views.controls.number_fields import LogSlider, NumberField, Rule, format_number, widget_for
+from zoviz.views.controls.number_fields import LogSlider, NumberField, NumberRule, format_number, widget_for
 
 
 class Settings(param.Parameterized):
@@ -33,13 +33,14 @@ def settings() -> Settings:
 def fields(settings: Settings) -> dict[str, NumberField]:
     """All widgets of one pn.Param, by the name of their parameter."""
     names = [name for name in settings.param if name != "name"]
-    pane = pn.Param(settings, parameters=names, widgets={name: widget_for(settings.param[name]) for name in names})
-    return pane._widgets
+    widgets = {name: widget_for(settings.param[name]) for name in names}
+    pane = pn.Param(settings, parameters=names, widgets=widgets, show_name=False)
+    return dict(zip(names, pane, strict=True))
 
 
 def complaint(field: NumberField) -> str:
-    assert field._text.error_state == bool(field._text.helper_text)
-    return field._text.helper_text
+    assert field.text_input.error_state == bool(field.text_input.helper_text)
+    return field.text_input.helper_text
 
 
 @pytest.mark.parametrize(
@@ -49,30 +50,30 @@ def complaint(field: NumberField) -> str:
 )
 def test_text_is_short_and_reads_back_exactly(value, text):
     assert text is None or format_number(value) == text
-    assert Rule(integer=isinstance(value, int), optional=True).read(format_number(value)) == value
+    assert NumberRule(integer=isinstance(value, int), optional=True).read(format_number(value)) == value
 
 
 @pytest.mark.parametrize("text", ["1e3", " 1_000 ", "1000", "1000.0", "+1000"])
 def test_a_whole_number_may_be_written_in_many_ways(text):
-    value = Rule(1, 4096, integer=True).read(text)
+    value = NumberRule(1, 4096, integer=True).read(text)
     assert value == 1000 and isinstance(value, int)
 
 
 @pytest.mark.parametrize("text", ["abc", "", "nan", "inf", "-inf", "0", "4097", "1.5", "1e400", "1e40", "0x10", "auto"])
 def test_a_bad_whole_number_is_refused(text):
     with pytest.raises(ValueError, match=r"^Expected a whole number from 1 to 4096, got"):
-        Rule(1, 4096, integer=True).read(text)
+        NumberRule(1, 4096, integer=True).read(text)
 
 
 @pytest.mark.parametrize(
     ("rule", "words"),
     [
-        (Rule(), "a number"),
-        (Rule(low=0), "a number of at least 0"),
-        (Rule(high=1e-5), "a number of at most 1e-5"),
-        (Rule(0, 1, (False, True)), "a number above 0 and of at most 1"),
-        (Rule(0, 1, (True, False)), "a number of at least 0 and below 1"),
-        (Rule(1, None, integer=True, optional=True), "a whole number of at least 1 or 'auto'"),
+        (NumberRule(), "a number"),
+        (NumberRule(low=0), "a number of at least 0"),
+        (NumberRule(high=1e-5), "a number of at most 1e-5"),
+        (NumberRule(0, 1, (False, True)), "a number above 0 and of at most 1"),
+        (NumberRule(0, 1, (True, False)), "a number of at least 0 and below 1"),
+        (NumberRule(1, None, integer=True, optional=True), "a whole number of at least 1 or 'auto'"),
     ],
 )
 def test_the_rule_in_words(rule, words):
@@ -81,49 +82,49 @@ def test_the_rule_in_words(rule, words):
 
 def test_typing_sets_the_parameter_and_tidies_the_text(settings):
     field = fields(settings)["batch"]
-    field._text.value = "1_000"
-    assert settings.batch == 1000 and field.value == 1000 and field._text.value == "1000"
+    field.text_input.value = "1_000"
+    assert settings.batch == 1000 and field.value == 1000 and field.text_input.value == "1000"
 
 
 def test_bad_text_stays_with_one_sentence_and_the_value_stays(settings):
     field = fields(settings)["batch"]
-    field._text.value = "abc"
-    assert settings.batch == 50 and field._text.value == "abc"
+    field.text_input.value = "abc"
+    assert settings.batch == 50 and field.text_input.value == "abc"
     assert complaint(field) == "Expected a whole number from 1 to 4096, got 'abc': the value stays 50."
-    field._text.value = "50"
+    field.text_input.value = "50"
     assert not complaint(field)
 
 
 def test_a_value_set_in_python_replaces_bad_text(settings):
     field = fields(settings)["batch"]
-    field._text.value = "abc"
+    field.text_input.value = "abc"
     settings.batch = 60
-    assert field._text.value == "60" and not complaint(field)
+    assert field.text_input.value == "60" and not complaint(field)
 
 
 @pytest.mark.parametrize("word", ["", "auto", "None"])
 def test_none_is_a_value_where_allowed(settings, word):
     field = fields(settings)["budget"]
-    field._text.value = "7"
+    field.text_input.value = "7"
     assert settings.budget == 7
-    field._text.value = word
-    assert settings.budget is None and field._text.value == "none" and not complaint(field)
+    field.text_input.value = word
+    assert settings.budget is None and field.text_input.value == "none" and not complaint(field)
 
 
 def test_exclusive_bounds(settings):
     made = fields(settings)
-    made["momentum"]._text.value = "1"
+    made["momentum"].text_input.value = "1"
     assert settings.momentum == 0.9 and "below 1" in complaint(made["momentum"])
-    made["weight"]._text.value = "2"  # a soft bound
+    made["weight"].text_input.value = "2"  # a soft bound
     assert settings.weight == 2 and made["weight"].value == 2
-    made["weight"]._text.value = "1"  # pn.Param's own link would undo this one
+    made["weight"].text_input.value = "1"  # pn.Param's own link would undo this one
     assert settings.weight == 1 and made["weight"].value == 1
 
 
 def test_bounds_changed_later_count(settings):
     field = NumberField.from_param(settings.param.batch)
     settings.param.batch.bounds = (1, 10_000)
-    field._text.value = "5000"
+    field.text_input.value = "5000"
     assert settings.batch == 5000
 
 
@@ -133,71 +134,72 @@ def test_what_the_owner_says_against_a_value_is_shown(settings):
 
     field = NumberField.from_param(settings.param.batch)
     settings.param.watch(refuse, "batch")
-    field._text.value = "51"
+    field.text_input.value = "51"
     assert complaint(field) == "Expected an even batch size."
 
 
 @pytest.mark.parametrize("kind", [NumberField, LogSlider])
 def test_label_tooltip_and_constant_come_from_the_parameter(settings, kind):
     field = kind.from_param(settings.param.step)
-    assert field._text.label == "Primal step c" and "How far" in field._text.description
+    assert field.text_input.label == "Primal step c" and "How far" in field.text_input.description
     settings.param.step.constant = True
-    assert field.disabled and field._text.disabled
+    assert field.disabled and field.text_input.disabled
     settings.param.step.constant = False
-    assert not field._text.disabled
+    assert not field.text_input.disabled
 
 
 def test_the_class_alone_works_with_param(settings):
-    pane = pn.Param(settings, parameters=["batch", "step"], widgets={"batch": NumberField, "step": LogSlider})
-    pane._widgets["batch"]._text.value = "1.5"
-    assert "whole number" in complaint(pane._widgets["batch"])
-    pane._widgets["step"]._text.value = "1e-20"
-    assert "from 1e-12 to 1e9" in complaint(pane._widgets["step"])
+    widgets = {"batch": NumberField, "step": LogSlider}
+    step, batch = pn.Param(settings, parameters=["batch", "step"], widgets=widgets, show_name=False)
+    batch.text_input.value = "1.5"
+    assert "whole number" in complaint(batch)
+    step.text_input.value = "1e-20"
+    assert "from 1e-12 to 1e9" in complaint(step)
 
 
 def test_the_slider_spans_the_soft_bounds(settings):
-    slider = fields(settings)["step"]._slider
+    slider = fields(settings)["step"].slider
     assert (slider.start, slider.end, slider.value) == pytest.approx((-6, 1, -2))
 
 
 def test_the_handle_sets_three_digits_and_stays_where_it_was_put(settings):
     widget = fields(settings)["step"]
-    widget._slider.value = -1.987654
-    assert settings.step == 0.0103 and widget._text.value == "0.0103"
-    assert widget._slider.value == -1.987654
+    widget.slider.value = -1.987654
+    assert settings.step == 0.0103 and widget.text_input.value == "0.0103"
+    assert widget.slider.value == -1.987654
 
 
 def test_a_typed_value_is_exact_and_moves_the_handle(settings):
     widget = fields(settings)["step"]
-    widget._text.value = "1.2345e-3"
-    assert settings.step == 1.2345e-3 and widget._slider.value == math.log10(1.2345e-3)
+    widget.text_input.value = "1.2345e-3"
+    assert settings.step == 1.2345e-3 and widget.slider.value == math.log10(1.2345e-3)
 
 
 def test_a_value_outside_the_soft_bounds_widens_the_slider(settings):
     widget = fields(settings)["step"]
-    widget._text.value = "500"
-    assert settings.step == 500 and widget._slider.end == widget._slider.value == math.log10(500)
+    widget.text_input.value = "500"
+    assert settings.step == 500 and widget.slider.end == widget.slider.value == math.log10(500)
     settings.step = 1e-9
-    assert settings.step == 1e-9 and widget._slider.start == widget._slider.value == -9
-    widget._slider.value = -3
-    assert settings.step == 1e-3 and (widget._slider.start, widget._slider.end) == (-9, math.log10(500))
+    assert settings.step == 1e-9 and widget.slider.start == widget.slider.value == -9
+    widget.slider.value = -3
+    assert settings.step == 1e-3 and (widget.slider.start, widget.slider.end) == (-9, math.log10(500))
 
 
 def test_the_slider_can_be_auto(settings):
     widget = fields(settings)["radius"]
-    assert widget._text.value == "auto"
-    widget._slider.value = -5
+    assert widget.text_input.value == "auto"
+    widget.slider.value = -5
     assert settings.radius == 1e-5
     settings.radius = None
-    assert widget._text.value == "auto" and widget._slider.value == -5 and settings.radius is None
+    assert widget.text_input.value == "auto" and widget.slider.value == -5 and settings.radius is None
 
 
 def test_one_change_for_one_edit(settings):
     seen = []
     widget = fields(settings)["step"]
     settings.param.watch(lambda event: seen.append(event.new), "step")
-    widget._slider.value = -1
-    widget._text.value = "0.123456"
+    widget.slider.value = -1
+    widget.text_input.value = "0.123456"
     settings.step = 3
     assert seen == [0.1, 0.123456, 3]
 
@@ -206,7 +208,7 @@ def test_a_range_without_soft_bounds():
     class Free(param.Parameterized):
         size = param.Number(1e-3, bounds=(0, None))
 
-    slider = LogSlider.from_param(Free().param.size)._slider
+    slider = LogSlider.from_param(Free().param.size).slider
     assert (slider.start, slider.end) == pytest.approx((-7, 1))
 
 

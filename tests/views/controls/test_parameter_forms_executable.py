@@ -11,7 +11,7 @@ from zoviz.problems import Executable
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.controls.parameter_forms import ProblemForm
-from zoviz.views.controls.picker import Choice
+from zoviz.views.controls.picker import Picker
 
 DANGEROUS = {
     "command",
@@ -34,7 +34,7 @@ def made(folder: Path) -> Executable:
 def test_no_widget_names_a_program_or_a_file(tmp_path: Path) -> None:
     problem = made(tmp_path)
     form = ProblemForm(problem)
-    fields = form._own.fields | form._noise.fields
+    fields = form.fields
     assert not DANGEROUS & fields.keys() and {"optimal_value", "noise"} <= fields.keys()
     texts = {name for name, field in fields.items() if isinstance(field.value, (str, list, tuple))}
     assert texts <= {"noise", "noise_distribution"}, "and these two are choices from a list"
@@ -44,13 +44,13 @@ def test_no_widget_names_a_program_or_a_file(tmp_path: Path) -> None:
 
 
 def test_the_list_offers_no_program_but_the_one_of_whoever_started_the_server(tmp_path: Path) -> None:
-    assert not [problem for problem in Choice().problems.values() if isinstance(problem, Executable)]
-    offered = Choice(own_problem=made(tmp_path))
+    assert not [problem for problem in Picker().problems.values() if isinstance(problem, Executable)]
+    offered = Picker(own_problem=made(tmp_path))
     assert [title for title, one in offered.problems.items() if isinstance(one, Executable)] == ["Program (yours)"]
     assert "ZO-SPLM" in offered.solvers and offered.problem.title == "Program"
 
 
 def test_the_dashboard_takes_it(tmp_path: Path) -> None:
     dashboard = Dashboard(problem=made(tmp_path), solver=ZOSPLM(primal_step=1e-3))
-    problem = dashboard.choice.problem
+    problem = dashboard.form.picker.problem
     assert problem.evaluate(np.zeros((1, 2))).f[0] == 1.0 and problem.printed[0].output == "1 2\n"

@@ -10,7 +10,7 @@ from zoviz import Run
 from zoviz.core.types import Printed
 from zoviz.problems import Executable, LoadTracking
 from zoviz.solvers import ZOCEG
-from zoviz.views.controls.program_output import EVERY, LENGTH, SHOWN, PrintedCard, spelled
+from zoviz.views.controls.program_output import EVERY, LENGTH, SHOWN, ProgramOutput, output_html
 
 NASTY = [
     "<script>document.title = 'taken'</script>",
@@ -45,14 +45,14 @@ def one(call: int = 1, output: str = "", errors: str = "", status: str = "exit s
 
 @pytest.mark.parametrize("words", NASTY)
 def test_what_is_printed_is_text(words: str) -> None:
-    seen = Seen(spelled([one(output=words, errors=words, status=words)]))
+    seen = Seen(output_html([one(output=words, errors=words, status=words)]))
     assert seen.words.count(words) == 3
     assert set(seen.tags) == {("div", ("class",)), ("span", ()), ("pre", ())}
 
 
 def test_each_call_tells_its_number_its_end_and_its_seconds_the_newest_first() -> None:
     told = [one(7, "first\n"), one(8, "", "no licence\n", "exit status 3", 2), one(9, status="given up")]
-    words = Seen(spelled(told)).words
+    words = Seen(output_html(told)).words
     assert words == (
         "call 9 · given up · 0.25 s · printed nothing"
         "call 8, attempt 2 · exit status 3 · 0.25 sstderrno licence"
@@ -62,7 +62,7 @@ def test_each_call_tells_its_number_its_end_and_its_seconds_the_newest_first() -
 
 def test_it_is_bounded_and_has_the_end_of_what_is_long() -> None:
     told = [one(i, "<" * 10_000 + "the end", "e" * 10_000) for i in range(1, 21)]
-    text = spelled(told)
+    text = output_html(told)
     seen = Seen(text)
     assert seen.words.count("the end") == SHOWN and "call 20 " in seen.words and "call 8 " not in seen.words
     assert f"({10_007 - LENGTH:,} characters before)" in seen.words
@@ -70,7 +70,8 @@ def test_it_is_bounded_and_has_the_end_of_what_is_long() -> None:
 
 
 def test_colours_and_progress_bars_of_terminals_are_no_rubbish() -> None:
-    assert "stdoutred 10%\n20%\n" in Seen(spelled([one(output="\x1b[1;31mred\x1b[0m 10%\r20%\r\nend\x07\x00")])).words
+    printed = one(output="\x1b[1;31mred\x1b[0m 10%\r20%\r\nend\x07\x00")
+    assert "stdoutred 10%\n20%\n" in Seen(output_html([printed])).words
 
 
 def program(source: str) -> Executable:
@@ -78,20 +79,20 @@ def program(source: str) -> Executable:
 
 
 def test_the_card_is_there_for_what_prints_and_for_nothing_else() -> None:
-    card = PrintedCard()
+    card = ProgramOutput()
     silent = Run(problem=LoadTracking(n=3), solver=ZOCEG(), replicas=1, iterations=2)
     for run in (None, silent):
         card.update(run)
-        assert not card._column.visible
+        assert not card.visible
     silent.run()
     card.update(silent)
-    assert not card._column.visible
+    assert not card.visible
     loud = Run(problem=program("echo 1; echo '<b>' >&2"), solver=ZOCEG(primal_step=1e-3), replicas=1, iterations=1)
     loud.run()
     card.update(loud)
-    assert card._column.visible and "&lt;b&gt;" in card.pane.object and "<b>" not in card.pane.object
+    assert card.visible and "&lt;b&gt;" in card.pane.object and "<b>" not in card.pane.object
     card.update(silent)
-    assert not card._column.visible and card.pane.object == ""
+    assert not card.visible and card.pane.object == ""
 
 
 class Slow:
@@ -108,7 +109,7 @@ class Slow:
 
 
 def test_it_is_sent_at_a_modest_rate_and_only_where_it_is_seen() -> None:
-    card, run = PrintedCard(), Slow()
+    card, run = ProgramOutput(), Slow()
     sent: list[str] = []
     card.pane.param.watch(lambda event: sent.append(event.new), "object")
     card.update(run)

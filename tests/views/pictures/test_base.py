@@ -48,7 +48,7 @@ def test_a_slice_shows_f_where_it_says() -> None:
     picture, optimum = QuadraticSlice(), problem.known_optimum
     path = np.random.default_rng(0).uniform(-1, 1, (6, 5))
     picture.update(problem, path)
-    data = picture._image.data
+    data = picture.image.data
     along, across = plane(optimum.point, path[0], path[-1])
     at = lambda i, size, start: start + size * (i + 0.5) / CELLS  # noqa: E731
     for row, column in [(3, 40), (CELLS - 1, 0)]:
@@ -57,27 +57,27 @@ def test_a_slice_shows_f_where_it_says() -> None:
         value = problem.evaluate(point)
         assert data["value"][0][row, column] == pytest.approx(np.log10(abs(value.f - optimum.value)), abs=1e-9)
         assert data["outside"][0][row, column] == float(value.h[0] > 0 or np.abs(point).max() > 10)
-    newest = np.array([picture._path.data["x"][-1], picture._path.data["y"][-1]])
+    newest = np.array([picture.path.data["x"][-1], picture.path.data["y"][-1]])
     np.testing.assert_allclose(optimum.point + newest @ np.stack([along, across]), path[-1], atol=1e-10)
 
 
 def test_the_card_follows_the_run() -> None:
     card = PictureCard()
     card.update(None)
-    assert not card._column.visible
+    assert not card.visible
     run = Run(problem=LoadTracking(n=6), solver=ZOCEG(), replicas=2, iterations=20)
     run.run()
     for _ in range(EVERY):
         card.update(run)
-    assert card._column.visible and isinstance(card.picture, Loads)
+    assert card.visible and isinstance(card.picture, Loads)
     order = np.argsort(run.problem.data.upper)
-    np.testing.assert_array_equal(card.picture._source.data["load"], run.state.x[0][order])
+    np.testing.assert_array_equal(card.picture.users.data["load"], run.state.x[0][order])
     other = Run(problem=BlackBox(), solver=ZOCEG(), replicas=1, iterations=2)
     other.run()
     card.update(other)
-    assert not card._column.visible and card.picture is None
+    assert not card.visible and card.picture is None
     card.update(run)
-    assert card._column.visible and isinstance(card.picture, Loads)
+    assert card.visible and isinstance(card.picture, Loads)
 
 
 def test_a_run_keeps_a_bounded_path_of_its_first_replica() -> None:
@@ -106,7 +106,7 @@ def test_a_feeders_laterals_do_not_cross() -> None:
         assert not (level & (at > at[a]) & (at < at[b])).any(), "no other bus stands on a branch"
     x = problem.initial(Streams(0, 1))
     picture.update(problem, x)
-    data = picture._buses.data
+    data = picture.buses.data
     np.testing.assert_array_equal(data["voltage"], problem.voltages(x)[0])
     total = (feeder.active.sum() - x[0, : len(feeder.load_buses)].sum()) * feeder.base / 1e3
     assert data["load"].sum() == pytest.approx(total)

@@ -29,12 +29,12 @@ def test_tiles_are_images_perturbation_and_sums() -> None:
     y, test = path[-1], problem.data.test
     places = chosen(test)
     assert test.labels[places].tolist() == list(range(SHOWN))
-    tiles = [tile[::-1].ravel() for tile in picture._images.data["image"]]
+    tiles = [tile[::-1].ravel() for tile in picture.images.data["image"]]
     for i, a in enumerate(test.pixels[places]):
         np.testing.assert_array_equal(tiles[i], a)
         np.testing.assert_array_equal(tiles[SHOWN + i], a + y)
-    np.testing.assert_array_equal(picture._change.data["image"][0][::-1].ravel(), y)
-    words, net = picture._words.data, problem.data.network
+    np.testing.assert_array_equal(picture.change.data["image"][0][::-1].ravel(), y)
+    words, net = picture.words.data, problem.data.network
     right, wrong = words["colour"][0], PALETTE[7]
     for i, a in enumerate([*test.pixels[places], *(test.pixels[places] + y)]):
         logits = np.maximum(a @ net.first + net.shift, 0.0) @ net.second + net.offset
@@ -51,4 +51,4 @@ def test_the_card_follows_the_perturbation() -> None:
     for _ in range(EVERY):
         card.update(run)
     assert isinstance(card.picture, Attack)
-    np.testing.assert_array_equal(card.picture._change.data["image"][0][::-1].ravel(), run.state.inner[0])
+    np.testing.assert_array_equal(card.picture.change.data["image"][0][::-1].ravel(), run.state.inner[0])

@@ -44,32 +44,32 @@ def test_fairness_draws_the_path_the_bound_and_the_optimum() -> None:
     problem, picture = FairClassification(bound=0.3), Fairness()
     path = problem.initial(Streams(0, MOST + 50))
     picture.update(problem, path)
-    drawn, found = picture._path.data, problem.fairness(path)
+    drawn, found = picture.path.data, problem.fairness(path)
     assert len(drawn["accuracy"]) == MOST
-    assert picture._now.data["accuracy"].tolist() == [100.0 * found["accuracy"][-1]]
-    assert picture._now.data["covariance"][0] == pytest.approx(found["covariance"][-1], rel=1e-12)
+    assert picture.now.data["accuracy"].tolist() == [100.0 * found["accuracy"][-1]]
+    assert picture.now.data["covariance"][0] == pytest.approx(found["covariance"][-1], rel=1e-12)
     assert drawn["covariance"][0] == pytest.approx(found["covariance"][0], rel=1e-12)
-    assert picture._bound.data["c"] == [0.3]
-    assert picture._bound.data["low"][0] < drawn["accuracy"].min() <= drawn["accuracy"].max() < 100.0
-    assert picture._best.data["covariance"][0] == pytest.approx(0.3, abs=1e-9)
+    assert picture.bound.data["c"] == [0.3]
+    assert picture.bound.data["low"][0] < drawn["accuracy"].min() <= drawn["accuracy"].max() < 100.0
+    assert picture.best.data["covariance"][0] == pytest.approx(0.3, abs=1e-9)
     picture.update(FairClassification(loss="smoothed 0-1"), path[:1])
-    assert len(picture._best.data["covariance"]) == 0 and len(picture._path.data["covariance"]) == 1
+    assert len(picture.best.data["covariance"]) == 0 and len(picture.path.data["covariance"]) == 1
 
 
 def test_consensus_colours_nodes_by_their_distance_from_the_mean() -> None:
     problem, picture = DistributedConsensus(nodes=9, edge_probability=0.4), Consensus()
     path = problem.initial(Streams(0, 3))
     picture.update(problem, path)
-    nodes, edges = picture._nodes.data, picture._edges.data
+    nodes, edges = picture.nodes.data, picture.edges.data
     at = path[-1].reshape(9, 2)
     np.testing.assert_allclose(nodes["apart"], np.linalg.norm(at - at.mean(axis=0), axis=1))
     np.testing.assert_allclose(np.hypot(nodes["x"], nodes["y"]), 1.0)
     assert 0 < len(edges["x0"]) < 36
-    assert f"{nodes['apart'].max():.1e}" in picture._words.data["text"]
-    assert f"{len(edges['x0'])} of 36" in picture._words.data["text"]
+    assert f"{nodes['apart'].max():.1e}" in picture.words.data["text"]
+    assert f"{len(edges['x0'])} of 36" in picture.words.data["text"]
     first = edges["x0"].tolist()
     picture.update(problem, path[:2])
-    assert picture._edges.data["x0"].tolist() != first, "each look has a draw of its own"
+    assert picture.edges.data["x0"].tolist() != first, "each look has a draw of its own"
 
 
 def test_slices_draw_links_as_wide_as_their_flows() -> None:
@@ -79,17 +79,17 @@ def test_slices_draw_links_as_wide_as_their_flows() -> None:
     plan.totals[0, 0, 3], plan.totals[0, 1, 3], plan.totals[0, 1, 5] = network.demand.max(), 0.4, LEAST * 0.5
     plan.chosen[0, 1, 0] = [0.0, 0.8, 0.2]
     picture.update(problem, x)
-    flows = picture._flows.data
+    flows = picture.flows.data
     assert flows["flow"] == ["flow 1", "flow 2"], "and what is next to nothing is left out"
     np.testing.assert_allclose(flows["width"], [WIDEST, WIDEST * 0.4 / network.demand.max()])
     np.testing.assert_allclose(flows["used"], (network.demand.max() + 0.4) / network.capacity[3])
     assert flows["link"][0] == f"{network.tails[3]} → {network.heads[3]}"
-    assert len(picture._links.data["xs"]) == len(network.tails)
-    words, sites = picture._words.data["text"], network.sites[network.provider[1, 0]]
+    assert len(picture.links.data["xs"]) == len(network.tails)
+    words, sites = picture.words.data["text"], network.sites[network.provider[1, 0]]
     assert "2: f1 80%" in words[sites[1]] and "2: f1 20%" in words[sites[2]] and "f1" not in words[sites[0]]
     for k in range(2):
         assert f"source {k + 1}" in words[network.source[k]] and f"target {k + 1}" in words[network.target[k]]
-    assert (np.array(picture._nodes.data["marker"]) == "square").sum() == len(network.sites)
+    assert (np.array(picture.nodes.data["marker"]) == "square").sum() == len(network.sites)
 
 
 def test_an_arc_bulges_to_the_right_of_its_direction() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from zoviz.runs.engine.trace import CAPACITY, Snapshot, Trace
-from zoviz.views.plots.line_data import AXES, BANDS, POINTS, Series, axis_values, chosen, frame, keys_of
+from zoviz.views.plots.line_data import AXES, BANDS, POINTS, Series, axis_values, keys_of, line_data, row_indices
 
 LINES = [Series("gap", "current"), Series("best_gap", "best"), Series("dual", "y2", index=1)]
 
@@ -48,7 +48,7 @@ def snapshot_of(gap: np.ndarray, x: np.ndarray | None = None) -> Snapshot:
 def test_the_size_does_not_depend_on_the_length_of_a_run(iterations: int, log_x: bool) -> None:
     snapshot = trace_of(iterations).snapshot()
     for axis in AXES:
-        drawn = frame(snapshot, LINES, axis, "std", log_x, True)
+        drawn = line_data(snapshot, LINES, axis, "std", log_x, True)
         x = drawn.columns()["x"]
         assert drawn.keys == keys_of(LINES) and drawn.values.dtype == np.float32
         assert len(x) <= POINTS + 1 and len(x) >= min(snapshot.rows, POINTS // 3)
@@ -60,7 +60,7 @@ def test_the_size_does_not_depend_on_the_length_of_a_run(iterations: int, log_x:
 @pytest.mark.parametrize("log_x", [False, True])
 def test_points_are_even_on_the_axis_they_are_drawn_against(log_x: bool) -> None:
     x = np.cumsum(np.random.default_rng(0).exponential(size=CAPACITY)) + 1.0
-    at, place = chosen(x, log_x), np.log(x) if log_x else x
+    at, place = row_indices(x, log_x), np.log(x) if log_x else x
     own = np.append(0.0, np.diff(place))  # no closer than the rows themselves allow
     even = (place[-1] - place[0]) / (POINTS - 1)
     assert (np.diff(place[at]) <= even + own[at[1:]] + 1e-9).all()
@@ -68,9 +68,9 @@ def test_points_are_even_on_the_axis_they_are_drawn_against(log_x: bool) -> None
 
 
 def test_a_logarithmic_axis_may_begin_at_zero_and_an_axis_may_stand_still() -> None:
-    assert chosen(np.arange(1000.0), True)[-1] == 999
-    assert chosen(np.zeros(1000), True)[-1] == 999 and chosen(np.zeros(1000), False)[-1] == 999
-    assert chosen(np.arange(0.0), False).size == 0
+    assert row_indices(np.arange(1000.0), True)[-1] == 999
+    assert row_indices(np.zeros(1000), True)[-1] == 999 and row_indices(np.zeros(1000), False)[-1] == 999
+    assert row_indices(np.arange(0.0), False).size == 0
 
 
 def test_the_cost_does_not_depend_on_the_length_of_a_run() -> None:
@@ -80,11 +80,11 @@ def test_the_cost_does_not_depend_on_the_length_of_a_run() -> None:
     for _ in range(60):
         for own, snapshot in zip(times, snapshots, strict=True):
             started = time.perf_counter()
-            frame(snapshot, LINES, "calls", "std", False, True)
+            line_data(snapshot, LINES, "calls", "std", False, True)
             own.append(time.perf_counter() - started)
     short, long = (statistics.median(own) for own in times)
     rows = [snapshot.rows for snapshot in snapshots]
-    print(f"frame: {1e3 * short:.2f} ms after 4,000 iterations, {1e3 * long:.2f} ms after 1,000,000 (rows {rows})")
+    print(f"line_data: {1e3 * short:.2f} ms after 4,000 iterations, {1e3 * long:.2f} ms after 1,000,000 (rows {rows})")
     assert long < 1.5 * short
 
 
@@ -103,7 +103,7 @@ def holes() -> np.ndarray:
 @pytest.mark.parametrize("log_y", [False, True])
 @pytest.mark.parametrize("band", BANDS.values())
 def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> None:
-    drawn = frame(snapshot_of(holes), [Series("gap", "current")], "iteration", band, False, log_y).columns()
+    drawn = line_data(snapshot_of(holes), [Series("gap", "current")], "iteration", band, False, log_y).columns()
     values = np.abs(holes) if log_y else holes
     mean = np.nanmean(values, axis=1)
     low = high = np.full(200, np.nan)
@@ -127,12 +127,12 @@ def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> No
 
 def test_a_band_on_a_logarithmic_axis_stays_positive() -> None:
     gap = np.array([[1e-6, 1.0, 3.0], [0.0, 2.0, 4.0]])
-    drawn = frame(snapshot_of(gap), [Series("gap", "current")], "iteration", "std", False, True).columns()
+    drawn = line_data(snapshot_of(gap), [Series("gap", "current")], "iteration", "std", False, True).columns()
     assert (drawn["gap.low"] > 0).all() and drawn["gap"][1] == 3.0, "a zero is not drawn on a logarithmic axis"
 
 
 def test_one_replica_has_no_band_and_a_missing_line_is_nan() -> None:
     series = [Series("gap", "current"), Series("stationarity", "current")]
-    drawn = frame(snapshot_of(np.ones((5, 1))), series, "seconds", "std", False, True).columns()
+    drawn = line_data(snapshot_of(np.ones((5, 1))), series, "seconds", "std", False, True).columns()
     assert (drawn["gap"] == 1).all() and np.isnan(drawn["gap.low"]).all()
     assert np.isnan(drawn["stationarity"]).all()

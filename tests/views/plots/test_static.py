@@ -11,7 +11,7 @@ from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.views.common.colours import solver_colour
 from zoviz.views.plots.catalogue.variance import Variance
-from zoviz.views.plots.line_data import Series, frame
+from zoviz.views.plots.line_data import Series, line_data
 from zoviz.views.plots.static import convergence, plot
 
 
@@ -39,7 +39,7 @@ def drawn(figure: hv.Overlay, kind: type) -> list:
 def test_it_draws_the_dashboards_frame(runs: list[Run], axis: str, band: str) -> None:
     figure = convergence(runs[0], axis=axis, band=band)
     (curve,) = drawn(figure, hv.Curve)
-    expected = frame(runs[0].trace.snapshot(), [Series("gap", "")], axis, band, False, True).columns()
+    expected = line_data(runs[0].trace.snapshot(), [Series("gap", "")], axis, band, False, True).columns()
     np.testing.assert_array_equal(curve.dimension_values("x"), expected["x"])
     np.testing.assert_array_equal(curve.dimension_values("y"), expected["gap"])
     areas = drawn(figure, hv.Area)

@@ -36,45 +36,45 @@ def page(store: Store) -> Dashboard:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries about one another, and there are several
         made = Dashboard(store=store)
-        made.library.toggle()
-        made.library.library.archive.order = "oldest first"
-        made.library.close()
+        made.stored_runs.toggle()
+        made.stored_runs.page.table.order = "oldest first"
+        made.stored_runs.close()
     return made
 
 
 @pytest.fixture
 def dashboard(page: Dashboard) -> Iterator[Dashboard]:
     """The stored run chosen in the list."""
-    page.library.toggle()
-    page.library.library.archive.table.selection = [0]
+    page.stored_runs.toggle()
+    page.stored_runs.page.table.tabulator.selection = [0]
     yield page
-    page.reset()
-    page.library.close()
+    page.controller.reset()
+    page.stored_runs.close()
 
 
 def message(dashboard: Dashboard) -> str:
-    dashboard._tick()
-    return dashboard.status._message.object
+    dashboard.look()
+    return dashboard.status_bar.message
 
 
 def test_a_fork_waits_for_changes_and_goes_on_with_them(dashboard: Dashboard, store: Store) -> None:
-    library = dashboard.library.library
-    library.fork.at = 700
-    library._fork()
-    run = dashboard.run
-    assert not dashboard.library.is_open and "Repeating the first 700 iterations" in message(dashboard)
-    dashboard.pause()
+    page = dashboard.stored_runs.page
+    page.fork.at = 700
+    page.begin_fork()
+    run = dashboard.controller.run
+    assert not dashboard.stored_runs.is_open and "Repeating the first 700 iterations" in message(dashboard)
+    dashboard.controller.pause()
     until(lambda: run.status == "paused")
     held = run.progress.iteration
-    dashboard.resume()
+    dashboard.controller.unpause()
     until(lambda: run.progress.iteration == 700 and run.status == "paused")
     assert held < 700 and message(dashboard).startswith(
-        "Forked at iteration 700: change parameters, then press Resume."
+        "Forked at iteration 700: change parameters, then press Continue."
     )
-    field = dashboard.choice.solver_form.fields["primal_step"]
-    assert field.value == 2e-3 and not field.disabled and dashboard.choice.solver is run.solver
+    field = dashboard.form.picker.solver_form.fields["primal_step"]
+    assert field.value == 2e-3 and not field.disabled and dashboard.form.picker.solver is run.solver
     field.value = 3e-3
-    dashboard.resume()
+    dashboard.controller.unpause()
     until(lambda: run.status == "finished")
     assert run.progress.iteration == 1000 and "Forked" not in message(dashboard)
     kept = store.load(run.id)
@@ -83,29 +83,29 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(dashboard: Dashboard, st
 
 
 def test_a_place_that_the_run_did_not_come_to_is_refused_and_budgets_can_be_given(dashboard: Dashboard) -> None:
-    library = dashboard.library.library
-    library.fork.at = 1001
-    library._try(library._fork)
-    assert dashboard.run is None and "from 0 to 1000, got 1001" in dashboard._error
-    library.fork.at, library.fork.iterations = 5, 9
-    library._fork()
-    run = dashboard.run
+    page = dashboard.stored_runs.page
+    page.fork.at = 1001
+    page.begin_fork()
+    assert dashboard.controller.run is None and "from 0 to 1000, got 1001" in dashboard.controller.error
+    page.fork.at, page.fork.iterations = 5, 9
+    page.begin_fork()
+    run = dashboard.controller.run
     until(lambda: run.status == "paused")
     assert (run.progress.iteration, run.iterations, run.seconds) == (5, 9, None)
-    dashboard.resume()
+    dashboard.controller.unpause()
     until(lambda: run.status == "finished")
     assert run.progress.iteration == 9
-    dashboard._tick()
-    dashboard.start(steps=1)
-    assert dashboard.advice == "", "another run has nothing of the fork"
+    dashboard.look()
+    dashboard.controller.start(steps=1)
+    assert "fork" not in message(dashboard), "another run has nothing of the fork"
 
 
 def test_another_choice_empties_the_fields(dashboard: Dashboard) -> None:
-    library = dashboard.library.library
-    library.fork.at, library.fork.calls = 7, 100
-    library.archive.table.selection = []
-    assert (library.fork.at, library.fork.calls) == (None, None)
-    widths, shown = library.archive.table.widths, list(library.archive.table.value.columns)
+    page = dashboard.stored_runs.page
+    page.fork.at, page.fork.calls = 7, 100
+    page.table.tabulator.selection = []
+    assert (page.fork.at, page.fork.calls) == (None, None)
+    widths, shown = page.table.tabulator.widths, list(page.table.tabulator.value.columns)
     assert list(widths) == shown
     first = shown[: 1 + max(shown.index(name) for name in ("label", "tags", "notes"))]
     assert 40 + sum(widths[name] for name in first) <= 700, "no scrolling on a page of 1100 pixels"

@@ -8,25 +8,23 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 from panel.io.callbacks import PeriodicCallback
+from panel.io.location import Location
 
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.stopping import RunStatus
-from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
-from zoviz.views.app.run_controller import Pilot
-from zoviz.views.app.stored_runs_toggle import LibraryDoor, live_runs
+from zoviz.views.app.process import prepare
+from zoviz.views.app.stored_runs_toggle import StoredRunsToggle
 from zoviz.views.common.bokeh_internals import keep_styles
-from zoviz.views.common.lazy_panel import Slot
 from zoviz.views.common.panel_internals import harden_page
+from zoviz.views.common.run_controller import LiveRuns, RunController
 from zoviz.views.common.style import THEME, section
-from zoviz.views.controls.picker import Choice
-from zoviz.views.controls.program_output import PrintedCard
-from zoviz.views.controls.run_buttons import Status, Transport
-from zoviz.views.controls.run_settings import Settings, SettingsForm
+from zoviz.views.controls.program_output import ProgramOutput
+from zoviz.views.controls.run_buttons import RunButtons, StatusBar
+from zoviz.views.controls.run_form import RunForm
 from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import Board
-from zoviz.views.plots.run_list import Shelf
+from zoviz.views.plots.run_list import RunList
 
 PERIOD = 250
 """Milliseconds between two looks at the run."""
@@ -34,7 +32,41 @@ _GRAIN = 4
 """Parts of a period: how soon a look that comes late is followed by the next."""
 
 
-class Dashboard(Pilot):
+def dashboard(
+    problem: Problem | None = None, solver: Solver | None = None, store: Store | str | None = None
+) -> Dashboard:
+    """A dashboard, with this process prepared to serve it.
+
+    Its ``servable()`` puts the whole page into an app of ``panel serve``; as the last line of a notebook's cell it
+    shows itself.
+
+    Parameters
+    ----------
+    problem : Problem, optional
+        A problem of your own (a ``BlackBox``, say), offered first.
+    solver : Solver, optional
+        The solver to begin with.
+    store : Store or str, optional
+        Where runs are kept, or its URL; None keeps nothing.
+
+    Examples
+    --------
+    >>> from zoviz.views.app.dashboard import dashboard
+    >>> page = dashboard().servable()
+    """
+    prepare()
+    if isinstance(store, str):
+        url = store
+        store = pn.state.as_cached(f"zoviz store {url}", lambda: Store(url))
+    return Dashboard(problem, solver, store, live_runs=server_runs())
+
+
+def server_runs() -> LiveRuns:
+    """The runs at work in this process's server, which ``panel serve`` keeps beyond the scripts of single pages."""
+    return pn.state.as_cached("zoviz live runs", LiveRuns)
+
+
+class Dashboard(pn.viewable.Viewer):
     """Everything to run solvers on problems and watch them; one instance for each session.
 
     Parameters
@@ -45,6 +77,13 @@ class Dashboard(Pilot):
         The solver to begin with.
     store : Store, optional
         Where runs are kept, and stored ones are found again.
+    live_runs : LiveRuns, optional
+        The runs at work in the server, which its pages share; by default this page knows its own only.
+
+    Attributes
+    ----------
+    controller : RunController
+        The page's run and the commands to it.
 
     Examples
     --------
@@ -54,126 +93,105 @@ class Dashboard(Pilot):
     """
 
     def __init__(
-        self, problem: Problem | None = None, solver: Solver | None = None, store: Store | None = None, **params: Any
+        self,
+        problem: Problem | None = None,
+        solver: Solver | None = None,
+        store: Store | None = None,
+        live_runs: LiveRuns | None = None,
+        **params: Any,
     ) -> None:
         super().__init__(**params)
-        self.store = store
-        self.choice = Choice(problem, solver)
-        self.settings, self.board = Settings(), Board()
-        self.run: Run | None = None
-        self._key = ""
-        self._error, self._was_active, self._due = "", False, 0.0
-        self.status = Status()
-        self.transport = Transport(
-            {
-                "start": self.start,
-                "pause": self.pause,
-                "step": self.step,
-                "resume": self.resume,
-                "stop": self.stop,
-                "reset": self.reset,
-            }
-        )
-        self.shelf = Shelf(self.board, self._forget)
-        self.settings_form, self._settings_slot = SettingsForm(self.settings), Slot()
-        self._settings_slot.put(self.settings_form)
+        self.form = RunForm(problem, solver)
+        self.controller = RunController(self.form, store, live_runs)
+        self.board = Board(self.controller.runs_shown)
+        self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
+        self.run_list, self.picture, self.output = RunList(self.controller), PictureCard(), ProgramOutput()
+        options = self.controller.param
         runs = pn.Column(
-            pn.Row(section("Runs on the plots"), pmui.Switch.from_param(self.param.keep, margin=(8, 10))),
-            self.shelf,
-            pn.Row(pmui.Switch.from_param(self.param.outlive, margin=(2, 10)), visible=store is not None),
+            pn.Row(section("Runs on the plots"), pmui.Switch.from_param(options.keep, margin=(8, 10))),
+            self.run_list,
+            pn.Row(pmui.Switch.from_param(options.outlive, margin=(2, 10)), visible=store is not None),
             sizing_mode="stretch_width",
         )
-        self.picture = PictureCard()
-        self.board.beside(self.picture)
-        self.printed = PrintedCard()
-        self.board.beside(self.printed)
-        self.board.beside(runs)
-        self.library = LibraryDoor(self)
-        self.board.on_place = self.library.place
-        self._tick()
+        for card in (self.picture, self.output, runs):
+            self.board.beside(card)
+        self._plots = pn.Column(sizing_mode="stretch_width", min_height=800, margin=0)
+        self.stored_runs = StoredRunsToggle(self.controller, self._plots)
+        self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
+        self._next_look = 0.0
+        self.look()
 
-    def _look(self) -> None:
-        """A tick where one is due. On a busy machine one that came late would otherwise cost the next."""
+    def _look_if_due(self) -> None:
+        """Look where a look is due. On a busy machine one that came late would otherwise cost the next."""
         now = time.monotonic()
-        if now >= self._due:
-            self._due = max(self._due + 1e-3 * PERIOD, now)
-            self._tick()
+        if now >= self._next_look:
+            self._next_look = max(self._next_look + 1e-3 * PERIOD, now)
+            self.look()
 
-    def _tick(self) -> None:
-        """Look at the run and draw what is new."""
-        if self.run is not None:
-            self.run.follow()
+    def look(self) -> None:
+        """Look at the run and show what is new; with the document's lock."""
+        run = self.controller.run
+        if run is not None:
+            run.follow()
         if not self.board.refresh():  # else the browser has enough to do until the next look
-            self.shelf.update()
-            self.picture.update(self.run)
-        self.printed.update(self.run, seen=not self.library.is_open)
-        self._show()
-        self.status.update(self.run, self._error or self.choice.doubt or self.advice)
+            self.run_list.update()
+            self.picture.update(run)
+        self.output.update(run, seen=not self.stored_runs.is_open)
+        self.controller.look()
+        self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
+        self.status_bar.update()
 
-    def _show(self) -> None:
-        """Enable what makes sense now, and show what the rule chose."""
-        run, status = self.run, RunStatus.READY if self.run is None else self.run.status
-        active = status.active
-        if self._was_active and not active:
-            self._error = ""  # a refused second Start has nothing more to say
-            if run is not None:
-                run.release()
-                live_runs().pop(run.id, None)
-        self._was_active = active
-        self.transport.update(status)
-        self.settings_form.lock(active)
-        self.choice.lock(active)
-        self.choice.suggest(dict(run.resolved) if run is not None and active else None)
-
-    def sidebar(self) -> pn.viewable.Viewable:
-        """Problem, solver and settings."""
-        slots = {
-            "Solver": self.choice.solver_slot,
-            "Problem": self.choice.problem_slot,
-            "Run": self._settings_slot,
-        }
-        tabs = pmui.Tabs(*slots.items(), margin=(4, 0), sizing_mode="stretch_width", dynamic=False)
-
-        def turn(_: Any = None) -> None:
-            for at, slot in enumerate(slots.values()):
-                slot.reveal(at == tabs.active)
-
-        turn()
-        tabs.param.watch(turn, "active")
-        return pn.Column(self.choice, tabs, sizing_mode="stretch_width", margin=0)
-
-    def main(self) -> pn.viewable.Viewable:
+    def _main(self) -> pn.viewable.Viewable:
         """Buttons, status, plots and the list of runs."""
-        left = pn.FlexBox(self.transport, self.library.button, align_items="center")
+        left = pn.FlexBox(self.buttons, self.stored_runs.button, align_items="center")
         bar = pn.FlexBox(left, self.board.controls(), justify_content="space-between", align_items="center")
         # They come once the page stands: while its widgets are laid out, each would measure every figure again.
-        plots = pn.Column(sizing_mode="stretch_width", min_height=800, margin=0)
-        pn.state.onload(lambda: plots.append(self.board))
-        return pn.Column(bar, self.status, *self.library.beside(plots), sizing_mode="stretch_width", margin=0)
+        pn.state.onload(lambda: self._plots.append(self.board))
+        return pn.Column(
+            bar, self.status_bar, self._plots, self.stored_runs.column, sizing_mode="stretch_width", margin=0
+        )
 
     def __panel__(self) -> pn.viewable.Viewable:
-        self.listen()
-        return pn.Row(pn.Column(self.sidebar(), width=340), self.main(), sizing_mode="stretch_width")
+        self._begin_looking()
+        return pn.Row(pn.Column(self.form, width=340), self._main(), sizing_mode="stretch_width")
 
-    def listen(self) -> None:
+    def _begin_looking(self) -> None:
         """Begin to look at the run a few times a second, once a page is there; end its thread with the page."""
         # In the background: else each look would tell the page that the server is busy, and idle again.
-        ticker = PeriodicCallback(callback=self._look, period=PERIOD // _GRAIN, background=True, log=False)
+        ticker = PeriodicCallback(callback=self._look_if_due, period=PERIOD // _GRAIN, background=True, log=False)
         pn.state.onload(ticker.start)
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
-        pn.state.on_session_destroyed(lambda _: self.close())
+        pn.state.on_session_destroyed(lambda _: self.controller.close())
 
     def page(self) -> pmui.Page:
         """The whole page, for a server."""
-        self.listen()
+        self._begin_looking()
         page = pmui.Page(
             title="zoviz",
-            sidebar=[self.sidebar()],
-            main=[self.main()],
+            sidebar=[self.form],
+            main=[self._main()],
             sidebar_width=350,
             theme_config=THEME,
             busy_indicator=None,
         )
         harden_page(page)
         return page
+
+    def servable(
+        self,
+        title: str | None = "zoviz",
+        location: bool | Location = True,
+        area: str = "main",
+        target: str | None = None,
+    ) -> pn.viewable.Viewable:
+        """Put the whole page into the app that ``panel serve`` runs, and return it.
+
+        Parameters
+        ----------
+        title : str, optional
+            Of the browser's window.
+        location, area, target
+            As of every ``servable`` of Panel's.
+        """
+        return self.page().servable(title, location, area, target)

@@ -1,54 +1,24 @@
-"""Settings of the process that serves pages."""
+"""Servers of pages: one for a process of its own, one beside a notebook, and the store that their pages share."""
 
 from __future__ import annotations
 
 import logging
 import secrets
 import socket
-import sys
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import panel as pn
+import panel_material_ui as pmui
 
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs.store import Store
-from zoviz.views.common.bokeh_internals import ignore_known_references, read_no_named_files
-from zoviz.views.common.panel_internals import import_no_addressed_modules
-
-
-def prepare() -> None:
-    """Load the extension, show errors where the user is looking, and give the pages their share of the processor.
-
-    From then on no address that a browser asks for has a module imported. ``zoviz serve`` calls this before it
-    listens; ``panel serve`` runs the file of a page only for the first page, and at start with ``--warm``: without it,
-    whoever reaches the server before the first page is made can have any module on the path imported.
-
-    A solver's thread gives way every half millisecond instead of every five: a page's update waits for it at each of
-    its messages.
-    """
-    _settle()
-    pn.extension("tabulator", notifications=True, exception_handler=_show)
-
-
-def _settle() -> None:
-    """What every process that serves pages needs, whoever starts the server."""
-    sys.setswitchinterval(5e-4)
-    ignore_known_references()
-    import_no_addressed_modules()
-    read_no_named_files()
-
-
-def _show(error: BaseException) -> None:
-    if isinstance(error, (ValueError, TypeError)) and pn.state.notifications is not None:
-        pn.state.notifications.error(str(error), duration=8000)
-    else:
-        logging.getLogger("zoviz").exception("An action on the page failed.", exc_info=error)
-        if pn.state.notifications is not None:
-            pn.state.notifications.error(f"{type(error).__name__}: {error}", duration=8000)
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.app.process import configure_process, prepare, show_error
+from zoviz.views.common.run_controller import LiveRuns
 
 
 def shared_store(url: str | None) -> Store | None:
@@ -93,14 +63,18 @@ def serve(
         A password, or a JSON file of user: password; the secret is made anew at each start where it is not given.
     show : bool
     """
-    from zoviz.views.app.dashboard import Dashboard
-
     prepare()
     port, secret = port or _free_port(), cookie_secret or secrets.token_hex(32)
     auth = {} if basic_auth is None else {"basic_auth": basic_auth, "cookie_secret": secret}
     logging.getLogger("zoviz").warning("The dashboard is at http://%s:%d/", address, port)
+    live_runs = LiveRuns()
+
+    def page() -> pmui.Page:
+        own = None if problem is None else problem.clone()
+        return Dashboard(own, store=store, live_runs=live_runs).page()
+
     pn.serve(
-        {"/": lambda: Dashboard(problem=None if problem is None else problem.clone(), store=store).page()},
+        {"/": page},
         title="zoviz",
         port=port,
         address=address,
@@ -135,8 +109,8 @@ def embed(make: Callable[[], Any], height: int = 900) -> Any:
     """
     from IPython.display import IFrame
 
-    _settle()
-    pn.config.notifications, pn.config.exception_handler = True, _show
+    configure_process()
+    pn.config.notifications, pn.config.exception_handler = True, show_error
     port = _free_port()
     options = {"port": port, "address": "127.0.0.1", "show": False, "threaded": True, "verbose": False}
     # A thread that a daemon starts is one too: the server must not hold up the end of the process.

@@ -1,4 +1,4 @@
-"""A place on the page that is filled when it is first seen: nobody waits for what they may never open."""
+"""Container that adds its content to the page only when it becomes visible."""
 
 from __future__ import annotations
 
@@ -6,40 +6,47 @@ from typing import Any
 
 import panel as pn
 
-from zoviz.views.common.style import amend
+from zoviz.views.common.style import update_changed
 
 
-class Slot(pn.viewable.Viewer):
-    """A place for one thing at a time, which comes to the page only once the place is shown.
+class LazyPanel(pn.viewable.Viewer):
+    """A container for one view, which comes to the page only once the container is shown.
+
+    A page opens sooner without the tabs that nobody may ever open.
 
     Parameters
     ----------
     shown : bool
-        Whether the place is shown from the beginning.
+        Whether the container is shown from the beginning.
+
+    Attributes
+    ----------
+    column : Column
+        Holds the view once it is on the page.
     """
 
     def __init__(self, shown: bool = False, **params: Any) -> None:
         super().__init__(**params)
         self._shown = shown
-        self._waiting: pn.viewable.Viewer | None = None
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self._content: pn.viewable.Viewer | None = None
+        self.column = pn.Column(sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._column
+        return self.column
 
     def put(self, content: pn.viewable.Viewer) -> None:
-        """Have this in the place of what was there."""
-        if not self._shown and len(self._column):
-            self._column.clear()  # else the old would be seen for a moment when the place is shown
-        self._waiting = content
+        """Replace the view."""
+        if not self._shown and len(self.column):
+            self.column.clear()  # else the old would be seen for a moment when the place is shown
+        self._content = content
         self.reveal(self._shown)
 
     def reveal(self, shown: bool = True) -> None:
-        """Say whether the place is shown."""
+        """Show or hide the container; shown for the first time, it takes its view to the page."""
         self._shown = shown
-        if shown and self._waiting is not None:
-            self._column.objects, self._waiting = [self._waiting], None
+        if shown and self._content is not None:
+            self.column.objects, self._content = [self._content], None
 
     def wait(self, waiting: bool) -> None:
-        """Say whether what is there is about to be replaced."""
-        amend(self._column, loading=waiting)
+        """Mark the view as about to be replaced, or as there to stay."""
+        update_changed(self.column, loading=waiting)

@@ -44,16 +44,16 @@ _SECTION = "font-size:.78rem;font-weight:600;letter-spacing:.05em;text-transform
 _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
 
 
-def amend(target: param.Parameterized, **values: Any) -> None:
-    """Set what differs: Panel sends the browser every value that is set, the same one too."""
+def update_changed(target: param.Parameterized, **values: Any) -> None:
+    """Set the parameters that differ from these values: Panel sends the browser every value that is set, old or new."""
     changed = {name: value for name, value in values.items() if getattr(target, name) != value}
     if changed:
         target.param.update(**changed)
 
 
 @contextmanager
-def at_once(document: Document | None) -> Iterator[None]:
-    """Changes of a document's models that are sent when all of them are made; where changes wait already, they go on.
+def batched_changes(document: Document | None) -> Iterator[None]:
+    """Have changes of a document's models sent when all of them are made; where changes wait already, they go on.
 
     Bokeh counts a document's models anew after every change of a reference, unless told to do it once at the end. Until
     then it does not know a new model, and sends it again, data and all, with each change that refers to it, unless the
@@ -82,17 +82,17 @@ def section(title: str) -> pn.pane.HTML:
     return pn.pane.HTML(f"<div style='{_SECTION}'>{title}</div>", margin=(10, 10, 2, 10))
 
 
-def quiet(sentence: str) -> str:
-    """The HTML of a quiet sentence."""
+def muted_html(sentence: str) -> str:
+    """The HTML of a sentence in muted ink."""
     return f"<div style='{_NOTE}'>{sentence}</div>"
 
 
 def note(sentence: str, **options: Any) -> pn.pane.HTML:
-    """A quiet sentence."""
-    return pn.pane.HTML(quiet(sentence), **{"margin": (2, 10), **options})
+    """A pane with a sentence in muted ink."""
+    return pn.pane.HTML(muted_html(sentence), **{"margin": (2, 10), **options})
 
 
-def folded(summary: str, *sentences: str) -> str:
-    """The HTML of a quiet line that shows more when it is clicked."""
+def details_html(summary: str, *sentences: str) -> str:
+    """The HTML of a muted line that shows further sentences when it is clicked."""
     more = "".join(f"<div style='margin-top:3px'>{sentence}</div>" for sentence in sentences)
     return f"<details style='{_NOTE}'><summary style='cursor:pointer'>{summary}</summary>{more}</details>"

@@ -28,7 +28,7 @@ def _make(problem: Problem) -> None:
         return  # whoever asks the problem itself is told, with the sentence
 
 
-class Preparation:
+class BackgroundBuild:
     """Makes the data of one page's problems in threads of their own."""
 
     def __init__(self) -> None:

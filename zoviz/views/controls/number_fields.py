@@ -43,7 +43,7 @@ def tooltip(doc: str | None) -> str:
 
 
 @dataclass(frozen=True)
-class Rule:
+class NumberRule:
     """What a text field accepts: the type, the bounds, and whether None is a value (and its name)."""
 
     low: float | None = None
@@ -54,7 +54,7 @@ class Rule:
     blank: str = "auto"
 
     @classmethod
-    def of(cls, parameter: param.Number, blank: str = "auto") -> Rule:
+    def of(cls, parameter: param.Number, blank: str = "auto") -> NumberRule:
         """Read the rule of a param.Number or param.Integer: its hard bounds, not the soft ones."""
         (low, high), (floor, ceiling) = parameter.bounds or (None, None), parameter.inclusive_bounds
         return cls(low, high, (floor, ceiling), isinstance(parameter, param.Integer), bool(parameter.allow_None), blank)
@@ -113,9 +113,9 @@ class NumberField(PyComponent, WidgetBase):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"sizing_mode": "stretch_width", **params})
-        self._text = pmui.TextInput(variant="standard", margin=0, **STYLE)
+        self.text_input = pmui.TextInput(variant="standard", margin=0, **STYLE)
         self._show()
-        self._text.param.watch(lambda event: self._read(event.new), "value")
+        self.text_input.param.watch(lambda event: self._read(event.new), "value")
         self.param.watch(self._show, ["value", "label", "description", "disabled"])
 
     @classmethod
@@ -129,9 +129,9 @@ class NumberField(PyComponent, WidgetBase):
         """Find the Parameter late: pn.Param names it after construction, and its bounds may change."""
         return linked_parameter(self) if self._parameter is None else self._parameter
 
-    def _rule(self) -> Rule:
+    def _rule(self) -> NumberRule:
         edited = self._edited()
-        return Rule.of(edited, self.blank) if isinstance(edited, param.Number) else Rule(optional=True)
+        return NumberRule.of(edited, self.blank) if isinstance(edited, param.Number) else NumberRule(optional=True)
 
     def _read(self, text: str) -> None:
         if text == self._canonical():
@@ -159,15 +159,15 @@ class NumberField(PyComponent, WidgetBase):
         return self.blank if self.value is None else format_number(self.value)
 
     def _say(self, complaint: str) -> None:
-        self._text.param.update(error_state=bool(complaint), helper_text=complaint)
+        self.text_input.param.update(error_state=bool(complaint), helper_text=complaint)
 
     def _show(self, *events: param.parameterized.Event) -> None:
-        self._text.param.update(label=self.label, description=tooltip(self.description), disabled=self.disabled)
+        self.text_input.param.update(label=self.label, description=tooltip(self.description), disabled=self.disabled)
         if not events or any(event.name == "value" for event in events):
-            self._text.param.update(value=self._canonical(), error_state=False, helper_text="")
+            self.text_input.param.update(value=self._canonical(), error_state=False, helper_text="")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self._text, margin=(2, 10), sizing_mode="stretch_width")
+        return pn.Column(self.text_input, margin=(2, 10), sizing_mode="stretch_width")
 
 
 class LogSlider(NumberField):
@@ -186,10 +186,10 @@ class LogSlider(NumberField):
         low, high = self._span()
         # A neutral label: the parameter's own must lead to one control only, the number field.
         options = {"label": "Log scale", "show_value": False, "tooltips": False, "step": 1 / self.per_decade}
-        self._slider = pmui.FloatSlider(start=low, end=high, value=(low + high) / 2, margin=0, **options, **STYLE)
-        self._slider.format = CustomJSTickFormatter(code="return (10**tick).toPrecision(3)")
+        self.slider = pmui.FloatSlider(start=low, end=high, value=(low + high) / 2, margin=0, **options, **STYLE)
+        self.slider.format = CustomJSTickFormatter(code="return (10**tick).toPrecision(3)")
         self._fit()
-        self._slider.param.watch(lambda event: self._slide(event.new), "value")
+        self.slider.param.watch(lambda event: self._slide(event.new), "value")
         self.param.watch(self._fit, ["value", "start", "end", "disabled", "suggestion"])
         self.param.watch(lambda _: self._show(), ["suggestion"])
 
@@ -202,7 +202,7 @@ class LogSlider(NumberField):
     def _place(self) -> float:
         """Where the handle belongs; where it is, as long as there is no positive value to show."""
         shown = self.suggestion if self.value is None else self.value
-        return math.log10(shown) if shown and shown > 0 else self._slider.value
+        return math.log10(shown) if shown and shown > 0 else self.slider.value
 
     def _canonical(self) -> str:
         if self.value is None and self.suggestion is not None:
@@ -211,7 +211,7 @@ class LogSlider(NumberField):
 
     def _fit(self, *events: param.parameterized.Event) -> None:
         """Follow value and range, and leave alone what already stands right."""
-        slider, place = self._slider, self._place()
+        slider, place = self.slider, self._place()
         new_span = any(event.name in ("start", "end") for event in events)
         low, high = self._span() if new_span else (slider.start, slider.end)
         # A dragged handle gives a rounded value: moving the handle there would fight the pointer.
@@ -230,8 +230,8 @@ class LogSlider(NumberField):
 
     def __panel__(self) -> pn.viewable.Viewable:
         name = getattr(self._edited(), "name", None)
-        self._slider.css_classes = ["logslider", f"logslider-{name}"] if name else ["logslider"]
-        return pn.Column(self._text, self._slider, margin=(2, 10), sizing_mode="stretch_width")
+        self.slider.css_classes = ["logslider", f"logslider-{name}"] if name else ["logslider"]
+        return pn.Column(self.text_input, self.slider, margin=(2, 10), sizing_mode="stretch_width")
 
 
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import param
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
-from zoviz.views.common.style import amend, note, section
+from zoviz.views.common.style import note, section, update_changed
 from zoviz.views.controls.number_fields import STYLE, LogSlider, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
@@ -20,7 +20,7 @@ LOCKED = "Fixed while a run is in progress: Stop it to change these."
 def editable(owner: param.Parameterized) -> list[str]:
     """Names of parameters that have a widget, in the order of declaration, inherited ones last."""
     kinds = (param.Number, param.Boolean, param.Selector, param.String)
-    found = [
+    names = [
         name
         for name, parameter in owner.param.objects().items()
         if isinstance(parameter, kinds)
@@ -28,39 +28,39 @@ def editable(owner: param.Parameterized) -> list[str]:
         and not isinstance(parameter, param.ClassSelector)
         and (parameter.precedence is None or parameter.precedence >= 0)
     ]
-    own = [name for cls in type(owner).__mro__ for name in vars(cls) if name in found]
+    own = [name for cls in type(owner).__mro__ for name in vars(cls) if name in names]
     return list(dict.fromkeys(own))
 
 
-class Form:
+class ParameterForm:
     """The widgets of one object, by parameter name; made when they are first asked for."""
 
     def __init__(self, owner: param.Parameterized, names: list[str], prefix: str = "") -> None:
         self._owner, self._names, self._prefix = owner, names, prefix
-        self._made: dict[str, Any] | None = None
+        self._fields: dict[str, Any] | None = None
         self._locked = False
 
     @property
     def fields(self) -> dict[str, Any]:
         """Widgets by dotted name."""
-        if self._made is None:
-            self._made = {}
+        if self._fields is None:
+            self._fields = {}
             for name in self._names:
                 options = dict(widget_for(self._owner.param[name]))
                 kind = options.pop("type", None)
                 if kind is not None:
-                    self._made[f"{self._prefix}{name}"] = kind.from_param(self._owner.param[name], **options)
+                    self._fields[f"{self._prefix}{name}"] = kind.from_param(self._owner.param[name], **options)
             self.lock(self._locked)
-        return self._made
+        return self._fields
 
     def lock(self, locked: bool) -> None:
         """Disable or enable every widget."""
         self._locked = locked
-        for field in (self._made or {}).values():
-            amend(field, disabled=locked)
+        for field in (self._fields or {}).values():
+            update_changed(field, disabled=locked)
 
 
-def reason() -> pn.Column:
+def lock_note() -> pn.Column:
     """Why widgets are disabled; in a column, which may be shown and hidden in a tab that was never open."""
     return pn.Column(note(LOCKED), visible=False, margin=0)
 
@@ -70,29 +70,34 @@ class ProblemForm(pn.viewable.Viewer):
 
     def __init__(self, problem: Problem, **params: Any) -> None:
         super().__init__(**params)
-        self._problem, names = problem, editable(problem)
+        self.problem, names = problem, editable(problem)
         noise = [name for name in names if name.startswith("noise")]
-        self._own = Form(problem, [name for name in names if name not in noise])
-        self._noise = Form(problem, noise)
-        self._why = reason()
+        self._own = ParameterForm(problem, [name for name in names if name not in noise])
+        self._noise = ParameterForm(problem, noise)
+        self._why = lock_note()
 
     def __panel__(self) -> pn.viewable.Viewable:
         noise = dict(self._noise.fields)
         which = noise.pop("noise")
         noisy = pn.Column(
             *noise.values(),
-            visible=self._problem.param.noise.rx() != "deterministic",
+            visible=self.problem.param.noise.rx() != "deterministic",
             sizing_mode="stretch_width",
             margin=0,
         )
         own = self._own.fields.values()
         return pn.Column(self._why, *own, which, noisy, sizing_mode="stretch_width", margin=0)
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Every widget by parameter name."""
+        return self._own.fields | self._noise.fields
+
     def lock(self, locked: bool) -> None:
         """Disable or enable everything, and say why."""
         self._own.lock(locked)
         self._noise.lock(locked)
-        amend(self._why, visible=locked)
+        update_changed(self._why, visible=locked)
 
 
 class SolverForm(pn.viewable.Viewer):
@@ -101,7 +106,7 @@ class SolverForm(pn.viewable.Viewer):
     def __init__(self, solver: Solver, **params: Any) -> None:
         super().__init__(**params)
         self.solver = solver
-        self._why = reason()
+        self._why = lock_note()
         self._column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._fill()
 
@@ -114,9 +119,9 @@ class SolverForm(pn.viewable.Viewer):
         live = {
             prefix: [name.rpartition(".")[2] for name in solver.live if self._of(name) == prefix] for prefix in parts
         }
-        self._live = [Form(part, live[prefix], prefix) for prefix, part in parts.items()]
+        self._live = [ParameterForm(part, live[prefix], prefix) for prefix, part in parts.items()]
         self._fixed = [
-            Form(part, [name for name in editable(part) if name not in live[prefix]], prefix)
+            ParameterForm(part, [name for name in editable(part) if name not in live[prefix]], prefix)
             for prefix, part in parts.items()
         ]
         self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
@@ -152,8 +157,8 @@ class SolverForm(pn.viewable.Viewer):
     def _change_kind(self, name: str, kind: type[param.Parameterized]) -> None:
         """Another class for a nested part; an estimator keeps its radius and batch."""
         old = self.solver.get(name)
-        kept = ("smoothing_radius", "batch_size") if isinstance(old, GradientEstimator) else ()
-        self.solver.set(name, kind(**{parameter: getattr(old, parameter) for parameter in kept}))
+        common = ("smoothing_radius", "batch_size") if isinstance(old, GradientEstimator) else ()
+        self.solver.set(name, kind(**{parameter: getattr(old, parameter) for parameter in common}))
         self._fill()
 
     @property
@@ -166,8 +171,8 @@ class SolverForm(pn.viewable.Viewer):
         for form in self._fixed:
             form.lock(locked)
         for select in self._kinds:
-            amend(select, disabled=locked)
-        amend(self._why, visible=locked)
+            update_changed(select, disabled=locked)
+        update_changed(self._why, visible=locked)
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, where a parameter is left to it."""

@@ -1,4 +1,4 @@
-"""Which problem and which solver: the two lists, and the forms of what is chosen."""
+"""Pickers of the problem and the solver, and the forms of the chosen ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import param
 from zoviz.core.registry import discover, required
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
-from zoviz.views.common.lazy_panel import Slot
-from zoviz.views.common.style import amend, folded, note, quiet
-from zoviz.views.controls.background_build import Preparation
+from zoviz.views.common.lazy_panel import LazyPanel
+from zoviz.views.common.style import details_html, muted_html, note, update_changed
+from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
 
 
@@ -21,7 +21,7 @@ def _name(solver: Solver) -> str:
     return solver.title or type(solver).__name__
 
 
-class Choice(pn.viewable.Viewer):
+class Picker(pn.viewable.Viewer):
     """Every problem and, for the chosen one, every solver that accepts it; a person's values are kept per object.
 
     Parameters
@@ -30,6 +30,15 @@ class Choice(pn.viewable.Viewer):
         Offered first.
     own_solver : Solver, optional
         Replaces the registry's instance of its class, and is chosen.
+
+    Attributes
+    ----------
+    complaint : str
+        Why no run can be made of what is chosen, as of the last ``suggest``; empty where one can.
+    refused, others : HTML
+        Why solvers that are made for the problem are not offered, and which are made for other problems.
+    problem_panel, solver_panel : LazyPanel
+        Hold the forms.
     """
 
     problem_name: param.Selector[str] = param.Selector(
@@ -51,10 +60,10 @@ class Choice(pn.viewable.Viewer):
         self.solvers = {_name(one): one for one in solvers}
         if own_solver is not None:
             self.solvers[_name(own_solver)] = own_solver
-        self.doubt = ""
-        self._refused, self._others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
-        self.problem_slot, self.solver_slot = Slot(), Slot(shown=True)
-        self._preparation = Preparation()
+        self.complaint, self._locked = "", False
+        self.refused, self.others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
+        self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(shown=True)
+        self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
         style = {"sizing_mode": "stretch_width", "size": "small", "margin": (8, 10)}
@@ -68,7 +77,7 @@ class Choice(pn.viewable.Viewer):
         self.param.watch(lambda _: self._show_solver(), "solver_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(*self._selects, self._refused, self._others, sizing_mode="stretch_width", margin=0)
+        return pn.Column(*self._selects, self.refused, self.others, sizing_mode="stretch_width", margin=0)
 
     @property
     def problem(self) -> Problem:
@@ -80,10 +89,10 @@ class Choice(pn.viewable.Viewer):
         """The chosen solver."""
         return self.solvers[self.solver_name]
 
-    def adopt(self, problem: Problem, solver: Solver) -> None:
+    def load(self, problem: Problem, solver: Solver) -> None:
         """Choose the problem and the solver of a run that was made elsewhere: the forms then steer it."""
         name = problem.title or type(problem).__name__
-        title = next((known for known, one in self.problems.items() if one is problem), f"{name} (stored run)")
+        title = next((title for title, one in self.problems.items() if one is problem), f"{name} (stored run)")
         self.problems = {**self.problems, title: problem}
         self.solvers[_name(solver)] = solver
         self.param.problem_name.objects = list(self.problems)
@@ -91,14 +100,15 @@ class Choice(pn.viewable.Viewer):
 
     def lock(self, locked: bool) -> None:
         """Disable what is fixed while a run is in progress; the forms say why."""
+        self._locked = locked
         for select in self._selects:
-            amend(select, disabled=locked)
+            update_changed(select, disabled=locked)
         self.problem_form.lock(locked)
         self.solver_form.lock(locked)
 
     def suggest(self, resolved: dict[str, Any] | None = None) -> None:
-        """Show what the rule chose (``resolved``), or would choose where that costs no call; ``doubt`` says why not."""
-        self.doubt = ""
+        """Show what the rule chose (``resolved``), or would choose where that costs no call; ``complaint``: why not."""
+        self.complaint = ""
         if not resolved:
             if not self._prepare():
                 return
@@ -108,19 +118,19 @@ class Choice(pn.viewable.Viewer):
                     return
                 resolved = self.solver.suggest(self.problem, constants)
             except ValueError as error:
-                self.doubt = str(error)
+                self.complaint = str(error)
                 return
         self.solver_form.suggest(resolved)
 
     def _prepare(self) -> bool:
-        """Whether the problem's data are there, and what fits it is offered; else ``doubt`` says what is waited for."""
-        ready, waiting = self._preparation.ready(self.problem), self._offered is not self.problem
+        """Whether the problem's data are there, and what fits it is offered; ``complaint``: what is waited for."""
+        ready, waiting = self._background_build.ready(self.problem), self._offered is not self.problem
         if not ready:
-            self.doubt = f"Loading the data of {self.problem_name}."
+            self.complaint = f"Loading the data of {self.problem_name}."
         elif waiting:
             self._offer(self.problem_name, self.solver_name)
-        for slot in (self.problem_slot, self.solver_slot):
-            slot.wait(waiting and not ready)
+        for panel in (self.problem_panel, self.solver_panel):
+            panel.wait(waiting and not ready)
         return ready
 
     def _offer(self, problem: str, wanted: str | None) -> None:
@@ -128,17 +138,18 @@ class Choice(pn.viewable.Viewer):
         chosen, before = self.problems[problem], self.solver_form
         reasons = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
         accepted = [title for title, reason in reasons.items() if not reason] or list(self.solvers)
-        self._explain(chosen, {title: reason for title, reason in reasons.items() if reason})
+        self.explain(chosen, {title: reason for title, reason in reasons.items() if reason})
         favourite = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
         self._offered = chosen
         self.param.solver_name.objects = accepted
         self.param.update(problem_name=problem, solver_name=wanted if wanted in accepted else favourite)
         self.problem_form = ProblemForm(self.problem)
-        self.problem_slot.put(self.problem_form)
+        self.problem_form.lock(self._locked)
+        self.problem_panel.put(self.problem_form)
         if self.solver_form is before:  # else the change of the name has shown it
             self._show_solver()
 
-    def _explain(self, problem: Problem, reasons: dict[str, str]) -> None:
+    def explain(self, problem: Problem, reasons: dict[str, str]) -> None:
         """Say why solvers are not offered; in a line each those made for other problems, and those not installed."""
         ours = {title: reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)}
         absent = [reason for title, reason in ours.items() if self.solvers[title].lacking]
@@ -147,13 +158,13 @@ class Choice(pn.viewable.Viewer):
         for title in reasons:
             if not self.solvers[title].made_for(problem):
                 other.setdefault(" or ".join(self.solvers[title].forms), []).append(title)
-        text = quiet("<br>".join(f"Not offered: {reason}" for reason in own))
+        text = muted_html("<br>".join(f"Not offered: {reason}" for reason in own))
         count = sum(len(titles) for titles in other.values())
         lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
-        amend(self._refused, object=text, visible=bool(own))
-        lines = [folded(f"Solvers whose packages are not installed: {len(absent)}", *absent)] if absent else []
-        lines += [folded(f"{count} solvers are made for other problems", *lists)] if other else []
-        amend(self._others, object="".join(lines), visible=bool(lines))
+        update_changed(self.refused, object=text, visible=bool(own))
+        lines = [details_html(f"Solvers whose packages are not installed: {len(absent)}", *absent)] if absent else []
+        lines += [details_html(f"{count} solvers are made for other problems", *lists)] if other else []
+        update_changed(self.others, object="".join(lines), visible=bool(lines))
 
     def _reason(self, solver: Solver, problem: str) -> str:
         try:
@@ -163,4 +174,5 @@ class Choice(pn.viewable.Viewer):
 
     def _show_solver(self) -> None:
         self.solver_form = SolverForm(self.solver)
-        self.solver_slot.put(self.solver_form)
+        self.solver_form.lock(self._locked)
+        self.solver_panel.put(self.solver_form)

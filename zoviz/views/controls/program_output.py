@@ -1,4 +1,4 @@
-"""What a run's evaluations printed last, e.g. the launches of a user's program: words of others, shown as words."""
+"""Output of the user's program or functions, as the run's last evaluations printed it; HTML-escaped."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import param
 
 from zoviz.core.types import Printed
 from zoviz.runs.run import Run
-from zoviz.views.common.style import amend, section
+from zoviz.views.common.style import section, update_changed
 
 EVERY = 4
 """Looks at the run between two looks at what it printed: once a second."""
@@ -31,14 +31,14 @@ _STYLE = """
 .call {padding: 5px 10px; border-bottom: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
 .call:last-child {border-bottom: none}
 .how {font-size: .82rem; opacity: .75; margin-bottom: 2px}
-.told {display: grid; grid-template-columns: 46px minmax(0, 1fr); column-gap: 8px}
-.told span {font-size: .75rem; opacity: .65; line-height: 1.45}
+.output {display: grid; grid-template-columns: 46px minmax(0, 1fr); column-gap: 8px}
+.output span {font-size: .75rem; opacity: .65; line-height: 1.45}
 pre {margin: 0; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Consolas, monospace; white-space: pre-wrap;
   overflow-wrap: anywhere; tab-size: 4}
 """
 
 
-class PrintedCard(pn.viewable.Viewer):
+class ProgramOutput(pn.viewable.Viewer):
     """The last calls of the run's problem that printed: number, how they ended, seconds, both streams, newest first.
 
     Notes
@@ -53,7 +53,7 @@ class PrintedCard(pn.viewable.Viewer):
         super().__init__(**params)
         self._run: Run | None = None
         self._looks = 0
-        self._told: tuple[Printed, ...] = ()
+        self._calls: tuple[Printed, ...] = ()
         # Of the height of its words up to a bound; the scrolling is the pane's own, so that it outlives a change.
         self.pane = pn.pane.HTML(
             "", stylesheets=[_STYLE], css_classes=["zoviz-printed"], sizing_mode="stretch_width", margin=(0, 10)
@@ -67,6 +67,11 @@ class PrintedCard(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
+
+    @property
+    def visible(self) -> bool:
+        """Whether the card is on the page."""
+        return bool(self._column.visible)
 
     def update(self, run: Run | None, seen: bool = True) -> None:
         """Show what is new, once a second at most; with the document's lock, at every look at the run.
@@ -83,28 +88,28 @@ class PrintedCard(pn.viewable.Viewer):
             self._run, self._looks = run, 0
         if not other and (not (seen and self.follow) or (run is not None and run.active and self._looks % EVERY)):
             return
-        told = () if run is None else run.printed
-        if told != self._told or other:
-            self._told = told
-            amend(self.pane, object=spelled(told))
-        amend(self._column, visible=bool(told))
+        calls = () if run is None else run.printed
+        if calls != self._calls or other:
+            self._calls = calls
+            update_changed(self.pane, object=output_html(calls))
+        update_changed(self._column, visible=bool(calls))
 
 
-def spelled(told: Sequence[Printed]) -> str:
+def output_html(calls: Sequence[Printed]) -> str:
     """The last calls as HTML, newest first, in which every word that was printed is text."""
-    return "".join(_call(one) for one in reversed(told[-SHOWN:]))
+    return "".join(_call(one) for one in reversed(calls[-SHOWN:]))
 
 
 def _call(one: Printed) -> str:
     again = f", attempt {one.attempt}" if one.attempt > 1 else ""
     how = html.escape(f"call {one.call:,}{again} · {one.status} · {one.seconds:.3g} s")
     streams = (("stdout", one.output), ("stderr", one.errors))
-    told = "".join(
-        f"<div class='told'><span>{name}</span><pre>{_text(words)}</pre></div>"
+    output = "".join(
+        f"<div class='output'><span>{name}</span><pre>{_text(words)}</pre></div>"
         for name, words in streams
         if words.strip()
     )
-    return f"<div class='call'><div class='how'>{how}{'' if told else ' · printed nothing'}</div>{told}</div>"
+    return f"<div class='call'><div class='how'>{how}{'' if output else ' · printed nothing'}</div>{output}</div>"
 
 
 def _text(words: str) -> str:

@@ -1,4 +1,4 @@
-"""Start, pause, step, resume, stop, reset; and how far a run has come."""
+"""The buttons that command the page's run, and the bar that shows how far it has come."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from bokeh.models.widgets import Div
 
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
-from zoviz.views.common.style import amend
+from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.style import update_changed
 
 _COLOURS = {
     RunStatus.READY: "default",
@@ -26,59 +27,75 @@ _COLOURS = {
 }
 
 
-class Transport(pn.viewable.Viewer):
-    """The buttons; each calls one function of the dashboard.
+_LOOKS = {
+    "start": ("Start", "play_arrow", "primary"),
+    "pause": ("Pause", "pause", "default"),
+    "step": ("Step", "skip_next", "default"),
+    "unpause": ("Continue", "play_arrow", "default"),
+    "stop": ("Stop", "stop", "default"),
+    "reset": ("Reset", "restart_alt", "default"),
+}
+"""Label, icon and colour of each button, by the command of ``RunController`` that it gives."""
+
+
+class RunButtons(pn.viewable.Viewer):
+    """A button for each command to the page's run; those that make no sense at its status are disabled.
 
     Parameters
     ----------
-    actions : dict of str to callable
-        By button name: start, pause, step, resume, stop, reset.
+    controller : RunController
+
+    Attributes
+    ----------
+    buttons : dict of str to Button
+        By the name of the command.
     """
 
-    def __init__(self, actions: dict[str, Callable[[], None]], **params: Any) -> None:
+    def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
-        looks = {
-            "start": ("Start", "play_arrow", "primary"),
-            "pause": ("Pause", "pause", "default"),
-            "step": ("Step", "skip_next", "default"),
-            "resume": ("Resume", "play_arrow", "default"),
-            "stop": ("Stop", "stop", "default"),
-            "reset": ("Reset", "restart_alt", "default"),
+        commands: dict[str, Callable[[], None]] = {
+            "start": controller.start,
+            "pause": controller.pause,
+            "step": controller.step,
+            "unpause": controller.unpause,
+            "stop": controller.stop,
+            "reset": controller.reset,
         }
-        self.buttons = {
-            name: pmui.Button(
-                label=label,
-                icon=icon,
-                color=colour,
-                variant="contained" if name == "start" else "outlined",
-                size="small",
-                width=94,
-                margin=(3, 3),
-                on_click=self._handler(actions[name]),
-            )
-            for name, (label, icon, colour) in looks.items()
-        }
-        self._box = pn.Row(*self.buttons.values(), margin=(4, 4))
-
-    def _handler(self, action: Callable[[], None]) -> Callable[[Any], None]:
-        return lambda _: action()
+        self.buttons = {name: self._button(name, command) for name, command in commands.items()}
+        self._row = pn.Row(*self.buttons.values(), margin=(4, 4))
+        self._enable(controller.status)
+        controller.param.watch(lambda event: self._enable(event.new), "status")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._box
+        return self._row
 
-    def update(self, status: RunStatus) -> None:
-        """Enable what makes sense now."""
+    @staticmethod
+    def _button(name: str, command: Callable[[], None]) -> pmui.Button:
+        label, icon, colour = _LOOKS[name]
+        return pmui.Button(
+            label=label,
+            icon=icon,
+            color=colour,
+            variant="contained" if name == "start" else "outlined",
+            size="small",
+            width=94,
+            margin=(3, 3),
+            on_click=lambda _: command(),
+        )
+
+    def _enable(self, status: RunStatus) -> None:
+        """Enable the buttons that make sense at this status."""
         active = status.active
         enabled = {
             "start": not active,
             "pause": status is RunStatus.RUNNING,
             "step": status is not RunStatus.RUNNING,
-            "resume": status is RunStatus.PAUSED,
+            "unpause": status is RunStatus.PAUSED,
             "stop": active,
             "reset": status is not RunStatus.READY,
         }
         for name, button in self.buttons.items():
-            amend(button, disabled=not enabled[name])
+            update_changed(button, disabled=not enabled[name])
 
 
 _METER = (
@@ -96,26 +113,36 @@ _REPLACE = """
 """
 
 
-class Status(pn.viewable.Viewer):
-    """Counters, speed, a progress bar against the budget, and what the run has to say.
+class StatusBar(pn.viewable.Viewer):
+    """Counters, speed, a progress bar against the budget, and the message of the page's run.
+
+    Parameters
+    ----------
+    controller : RunController
+
+    Attributes
+    ----------
+    counters : ColumnDataSource
+        Its tags are the HTML of the counters, as the browser is told of it.
 
     Notes
     -----
     The counters change at every look at the run. As a Panel pane they would cost more than all the lines.
     """
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
+        self._controller = controller
         self._chip = pmui.Chip(label="ready", size="small", margin=(4, 6))
-        self._wire = ColumnDataSource(name="status")
+        self.counters = ColumnDataSource(name="status")
         self._meter = Div(
             css_classes=["zoviz-status"],
             sizing_mode="stretch_width",
             margin=(6, 10),
             stylesheets=["div {width: 100%}"],
-            tags=[self._wire],
+            tags=[self.counters],
         )
-        self._wire.js_on_change("tags", CustomJS(args={"div": self._meter}, code=_REPLACE))
+        self.counters.js_on_change("tags", CustomJS(args={"div": self._meter}, code=_REPLACE))
         self._message = pn.pane.HTML(
             "", css_classes=["zoviz-message"], sizing_mode="stretch_width", margin=(0, 10), min_height=24
         )
@@ -131,19 +158,24 @@ class Status(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
 
-    def update(self, run: Run | None, error: str = "") -> None:
+    @property
+    def message(self) -> str:
+        """The sentence that is shown."""
+        return str(self._message.object)
+
+    def update(self) -> None:
         """Show the run's counters as they are now; like the figures, only with the document's lock."""
-        status = RunStatus.READY if run is None else run.status
+        run, status = self._controller.run, self._controller.status
         text, percent = self._counters(run, status)
         meter = _METER.format(text=text, percent=f"{percent:.1f}")
         if self._meter.document is None:
             self._meter.text = meter
-        if self._wire.tags != [meter]:
-            self._wire.tags = [meter]
-        amend(self._message, object=error or ("" if run is None else run.message))
-        amend(self._chip, label=status, color=_COLOURS[status])
+        if self.counters.tags != [meter]:
+            self.counters.tags = [meter]
+        update_changed(self._message, object=self._controller.message)
+        update_changed(self._chip, label=str(status), color=_COLOURS[status])
 
-    def _counters(self, run: Run | None, status: str) -> tuple[str, float]:
+    def _counters(self, run: Run | None, status: RunStatus) -> tuple[str, float]:
         """The line of counters, and the percentage of the budget that is used."""
         if run is None:
             return "Choose a problem and a solver, then press Start.", 0.0
@@ -161,7 +193,7 @@ class Status(pn.viewable.Viewer):
             return text, 0.0
         return f"{text} · {100 * fraction:.0f} % of budget", 100 * fraction
 
-    def _speed(self, calls: float, status: str) -> float:
+    def _speed(self, calls: float, status: RunStatus) -> float:
         now = time.perf_counter()
         before, then = self._last
         if calls < before or status is RunStatus.READY:

@@ -10,11 +10,11 @@ import param
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.views.common.style import amend, section
-from zoviz.views.controls.parameter_forms import Form, editable, reason
+from zoviz.views.common.style import section, update_changed
+from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
 
 
-class Settings(param.Parameterized):
+class RunSettings(param.Parameterized):
     """What a run needs beside problem and solver; named as in ``Run``."""
 
     replicas = param.Integer(
@@ -72,15 +72,15 @@ class Settings(param.Parameterized):
         )
 
 
-class SettingsForm(pn.viewable.Viewer):
+class RunSettingsForm(pn.viewable.Viewer):
     """Replicas, seed, budgets and targets."""
 
-    def __init__(self, settings: Settings, **params: Any) -> None:
+    def __init__(self, settings: RunSettings, **params: Any) -> None:
         super().__init__(**params)
-        self._form, self._why = Form(settings, editable(settings)), reason()
+        self._form, self._why = ParameterForm(settings, editable(settings)), lock_note()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        fields = self._form.fields
+        fields = self.fields
         pick = lambda *names: [fields[name] for name in names]  # noqa: E731
         return pn.Column(
             self._why,
@@ -93,7 +93,12 @@ class SettingsForm(pn.viewable.Viewer):
             margin=0,
         )
 
+    @property
+    def fields(self) -> dict[str, Any]:
+        """Every widget by the setting's name."""
+        return self._form.fields
+
     def lock(self, locked: bool) -> None:
         """Disable or enable everything, and say why."""
         self._form.lock(locked)
-        amend(self._why, visible=locked)
+        update_changed(self._why, visible=locked)

@@ -13,8 +13,8 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
-from zoviz.views.common.style import amend
-from zoviz.views.common.theme_overrides import SHORT, pin
+from zoviz.views.common.style import update_changed
+from zoviz.views.common.theme_overrides import SHORT, override_theme
 
 EVERY = 8
 """Looks at the run between two looks at its picture: a picture moves every other second."""
@@ -77,10 +77,11 @@ class Picture(param.Parameterized):
             **options,
         )
         made.toolbar.autohide, made.toolbar.logo = True, None
-        pin(made.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        override_theme(made.title, text_font_size="14px", text_font_style="bold", standoff=4)
         for axis in (made.xaxis[0], made.yaxis[0]):
             axis.formatter = CustomJSTickFormatter(code=SHORT)
-            pin(axis, axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
+            fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
+            override_theme(axis, axis_label_standoff=2, **fonts)
         return made
 
 
@@ -105,6 +106,11 @@ class PictureCard(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
+
+    @property
+    def visible(self) -> bool:
+        """Whether the card is on the page."""
+        return bool(self._column.visible)
 
     @property
     def picture(self) -> Picture | None:
@@ -146,6 +152,6 @@ class PictureCard(pn.viewable.Viewer):
             # In a column of its own: a figure shows itself whatever its pane says.
             self._column.append(pn.Column(pn.pane.Bokeh(self._pictures[kind].figure, **style), **style))
         for pane, other in zip(self._column, self._pictures, strict=True):
-            amend(pane, visible=other is kind)
+            update_changed(pane, visible=other is kind)
         self._shown = kind
-        amend(self._column, visible=kind is not None)
+        update_changed(self._column, visible=kind is not None)

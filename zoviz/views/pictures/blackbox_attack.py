@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.learning.blackbox_attack import HALF, BlackBoxAttack, Pool
 from zoviz.views.common.colours import PALETTE, TARGET
-from zoviz.views.common.theme_overrides import pin
+from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 SHOWN = 5
@@ -50,18 +50,18 @@ class Attack(Picture):
     def build(self) -> figure:
         """Three rows of tiles, the middle one a single tile, with a class beside each."""
         tiles: dict[str, Any] = {"x": [], "y": [], "image": []}
-        self._images, self._change = ColumnDataSource(dict(tiles)), ColumnDataSource(dict(tiles))
-        self._words = ColumnDataSource({"x": [], "y": [], "text": [], "colour": []})
+        self.images, self.change = ColumnDataSource(dict(tiles)), ColumnDataSource(dict(tiles))
+        self.words = ColumnDataSource({"x": [], "y": [], "text": [], "colour": []})
         fig = self.frame("", "", x_range=(-0.9, 1.25 * SHOWN), y_range=(-0.35, 3.75), match_aspect=True)
         fig.grid.grid_line_color = None
         fig.axis.visible = False
         grey = LinearColorMapper(palette=_GREYS, low=-HALF, high=HALF)
         both = LinearColorMapper(palette=_diverging(), low=-HALF, high=HALF)
-        for source, mapper in ((self._images, grey), (self._change, both)):
+        for source, mapper in ((self.images, grey), (self.change, both)):
             fig.image("image", "x", "y", 1.0, 1.0, source=source, color_mapper=mapper)
         text = {"text_font_size": "13px", "text_align": "center", "text_baseline": "bottom"}
-        labels = fig.text("x", "y", text="text", text_color="colour", source=self._words, **text)
-        pin(labels.glyph, text_font_size="13px")
+        labels = fig.text("x", "y", text="text", text_color="colour", source=self.words, **text)
+        override_theme(labels.glyph, text_font_size="13px")
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
@@ -79,11 +79,11 @@ class Attack(Picture):
         left = 1.25 * np.arange(SHOWN)
         shown = [tile(a) for a in some.pixels] + [tile(a + y) for a in some.pixels]
         high, low = np.full(SHOWN, 2.5), np.zeros(SHOWN)
-        self._images.data = {"x": np.tile(left, 2), "y": np.concatenate([high, low]), "image": shown}
-        self._change.data = {"x": [left[SHOWN // 2]], "y": [1.25], "image": [tile(y)]}
+        self.images.data = {"x": np.tile(left, 2), "y": np.concatenate([high, low]), "image": shown}
+        self.change.data = {"x": [left[SHOWN // 2]], "y": [1.25], "image": [tile(y)]}
         taken = np.concatenate([before, after])
         size = f"‖y‖∞ = {np.abs(y).max():.2f}"
-        self._words.data = {
+        self.words.data = {
             "x": [*(np.tile(left, 2) + 0.5), left[SHOWN // 2] + 1.75],
             "y": [*(high + 1.0), *(low + 1.0), 1.65],
             "text": [f"read as {one}" for one in taken] + [size],

@@ -14,7 +14,7 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.networks.consensus import DistributedConsensus
 from zoviz.views.common.colours import EVENT, REFERENCE
-from zoviz.views.common.theme_overrides import pin
+from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 1e-4, 1e1
@@ -42,24 +42,24 @@ class Consensus(Picture):
 
     def build(self) -> figure:
         """No edges and no nodes yet."""
-        self._edges = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": []})
-        self._nodes = ColumnDataSource({name: [] for name in ("x", "y", "node", "apart")})
-        self._words = ColumnDataSource({"x": [], "y": [], "text": []})
+        self.edges = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": []})
+        self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "node", "apart")})
+        self.words = ColumnDataSource({"x": [], "y": [], "text": []})
         fig = self.frame("", "", match_aspect=True)
         fig.grid.grid_line_color = None
         fig.axis.visible = False
-        fig.segment("x0", "y0", "x1", "y1", source=self._edges, color=REFERENCE, line_alpha=0.45, line_width=1)
+        fig.segment("x0", "y0", "x1", "y1", source=self.edges, color=REFERENCE, line_alpha=0.45, line_width=1)
         mapper = LogColorMapper(palette=Viridis256, low=LOWEST, high=HIGHEST)
         colour = {"field": "apart", "transform": mapper}
-        dots = fig.scatter("x", "y", source=self._nodes, size=13, color=colour, line_color=REFERENCE)
+        dots = fig.scatter("x", "y", source=self.nodes, size=13, color=colour, line_color=REFERENCE)
         tips = [("node", "@node"), ("distance from the mean", "@apart{0.00e0}")]
         fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
-        words = fig.text("x", "y", text="text", source=self._words, text_align="left", text_baseline="middle")
-        pin(words.glyph, text_font_size="13px", text_color=EVENT)
+        words = fig.text("x", "y", text="text", source=self.words, text_align="left", text_baseline="middle")
+        override_theme(words.glyph, text_font_size="13px", text_color=EVENT)
         fig.scatter([2.6], [0.0], alpha=0.0)  # room for the words, to which the range would not stretch
         bar = ColorBar(color_mapper=mapper, width=10, title="‖xᵢ − mean‖", background_fill_alpha=0.0)
         bar.ticker, bar.formatter = LogTicker(desired_num_ticks=6), LogTickFormatter()
-        pin(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
         bar.major_label_text_color = bar.title_text_color = EVENT
         fig.add_layout(bar, "right")
         return fig
@@ -71,9 +71,9 @@ class Consensus(Picture):
         graph, rng = problem.data.graph, np.random.default_rng(len(path))
         there = np.flatnonzero(rng.random(graph.probability.size) < graph.probability)[:MOST]
         first, second = graph.ends[:, there]
-        self._edges.data = {"x0": x[first], "y0": y[first], "x1": x[second], "y1": y[second]}
+        self.edges.data = {"x0": x[first], "y0": y[first], "x1": x[second], "y1": y[second]}
         apart = problem.disagreement(path[-1])
-        self._nodes.data = {"x": x, "y": y, "node": np.arange(problem.nodes), "apart": np.maximum(apart, 1e-300)}
+        self.nodes.data = {"x": x, "y": y, "node": np.arange(problem.nodes), "apart": np.maximum(apart, 1e-300)}
         lines = [
             "consensus error",
             f"{apart.max():.1e}",
@@ -81,4 +81,4 @@ class Consensus(Picture):
             "edges: one draw,",
             f"{there.size} of {graph.ends.shape[1]}",
         ]
-        self._words.data = {"x": [1.25] * 5, "y": [0.9, 0.75, 0.6, 0.45, 0.3], "text": lines}
+        self.words.data = {"x": [1.25] * 5, "y": [0.9, 0.75, 0.6, 0.45, 0.3], "text": lines}

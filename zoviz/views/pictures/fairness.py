@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.learning.fair_classification import FairClassification
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
-from zoviz.views.common.theme_overrides import pin
+from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 MOST = 300
@@ -31,26 +31,26 @@ class Fairness(Picture):
 
     def build(self) -> figure:
         """A path, its ends, the bound and what it allows."""
-        self._path = ColumnDataSource({"covariance": [], "accuracy": []})
-        self._now = ColumnDataSource({"covariance": [], "accuracy": []})
-        self._best = ColumnDataSource({"covariance": [], "accuracy": []})
-        self._bound = ColumnDataSource({"c": [], "low": [], "high": [], "nought": []})
+        self.path = ColumnDataSource({"covariance": [], "accuracy": []})
+        self.now = ColumnDataSource({"covariance": [], "accuracy": []})
+        self.best = ColumnDataSource({"covariance": [], "accuracy": []})
+        self.bound = ColumnDataSource({"c": [], "low": [], "high": [], "nought": []})
         fig = self.frame("covariance |a'θ| with the sensitive attribute", "accuracy in %")
-        wall = {"source": self._bound, "color": TARGET}
-        area = {"left": "nought", "right": "c", "bottom": "low", "top": "high", "source": self._bound}
+        wall = {"source": self.bound, "color": TARGET}
+        area = {"left": "nought", "right": "c", "bottom": "low", "top": "high", "source": self.bound}
         fig.quad(**area, fill_color=TARGET, fill_alpha=0.1, line_color=None, legend_label="allowed")
         fig.segment("c", "low", "c", "high", line_dash="dashed", line_width=2, legend_label="bound c", **wall)
         where = {"x": "covariance", "y": "accuracy"}
-        fig.line(**where, source=self._path, color=PALETTE[0], line_width=1.2, line_alpha=0.5)
-        fig.scatter(**where, source=self._path, color=PALETTE[0], size=4, legend_label="path")
-        fig.scatter(**where, source=self._best, marker="diamond", color=REFERENCE, size=13, legend_label="optimum θ*")
+        fig.line(**where, source=self.path, color=PALETTE[0], line_width=1.2, line_alpha=0.5)
+        fig.scatter(**where, source=self.path, color=PALETTE[0], size=4, legend_label="path")
+        fig.scatter(**where, source=self.best, marker="diamond", color=REFERENCE, size=13, legend_label="optimum θ*")
         fig.scatter(
-            **where, source=self._now, color=PALETTE[1], size=11, line_color="white", legend_label="present iterate"
+            **where, source=self.now, color=PALETTE[1], size=11, line_color="white", legend_label="present iterate"
         )
         legend = fig.legend[0]
         fig.add_layout(legend, "right")
         legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        pin(legend, label_text_font_size="12px", margin=2, padding=2)
+        override_theme(legend, label_text_font_size="12px", margin=2, padding=2)
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
@@ -65,7 +65,7 @@ class Fairness(Picture):
             known = {"covariance": best["covariance"], "accuracy": 100.0 * best["accuracy"]}
         levels = np.concatenate([accuracy, known["accuracy"]])
         low, high = float(levels.min()) - 1.0, min(100.0, float(levels.max()) + 1.0)
-        self._bound.data = {"c": [problem.bound], "low": [low], "high": [high], "nought": [0.0]}
-        self._path.data = {"covariance": covariance, "accuracy": accuracy}
-        self._now.data = {"covariance": covariance[-1:], "accuracy": accuracy[-1:]}
-        self._best.data = known
+        self.bound.data = {"c": [problem.bound], "low": [low], "high": [high], "nought": [0.0]}
+        self.path.data = {"covariance": covariance, "accuracy": accuracy}
+        self.now.data = {"covariance": covariance[-1:], "accuracy": accuracy[-1:]}
+        self.best.data = known

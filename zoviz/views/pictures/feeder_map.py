@@ -15,7 +15,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking
 from zoviz.problems.power.feeder import Feeder
 from zoviz.views.common.colours import EVENT, REFERENCE
-from zoviz.views.common.theme_overrides import pin
+from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 LOWEST, HIGHEST = 0.92, 1.0
@@ -59,19 +59,19 @@ class FeederMap(Picture):
 
     def build(self) -> figure:
         """No lines and no buses yet."""
-        self._lines = ColumnDataSource({"xs": [], "ys": []})
-        self._buses = ColumnDataSource({name: [] for name in ("x", "y", "voltage", "bus", "size", "load")})
+        self.lines = ColumnDataSource({"xs": [], "ys": []})
+        self.buses = ColumnDataSource({name: [] for name in ("x", "y", "voltage", "bus", "size", "load")})
         fig = self.frame("distance from the head in ohm", "", x_axis_location="below")
         fig.grid.grid_line_color = None
         fig.yaxis.visible = False
-        fig.multi_line("xs", "ys", source=self._lines, color=REFERENCE, line_width=1.2)
+        fig.multi_line("xs", "ys", source=self.lines, color=REFERENCE, line_width=1.2)
         mapper = LinearColorMapper(palette=Viridis256, low=LOWEST, high=HIGHEST)
         colour = {"field": "voltage", "transform": mapper}
-        dots = fig.scatter("x", "y", source=self._buses, size="size", color=colour, line_color=None)
+        dots = fig.scatter("x", "y", source=self.buses, size="size", color=colour, line_color=None)
         tips = [("bus", "@bus"), ("voltage", "@voltage{0.0000} p.u."), ("load now", "@load{0.0} kW")]
         fig.add_tools(HoverTool(renderers=[dots], tooltips=tips, visible=False))
         bar = ColorBar(color_mapper=mapper, width=10, title="p.u.", background_fill_alpha=0.0)
-        pin(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
         bar.major_label_text_color = bar.title_text_color = EVENT
         fig.add_layout(bar, "right")
         return fig
@@ -79,18 +79,18 @@ class FeederMap(Picture):
     def update(self, problem: Any, path: Array) -> None:
         """Voltages and loads at the newest iterate."""
         feeder, x = problem.feeder, path[-1]
-        if not len(self._buses.data["x"]):
+        if not len(self.buses.data["x"]):
             row, (near, far) = rows(feeder), feeder.edges.T
             at = feeder.distance
             # Down the row first, then along: laterals leave the trunk at a right angle.
-            self._lines.data = {
+            self.lines.data = {
                 "xs": [[at[a], at[a], at[b]] for a, b in zip(near, far, strict=True)],
                 "ys": [[row[a], row[b], row[b]] for a, b in zip(near, far, strict=True)],
             }
             self._row = row
         loads = np.zeros(len(feeder.buses))
         loads[feeder.load_buses] = (problem.domain.upper - x)[: len(feeder.load_buses)] * feeder.base / 1e3
-        self._buses.data = {
+        self.buses.data = {
             "x": feeder.distance,
             "y": self._row,
             "voltage": problem.voltages(x[None])[0],

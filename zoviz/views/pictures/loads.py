@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.power.load_tracking import LoadTracking
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
-from zoviz.views.common.theme_overrides import pin
+from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 MOST = 400
@@ -31,19 +31,19 @@ class Loads(Picture):
 
     def build(self) -> figure:
         """Limits as pale bars, the optimum as short strokes."""
-        self._source = ColumnDataSource({name: [] for name in ("user", "limit", "load", "optimum")})
+        self.users = ColumnDataSource({name: [] for name in ("user", "limit", "load", "optimum")})
         fig = self.frame("users, by their limit", "kW")
-        style = {"source": self._source, "width": 0.8, "line_color": None}
+        style = {"source": self.users, "width": 0.8, "line_color": None}
         fig.vbar("user", top="limit", fill_color=REFERENCE, fill_alpha=0.25, legend_label="limit u", **style)
         fig.vbar("user", top="load", fill_color=PALETTE[0], fill_alpha=0.75, legend_label="now x", **style)
         stroke = {"marker": "dash", "size": 7, "color": TARGET, "line_width": 2, "legend_label": "optimum x*"}
-        fig.scatter("user", "optimum", source=self._source, **stroke)
+        fig.scatter("user", "optimum", source=self.users, **stroke)
         fig.xgrid.grid_line_color = None
         fig.y_range.start = 0
         legend = fig.legend[0]
         legend.orientation, legend.location = "horizontal", "top_left"
         legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        pin(legend, label_text_font_size="12px")
+        override_theme(legend, label_text_font_size="12px")
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
@@ -51,7 +51,7 @@ class Loads(Picture):
         data = problem.data
         order = np.argsort(data.upper)
         chosen = order[np.unique(np.linspace(0, order.size - 1, min(order.size, MOST)).round().astype(int))]
-        self._source.data = {
+        self.users.data = {
             "user": np.arange(chosen.size, dtype=float),
             "limit": data.upper[chosen],
             "load": path[-1][chosen],

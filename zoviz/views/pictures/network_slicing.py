@@ -13,7 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.problems.networks.slicing import NetworkSlicing
 from zoviz.problems.networks.slicing_network import Network
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE
-from zoviz.views.common.theme_overrides import pin
+from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 WIDEST = 9.0
@@ -51,26 +51,26 @@ class Slices(Picture):
 
     def build(self) -> figure:
         """No links and no nodes yet."""
-        self._links = ColumnDataSource({"xs": [], "ys": []})
+        self.links = ColumnDataSource({"xs": [], "ys": []})
         names = ("xs", "ys", "width", "colour", "flow", "rate", "link", "used")
-        self._flows = ColumnDataSource({name: [] for name in names})
-        self._nodes = ColumnDataSource({name: [] for name in ("x", "y", "marker", "size", "node")})
-        self._words = ColumnDataSource({name: [] for name in ("x", "y", "text", "align", "baseline")})
+        self.flows = ColumnDataSource({name: [] for name in names})
+        self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "marker", "size", "node")})
+        self.words = ColumnDataSource({name: [] for name in ("x", "y", "text", "align", "baseline")})
         fig = self.frame("", "", match_aspect=True)
         fig.grid.grid_line_color = None
         fig.axis.visible = False
-        fig.multi_line("xs", "ys", source=self._links, color=REFERENCE, line_alpha=0.35, line_width=1)
+        fig.multi_line("xs", "ys", source=self.links, color=REFERENCE, line_alpha=0.35, line_width=1)
         style = {"color": "colour", "line_width": "width", "line_alpha": 0.75, "legend_field": "flow"}
-        drawn = fig.multi_line("xs", "ys", source=self._flows, **style)
-        fig.scatter("x", "y", source=self._nodes, marker="marker", size="size", color=REFERENCE, line_color="white")
+        drawn = fig.multi_line("xs", "ys", source=self.flows, **style)
+        fig.scatter("x", "y", source=self.nodes, marker="marker", size="size", color=REFERENCE, line_color="white")
         tips = [("link", "@link"), ("flow", "@flow"), ("rate", "@rate{0.000}"), ("of capacity", "@used{0 %}")]
         fig.add_tools(HoverTool(renderers=[drawn], tooltips=tips, visible=False))
-        words = fig.text("x", "y", text="text", source=self._words, text_align="align", text_baseline="baseline")
-        pin(words.glyph, text_font_size="12px", text_color=EVENT)
+        words = fig.text("x", "y", text="text", source=self.words, text_align="align", text_baseline="baseline")
+        override_theme(words.glyph, text_font_size="12px", text_color=EVENT)
         legend = fig.legend[0]
         fig.add_layout(legend, "right")
         legend.background_fill_alpha, legend.border_line_alpha, legend.title = 0.0, 0.0, "width: rate"
-        pin(legend, label_text_font_size="12px", title_text_font_size="12px")
+        override_theme(legend, label_text_font_size="12px", title_text_font_size="12px")
         legend.title_text_color = EVENT
         fig.x_range.range_padding, fig.y_range.range_padding = 0.25, 0.45
         return fig
@@ -81,15 +81,15 @@ class Slices(Picture):
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         at = np.stack([np.sin(angle), np.cos(angle)], axis=1)
         start, end = at[network.tails], at[network.heads]
-        if len(self._links.data["xs"]) != len(start):
+        if len(self.links.data["xs"]) != len(start):
             xs, ys = arcs(start, end, np.full(len(start), 0.06))
-            self._links.data = {"xs": xs, "ys": ys}
+            self.links.data = {"xs": xs, "ys": ys}
         most = float(network.demand.max())
         flow, link = np.nonzero(plan.totals > LEAST * most)
         bulge: Array = 0.06 + 0.035 * flow.astype(float)
         xs, ys = arcs(start[link], end[link], bulge)
         rate = plan.totals[flow, link]
-        self._flows.data = {
+        self.flows.data = {
             "xs": xs,
             "ys": ys,
             "width": np.maximum(WIDEST * rate / most, 1.0),
@@ -100,7 +100,7 @@ class Slices(Picture):
             "used": plan.totals.sum(axis=0)[link] / network.capacity[link],
         }
         provides = np.isin(np.arange(problem.nodes), network.sites)
-        self._nodes.data = {
+        self.nodes.data = {
             "x": at[:, 0],
             "y": at[:, 1],
             "marker": np.where(provides, "square", "circle"),
@@ -108,7 +108,7 @@ class Slices(Picture):
             "node": np.arange(problem.nodes),
         }
         middle = np.abs(at[:, 0]) < 0.05
-        self._words.data = {
+        self.words.data = {
             "x": 1.12 * at[:, 0],
             "y": 1.12 * at[:, 1],
             "text": labels(network, plan.chosen, problem.nodes),

@@ -13,7 +13,7 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.quadratic.base import QuadraticProblem
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
-from zoviz.views.common.theme_overrides import pin
+from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 CELLS = 44
@@ -57,22 +57,22 @@ class QuadraticSlice(Picture):
         """Empty images, a path, and three marks."""
         empty = np.full((CELLS, CELLS), np.nan)
         corner = {"x": [0.0], "y": [0.0], "w": [1.0], "h": [1.0]}
-        self._image = ColumnDataSource({"value": [empty], "outside": [empty], **corner})
-        self._path = ColumnDataSource({"x": [0.0], "y": [0.0]})
-        self._ends = ColumnDataSource({"x": [0.0, 0.0], "y": [0.0, 0.0], "colour": [TARGET, PALETTE[1]]})
+        self.image = ColumnDataSource({"value": [empty], "outside": [empty], **corner})
+        self.path = ColumnDataSource({"x": [0.0], "y": [0.0]})
+        self.ends = ColumnDataSource({"x": [0.0, 0.0], "y": [0.0, 0.0], "colour": [TARGET, PALETTE[1]]})
         fig = self.frame("along the start's direction", "across", match_aspect=False)
         fig.grid.grid_line_color = None
         self._mapper = LinearColorMapper(palette=_PALE, low=-2, high=2)
-        where = {"x": "x", "y": "y", "dw": "w", "dh": "h", "source": self._image, "level": "image"}
+        where = {"x": "x", "y": "y", "dw": "w", "dh": "h", "source": self.image, "level": "image"}
         fig.image("value", color_mapper=self._mapper, **where)
         grey = LinearColorMapper(palette=["rgba(0,0,0,0)", "rgba(90,90,90,0.45)"], low=0, high=1)
         fig.image("outside", color_mapper=grey, **where)
-        fig.line("x", "y", source=self._path, color=PALETTE[1], line_width=2)
-        fig.scatter("x", "y", source=self._path, color=PALETTE[1], size=3)
-        fig.scatter("x", "y", source=self._ends, color="colour", size=11, line_color="white")
+        fig.line("x", "y", source=self.path, color=PALETTE[1], line_width=2)
+        fig.scatter("x", "y", source=self.path, color=PALETTE[1], size=3)
+        fig.scatter("x", "y", source=self.ends, color="colour", size=11, line_color="white")
         fig.x_range.range_padding = fig.y_range.range_padding = 0.0
         bar = ColorBar(color_mapper=self._mapper, width=10, title="log₁₀(f − f*)", background_fill_alpha=0.0)
-        pin(bar, title_text_font_size="12px", major_label_text_font_size="11px")
+        override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
         bar.ticker = FixedTicker(ticks=list(range(-12, 13, 2)))
         bar.major_label_text_color = bar.title_text_color = EVENT
         fig.add_layout(bar, "right")
@@ -96,9 +96,9 @@ class QuadraticSlice(Picture):
         if (low, high) != (self._mapper.low, self._mapper.high):  # a change has the whole page laid out anew
             self._mapper.update(low=low, high=high)
         corner = {"x": [left], "y": [bottom], "w": [width], "h": [height]}
-        self._image.data = {"value": [level], "outside": [np.where(inside, 0.0, 1.0)], **corner}
-        self._path.data = {"x": x, "y": y}
-        self._ends.data = {"x": [0.0, x[-1]], "y": [0.0, y[-1]], "colour": [TARGET, PALETTE[1]]}
+        self.image.data = {"value": [level], "outside": [np.where(inside, 0.0, 1.0)], **corner}
+        self.path.data = {"x": x, "y": y}
+        self.ends.data = {"x": [0.0, x[-1]], "y": [0.0, y[-1]], "colour": [TARGET, PALETTE[1]]}
 
 
 def _extent(values: Array) -> tuple[float, float]:

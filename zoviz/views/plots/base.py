@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import param
 from bokeh.events import DoubleTap
@@ -17,17 +17,14 @@ from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.plots.line_data import AXES, Series, signed, vanishes
-from zoviz.views.plots.packed_source import Stream
-
-if TYPE_CHECKING:
-    from zoviz.views.plots.shared_models import Parts
-
+from zoviz.views.plots.packed_source import PackedSource
+from zoviz.views.plots.shared_models import SharedModels
 
 ZERO = "   = 0 (Log y is on)"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
 
 
-class Look(NamedTuple):
+class RunStyle(NamedTuple):
     """How one run is drawn: its name, colour, and line width."""
 
     name: str
@@ -35,20 +32,12 @@ class Look(NamedTuple):
     width: float
 
 
-class Line(NamedTuple):
+class DrawnLine(NamedTuple):
     """One line on a figure, with its band."""
 
     series: Series
     line: GlyphRenderer
     band: GlyphRenderer
-
-
-class Scales(NamedTuple):
-    """Choices that need a new figure when they change."""
-
-    axis: str
-    log_x: bool
-    log_y: bool
 
 
 class PlotView(param.Parameterized):
@@ -75,14 +64,19 @@ class PlotView(param.Parameterized):
         """What the vertical axis shows, with its unit; part of the title."""
         return ""
 
-    def build(self, parts: Parts) -> None:
+    def build(self, shared: SharedModels) -> None:
         """Begin anew, with what all plots of a board share; the figure is made when it is first asked for."""
-        self._parts, self._figure = parts, None
-        self._lines: dict[str, list[Line]] = {}
+        self._shared, self._figure = shared, None
+        self._lines: dict[str, list[DrawnLine]] = {}
         self._titles: dict[str, str] = {}
         self._listed: dict[str, list[GlyphRenderer]] = {}
         self._heading, self._zero = self.title, False
         self.drawn: list[GlyphRenderer] = []
+
+    @property
+    def has_figure(self) -> bool:
+        """Whether the figure has been asked for."""
+        return self._figure is not None
 
     @property
     def figure(self) -> Any:
@@ -92,13 +86,13 @@ class PlotView(param.Parameterized):
         return self._figure
 
     def _make(self) -> Any:
-        parts, scales = self._parts, self._parts.scales
+        shared, scales = self._shared, self._shared.scales
         log_y = scales.log_y and self.can_log
         fig: Any = figure(
             title=self.title,
             height=self.height,
             sizing_mode="stretch_width",
-            x_range=parts.x_range,
+            x_range=shared.x_range,
             y_range=DataRange1d(only_visible=True, range_padding=0.06, syncable=False),
             x_axis_type="log" if scales.log_x else "linear",
             y_axis_type="log" if log_y else "linear",
@@ -117,16 +111,17 @@ class PlotView(param.Parameterized):
         x_axis, y_axis = fig.xaxis[0], fig.yaxis[0]
         fig.xgrid[0].grid_line_color = None
         if not scales.log_x:
-            x_axis.formatter = parts.formatter
-            x_axis.ticker = fig.xgrid[0].ticker = parts.x_ticker
-        y_axis.formatter = parts.log_formatter if log_y else parts.formatter
+            x_axis.formatter = shared.formatter
+            x_axis.ticker = fig.xgrid[0].ticker = shared.x_ticker
+        y_axis.formatter = shared.log_formatter if log_y else shared.formatter
         if log_y:
-            y_axis.ticker = fig.ygrid[0].ticker = parts.log_ticker
-        parts.pin(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
-        parts.pin(x_axis, axis_label_standoff=2, axis_label_text_font_size="12px", major_label_text_font_size="12px")
-        parts.pin(y_axis, major_label_text_font_size="12px")
+            y_axis.ticker = fig.ygrid[0].ticker = shared.log_ticker
+        shared.override_theme(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        fonts = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
+        shared.override_theme(x_axis, axis_label_standoff=2, **fonts)
+        shared.override_theme(y_axis, major_label_text_font_size="12px")
         self._fit_out(fig)
-        fig.on_event(DoubleTap, parts.on_tap)
+        fig.on_event(DoubleTap, shared.pick)
         # What the theme and the layout change in the browser is of no use here: hundreds of messages at each opening.
         for model in (fig, fig.title, fig.toolbar, x_axis, y_axis, self._legend, *fig.grid):
             model.syncable = False
@@ -144,26 +139,26 @@ class PlotView(param.Parameterized):
             **options,
         )
         style = {"label_text_font_size": "12px", "spacing": 10, "label_standoff": 4, "glyph_width": 20, "margin": 2}
-        self._parts.pin(self._legend, **style)
+        self._shared.override_theme(self._legend, **style)
         fig.add_layout(self._legend, "above")
         # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
-        heads: list[Any] = self._parts.mark_heads("frame")
+        heads: list[Any] = self._shared.mark_heads("frame")
         fig.add_tools(HoverTool(renderers=heads, tooltips="@text{safe}", visible=False))
-        self._placeholder = self._parts.placeholder()
-        self._fixed = [*self._parts.mark_lines(), *heads, self._placeholder]
+        self._placeholder = self._shared.placeholder()
+        self._fixed = [*self._shared.mark_lines(), *heads, self._placeholder]
 
-    def add(self, key: str, look: Look, stream: Stream, columns: Mapping[str, Array]) -> None:
+    def add(self, key: str, style: RunStyle, stream: PackedSource, columns: Mapping[str, Array]) -> None:
         """Make a run's lines and bands, drawn from its stream; ``arrange`` puts them on the figure."""
         source, lines = stream.source, []
         for one in self.series(columns):
-            colour = REFERENCE if one.muted else look.colour
+            colour = REFERENCE if one.muted else style.colour
             area = VArea(x="x", y1=f"{one.key}.low", y2=f"{one.key}.high", fill_color=colour, fill_alpha=0.18)
-            path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=look.width, line_dash=one.dash)
-            band, line = (self._parts.renderer(source, glyph) for glyph in (area, path))
-            lines.append(Line(one, line, band))
+            path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=style.width, line_dash=one.dash)
+            band, line = (self._shared.renderer(source, glyph) for glyph in (area, path))
+            lines.append(DrawnLine(one, line, band))
         self._lines[key] = lines
-        label = signed(self.y_label(columns), self._parts.scales.log_y)
+        label = signed(self.y_label(columns), self._shared.scales.log_y)
         self._titles[key] = f"{self.heading(columns)}   {label}".rstrip()
 
     def needed(self, keys: Collection[str]) -> bool:
@@ -174,20 +169,21 @@ class PlotView(param.Parameterized):
         """Forget a run's lines."""
         self._lines.pop(key, None)
 
-    def arrange(self, looks: Mapping[str, Look]) -> None:
+    def arrange(self, styles: Mapping[str, RunStyle]) -> None:
         """Show these runs and no others.
 
         Only what differs is sent, and all lines at once: a browser lays a figure out anew for every message about its
         renderers.
         """
-        runs = [(look, self._lines[key]) for key, look in looks.items() if self._lines.get(key)]
-        if not runs and self.special and self._figure is None:
+        runs = [(style, self._lines[key]) for key, style in styles.items() if self._lines.get(key)]
+        if not runs and self.special and not self.has_figure:
             return
         fig = self.figure
-        for look, one in ((look, one) for look, lines in runs for one in lines):
-            one.line.glyph.line_width = look.width
+        for style, lines in runs:
+            for one in lines:
+                one.line.glyph.line_width = style.width
         renderers = [renderer for _, lines in runs for one in lines for renderer in (one.band, one.line)]
-        titles = dict.fromkeys(self._titles[key] for key in looks if self._lines.get(key))
+        titles = dict.fromkeys(self._titles[key] for key in styles if self._lines.get(key))
         self._heading = "; ".join(titles) or self.title
         self._entitle()
         self.drawn = renderers or [self._placeholder]
@@ -197,27 +193,27 @@ class PlotView(param.Parameterized):
         if entries != self._listed:
             self._listed = entries
             self._legend.ncols = 2 if len(entries) > 3 else len(entries)
-            self._legend.items = [LegendItem(label=label, renderers=found) for label, found in entries.items()]
+            self._legend.items = [LegendItem(label=label, renderers=drawn) for label, drawn in entries.items()]
 
     def caption(self, snapshots: Iterable[Snapshot]) -> None:
         """Say so where all that the plot has of these traces is 0, for which a logarithmic axis has no place."""
-        if self._figure is not None and self._parts.scales.log_y and self.can_log:
+        if self.has_figure and self._shared.scales.log_y and self.can_log:
             lines = [(snapshot, one) for snapshot in snapshots for one in self.series(snapshot.columns)]
             self._zero = bool(lines) and all(vanishes(*line) for line in lines)
             self._entitle()
 
     def _entitle(self) -> None:
-        self.figure.title.text = f"{self._heading}{ZERO * self._zero}"
+        self.figure.title.text = self._heading + (ZERO if self._zero else "")
 
-    def _entries(self, runs: Sequence[tuple[Look, list[Line]]]) -> dict[str, list[GlyphRenderer]]:
+    def _entries(self, runs: Sequence[tuple[RunStyle, list[DrawnLine]]]) -> dict[str, list[GlyphRenderer]]:
         """One run: an entry for each line. Several: one for each run, then one for each kind of line but the first."""
         if not runs:
             return {"no run yet": [self._placeholder]}
         if len(runs) == 1:
             return {one.series.label: [one.line, one.band] for one in runs[0][1]}
         entries: dict[str, list[GlyphRenderer]] = {}
-        for look, lines in runs:
-            entries.setdefault(look.name, []).extend(part for one in lines for part in (one.line, one.band))
+        for style, lines in runs:
+            entries.setdefault(style.name, []).extend(part for one in lines for part in (one.line, one.band))
         for _, lines in runs:
             for one in lines[1:]:
                 entries.setdefault(one.series.label, []).extend((one.line, one.band))

@@ -2,44 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 import param
-from bokeh.events import DoubleTap
 from bokeh.models import ColumnDataSource
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.runs.run import Run
-from zoviz.runs.storage.stored_run import Stored
-from zoviz.views.common.colours import free_colour
-from zoviz.views.common.style import GRID, amend, at_once
-from zoviz.views.plots.base import Look, PlotView, Scales
+from zoviz.views.common.shown_runs import ShownRun, ShownRuns
+from zoviz.views.common.style import GRID, batched_changes, update_changed
+from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS
-from zoviz.views.plots.line_data import BANDS
-from zoviz.views.plots.packed_source import Stream, all_series
-from zoviz.views.plots.shared_models import Parts
+from zoviz.views.plots.line_data import BANDS, AxisScales
+from zoviz.views.plots.packed_source import PackedSource, all_series
+from zoviz.views.plots.shared_models import SharedModels
 
 
-class Shown:
-    """A run on the board."""
+class _Drawing:
+    """What the board has drawn of one run."""
 
-    def __init__(self, run: Run | Stored, key: str, name: str, colour: str) -> None:
-        self.run, self.key, self.name, self.colour = run, key, name, colour
-        self.stream = Stream(key)
-        self.visible = True
+    def __init__(self, key: str) -> None:
+        self.source = PackedSource(key)
         self.columns: frozenset[str] = frozenset()
-        self.drawn_rows, self.drawn_last, self.settled = -1, -1.0, False
+        self.rows, self.last_iteration, self.settled = -1, -1.0, False
 
 
 class Board(pn.viewable.Viewer):
-    """All plots that the registry finds, for the runs that were put on.
+    """All plots that the registry finds, for the runs that are shown: ``board.shown.put(run)``.
 
     Parameters
     ----------
+    shown : ShownRuns, optional
+        The runs on the plots; by default the board has its own.
     axis, log_x, log_y, band
         What the lines are drawn against, on which scales, and which band over the replicas.
 
@@ -61,24 +58,23 @@ class Board(pn.viewable.Viewer):
         default="std", objects=BANDS, label="Band", doc="Band over the replicas."
     )
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, shown: ShownRuns | None = None, **params: Any) -> None:
         super().__init__(**params)
         views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
         self.views = sorted(views, key=lambda view: view.order)
-        self.shown: dict[str, Shown] = {}
-        self.on_place: Callable[[str, float], None] | None = None  # told of double clicks: the axis, and where
-        self._count = 0
+        self.shown = ShownRuns() if shown is None else shown
+        self._drawings: dict[str, _Drawing] = {}
         self._marks = {kind: ColumnDataSource(NO_MARKS, name=kind) for kind in MARKS}
         self._marked: dict[str, tuple[Any, ...]] = {}
         self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self.views]
         # Each in a column of its own: a figure shows itself whatever its pane says.
         self._cells = [pn.Column(pane, sizing_mode="stretch_width", margin=0) for pane in self._panes]
         self._grid = pn.Column(*self._cells, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
-        self._gone: list[str] = []
         self._stale_figures = self._stale_lines = False
         self._rebuild()
         self.param.watch(lambda *_: self._outdate(figures=True), ["axis", "log_x", "log_y"])
         self.param.watch(lambda *_: self._outdate(), ["band"])
+        self.shown.param.watch(lambda _: self._outdate(), "runs")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._grid
@@ -86,32 +82,6 @@ class Board(pn.viewable.Viewer):
     def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer) -> None:
         """Place something of the page's in the cell after the last plot."""
         self._grid.append(view)
-
-    def put(self, run: Run | Stored, name: str | None = None) -> Shown:
-        """Put a run on the plots."""
-        self._count += 1
-        title = type(run.solver).title or type(run.solver).__name__
-        colour = free_colour(run.solver, {one.colour: type(one.run.solver) for one in self.shown.values()})
-        shown = Shown(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
-        self.shown[shown.key] = shown
-        self._outdate()
-        return shown
-
-    def take_off(self, key: str) -> None:
-        """Remove a run from the plots."""
-        if self.shown.pop(key, None) is not None:
-            self._gone.append(key)
-            self._outdate()
-
-    def rename(self, key: str, name: str) -> None:
-        """Give a run another name in the legends."""
-        self.shown[key].name = name
-        self._outdate()
-
-    def reveal(self, key: str, visible: bool) -> None:
-        """Draw a run, or hide it without forgetting it."""
-        self.shown[key].visible = visible
-        self._outdate()
 
     def _outdate(self, figures: bool = False) -> None:
         """Have the lines, or the figures too, made anew by the next ``refresh``."""
@@ -123,22 +93,22 @@ class Board(pn.viewable.Viewer):
         Called a few times a second, with the document's lock.
         """
         anew = fresh = self._catch_up()
-        drawn = []
-        for shown in self.shown.values():
-            snapshot = shown.run.trace.snapshot()
+        snapshots = []
+        for shown in self.shown.runs.values():
+            snapshot, drawing = shown.run.trace.snapshot(), self._drawings[shown.key]
             if not snapshot.rows or not shown.visible:
                 continue
-            drawn.append(snapshot)
+            snapshots.append(snapshot)
             last = float(snapshot.columns["iteration"][-1])
-            if (snapshot.rows, last) != (shown.drawn_rows, shown.drawn_last):
-                shown.drawn_rows, shown.drawn_last, shown.settled = snapshot.rows, last, False
-                shown.stream.send(snapshot, self.axis, self.band, self.log_x, self.log_y)
+            if (snapshot.rows, last) != (drawing.rows, drawing.last_iteration):
+                drawing.rows, drawing.last_iteration, drawing.settled = snapshot.rows, last, False
+                drawing.source.send(snapshot, self.axis, self.band, self.log_x, self.log_y)
                 fresh = True
-            elif not shown.settled and not shown.run.active:
+            elif not drawing.settled and not shown.run.active:
                 self._settle(shown)
-                shown.settled = True
+                drawing.settled = True
         for view in self.views if fresh else ():
-            view.caption(drawn)
+            view.caption(snapshots)
         self._mark()
         self._place()
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
@@ -147,11 +117,13 @@ class Board(pn.viewable.Viewer):
     def _catch_up(self) -> bool:
         """Make the figures, or the lines, that are out of date anew; whether there were any."""
         grown = any(
-            one.visible and one.run.trace.snapshot().columns.keys() != one.columns for one in self.shown.values()
+            key not in self._drawings
+            or (shown.visible and shown.run.trace.snapshot().columns.keys() != self._drawings[key].columns)
+            for key, shown in self.shown.runs.items()
         )
         if not (self._stale_figures or self._stale_lines or grown):
             return False
-        with at_once(self.views[0].figure.document):
+        with batched_changes(self.views[0].figure.document):
             if self._stale_figures:
                 self._rebuild()
             else:
@@ -160,65 +132,75 @@ class Board(pn.viewable.Viewer):
 
     def _mark(self) -> None:
         """Marks of the newest run, sent only when they changed."""
-        newest = next(reversed(self.shown.values()), None)
+        newest = next(reversed(self.shown.runs.values()), None)
         for kind, source in self._marks.items():
-            found = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
-            state = (tuple(found["text"]), tuple(found["x"]))
+            marks = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
+            state = (tuple(marks["text"]), tuple(marks["x"]))
             if state != self._marked.get(kind):
                 self._marked[kind] = state
-                source.data = found
+                source.data = marks
 
     def _place(self) -> None:
         """Keep plots off the page on which no run that has taken a step draws anything."""
-        begun = [one.key for one in self.shown.values() if one.visible and len(one.run.trace) > 1]
+        begun = [one.key for one in self.shown.runs.values() if one.visible and len(one.run.trace) > 1]
         for view, cell, pane in zip(self.views, self._cells, self._panes, strict=True):
             needed = view.needed(begun)
             if needed and pane.object is not view.figure:
                 pane.object = view.figure
-            amend(cell, visible=needed)
+            update_changed(cell, visible=needed)
+
+    @property
+    def visible_plots(self) -> list[PlotView]:
+        """The plots that are on the page now."""
+        return [view for view, cell in zip(self.views, self._cells, strict=True) if cell.visible]
 
     def _arrange(self) -> None:
-        """Which runs are on the plots, under which names; the shared horizontal range follows them."""
-        visible = [shown for shown in self.shown.values() if shown.visible]
-        looks = {
-            one.key: Look(one.name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.6) for one in visible
+        """Show the visible runs on the plots, under their names; the shared horizontal range follows them."""
+        visible = [shown for shown in self.shown.runs.values() if shown.visible]
+        styles = {
+            one.key: RunStyle(one.name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.6)
+            for one in visible
         }
         for view in self.views:
-            view.arrange(looks)
-        self._parts.x_range.renderers = [line for view in self.views for line in view.drawn]
+            view.arrange(styles)
+        self._shared.x_range.renderers = [line for view in self.views for line in view.drawn]
 
-    def _dress(self, shown: Shown, columns: Mapping[str, Array]) -> None:
+    def _dress(self, shown: ShownRun, columns: Mapping[str, Array]) -> None:
         """Give a run its lines on every plot."""
-        shown.columns = frozenset(columns)
-        shown.stream.declare(all_series(columns, self.views))
+        drawing = self._drawings[shown.key]
+        drawing.columns = frozenset(columns)
+        drawing.source.declare(all_series(columns, self.views))
         self._settle(shown)
         for view in self.views:
-            view.add(shown.key, Look(shown.name, shown.colour, 2.2), shown.stream, columns)
+            view.add(shown.key, RunStyle(shown.name, shown.colour, 2.2), drawing.source, columns)
 
     def _dress_all(self) -> None:
-        """Bring the plots to the runs that are on the board, and send the visible ones' data again."""
+        """Bring the plots to the runs that are shown, and have the visible ones' data sent again."""
         self._stale_figures = self._stale_lines = False
-        while self._gone:
-            key = self._gone.pop()
+        for key in self._drawings.keys() - self.shown.runs.keys():
+            del self._drawings[key]
             for view in self.views:
                 view.remove(key)
-        for shown in self.shown.values():
+        for shown in self.shown.runs.values():
+            drawing = self._drawings.setdefault(shown.key, _Drawing(shown.key))
             snapshot = shown.run.trace.snapshot()
-            if snapshot.rows and shown.visible and snapshot.columns.keys() != shown.columns:
+            if snapshot.rows and shown.visible and snapshot.columns.keys() != drawing.columns:
                 self._dress(shown, snapshot.columns)
-            shown.drawn_rows = -1
+            drawing.rows = -1
         self._arrange()
 
-    def _settle(self, shown: Shown) -> None:
-        shown.stream.settle(shown.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
+    def _settle(self, shown: ShownRun) -> None:
+        """Put a run's data into the source that its lines are drawn from."""
+        source = self._drawings[shown.key].source
+        source.settle(shown.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
 
     def _rebuild(self) -> None:
-        """New figures, for scales that a figure cannot change."""
-        self._parts = Parts(Scales(self.axis, self.log_x, self.log_y), self._marks, self._tap)
+        """Make new figures, for scales that a figure cannot change."""
+        self._shared = SharedModels(AxisScales(self.axis, self.log_x, self.log_y), self._marks, self.shown)
         for view in self.views:
-            view.build(self._parts)
-        for shown in self.shown.values():
-            shown.columns = frozenset()
+            view.build(self._shared)
+        for drawing in self._drawings.values():
+            drawing.columns = frozenset()
         self._dress_all()
         for view, pane in zip(self.views, self._panes, strict=True):
             # A special plot comes when it is needed: a page with all of them would take twice as long to open.
@@ -226,10 +208,6 @@ class Board(pn.viewable.Viewer):
         self._marked = {}
         self._mark()
         self._place()
-
-    def _tap(self, event: DoubleTap) -> None:
-        if self.on_place is not None and event.x is not None:
-            self.on_place(self.axis, float(event.x))
 
     def controls(self) -> pn.viewable.Viewable:
         """Widgets for the axes and the band, in one row."""

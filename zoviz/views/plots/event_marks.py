@@ -50,21 +50,21 @@ def target_marks(run: Run | Stored, axis: str) -> dict[str, list]:
 
 def phase_marks(run: Run | Stored, axis: str) -> dict[str, list]:
     """A mark where each phase of the problem began, as far as the run has come."""
-    found = [] if run.initial is None else run.initial[0].phases(run.progress.iteration)
-    found = found[:: -(-len(found) // MOST_PHASES) or 1]
+    phases = [] if run.initial is None else run.initial[0].phases(run.progress.iteration)
+    phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]
     columns = run.trace.snapshot().columns
-    at = [float(iteration) for iteration, _ in found]
-    if found and axis != "iteration":
+    at = [float(iteration) for iteration, _ in phases]
+    if phases and axis != "iteration":
         along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
         at = [float(x) for x in np.interp(at, columns["iteration"], along)]
     return {
         "x": at,
-        "y": [0.97] * len(found),
-        "text": [f"<b>{name}</b><br>from iteration {iteration:,}" for iteration, name in found],
+        "y": [0.97] * len(phases),
+        "text": [f"<b>{name}</b><br>from iteration {iteration:,}" for iteration, name in phases],
     }
 
 
-class Mark(NamedTuple):
+class MarkKind(NamedTuple):
     """A kind of mark: where its marks are (run and axis to x, y, text), and how they look; size in pixels."""
 
     find: Callable[[Run | Stored, str], dict[str, list]]
@@ -75,9 +75,9 @@ class Mark(NamedTuple):
 
 
 MARKS = {
-    "marks": Mark(event_marks, EVENT, "inverted_triangle", "dashed"),
-    "targets": Mark(target_marks, TARGET, "diamond", "dotdash"),
-    "phases": Mark(phase_marks, PHASE, "square", "dotted", 6),
+    "marks": MarkKind(event_marks, EVENT, "inverted_triangle", "dashed"),
+    "targets": MarkKind(target_marks, TARGET, "diamond", "dotdash"),
+    "phases": MarkKind(phase_marks, PHASE, "square", "dotted", 6),
 }
 """Every kind, by the name of its data on a page."""
 

@@ -48,7 +48,15 @@ class Series:
         return self.column if self.index is None else f"{self.column}[{self.index}]"
 
 
-class Frame(NamedTuple):
+class AxisScales(NamedTuple):
+    """What the figures are drawn against, and on which scales: a change needs new figures."""
+
+    axis: str
+    log_x: bool
+    log_y: bool
+
+
+class LineData(NamedTuple):
     """What is drawn of one run: names and their values, shape (len(keys), points)."""
 
     keys: list[str]
@@ -60,21 +68,21 @@ class Frame(NamedTuple):
 
 
 def keys_of(series: Sequence[Series]) -> list[str]:
-    """Names in a frame: x, then mean, lower and upper end of the band for each line."""
+    """Names in a ``LineData``: x, then mean, lower and upper end of the band for each line."""
     return ["x", *(f"{one.key}{part}" for one in series for part in ("", ".low", ".high"))]
 
 
-def chosen(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray:
+def row_indices(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray:
     """At most ``points`` indices of the rows to draw, even on the axis they are drawn against; always the last."""
     rows = len(x)
     if rows <= points:
         return np.arange(rows)
     if logarithmic:
         positive = np.maximum(x, x[x > 0][0] if (x > 0).any() else 1.0)
-        wanted = np.geomspace(positive[0], positive[-1], points)
+        places = np.geomspace(positive[0], positive[-1], points)
     else:
-        positive, wanted = x, np.linspace(x[0], x[-1], points)
-    return np.unique(np.append(np.searchsorted(positive, wanted).clip(0, rows - 1), rows - 1))
+        positive, places = x, np.linspace(x[0], x[-1], points)
+    return np.unique(np.append(np.searchsorted(positive, places).clip(0, rows - 1), rows - 1))
 
 
 def axis_values(snapshot: Snapshot, axis: str) -> Array:
@@ -83,14 +91,14 @@ def axis_values(snapshot: Snapshot, axis: str) -> Array:
     return column if column.ndim == 1 else column.max(axis=1)
 
 
-def frame(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, log_x: bool, log_y: bool) -> Frame:
+def line_data(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, log_x: bool, log_y: bool) -> LineData:
     """Means and bands over replicas, at rows chosen for the axis.
 
     On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest replica.
     Lines that the trace does not have are NaN.
     """
     x = axis_values(snapshot, axis)
-    rows = chosen(x, log_x)
+    rows = row_indices(x, log_x)
     keys = keys_of(series)
     out = np.full((len(keys), rows.size), np.nan, dtype=np.float32)
     out[0] = x[rows]
@@ -104,7 +112,7 @@ def frame(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, lo
         for at, i in enumerate(present):
             low, high = drawable(means[at], lows[at], highs[at])
             out[1 + 3 * i], out[2 + 3 * i], out[3 + 3 * i] = means[at], low, high
-    return Frame(keys, out)
+    return LineData(keys, out)
 
 
 def vanishes(snapshot: Snapshot, one: Series) -> bool:

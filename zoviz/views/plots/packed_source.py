@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource, CustomJS
 
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
-from zoviz.views.plots.line_data import Frame, Series, frame, keys_of
+from zoviz.views.plots.line_data import LineData, Series, keys_of, line_data
 
 _UNPACK = """
     const packed = cb_obj.data.p, names = src.tags[1], rows = packed.length / names.length, data = {};
@@ -21,7 +21,7 @@ _UNPACK = """
 """
 
 
-class Stream:
+class PackedSource:
     """Feeds the lines of one run.
 
     An update sends one float32 array, whatever the number of lines: every column of a Bokeh data source costs two
@@ -49,14 +49,14 @@ class Stream:
 
     def send(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
         """Draw what the trace holds now."""
-        self.wire.data = {"p": self._frame(snapshot, axis, band, log_x, log_y).values.ravel()}
+        self.wire.data = {"p": self._line_data(snapshot, axis, band, log_x, log_y).values.ravel()}
 
     def settle(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
         """Put the data into ``source`` itself, for a run that has ended or figures that are made anew."""
-        self.source.data = self._frame(snapshot, axis, band, log_x, log_y).columns()
+        self.source.data = self._line_data(snapshot, axis, band, log_x, log_y).columns()
 
-    def _frame(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> Frame:
-        return frame(snapshot, self._series, axis, band, log_x, log_y)
+    def _line_data(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> LineData:
+        return line_data(snapshot, self._series, axis, band, log_x, log_y)
 
 
 def all_series(columns: Mapping[str, Array], views: Sequence) -> list[Series]:

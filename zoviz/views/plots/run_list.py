@@ -10,11 +10,12 @@ import panel as pn
 import panel_material_ui as pmui
 
 from zoviz.runs.script import script
+from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.shown_runs import ShownRun
 from zoviz.views.common.style import note
-from zoviz.views.plots.board import Board, Shown
 
 
-def csv_of(shown: Shown) -> io.StringIO:
+def csv_of(shown: ShownRun) -> io.StringIO:
     """The run's trace as CSV."""
     file = io.StringIO()
     shown.run.trace.write_csv(file)
@@ -22,7 +23,7 @@ def csv_of(shown: Shown) -> io.StringIO:
     return file
 
 
-def script_of(shown: Shown) -> io.StringIO:
+def script_of(shown: ShownRun) -> io.StringIO:
     """A script that does the run again."""
     return io.StringIO(script(shown.run))
 
@@ -30,7 +31,7 @@ def script_of(shown: Shown) -> io.StringIO:
 _SWATCH = "<div style='width:14px;height:14px;border-radius:3px;background:{};margin-top:9px'></div>"
 
 
-def _download(shown: Shown, make: Callable[[Shown], io.StringIO], label: str, suffix: str) -> pmui.FileDownload:
+def _download(shown: ShownRun, make: Callable[[ShownRun], io.StringIO], label: str, suffix: str) -> pmui.FileDownload:
     return pmui.FileDownload(
         callback=lambda: make(shown),
         filename=f"zoviz_{shown.key}.{suffix}",
@@ -43,45 +44,42 @@ def _download(shown: Shown, make: Callable[[Shown], io.StringIO], label: str, su
     )
 
 
-class Shelf(pn.viewable.Viewer):
-    """One row for each run on a board.
+class RunList(pn.viewable.Viewer):
+    """One row for each run on the plots.
 
     Parameters
     ----------
-    board : Board
-    on_remove : callable
-        Called with a run's key when its row is removed, before it leaves the board.
+    controller : RunController
+        Ends the page's run before its row is removed.
     """
 
-    def __init__(self, board: Board, on_remove: Callable[[str], None], **params: Any) -> None:
+    def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
-        self._board, self._on_remove = board, on_remove
+        self._controller, self._shown = controller, controller.runs_shown
         self._rows: dict[str, pn.FlexBox] = {}
-        self._column = pn.Column(sizing_mode="stretch_width", margin=0)
+        self.column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._hint = note("Runs appear here. A finished run stays on the plots when the next one starts.")
         self.update()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return self._column
+        return self.column
 
     def update(self) -> None:
-        """Follow the board; nothing where it is followed."""
-        if self._rows.keys() == self._board.shown.keys() and self._column.objects:
+        """Follow the shown runs, once the browser has drawn their lines; does nothing where they are followed."""
+        runs = self._shown.runs
+        if self._rows.keys() == runs.keys() and self.column.objects:
             return
-        for key, shown in self._board.shown.items():
-            if key not in self._rows:
-                self._rows[key] = self._row(shown)
-        self._rows = {key: row for key, row in self._rows.items() if key in self._board.shown}
+        self._rows = {key: self._rows[key] if key in self._rows else self._row(shown) for key, shown in runs.items()}
         rows: list[pn.viewable.Viewable] = [*self._rows.values()]
-        self._column.objects = rows or [self._hint]
+        self.column.objects = rows or [self._hint]
 
-    def _row(self, shown: Shown) -> pn.FlexBox:
+    def _row(self, shown: ShownRun) -> pn.FlexBox:
         key = shown.key
         swatch = pn.pane.HTML(_SWATCH.format(shown.colour), margin=(2, 4, 2, 10))
         visible = pmui.Switch(value=True, label="", width=46, margin=(6, 0))
         name = pmui.TextInput(value=shown.name, label="", size="small", width=150, margin=(2, 4))
-        visible.param.watch(lambda event: self._board.reveal(key, event.new), "value")
-        name.param.watch(lambda event: self._board.rename(key, event.new or shown.name), "value")
+        visible.param.watch(lambda event: self._shown.reveal(key, event.new), "value")
+        name.param.watch(lambda event: self._shown.rename(key, event.new or self._shown.runs[key].name), "value")
         remove = pmui.IconButton(icon="delete", size="small", margin=(4, 2), on_click=lambda _: self._remove(key))
         remove.description = "Remove from the plots"
         parts = [
@@ -95,6 +93,6 @@ class Shelf(pn.viewable.Viewer):
         return pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look)
 
     def _remove(self, key: str) -> None:
-        self._on_remove(key)
-        self._board.take_off(key)
+        """Take a run off the plots and off the list."""
+        self._controller.forget(key)
         self.update()

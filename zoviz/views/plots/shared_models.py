@@ -1,8 +1,8 @@
-"""What the figures of a board have in common: models that a page needs once, not once for each plot."""
+"""Bokeh models that all figures of a board share, so that a page has them once, not once for each plot."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from bokeh.core.has_props import HasProps
@@ -23,27 +23,26 @@ from bokeh.models import (
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
-from zoviz.views.common.theme_overrides import SHORT, keeper, pin
-from zoviz.views.plots.base import Scales
+from zoviz.views.common.shown_runs import ShownRuns
+from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
 from zoviz.views.plots.event_marks import MARKS
+from zoviz.views.plots.line_data import AxisScales
 
 
-class Parts:
+class SharedModels:
     """The models that all figures of a board share, for one choice of scales.
 
     Parameters
     ----------
-    scales : Scales
+    scales : AxisScales
     marks : mapping of str to ColumnDataSource
         Data of each kind of mark.
-    on_tap : callable
-        Told of every double click on a figure.
+    shown : ShownRuns
+        Its ``picked`` becomes the place of every double click on a figure.
     """
 
-    def __init__(
-        self, scales: Scales, marks: Mapping[str, ColumnDataSource], on_tap: Callable[[DoubleTap], None]
-    ) -> None:
-        self.scales, self.on_tap, self._marks = scales, on_tap, marks
+    def __init__(self, scales: AxisScales, marks: Mapping[str, ColumnDataSource], shown: ShownRuns) -> None:
+        self.scales, self._marks, self._shown = scales, marks, shown
         # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
         self.x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
         self.x_ticker = BasicTicker(desired_num_ticks=5)
@@ -51,7 +50,7 @@ class Parts:
         self.log_ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
         self.log_formatter = LogTickFormatter(min_exponent=1)
         self._everything = AllIndices()
-        self._keepers: dict[str, CustomJS] = {}
+        self._callbacks: dict[str, CustomJS] = {}
         self._empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
         self._nothing = Scatter(x="x", y="y", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
         self._spans: dict[str, Glyph] = {}
@@ -61,12 +60,17 @@ class Parts:
             self._spans[name] = VSpan(x="x", line_color=colour, line_dash=dash, line_width=1)
             self._heads[name] = Scatter(x="x", y="y", marker=marker, size=size, line_color=colour, fill_color=colour)
 
-    def pin(self, model: HasProps, **values: Any) -> None:
-        """``pin``, with one callback for all models that keep the same values."""
+    def override_theme(self, model: HasProps, **values: Any) -> None:
+        """Set properties and keep them against the page's theme, with one callback for all that have the same."""
         key = repr(values)
-        if key not in self._keepers:
-            self._keepers[key] = keeper(values)
-        pin(model, self._keepers[key], **values)
+        if key not in self._callbacks:
+            self._callbacks[key] = restore_callback(values)
+        override_theme(model, self._callbacks[key], **values)
+
+    def pick(self, event: DoubleTap) -> None:
+        """Tell the shown runs of a double click."""
+        if event.x is not None:
+            self._shown.picked = (self.scales.axis, float(event.x))
 
     def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
         """A glyph drawn from all of a source."""

@@ -16,7 +16,7 @@ from zoviz.runs.storage.stored_run import Stored
 from zoviz.views.common.colours import REFERENCE, free_colour
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
-from zoviz.views.plots.line_data import AXES, BANDS, Series, frame, signed
+from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
 
 Runs = Run | Stored | Sequence[Run | Stored] | Mapping[str, Run | Stored]
 """One run, several, or several by name."""
@@ -107,7 +107,7 @@ def _overlay(
     for name, run in named.items():
         colour = free_colour(run.solver, used)
         used[colour] = type(run.solver)
-        drawn = frame(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
+        drawn = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
         for one in lines[name]:
             ink = REFERENCE if one.muted else colour
             legend = " · ".join(part for part in (name if len(named) > 1 else "", one.label) if part) or name
@@ -144,12 +144,12 @@ def _marks(run: Run | Stored, axis: str, x: Array, y: Array) -> list[hv.Element]
     """A dot on the line for each of the dashboard's marks; pointing at it tells what happened."""
     out: list[hv.Element] = []
     for kind in MARKS.values():
-        found, colour, marker = kind.find(run, axis), kind.colour, kind.marker
-        if found["x"]:
-            at = np.interp(found["x"], x, y)
-            dots = hv.Scatter((found["x"], at, found["text"]), "x", ["y", "text"])
+        marks, colour, marker = kind.find(run, axis), kind.colour, kind.marker
+        if marks["x"]:
+            at = np.interp(marks["x"], x, y)
+            dots = hv.Scatter((marks["x"], at, marks["text"]), "x", ["y", "text"])
             hover = HoverTool(tooltips="@text{safe}")
             look = {"color": colour, "marker": marker, "size": kind.size, "line_color": "white", "tools": [hover]}
-            out += [hv.VLines(found["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
+            out += [hv.VLines(marks["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
             out += [dots.opts(**look, backend="bokeh")]
     return out

@@ -11,7 +11,7 @@ import param
 from zoviz.runs import repeat
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
-from zoviz.views.common.style import amend
+from zoviz.views.common.style import update_changed
 from zoviz.views.controls.number_fields import NumberField
 
 _BUDGET = "Budget of the fork."
@@ -45,7 +45,7 @@ class ForkForm(pn.viewable.Viewer):
 
     def reset(self) -> None:
         """Every field empty: another run was chosen."""
-        amend(self, at=None, iterations=None, calls=None)
+        update_changed(self, at=None, iterations=None, calls=None)
 
     def make(self, store: Store, id: str) -> tuple[Run, int]:
         """The fork of a stored run, not started, and the iteration at which it leaves that run.

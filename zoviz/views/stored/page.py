@@ -8,6 +8,7 @@ import json
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,11 @@ import panel as pn
 import panel_material_ui as pmui
 
 from zoviz.runs.engine.stopping import RunStatus
-from zoviz.runs.run import Run
 from zoviz.runs.storage.queries import Record
-from zoviz.runs.storage.stored_run import Stored
-from zoviz.runs.store import Store
-from zoviz.views.common.style import amend, note
+from zoviz.views.common.run_controller import RunController, say_errors, store_of
+from zoviz.views.common.style import note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
-from zoviz.views.stored.table import Archive
+from zoviz.views.stored.table import StoredRunsTable
 
 _HINT = (
     "Tick runs in the list. A double click on a plot picks the place at which to fork. A fork repeats the run up to "
@@ -30,77 +29,62 @@ _HINT = (
 )
 
 
-class Library(pn.viewable.Viewer):
-    """Stored runs, for a dashboard.
+class StoredRunsPage(pn.viewable.Viewer):
+    """The stored runs of a page's store, and what can be done with them.
 
     Parameters
     ----------
-    store : Store
-    overlay : callable
-        Puts a ``Stored`` on the plots.
-    begin : callable
-        Starts a ``Run`` (resumed, forked, replayed) and shows it; told an iteration, has it wait there.
-    join : callable
-        Takes up a run that is still at work in this process by its id; whether there is one.
-    say : callable
-        Shows a sentence.
+    controller : RunController
+        Has the store, starts and shows runs, and says what cannot be done.
+
+    Attributes
+    ----------
+    table : StoredRunsTable
+    fork : ForkForm
+    buttons : dict of str to Button
     """
 
-    def __init__(
-        self,
-        store: Store,
-        overlay: Callable[[Stored], None],
-        begin: Callable[[Run, int | None], None],
-        join: Callable[[str], bool],
-        say: Callable[[str], None],
-        **params: Any,
-    ) -> None:
+    def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
-        self._store, self._overlay, self._begin, self._join, self._say = store, overlay, begin, join, say
-        self.archive = Archive(store, self._pick, say)
-        self._picked: tuple[str, float] | None = None
+        self._controller, self._store, self.say = controller, store_of(controller), controller.say
+        self.table = StoredRunsTable(controller)
         self._deleted: list[str] = []
-        act = lambda label, what, **look: pmui.Button(  # noqa: E731
-            label=label, on_click=lambda _: self._try(what), size="small", variant="outlined", margin=(4, 4), **look
-        )
         self.buttons = {
-            "overlay": act("Put on the plots", self._put),
-            "open": act("Open", self._open),
-            "resume": act("Resume run", lambda: self._again("resume")),
-            "replay": act("Replay", lambda: self._again("replay")),
-            "fork": act("Fork", self._fork),
-            "delete": act("Delete", self._delete, color="error"),
-            "undo": act("Undo delete", self._undo, disabled=True),
+            "overlay": _button("Put on the plots", self.put_on_plots),
+            "open": _button("Open", self.open),
+            "resume": _button("Resume run", self.resume),
+            "replay": _button("Replay", self.replay),
+            "fork": _button("Fork", self.begin_fork),
+            "delete": _button("Delete", self.delete, color="error"),
+            "undo": _button("Undo delete", self.undo_delete, disabled=True),
         }
         self.fork = ForkForm(self.buttons["fork"])
         self._exports = [self._export(suffix) for suffix in ("csv", "parquet", "nc")]
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
-        self._pick([])
+        self._enable([])
+        self.table.param.watch(lambda event: self._enable(event.new), "chosen")
+        # A second double click on the same place counts, too.
+        controller.runs_shown.param.watch(lambda event: self._pick_place(*event.new), "picked", onlychanged=False)
 
     def __panel__(self) -> pn.viewable.Viewable:
         buttons = [button for name, button in self.buttons.items() if name != "fork"]
         actions = pn.FlexBox(*buttons, pn.Row(*self._exports, margin=0), align_items="center")
-        parts = (self.archive, actions, self.fork, note(_HINT), self._detail)
+        parts = (self.table, actions, self.fork, note(_HINT), self._detail)
         column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
-        self.archive.read()
+        self.table.read()
         return column
 
-    def place(self, axis: str, value: float) -> None:
-        """Take the place of a double click on a plot as that of a fork: its axis, and the value there."""
-        self._picked = (axis, value)
-        chosen = self.archive.chosen
-        if len(chosen) == 1:
-            self._try(lambda: self._find_place(self._store.load(chosen[0].id)))
-
-    def _find_place(self, stored: Stored) -> None:
-        """The last recorded iteration before the picked place."""
-        axis, value = self._picked or ("iteration", np.inf)
-        columns = stored.trace.snapshot().columns
-        course = columns[axis] if columns[axis].ndim == 1 else np.nanmean(columns[axis], axis=1)
-        before = np.flatnonzero(course <= value)
+    @say_errors()
+    def _pick_place(self, axis: str, place: float) -> None:
+        """Have the chosen run forked at its last recorded iteration before a place on the plots' axis."""
+        if len(self.table.chosen) != 1:
+            return
+        columns = self._store.load(self.table.chosen[0].id).trace.snapshot().columns
+        places = columns[axis] if columns[axis].ndim == 1 else np.nanmean(columns[axis], axis=1)
+        before = np.flatnonzero(places <= place)
         self.fork.at = int(columns["iteration"][before[-1]]) if before.size else 0
 
-    def _pick(self, chosen: list[Record]) -> None:
+    def _enable(self, chosen: list[Record]) -> None:
         """Enable what makes sense for these."""
         one = chosen[0] if len(chosen) == 1 else None
         enabled = {
@@ -113,52 +97,64 @@ class Library(pn.viewable.Viewer):
         }
         for name, button in self.buttons.items():
             if name != "undo":
-                amend(button, disabled=not enabled[name])
+                update_changed(button, disabled=not enabled[name])
         for download in self._exports:
-            amend(download, disabled=one is None, filename=self._name(one, download.label))
+            update_changed(download, disabled=one is None, filename=self._name(one, download.label))
         self.fork.reset()
 
-    def _try(self, what: Callable[[], None]) -> None:
-        """Do it, or say why not."""
-        try:
-            what()
-        except Exception as error:
-            self._say(str(error))
+    @say_errors()
+    def put_on_plots(self) -> None:
+        """Put the chosen runs on the plots."""
+        for record in self.table.chosen:
+            stored = self._store.load(record.id)
+            self._controller.runs_shown.put(stored, stored.label or f"{record.solver} {record.id[:6]}")
 
-    def _put(self) -> None:
-        for record in self.archive.chosen:
-            self._overlay(self._store.load(record.id))
-
-    def _again(self, how: str) -> None:
-        record = self.archive.chosen[0]
-        if how == "resume" and record.status.active:
-            if not self._join(record.id):
-                self._say(
+    @say_errors()
+    def resume(self) -> None:
+        """Go on with the chosen run; one that is still at work in this server is taken up."""
+        record = self.table.chosen[0]
+        if record.status.active:
+            if not self._controller.join(record.id):
+                self.say(
                     f"Expected a run of this server, got one of {record.host} (process {record.pid}): watch it only."
                 )
             return
-        self._begin(getattr(self._store, how)(record.id), None)
-        self.archive.read()
+        self._controller.begin(self._store.resume(record.id))
+        self.table.read()
 
-    def _fork(self) -> None:
-        self._begin(*self.fork.make(self._store, self.archive.chosen[0].id))
-        self.archive.read()
+    @say_errors()
+    def replay(self) -> None:
+        """Run the chosen run again."""
+        self._controller.begin(self._store.replay(self.table.chosen[0].id))
+        self.table.read()
 
-    def _delete(self) -> None:
-        self._deleted = [record.id for record in self.archive.chosen]
+    @say_errors()
+    def begin_fork(self) -> None:
+        """Repeat the chosen run up to a place, and wait there for changes."""
+        run, at = self.fork.make(self._store, self.table.chosen[0].id)
+        self._controller.begin(run, at)
+        self.table.read()
+
+    @say_errors()
+    def delete(self) -> None:
+        """Delete the chosen runs; they can be brought back."""
+        self._deleted = [record.id for record in self.table.chosen]
         self._store.delete(self._deleted)
-        amend(self.buttons["undo"], disabled=False)
-        self.archive.read()
+        update_changed(self.buttons["undo"], disabled=False)
+        self.table.read()
 
-    def _undo(self) -> None:
+    @say_errors()
+    def undo_delete(self) -> None:
+        """Bring back the runs that were deleted last."""
         self._store.restore(self._deleted)
         self._deleted = []
-        amend(self.buttons["undo"], disabled=True)
-        self.archive.read()
+        update_changed(self.buttons["undo"], disabled=True)
+        self.table.read()
 
-    def _open(self) -> None:
-        """Show all that is known of one run."""
-        stored = self._store.load(self.archive.chosen[0].id)
+    @say_errors()
+    def open(self) -> None:
+        """Show all that is known of the chosen run."""
+        stored = self._store.load(self.table.chosen[0].id)
         record = stored.record
         parts = {
             "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
@@ -184,24 +180,28 @@ class Library(pn.viewable.Viewer):
         self._detail.object = f"<b>Run {stored.id[:8]}</b><table style='font-size:.82rem'>{rows}</table>"
 
     def _export(self, suffix: str) -> pmui.FileDownload:
-        """A download of the one that is chosen."""
-
-        def make() -> io.BytesIO | None:
-            try:
-                with tempfile.TemporaryDirectory() as folder:
-                    path = Path(folder) / f"run.{suffix}"
-                    self._store.export(self.archive.chosen[0].id, str(path))
-                    return io.BytesIO(path.read_bytes())
-            except Exception as error:
-                self._say(str(error))
-                return None
-
+        """A button that downloads the chosen run in a format."""
         look: dict[str, Any] = {"size": "small", "variant": "text", "width": 96, "margin": (4, 0), "embed": False}
+        make = partial(self._exported, suffix)
         return pmui.FileDownload(callback=make, filename=f"zoviz.{suffix}", label=suffix, **look)
+
+    @say_errors()
+    def _exported(self, suffix: str) -> io.BytesIO:
+        """The chosen run as a file."""
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / f"run.{suffix}"
+            self._store.export(self.table.chosen[0].id, str(path))
+            return io.BytesIO(path.read_bytes())
 
     @staticmethod
     def _name(record: Record | None, suffix: str) -> str:
         return f"zoviz_{'run' if record is None else record.id[:8]}.{suffix}"
+
+
+def _button(label: str, command: Callable[[], None], **look: Any) -> pmui.Button:
+    return pmui.Button(
+        label=label, on_click=lambda _: command(), size="small", variant="outlined", margin=(4, 4), **look
+    )
 
 
 def _spelled(recipe: Any) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from typing import Any
 
 import pandas as pd
@@ -12,8 +11,8 @@ import panel_material_ui as pmui
 import param
 
 from zoviz.runs.storage.queries import STATUSES, Record
-from zoviz.runs.store import Store
-from zoviz.views.common.style import amend, note, quiet
+from zoviz.views.common.run_controller import RunController, say_errors, store_of
+from zoviz.views.common.style import muted_html, note, update_changed
 
 PAGE = 25
 """Runs on a page of the list."""
@@ -45,16 +44,19 @@ _EDITORS = {name: {"type": "input"} if name in _EDITED else None for name in _CO
 _STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {padding: 4px 6px !important}"
 
 
-class Archive(pn.viewable.Viewer):
+class StoredRunsTable(pn.viewable.Viewer):
     """The list of a store's runs: search, order, pages; labels, tags and notes are edited in place.
 
     Parameters
     ----------
-    store : Store
-    on_pick : callable
-        Called with the chosen records whenever they change.
-    say : callable
-        Called with a sentence where something cannot be done.
+    controller : RunController
+        Has the store, and says what cannot be done.
+
+    Attributes
+    ----------
+    records : list of Record
+        Those on the page of the list.
+    tabulator : Tabulator
     """
 
     text = param.String(default="", label="Search", doc="In labels, notes, tags, problems, solvers, messages and ids.")
@@ -65,18 +67,13 @@ class Archive(pn.viewable.Viewer):
         default="newest first", objects=list(ORDERS), label="Order", doc="Which come first."
     )
     page = param.Integer(default=0, bounds=(0, None), label="Page", doc="Page of the list.")
+    chosen: param.List[list[Record]] = param.List(default=[], doc="The records that are ticked.")
 
-    def __init__(
-        self,
-        store: Store,
-        on_pick: Callable[[list[Record]], None],
-        say: Callable[[str], None],
-        **params: Any,
-    ) -> None:
+    def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
-        self._store, self._on_pick, self._say = store, on_pick, say
+        self._store, self.say = store_of(controller), controller.say
         self.records: list[Record] = []
-        self.table = pn.widgets.Tabulator(
+        self.tabulator = pn.widgets.Tabulator(
             _frame([]),
             show_index=False,
             selectable="checkbox",
@@ -92,8 +89,8 @@ class Archive(pn.viewable.Viewer):
             sizing_mode="stretch_width",
             margin=(4, 10),
         )
-        self.table.on_edit(self._edit)
-        self.table.param.watch(lambda _: self._on_pick(self.chosen), "selection")
+        self.tabulator.on_edit(self._edit)
+        self.tabulator.param.watch(lambda _: self._choose(), "selection")
         self._where = note("")
         options: dict[str, Any] = {"size": "small", "margin": (4, 8)}
         self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
@@ -108,27 +105,24 @@ class Archive(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         bar = pn.FlexBox(*self._fields, self._back, self._on, self._where, align_items="center")
-        return pn.Column(bar, self.table, sizing_mode="stretch_width", margin=0)
+        return pn.Column(bar, self.tabulator, sizing_mode="stretch_width", margin=0)
 
-    @property
-    def chosen(self) -> list[Record]:
-        """The records that are ticked."""
-        return [self.records[i] for i in self.table.selection if i < len(self.records)]
+    def _choose(self) -> None:
+        """Follow the ticks."""
+        self.chosen = [self.records[i] for i in self.tabulator.selection if i < len(self.records)]
 
+    @say_errors("The store cannot be read: ")
     def read(self) -> None:
-        """Read the page again."""
+        """Read the page of the list again."""
         which: dict[str, Any] = {"text": self.text or None, "status": None if self.status == "any" else self.status}
-        try:
-            total = self._store.count(**which)
-            first = self.page * PAGE
-            self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
-        except Exception as error:
-            return self._say(f"The store cannot be read: {error}")
-        self.table.param.update(value=_frame(self.records), selection=[])
+        total = self._store.count(**which)
+        first = self.page * PAGE
+        self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
+        self.tabulator.param.update(value=_frame(self.records), selection=[])
         shown = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
-        self._where.object = quiet(shown)
-        amend(self._back, disabled=self.page == 0)
-        amend(self._on, disabled=first + PAGE >= total)
+        self._where.object = muted_html(shown)
+        update_changed(self._back, disabled=self.page == 0)
+        update_changed(self._on, disabled=first + PAGE >= total)
 
     def _restart(self) -> None:
         if self.page:
@@ -139,16 +133,14 @@ class Archive(pn.viewable.Viewer):
     def _turn(self, by: int) -> None:
         self.page = max(0, self.page + by)
 
+    @say_errors("The store does not take it: ")
     def _edit(self, event: Any) -> None:
-        """Keep what was typed into a label, a tag or a note."""
+        """Store what was typed into a label, a tag or a note."""
         if event.column not in _EDITED or not 0 <= event.row < len(self.records):
             return
         text = str(event.value or "")
         value: Any = tuple(text.replace(",", " ").split()) if event.column == "tags" else text
-        try:
-            self._store.annotate(self.records[event.row].id, **{event.column: value})
-        except Exception as error:
-            self._say(f"The store does not take it: {error}")
+        self._store.annotate(self.records[event.row].id, **{event.column: value})
 
 
 def _begun(created: float) -> str:

@@ -9,7 +9,7 @@ import pytest
 from zoviz import Run
 from zoviz.problems import LoadTracking, QuadraticBilevel
 from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM
-from zoviz.views.controls.picker import Choice
+from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.accuracy import Accuracy
 from zoviz.views.plots.catalogue.regret import Regret
@@ -31,25 +31,25 @@ def bilevel() -> dict[str, Run]:
 
 def on_page(board: Board) -> set[str]:
     board.refresh()
-    return {type(view).__name__ for view, cell in zip(board.views, board._cells, strict=True) if cell.visible}
+    return {type(view).__name__ for view in board.visible_plots}
 
 
 def test_a_plot_without_lines_is_not_on_the_page(bilevel: dict[str, Run]) -> None:
     board = Board()
     assert on_page(board) == USUAL
-    first = board.put(bilevel["SOGD"])
+    first = board.shown.put(bilevel["SOGD"])
     assert on_page(board) == {"Gap", "Regret", "Tracking"}
-    second = board.put(bilevel["ZOSOGD"])
+    second = board.shown.put(bilevel["ZOSOGD"])
     assert on_page(board) == {"Gap", "Variance", "Regret", "Tracking"}
     constrained = Run(problem=LoadTracking(n=5), solver=ZOSPLM(), replicas=2, iterations=5)
-    waiting = board.put(constrained)
+    waiting = board.shown.put(constrained)
     assert on_page(board) == {"Gap", "Variance", "Regret", "Tracking"}, "it has not begun"
     constrained.run()
     assert on_page(board) == USUAL | {"Regret", "Tracking"}
     for one in (first, second):
-        board.reveal(one.key, False)
+        board.shown.reveal(one.key, False)
     assert on_page(board) == USUAL
-    board.take_off(waiting.key)
+    board.shown.take_off(waiting.key)
     assert on_page(board) == USUAL, "runs that are hidden do not count"
 
 
@@ -97,12 +97,12 @@ def test_runs_overlay_in_figures_that_stand_still(bilevel: dict[str, Run]) -> No
 
 
 def test_solvers_of_other_forms_are_not_listed_as_refused() -> None:
-    choice = Choice()
+    choice = Picker()
     choice.problem_name = QuadraticBilevel.title
     assert "SOGD" in choice.param.solver_name.objects and "ZO-SPLM" not in choice.param.solver_name.objects
-    assert "ZO-SPLM" not in choice._refused.object
+    assert "ZO-SPLM" not in choice.refused.object
     choice.solver_name = "SOGD"
     choice.suggest()
-    assert choice.doubt == ""
+    assert choice.complaint == ""
     choice.problem_name = LoadTracking.title
-    assert "SOGD" not in choice.param.solver_name.objects and "bilevel" not in choice._refused.object
+    assert "SOGD" not in choice.param.solver_name.objects and "bilevel" not in choice.refused.object

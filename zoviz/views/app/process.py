@@ -1,0 +1,43 @@
+"""Settings of a process that serves pages, whoever starts its server."""
+
+from __future__ import annotations
+
+import logging
+import sys
+
+import panel as pn
+
+from zoviz.views.common.bokeh_internals import ignore_known_references, read_no_named_files
+from zoviz.views.common.panel_internals import import_no_addressed_modules
+
+SWITCH_INTERVAL = 5e-4
+"""Seconds until a solver's thread gives way, of Python's 5 ms: a page's update waits for it at each of its messages."""
+
+
+def prepare() -> None:
+    """Load Panel's extension, show errors where the user is looking, and give the pages their share of the processor.
+
+    From then on no address that a browser asks for has a module imported. ``zoviz serve`` calls this before it
+    listens; ``panel serve`` runs the file of a page only for the first page, and at start with ``--warm``: without it,
+    whoever reaches the server before the first page is made can have any module on the path imported.
+    """
+    configure_process()
+    pn.extension("tabulator", notifications=True, exception_handler=show_error)
+
+
+def configure_process() -> None:
+    """Set what is not Panel's configuration: thread switching, and what a browser may have the server read."""
+    sys.setswitchinterval(SWITCH_INTERVAL)
+    ignore_known_references()
+    import_no_addressed_modules()
+    read_no_named_files()
+
+
+def show_error(error: BaseException) -> None:
+    """Show an error that a widget's handler raised as a notification; log it where it is not a refusal."""
+    if isinstance(error, (ValueError, TypeError)) and pn.state.notifications is not None:
+        pn.state.notifications.error(str(error), duration=8000)
+    else:
+        logging.getLogger("zoviz").exception("An action on the page failed.", exc_info=error)
+        if pn.state.notifications is not None:
+            pn.state.notifications.error(f"{type(error).__name__}: {error}", duration=8000)

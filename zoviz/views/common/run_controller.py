@@ -1,0 +1,309 @@
+"""The state of one page: its run, the run's status, what is said about it, and the commands that change them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+
+import panel as pn
+import param
+
+from zoviz.core.errors import ZovizError
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.run import Run
+from zoviz.runs.store import Store
+from zoviz.solvers.base import Solver
+from zoviz.views.common.shown_runs import ShownRuns
+
+
+class Speaker(Protocol):
+    """An object that can show a sentence on the page."""
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence."""
+
+
+_Self = TypeVar("_Self", bound=Speaker)
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+
+def say_errors(
+    prefix: str = "",
+) -> Callable[
+    [Callable[Concatenate[_Self, _Arguments], _Result]], Callable[Concatenate[_Self, _Arguments], _Result | None]
+]:
+    """Decorate a method of a ``Speaker`` so that its errors are shown on the page, after ``prefix``, and not raised.
+
+    What is not one of zoviz's own refusals goes to the log as well, with its traceback.
+    """
+
+    def decorate(
+        method: Callable[Concatenate[_Self, _Arguments], _Result],
+    ) -> Callable[Concatenate[_Self, _Arguments], _Result | None]:
+        def speaking(self: _Self, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result | None:
+            try:
+                return method(self, *args, **kwargs)
+            except Exception as error:
+                if not isinstance(error, (ZovizError, ValueError, TypeError, OSError)):
+                    logging.getLogger("zoviz").exception("An action on the page failed.")
+                self.say(f"{prefix}{error}")
+                return None
+
+        update_wrapper(speaking, method)
+        return speaking
+
+    return decorate
+
+
+class LiveRuns:
+    """The runs at work in one server, by id, whichever page began them."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, Run] = {}
+
+    def add(self, run: Run) -> None:
+        """Have other pages find a run."""
+        self._runs[run.id] = run
+
+    def remove(self, run: Run) -> None:
+        """Forget a run that has ended."""
+        self._runs.pop(run.id, None)
+
+    def get(self, id: str) -> Run | None:
+        """The run of this id; None where none of this server's is at work."""
+        return self._runs.get(id)
+
+
+def store_of(controller: RunController) -> Store:
+    """The store of a page that has one, which is where there are stored runs to be shown."""
+    if controller.store is None:
+        raise ValueError("Expected a page with a store, got one that keeps no runs: give Dashboard(store=...).")
+    return controller.store
+
+
+class RunSource(Protocol):
+    """What Start begins: the page's forms."""
+
+    @property
+    def complaint(self) -> str:
+        """Why no run can be made, as of the last check; empty where one can."""
+
+    @property
+    def solver(self) -> Solver:
+        """The chosen solver."""
+
+    def check(self) -> str:
+        """Find out why no run can be made now, as ``complaint``."""
+
+    def make(self) -> Run:
+        """A new run with what the forms say, not started."""
+
+    def load(self, problem: Problem, solver: Solver) -> None:
+        """Show the problem and the solver of a run that was made elsewhere."""
+
+
+class RunController(param.Parameterized):
+    """One page's run, which the page's cards watch and command.
+
+    Parameters
+    ----------
+    source : RunSource
+        Makes the runs that Start begins.
+    store : Store, optional
+        Where runs are kept.
+    live_runs : LiveRuns, optional
+        Those of the server; by default this page's alone.
+
+    Attributes
+    ----------
+    runs_shown : ShownRuns
+        The runs on the page's plots.
+    """
+
+    run: param.ClassSelector[Run | None] = param.ClassSelector(
+        default=None, class_=Run, allow_None=True, doc="The one that buttons and forms speak to; None before the first."
+    )
+    status: param.Selector[RunStatus] = param.Selector(
+        default=RunStatus.READY, objects=list(RunStatus), doc="The run's status; ready without a run."
+    )
+    active = param.Boolean(default=False, doc="Whether the run is going on.")
+    error = param.String(default="", doc="What could not be done last; empty once it is of no interest.")
+    keep = param.Boolean(default=True, label="Keep finished runs", doc="Leave a run on the plots when the next starts.")
+    outlive = param.Boolean(
+        default=False,
+        label="Run on when the page is closed",
+        doc="Another page then finds the run under Stored runs, and Resume run there takes it up.",
+    )
+
+    def __init__(
+        self, source: RunSource, store: Store | None = None, live_runs: LiveRuns | None = None, **params: Any
+    ) -> None:
+        super().__init__(**params)
+        self.store, self.runs_shown = store, ShownRuns()
+        self._source, self._live_runs = source, live_runs or LiveRuns()
+        self._key = ""  # of the page's run among those shown
+        self._fork_at: int | None = None
+
+    def start(self, steps: int | None = None) -> None:
+        """Begin a new run with what the forms say, unless one is going on.
+
+        Parameters
+        ----------
+        steps : int, optional
+            Pause after so many iterations.
+        """
+        if self.run is not None and self.run.active:
+            self.say("Expected Start after the run has ended; it is still going on: Stop it first, or Pause.")
+            return
+        reason = self._source.check()
+        if reason:
+            self._notify(reason)  # the message line shows it already
+        else:
+            self._start_new(steps)
+
+    @say_errors()
+    def _start_new(self, steps: int | None) -> None:
+        run = self._source.make()
+        run.store = self.store
+        run.start(steps)
+        self.watch_run(run)
+
+    def begin(self, run: Run, fork_at: int | None = None) -> None:
+        """Start a run that was made elsewhere (resumed, forked, replayed), and steer it from this page.
+
+        Parameters
+        ----------
+        run : Run
+        fork_at : int, optional
+            The iteration at which a fork leaves the run that it repeats: it waits there for changes of parameters.
+        """
+        if not self._refuse_second():
+            run.start(fork_at)
+            self.take_up(run)
+            self._fork_at = fork_at
+
+    def take_up(self, run: Run) -> None:
+        """Show a run that is going on, with its parameters in the forms."""
+        if run is not self.run and not self._refuse_second():
+            self._source.load(run.problem, run.solver)
+            self.watch_run(run)
+
+    def join(self, id: str) -> bool:
+        """Take up a run of this server by its id; False where no such run is at work."""
+        run = self._live_runs.get(id)
+        if run is not None:
+            self.take_up(run)
+        return run is not None
+
+    def _refuse_second(self) -> bool:
+        """Whether the page's run is still going on, which is then said."""
+        active = self.run is not None and self.run.active
+        if active:
+            self.say("Expected this page's run to have ended; it is still going on: Stop it first.")
+        return active
+
+    def watch_run(self, run: Run) -> None:
+        """Make a started run this page's run, and put it on the plots."""
+        if not self.keep and self._key:
+            self.runs_shown.take_off(self._key)
+        self._live_runs.add(run)
+        self._fork_at = None
+        self._key = self.runs_shown.put(run).key
+        self.param.update(run=run, error="")
+        self.look()  # the buttons answer first; counters, lines, list and picture come with the next looks
+
+    def step(self) -> None:
+        """Do one iteration, then pause; begins a run if there is none."""
+        if self.run is not None and self.run.active:
+            self.run.step()
+        else:
+            self.start(steps=1)
+
+    def pause(self) -> None:
+        """Hold the run after its present iteration."""
+        if self.run is not None and self.run.active:
+            self.run.pause()
+            self.look()
+
+    def unpause(self) -> None:
+        """Let the run go on; a fork that was held while it repeats goes on to where it waits for changes."""
+        if self.run is None or not self.run.active:
+            return
+        if self._iterations_to_fork > 0:
+            self.run.step(self._iterations_to_fork)
+        else:
+            self.run.resume()
+        self.look()
+
+    def stop(self) -> None:
+        """End the run; its lines stay."""
+        if self.run is not None and self.run.active:
+            self.run.stop()
+            self.look()
+
+    def reset(self) -> None:
+        """End the run and take it off the plots; parameters and other runs stay."""
+        self.forget(self._key)
+        self.error = ""
+
+    def forget(self, key: str) -> None:
+        """Take a run off the plots; the page's own is ended first."""
+        if key and key == self._key:
+            self.stop()
+            self._key, self.run = "", None
+            self.look()
+        self.runs_shown.take_off(key)
+
+    def close(self) -> None:
+        """End the run's thread with the page's session, unless the run is to go on."""
+        if not self.outlive:
+            self.stop()
+
+    def look(self) -> None:
+        """Bring the status up to date; called after every command and a few times a second."""
+        run = self.run
+        status = RunStatus.READY if run is None else run.status
+        ended = self.active and not status.active
+        # A refused second Start has nothing more to say once the run has ended.
+        self.param.update(status=status, active=status.active, error="" if ended else self.error)
+        if ended and run is not None:
+            run.release()
+            self._live_runs.remove(run)
+
+    @property
+    def message(self) -> str:
+        """What could not be done, else why no run can be made, else what a fork waits for, else what the run says."""
+        run_message = "" if self.run is None else self.run.message
+        return self.error or self._source.complaint or self._fork_advice or run_message
+
+    @property
+    def _iterations_to_fork(self) -> int:
+        """Iterations until a fork waits for changes; negative after that, and where there is no fork."""
+        return -1 if self.run is None or self._fork_at is None else self._fork_at - self.run.progress.iteration
+
+    @property
+    def _fork_advice(self) -> str:
+        """What a fork does, and what its person can do now; empty where the run is none."""
+        run, ahead = self.run, self._iterations_to_fork
+        if run is None or ahead < 0 or not run.active:
+            return ""
+        if ahead > 0:
+            return f"Repeating the first {self._fork_at:,} iterations; the fork then waits for changes. {run.message}"
+        changes = "change parameters, then press Continue." if self._source.solver.live else "press Continue."
+        return (
+            f"Forked at iteration {self._fork_at:,}: {changes} {run.message}" if run.status is RunStatus.PAUSED else ""
+        )
+
+    def say(self, sentence: str) -> None:
+        """Show a sentence above the plots, and as a notification."""
+        self.error = sentence
+        self._notify(sentence)
+        self.look()
+
+    def _notify(self, sentence: str) -> None:
+        if pn.state.notifications is not None:
+            pn.state.notifications.error(sentence, duration=8000)

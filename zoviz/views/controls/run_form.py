@@ -1,0 +1,79 @@
+"""The page's sidebar: problem, solver and settings of the next run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.solvers.base import Solver
+from zoviz.views.common.lazy_panel import LazyPanel
+from zoviz.views.controls.picker import Picker
+from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
+
+
+class RunForm(pn.viewable.Viewer):
+    """The two pickers, and a tab each for the solver, the problem and the run's settings.
+
+    Parameters
+    ----------
+    problem : Problem, optional
+        Offered first.
+    solver : Solver, optional
+        The one to begin with.
+    """
+
+    def __init__(self, problem: Problem | None = None, solver: Solver | None = None, **params: Any) -> None:
+        super().__init__(**params)
+        self.picker = Picker(problem, solver)
+        self.settings = RunSettings()
+        self.settings_form = RunSettingsForm(self.settings)
+        self._settings_panel = LazyPanel()
+        self._settings_panel.put(self.settings_form)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        panels = {
+            "Solver": self.picker.solver_panel,
+            "Problem": self.picker.problem_panel,
+            "Run": self._settings_panel,
+        }
+        tabs = pmui.Tabs(*panels.items(), margin=(4, 0), sizing_mode="stretch_width", dynamic=False)
+
+        def reveal_active(_: Any = None) -> None:
+            for number, panel in enumerate(panels.values()):
+                panel.reveal(number == tabs.active)
+
+        reveal_active()
+        tabs.param.watch(reveal_active, "active")
+        return pn.Column(self.picker, tabs, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def solver(self) -> Solver:
+        """The chosen solver."""
+        return self.picker.solver
+
+    @property
+    def complaint(self) -> str:
+        """Why no run can be made, as of the last check; empty where one can."""
+        return self.picker.complaint
+
+    def check(self) -> str:
+        """Find out why no run can be made now, as ``complaint``."""
+        self.picker.suggest()
+        return self.complaint
+
+    def make(self) -> Run:
+        """A new run of what is chosen, not started."""
+        return self.settings.make(self.picker.problem, self.picker.solver)
+
+    def load(self, problem: Problem, solver: Solver) -> None:
+        """Choose the problem and the solver of a run that was made elsewhere: the forms then steer it."""
+        self.picker.load(problem, solver)
+
+    def lock(self, locked: bool) -> None:
+        """Disable or enable what is fixed while a run goes on."""
+        self.settings_form.lock(locked)
+        self.picker.lock(locked)
