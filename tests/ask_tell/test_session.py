@@ -76,7 +76,7 @@ def test_it_equals_a_run_to_the_bit(solver: str, kind: str) -> None:
     settings = {"replicas": 2, "iterations": ITERATIONS, "seed": 3}
     run = Run(problem=problem, solver=SOLVERS[solver](), **settings)
     run.run()
-    assert_same(drive(AskTell(SOLVERS[solver](), problem, **settings), problem), run)
+    assert_same(drive(AskTell(problem, SOLVERS[solver](), **settings), problem), run)
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -87,7 +87,7 @@ def test_it_goes_on_identically_through_pickles(solver: str) -> None:
     settings = {"replicas": 2, "iterations": ITERATIONS, "seed": 5}
     run = Run(problem=problem, solver=SOLVERS[solver](), **settings)
     run.run()
-    assert_same(drive(AskTell(SOLVERS[solver](), problem, **settings), problem, pickled=True), run)
+    assert_same(drive(AskTell(problem, SOLVERS[solver](), **settings), problem, pickled=True), run)
 
 
 def test_a_budget_of_calls_and_targets_end_it_as_they_end_a_run() -> None:
@@ -95,7 +95,7 @@ def test_a_budget_of_calls_and_targets_end_it_as_they_end_a_run() -> None:
     for settings in ({"calls": 700}, {"calls": 50_000, "targets": {"gap": 1e-2}, "stop_at_targets": True}):
         run = Run(problem=problem, solver=ZOCEG(), replicas=2, **settings)
         run.run()
-        session = drive(AskTell("zoceg", problem, replicas=2, **settings), problem)
+        session = drive(AskTell(problem, "zoceg", replicas=2, **settings), problem)
         assert_same(session, run)
         assert session.result.nfev.max() <= settings["calls"]
 
@@ -107,13 +107,13 @@ def test_a_value_that_is_not_finite_counts_as_in_a_run() -> None:
     problem = BlackBox(holed, h_at, bounds=[(-4, 4)] * 2, x0=[0.0, 3.0], on_error="fail")
     run = Run(problem=problem, solver=ZOSPLM(), replicas=3, iterations=40, seed=1)
     run.run()
-    session = drive(AskTell(ZOSPLM(), problem, replicas=3, iterations=40, seed=1), problem)
+    session = drive(AskTell(problem, ZOSPLM(), replicas=3, iterations=40, seed=1), problem)
     assert run.result.failures.sum() > 0
     assert_same(session, run)
 
 
 def test_all_replicas_frozen_is_an_error_as_in_a_run() -> None:
-    session = AskTell(ZOCEG(primal_step=0.1, dual_step=0.1, dual_cap=1.0), bounds=[(-1, 1)], calls=50)
+    session = AskTell(solver=ZOCEG(primal_step=0.1, dual_step=0.1, dual_cap=1.0), bounds=[(-1, 1)], calls=50)
     with pytest.raises(OracleError, match="Expected finite values from the black box"):
         for _ in range(20):
             session.tell(np.full(len(session.ask()), np.nan))
@@ -121,7 +121,7 @@ def test_all_replicas_frozen_is_an_error_as_in_a_run() -> None:
 
 
 def test_it_minimises_without_a_function() -> None:
-    session = AskTell(ZOCEG(), bounds=[(-4, 4)] * 2, x0=[0.0, 3.0], m=2, calls=600)
+    session = AskTell(solver=ZOCEG(), bounds=[(-4, 4)] * 2, x0=[0.0, 3.0], m=2, calls=600)
     while not session.done:
         x = session.ask()
         assert x.shape[1] == 2
@@ -134,7 +134,7 @@ def test_it_minimises_without_a_function() -> None:
 
 
 def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
-    session = AskTell(ZOSPLM(), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], m=2, calls=300)
+    session = AskTell(solver=ZOSPLM(), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], m=2, calls=300)
     x = session.ask()
     with pytest.raises(ZovizError, match="Expected a session past its start"):
         _ = session.result
@@ -189,7 +189,7 @@ class Restless(ZOCEG):
 def test_a_solver_that_is_not_a_function_of_its_state_is_found_out() -> None:
     problem = PROBLEMS["measured constants"]()
     with pytest.raises(ZovizError, match="depends on its state and streams alone"):
-        drive(AskTell(Restless(), problem, calls=500), problem)
+        drive(AskTell(problem, Restless(), calls=500), problem)
 
 
 # --- streams ----------------------------------------------------------------------------------------------------------

@@ -84,7 +84,7 @@ def test_ctrl_c_once_stops_cleanly_and_the_run_goes_on(begin: Any, tmp_path: Pat
     (record,) = records(tmp_path)
     assert record.status == told["status"] == "stopped" and record.iterations == told["iterations"] > 0
     with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as store:
-        run = store.resume(record.id, iterations=record.iterations + 5)
+        run = store.load(record.id).resume(iterations=record.iterations + 5)
         assert run.run().nit == told["iterations"] + 5
 
 

@@ -125,11 +125,11 @@ def test_a_steered_run_replays_to_the_bit(name: str, form: str) -> None:
     def steer() -> None:
         change = script.get(run.progress.iteration)
         if change is not None and change[0] in run.solver.live:
-            run.change(*change)
+            run.set(dict([change]))
 
     run.run(steer)
     assert len(run.journal) >= 2
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     assert_same_arrays(arrays(run.state), arrays(again.state))
 

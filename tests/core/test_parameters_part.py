@@ -74,5 +74,5 @@ def test_a_whole_number_from_a_field_is_as_good_as_an_integer() -> None:
     name = ZOCEG.live[0]
     change = {name: 0.5 * run.resolved[name]}
     forks = [run.fork(at=at, changes=change) for at in (2, 2.0)]  # type: ignore[list-item]
-    assert [[type(one.iteration) for one in fork.script] for fork in forks] == [[int], [int]]
+    assert [[type(one.iteration) for one in fork.schedule] for fork in forks] == [[int], [int]]
     assert (forks[0].run().x == forks[1].run().x).all()

@@ -96,7 +96,7 @@ def gone_on(setting: Setting, folder: Path) -> Run:
     """The run from where it is: begun, where it was killed before its first transaction, else resumed."""
     store = opened(folder, "broken")
     known = store.runs()
-    return store.resume(known[0].id) if known else begun(setting, folder, "broken")
+    return store.load(known[0].id).resume() if known else begun(setting, folder, "broken")
 
 
 def forked(work: Callable[[], object], is_due: Callable[[], bool] | None = None) -> bool:

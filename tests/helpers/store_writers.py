@@ -19,7 +19,7 @@ def write(url: str, number: int, runs: int) -> None:
             problem = LoadTracking(n=5, curtailment=40.0)
             settings = {"replicas": 2, "seed": 100 * number + i, "iterations": 120, "checkpoint": 0.02}
             run = Run(problem=problem, solver=ZOCEG(), store=store, label=f"{number}/{i}", **settings)
-            result = run.run(lambda run=run: run.progress.iteration == 50 and run.change("primal_step", 1e-3))
+            result = run.run(lambda run=run: run.progress.iteration == 50 and run.set({"primal_step": 1e-3}))
             told = {"id": run.id, "x": result.x.tolist(), "rows": len(run.trace), "message": run.message}
             os.write(1, (json.dumps(told) + "\n").encode())  # whole lines, whoever else writes
 

@@ -110,7 +110,7 @@ def test_an_instance_is_not_changed() -> None:
 
 def test_options_reach_the_run_the_problem_and_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
     options = {"estimator.batch_size": 7, "primal_step": 0.01, "maxiter": 5, "replicas": 2, "disp": True}
-    options |= {"feasibility_tolerance": 0.5, "noise": "deterministic", "optimal_value": 1.0, "scaled": False}
+    options |= {"tolerance": 0.5, "noise": "deterministic", "optimal_value": 1.0, "scaled": False}
     result = minimize(f_at, [1.0, 1.4], BOUNDS, LINE, "ZOSPLM", options=options)
     assert result.parameters["primal_step"] == 0.01 and result.parameters["dual_step"] > 0.0
     assert result.nit == 5 and result.trace["calls"].shape[1] == 2 and "gap" in result.trace.snapshot().columns

@@ -7,7 +7,6 @@ import pytest
 
 from helpers.scaled_problem import EACH_SOLVER, course, in_units
 from helpers.unknown_problem import copy_of
-from zoviz import Run
 from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.solvers import ZOCEG, ZOEG, ZOSPLM, Solver
 
@@ -44,8 +43,8 @@ def test_noise_is_in_the_users_units_and_the_course_the_same(solver: type[Solver
 
 
 def test_the_best_point_is_the_same_in_any_units() -> None:
-    plain = course(in_units([1.0] * 3, 1.0, [1.0, 1.0]), ZOEG(), feasibility_tolerance=1e-3)
-    other = course(in_units([1e-6, 1.0, 1e6], 1e9, [1e-3, 1e-3]), ZOEG(), feasibility_tolerance=1e-6)
+    plain = course(in_units([1.0] * 3, 1.0, [1.0, 1.0]), ZOEG(), tolerance=1e-3)
+    other = course(in_units([1e-6, 1.0, 1e6], 1e9, [1e-3, 1e-3]), ZOEG(), tolerance=1e-6)
     np.testing.assert_allclose(other.trace["best_objective"] / 1e9, plain.trace["best_objective"], rtol=1e-5)
     np.testing.assert_allclose(other.result.best_feasible / [1e-6, 1.0, 1e6], plain.result.best_feasible, atol=1e-6)
     assert np.isfinite(plain.result.best_value).all()
@@ -67,7 +66,7 @@ def test_a_replica_does_not_depend_on_how_many_there_are() -> None:
 
 def test_replay_of_a_scaled_run_is_exact() -> None:
     run = course(in_units([1e-6, 1.0, 1e6], 1e9, [1e-3, 1e-3]), ZOSPLM())
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     np.testing.assert_array_equal(run.result.x, again.result.x)
     np.testing.assert_array_equal(run.trace["dual"], again.trace["dual"])

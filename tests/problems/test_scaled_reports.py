@@ -47,8 +47,8 @@ def test_everything_reported_is_in_the_users_units() -> None:
 def test_the_tolerance_is_the_users() -> None:
     box = {"bounds": [(-1.0, 1.0)] * 2, "vectorised": True}
     problem = BlackBox(lambda x: x.sum(axis=-1), lambda x: 1e6 * (x[..., 0] * 0.0 + 2e-6), **box)
-    assert not course(problem, ZOCEG(), feasibility_tolerance=1.9).result.success.any()
-    assert course(problem, ZOCEG(), feasibility_tolerance=2.1).result.success.all()
+    assert not course(problem, ZOCEG(), tolerance=1.9).result.success.any()
+    assert course(problem, ZOCEG(), tolerance=2.1).result.success.all()
 
 
 def test_the_calls_of_the_units_are_charged_and_all_points_inside() -> None:

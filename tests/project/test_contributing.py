@@ -39,7 +39,7 @@ for problem in (LoadTracking(n=10), NonconvexQCQP(n=10)):
     first, last = run.trace["gap"][0], run.trace["gap"][-1]
     print(type(problem).__name__, np.abs(first).mean(), np.abs(last).mean(), result.maxcv.max())
     assert np.abs(last).mean() < 0.2 * np.abs(first).mean()
-    assert np.array_equal(Run.replay(run).run().x, result.x)
+    assert np.array_equal(run.replay().run().x, result.x)
     assert np.isfinite(run.trace["variance_predicted"][-1]).all()
 """
 

@@ -15,7 +15,8 @@ from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.checkpoint import capture, restore
 from zoviz.runs.engine.journal import Change
-from zoviz.runs.engine.run_view import Progress
+from zoviz.runs.engine.spec import RunSpec
+from zoviz.runs.engine.stopping import Progress
 from zoviz.runs.repeat import onward
 from zoviz.solvers import ZOSPLM
 
@@ -23,7 +24,7 @@ from zoviz.solvers import ZOSPLM
 def made(*script: Change, **settings: Any) -> Run:
     solver = ZOSPLM(primal_step=1e-3)
     return Run(
-        problem=NonconvexQCQP(n=4), solver=solver, replicas=2, **{"iterations": 40, **settings}, script=tuple(script)
+        problem=NonconvexQCQP(n=4), solver=solver, replicas=2, **{"iterations": 40, **settings}, schedule=tuple(script)
     )
 
 
@@ -49,10 +50,10 @@ def test_who_changes_while_a_fork_waits_has_the_last_word() -> None:
     fork = waiting(source.fork(10), 10)
     assert steps(fork) == [(5, "primal_step", 2e-3), (10, "primal_step", 3e-3)]
     fork.solver.primal_step = 4e-3
-    fork.resume()
+    fork.unpause()
     fork.wait(30)
     assert steps(fork)[2:] == [(10, "primal_step", 4e-3)] and fork._worker.solver.primal_step == 4e-3
-    again = Run.replay(fork)
+    again = fork.replay()
     again.run()
     np.testing.assert_array_equal(again.result.x, fork.result.x)
     assert not np.array_equal(source.result.x, fork.result.x)
@@ -63,7 +64,7 @@ def test_a_fork_that_waited_and_was_not_changed_is_the_run_itself() -> None:
     source.run()
     for place in (0, 5, 23):
         fork = waiting(source.fork(place), place)
-        fork.resume()
+        fork.unpause()
         np.testing.assert_array_equal(fork.wait(30).x, source.result.x if place >= 5 else unsteered())
 
 
@@ -83,7 +84,7 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     thread.start()
     until(lambda: run.status == "paused" and run.progress.iteration == 5)
     run.solver.primal_step = 4e-3
-    run.resume()
+    run.unpause()
     thread.join(30)
     other = made(*script, iterations=20)
     other._prepare()
@@ -123,11 +124,11 @@ def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
     store = Store(f"sqlite:///{tmp_path / 'kept.db'}")
     run = waiting(made(store=store), 4)
     run.solver.primal_step = 7e-3
-    run.resume()
+    run.unpause()
     run.step(3)
     run.stop()
     run.wait(30)
-    again = store.resume(run.id)
+    again = store.load(run.id).resume()
     assert again.solver.primal_step == 1e-3
     again.start(steps=1)
     until(lambda: again.status in ("paused", "finished"))
@@ -153,7 +154,7 @@ def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
 def test_a_fork_has_a_way_to_go(budgets: Any, done: Any, place: int, expected: Any) -> None:
     iterations, calls, spent = done
     source = SimpleNamespace(
-        settings={"iterations": budgets[0], "calls": budgets[1], "seconds": 3.0},
+        initial=RunSpec(NonconvexQCQP(), ZOSPLM(), iterations=budgets[0], calls=budgets[1], seconds=3.0),
         progress=Progress(iterations, calls, 1.0, 1.0),
         spent_calls=spent,
     )

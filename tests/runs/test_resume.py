@@ -69,7 +69,7 @@ def test_every_call_is_kept_and_none_is_paid_twice(solver: type, at: int, store:
     assert copy.load(whole.id).status == "interrupted"
     assert [r.id for r in copy.runs(status="interrupted")] == [whole.id] and copy.runs(status="running") == []
     rest = Box()
-    run = copy.resume(whole.id, problem=BlackBox(rest, h_at, bounds=[(-4, 4)] * 2, m=2))
+    run = copy.load(whole.id).resume(problem=BlackBox(rest, h_at, bounds=[(-4, 4)] * 2, m=2))
     run.run()
     assert rest.calls == box.calls - (at - 1)
     assert_same_course(run, whole)
@@ -83,7 +83,7 @@ def test_a_resumed_run_is_itself_resumed_steering_and_all(
 ) -> None:
     def watch() -> None:
         if whole.progress.iteration in (50, 150, 250):
-            whole.change("primal_step", whole.resolved["primal_step"] * whole.progress.iteration / 300.0)
+            whole.set({"primal_step": whole.resolved["primal_step"] * whole.progress.iteration / 300.0})
         if whole.progress.iteration in (100, 200):
             before = store.load(whole.id).record.updated
             until(lambda: store.load(whole.id).record.updated > before)
@@ -98,15 +98,15 @@ def test_a_resumed_run_is_itself_resumed_steering_and_all(
     for copy, journal in ((first, 1), (second, 2)):
         assert len(copy.load(whole.id).journal) == journal
     # Steered after the interruption, the run goes another way than it did.
-    again = first.resume(whole.id)
-    again.run(lambda: again.progress.iteration == 170 and again.change("primal_step", 1e-4))
+    again = first.load(whole.id).resume()
+    again.run(lambda: again.progress.iteration == 170 and again.set({"primal_step": 1e-4}))
     assert [c.iteration for c in again.journal] == [50, 170] == [c.iteration for c in first.load(again.id).journal]
-    run = second.resume(whole.id)
-    run.run(lambda: run.progress.iteration == 250 and run.change("primal_step", whole.journal[2].new))
+    run = second.load(whole.id).resume()
+    run.run(lambda: run.progress.iteration == 250 and run.set({"primal_step": whole.journal[2].new}))
     assert_same_course(run, whole)
     assert_same_course(second.load(whole.id), whole)
     assert [t.iteration.tolist() for t in run.hits] == [t.iteration.tolist() for t in whole.hits]
-    replay = second.replay(run.id)
+    replay = second.load(run.id).replay()
     replay.run()
     assert_same_course(replay, whole)
     first.close(), second.close()
@@ -118,20 +118,20 @@ def test_a_run_that_was_stopped_goes_on_with_another_budget(store: Store, small:
     run.stop()
     run.wait(10)
     stopped = run.progress.iteration
-    again = store.resume(run.id[:8], iterations=stopped + 40)
+    again = store.load(run.id[:8]).resume(iterations=stopped + 40)
     again.run()
     whole = small(iterations=stopped + 40)
     whole.run()
     assert_same_course(again, whole)
     assert store.load(run.id).settings["iterations"] == stopped + 40 and store.count() == 2
     with pytest.raises(ZovizError, match="for a run that goes on, got seed: fork it"):
-        store.resume(run.id, seed=3)
+        store.load(run.id).resume(seed=3)
 
 
 def test_a_run_at_work_is_not_resumed(store: Store, small: Callable[..., Run]) -> None:
     run = small().start()
     try:
-        again = store.resume(run.id)
+        again = store.load(run.id).resume()
         with pytest.raises(StoreError, match="Expected a run that is not at work, got .* running in process"):
             again.start()
         assert again.status != "running" or again._worker.iteration == 0

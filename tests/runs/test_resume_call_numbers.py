@@ -46,7 +46,7 @@ def test_numbers_go_on_after_a_resume(
     run.run(lambda: run.progress.iteration == 1 and run.stop())
     assert store.record(run.id).status == "stopped"
     # Commands differ by the part that they name, so that the stored one is kept for the comparison.
-    again = store.resume(run.id, problem=run.problem)
+    again = store.load(run.id).resume(problem=run.problem)
     again.problem = program(folder, workers=workers)
     assert again.run().status == "finished"
     first, rest = numbers(folder).values()
@@ -62,7 +62,7 @@ def test_a_call_that_failed_is_made_again_under_its_number(store: Store, tmp_pat
     run = Run(problem=program(folder, fails_from=12), solver=solver, **settings)
     with pytest.raises(OracleError, match="exit status 1"):
         run.run()
-    again = store.resume(run.id, problem=run.problem)
+    again = store.load(run.id).resume(problem=run.problem)
     again.problem = program(folder)
     assert again.run().status == "finished"
     failed, rest = numbers(folder).values()

@@ -137,7 +137,7 @@ def test_values_that_failed_are_asked_again(replicas: int, solver: Solver, check
     with pytest.raises(OracleError, match="Expected finite values"):
         run.run(record)
     assert store.record(run.id).status == "failed"
-    again = store.resume(run.id, problem=BlackBox(renewed, bounds=BOX, x0=[1, 1]))
+    again = store.load(run.id).resume(problem=BlackBox(renewed, bounds=BOX, x0=[1, 1]))
     result = again.run()
     assert result.status == "finished" and store.check() == []
     if replicas == 1:

@@ -51,7 +51,7 @@ SCRIPT = """
 
     if __name__ == "__main__":
         if len(sys.argv) > 4:
-            run = Store(url).resume(sys.argv[4], **({} if kind == "free" else {"problem": paid()}))
+            run = Store(url).load(sys.argv[4]).resume(**({} if kind == "free" else {"problem": paid()}))
         else:
             run = make()
         print(run.id, flush=True)

@@ -86,7 +86,7 @@ def test_a_replica_that_meets_nan_is_frozen_and_the_others_go_on(solver: Solver)
     assert trace[-1, 0] < trace[0, 0] - 1.0
     alone = Run(problem=Cliff(), solver=solver.clone(), replicas=1, iterations=200, seed=1)
     np.testing.assert_allclose(alone.run().x[0], result.x[0], rtol=1e-9)
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     assert_same_bits(run, again)
 

@@ -33,7 +33,7 @@ def test_start_pause_step_resume_stop() -> None:
     until(lambda: run.progress.iteration == held + 3 and run.status == "paused")
     time.sleep(0.05)
     assert run.progress.iteration == held + 3
-    run.resume()
+    run.unpause()
     until(lambda: run.progress.iteration > held + 20)
     run.stop()
     result = run.wait(10)
@@ -57,7 +57,7 @@ def test_a_paused_run_can_be_stopped_and_a_stopped_one_takes_no_orders() -> None
     until(lambda: run.status == "paused")
     run.stop()
     run.wait(10)
-    for order in (run.pause, run.resume, run.step, run.stop):
+    for order in (run.pause, run.unpause, run.step, run.stop):
         order()
     assert run.status == "stopped"
 
@@ -88,11 +88,11 @@ def test_run_without_any_budget_is_refused(settings: dict[str, Any]) -> None:
 
 def test_what_needs_a_started_run_says_so() -> None:
     run = small(iterations=3)
-    for need in (lambda: run.result, run.fork, lambda: Run.replay(run), lambda: script(run)):
+    for need in (lambda: run.result, run.fork, lambda: run.replay(), lambda: script(run)):
         with pytest.raises(ZovizError, match="Expected a run that has started"):
             need()
-    with pytest.raises(ValueError, match="Expected a problem and a solver"):
-        Run(solver=ZOCEG())
+    with pytest.raises(ValueError, match="Expected problem an object of Problem"):
+        Run(None, ZOCEG())  # type: ignore[arg-type]
 
 
 def test_wait_gives_up_after_its_timeout() -> None:

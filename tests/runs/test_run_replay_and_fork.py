@@ -34,7 +34,7 @@ def steered(run: Run, changes: list[tuple[str, Any]], gap: int = 700) -> None:
                     until(lambda: run.status == "paused")
                 run.solver.set(name, value)
                 if count == 2:
-                    run.resume()
+                    run.unpause()
             at = run.progress.iteration + gap
             until(lambda: run.progress.iteration >= at)
         except BaseException as error:
@@ -93,7 +93,7 @@ def test_a_run_steered_five_times_replays_bit_for_bit(name: str) -> None:
     steered(run, changes, gap=900)
     assert [change.name for change in run.journal] == [name for name, _ in changes]
     assert run.trace.stride > 1
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     assert_same_bits(run, again)
     assert [c[:2] + c[3:] for c in again.journal] == [c[:2] + c[3:] for c in run.journal]
@@ -115,7 +115,7 @@ def test_without_the_steering_the_course_is_another() -> None:
 def test_replay_ends_where_the_run_ended(budget: dict[str, Any]) -> None:
     run = small(**budget)
     run.run()
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     assert_same_bits(run, again)
 

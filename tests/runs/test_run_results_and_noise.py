@@ -26,8 +26,8 @@ def test_result_fields() -> None:
     np.testing.assert_allclose(result.maxcv, np.maximum(value.h[:, 0], 0.0))
     best = problem.evaluate(result.best_feasible)
     np.testing.assert_allclose(best.f, result.best_value, rtol=1e-9)
-    assert (best.h <= run.feasibility_tolerance + 1e-9).all() and result.success.all()
-    assert (problem.domain.distance(result.best_feasible) <= run.feasibility_tolerance).all()
+    assert (best.h <= run.tolerance + 1e-9).all() and result.success.all()
+    assert (problem.domain.distance(result.best_feasible) <= run.tolerance).all()
     assert "feasible point" not in result.message
     np.testing.assert_array_equal(run.trace["best_objective"][-1], result.best_value)
 
@@ -71,6 +71,6 @@ def test_noise_contracts_run_end_to_end(solver: type[Solver], contract: str, law
     assert np.array_equal(quiet.x, result.x) == (contract == "deterministic")
     if solver is ZOCEG and contract != "independent":
         assert (run.trace["variance"][1:] == 0.0).all()
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     assert_same_bits(run, again)

@@ -36,8 +36,8 @@ def test_a_run_is_read_as_it_was(known: dict[str, Any], tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         stored = store.load(known["id"])
     assert_outcome(stored, known["stored"])
-    assert len(stored.script) == len(known["script"])
-    for change, (iteration, name, new) in zip(stored.script, known["script"], strict=True):
+    assert len(stored.schedule) == len(known["script"])
+    for change, (iteration, name, new) in zip(stored.schedule, known["script"], strict=True):
         assert (change.iteration, change.name) == (iteration, name)
         assert_close(change.new, new)
 
@@ -50,11 +50,11 @@ def test_a_run_goes_on_or_again_as_it_would_have(known: dict[str, Any], again: s
     given, fork = nameless(known), known["fork"]
     with opened(tmp_path, tuple(known["trusted"])) as store:
         if again == "resume":
-            run = store.resume(known["id"], **given, **known["resume"]["settings"])
+            run = store.load(known["id"]).resume(**given, **known["resume"]["settings"])
         elif again == "replay":
-            run = store.replay(known["id"], **given)
+            run = store.load(known["id"]).replay(**given)
         else:
-            run = store.fork(known["id"], fork["at"], fork["changes"], **given, **fork["settings"])
+            run = store.load(known["id"]).fork(fork["at"], fork["changes"], **given, **fork["settings"])
         assert_outcome(ended(run), known[again]["outcome"])
         assert_outcome(store.load(run.id), known[again]["outcome"])
 
@@ -62,7 +62,7 @@ def test_a_run_goes_on_or_again_as_it_would_have(known: dict[str, Any], again: s
 def test_what_is_not_trusted_still_is_not(tmp_path: Path) -> None:
     (known,) = [one for one in RUNS.values() if one["trusted"]]
     with opened(tmp_path) as store, pytest.raises(Untrusted, match="statistics:geometric_mean"):
-        store.resume(known["id"])
+        store.load(known["id"]).resume()
 
 
 def test_a_study_finds_its_cells(tmp_path: Path) -> None:

@@ -59,7 +59,7 @@ def test_nothing_is_lost_when_there_is_room_again(
         run = small(checkpoint=0.02).start()
         until(lambda: "Expected room on the disk" in run.message)
         until(lambda: run.progress.iteration > 100)
-        run.change("primal_step", 0.5 * run.resolved["primal_step"])
+        run.set({"primal_step": 0.5 * run.resolved["primal_step"]})
         until(lambda: len(run.journal) == 1)
         assert run.status == "running"
     try:

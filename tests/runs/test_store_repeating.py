@@ -24,8 +24,8 @@ pytestmark = EACH_KIND
 def steered(small: Small, until: Callable[..., None]) -> Run:
     run = small(checkpoint=0.05).start()
     until(lambda: run.progress.iteration > 10)
-    run.change("primal_step", 0.5 * run.resolved["primal_step"])
-    run.change("estimator.smoothing_radius", 1e-4)
+    run.set({"primal_step": 0.5 * run.resolved["primal_step"]})
+    run.set({"estimator.smoothing_radius": 1e-4})
     until(lambda: len(run.journal) == 2 and run.progress.iteration > run.journal[1].iteration + 20)
     run.stop()
     run.wait(10)
@@ -36,19 +36,19 @@ def test_replay_repeats_every_bit(
     store: Store, small: Small, until: Callable[..., None], same_trace: Callable[..., None]
 ) -> None:
     run = steered(small, until)
-    again = store.replay(run.id)
+    again = store.load(run.id).replay()
     result = again.run()
     np.testing.assert_array_equal(result.x, run.result.x)
     same_trace(again.trace, run.trace, but=("seconds",))
     assert again.id != run.id and store.load(again.id).record.parent == run.id
     assert [c.name for c in store.load(again.id).journal] == ["primal_step", "estimator.smoothing_radius"]
-    assert len(store.load(again.id).script) == 2 and store.runs(parent=run.id)[0].id == again.id
+    assert len(store.load(again.id).schedule) == 2 and store.runs(parent=run.id)[0].id == again.id
 
 
 def test_fork_goes_another_way(store: Store, small: Small, until: Callable[..., None]) -> None:
     run = steered(small, until)
     at = run.journal[0].iteration
-    fork = store.fork(run.id, at, {"primal_step": 1e-3}, iterations=at + 20)
+    fork = store.load(run.id).fork(at, {"primal_step": 1e-3}, iterations=at + 20)
     fork.run()
     live = run.fork(at, {"primal_step": 1e-3}, iterations=at + 20)
     np.testing.assert_array_equal(live.run().x, fork.result.x)
@@ -56,13 +56,13 @@ def test_fork_goes_another_way(store: Store, small: Small, until: Callable[..., 
     assert not np.array_equal(fork.trace["objective"][at + 1], run.trace["objective"][at + 1])
     assert {r.id for r in store.runs(parent=run.id)} == {fork.id, live.id}
     with pytest.raises(ValueError, match="to change, got 'seed'"):
-        store.fork(run.id, at, {"seed": 1})
+        store.load(run.id).fork(at, {"seed": 1})
 
 
 def test_the_calls_that_ended_a_run_end_its_replay(store: Store, small: Small) -> None:
     run = small(calls=101)
     run.run()
-    again = store.replay(run.id)
+    again = store.load(run.id).replay()
     assert again.run().nit == run.result.nit and again.status == "finished"
     np.testing.assert_array_equal(again.result.x, run.result.x)
 
@@ -72,10 +72,10 @@ def test_functions_without_a_name_are_passed_along(store: Store) -> None:
     run = Run(problem=problem, solver=ZOCEG(), replicas=1, iterations=5, store=store)
     run.run()
     with pytest.raises(ZovizError, match="Pass the problem"):
-        store.replay(run.id)
-    np.testing.assert_array_equal(store.replay(run.id, problem=problem).run().x, run.result.x)
+        store.load(run.id).replay()
+    np.testing.assert_array_equal(store.load(run.id).replay(problem=problem).run().x, run.result.x)
     with pytest.raises(ZovizError, match="Expected problem"):
-        store.replay(run.id, problem=BlackBox(lambda x: 0.0, bounds=[(-1.0, 3.0)] * 2))
+        store.load(run.id).replay(problem=BlackBox(lambda x: 0.0, bounds=[(-1.0, 3.0)] * 2))
 
 
 def test_a_store_travels_by_its_url(store: Store, small: Small) -> None:

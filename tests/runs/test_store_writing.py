@@ -60,7 +60,7 @@ def test_a_run_is_in_the_store_while_it_goes_on(store: Store, small: Small, unti
     try:
         assert store.load(run.id).status == "running" and store.count(status="running") == 1
         until(lambda: store.load(run.id).record.iterations > 20 and len(store.load(run.id).trace) > 20)
-        run.change("primal_step", 0.9 * run.resolved["primal_step"])
+        run.set({"primal_step": 0.9 * run.resolved["primal_step"]})
         until(lambda: len(store.load(run.id).journal) == 1)
         assert store.load(run.id).journal[0] == run.journal[0]
         until(lambda: np.isfinite(store.load(run.id).result.best_value).all())

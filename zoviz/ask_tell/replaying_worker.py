@@ -8,11 +8,10 @@ from typing import Any
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.oracle import Question
-from zoviz.problems.base import Problem
 from zoviz.runs.engine.evaluation_log import Entry, Log
 from zoviz.runs.engine.inbox import Inbox
+from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.worker import Worker
-from zoviz.solvers.base import Solver
 
 VALUES = ("", "f value", "g value")
 """Kinds of question that a person can answer; the others are derivatives."""
@@ -82,9 +81,9 @@ class Interview(Worker):
     whole step left them, and the answers so far are read again.
     """
 
-    def __init__(self, solver: Solver, problem: Problem, *rest: Any) -> None:
-        super().__init__(problem, solver, *rest)
-        self._untouched = solver.clone()
+    def __init__(self, spec: RunSpec) -> None:
+        super().__init__(spec)
+        self._untouched = spec.solver.clone()
         self.source = self.answers = Answers()
         self._committed: tuple[Any, Any] = ({}, {})
         self._begun = self._polishing = False

@@ -11,16 +11,14 @@ from numpy.typing import ArrayLike
 from zoviz.ask_tell.replaying_worker import Interview
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
-from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Question
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
-from zoviz.runs.engine import stopping as _targets
 from zoviz.runs.engine.result import Result, summarise
-from zoviz.runs.engine.stopping import Limits
+from zoviz.runs.engine.spec import RunSpec
 from zoviz.solvers.base import Solver
-from zoviz.solvers.choice import named
+from zoviz.solvers.choice import choose, named
 
 
 def _never(x: Array) -> Any:
@@ -36,14 +34,14 @@ class AskTell:
 
     Parameters
     ----------
-    solver : Solver or str
-        The method, or its name.
     problem : Problem, optional
         Gives domain, number of constraints and whatever else is known; its values come from ``tell`` alone. Without
         it, say ``bounds``, ``x0`` and ``m`` as for a ``BlackBox``.
+    solver : Solver or str
+        The method, or its name; ``"auto"`` chooses by dimension, noise and budget as ``minimize`` does.
     bounds, x0, m, noise
         As for ``BlackBox``.
-    replicas, seed, iterations, calls, targets, stop_at_targets, feasibility_tolerance
+    replicas, seed, iterations, calls, targets, stop_at_targets, tolerance
         As for ``Run``; without a budget it never ends by itself.
 
     Raises
@@ -54,7 +52,7 @@ class AskTell:
     Examples
     --------
     >>> from zoviz import AskTell
-    >>> session = AskTell("ZOCEG", bounds=[(-2, 2)] * 2, x0=[1, 1], m=1, calls=200)
+    >>> session = AskTell(solver="ZOCEG", bounds=[(-2, 2)] * 2, x0=[1, 1], m=1, calls=200)
     >>> while not session.done:
     ...     x = session.ask()
     ...     session.tell((x**2).sum(axis=1), 1 - x[:, :1])
@@ -69,8 +67,8 @@ class AskTell:
 
     def __init__(
         self,
-        solver: Solver | str,
         problem: Problem | None = None,
+        solver: Solver | str = "auto",
         *,
         bounds: Any = None,
         x0: ArrayLike | None = None,
@@ -82,12 +80,16 @@ class AskTell:
         calls: int | None = None,
         targets: Mapping[str, float | Sequence[float]] | None = None,
         stop_at_targets: bool = False,
-        feasibility_tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+        tolerance: float = defaults.FEASIBILITY_TOLERANCE,
     ) -> None:
         if problem is None:
             problem = BlackBox(_never, bounds=bounds, x0=x0, m=m, joint=True, noise=noise)
         elif bounds is not None or x0 is not None:
             raise ValueError("Expected a problem, or bounds and x0, got both: the problem has its own.")
+        if not isinstance(problem, Problem):
+            raise ValueError(f"Expected a problem first, then the solver, got {problem!r:.80} as problem.")
+        if isinstance(solver, str) and solver.casefold() == "auto":
+            solver = choose(problem, calls or defaults.calls_for(problem.domain.n))[0]
         solver = named(solver)
         reason = solver.accepts(problem)
         if reason is not None:
@@ -98,14 +100,17 @@ class AskTell:
                 "derivatives: choose zeroth-order gradients or a zeroth-order method, or use Run."
             )
         self._worker = Interview(
-            solver.clone(),
-            problem.clone(),
-            Streams(seed, replicas),
-            Limits(iterations, calls, None),
-            _targets.build(targets or {}, replicas),
-            stop_at_targets,
-            feasibility_tolerance,
-            (),
+            RunSpec(
+                problem.clone(),
+                solver.clone(),
+                replicas=replicas,
+                seed=seed,
+                iterations=iterations,
+                calls=calls,
+                targets=targets or {},
+                stop_at_targets=stop_at_targets,
+                tolerance=tolerance,
+            )
         )
         self._proceed()
 

@@ -16,7 +16,7 @@ from zoviz.core import defaults, registry
 from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
 from zoviz.problems.user.executable import Executable
-from zoviz.runs.recording import EVERY_CALL
+from zoviz.runs.engine.spec import EVERY_CALL, SETTINGS, RunSpec
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.solvers.choice import choose, named
@@ -148,21 +148,15 @@ def dask(address: str) -> Any:
     return Client(address, timeout="10s").get_executor()
 
 
-def settings(args: argparse.Namespace, problem: Problem) -> dict[str, Any]:
-    """Parameters of the run but problem and solver."""
-    budgets = {name: getattr(args, name) for name in ("calls", "iterations", "seconds")}
-    if not any(budgets.values()) and not (args.stop_at_targets and args.target):
-        budgets["calls"] = defaults.calls_for(problem.domain.n)
+def spec(args: argparse.Namespace, problem: Problem, solver: Solver) -> RunSpec:
+    """Return the description of the run that the options ask for; without any budget it gets one of calls."""
+    given = {name: value for name, value in vars(args).items() if name in SETTINGS and value is not None}
     own = bool(args.exe)
-    return {
-        **budgets,
-        "replicas": args.replicas if args.replicas is not None else 1 if own or not problem.analytic else 8,
-        "seed": args.seed,
-        "label": args.label,
-        "targets": targets(args.target),
-        "stop_at_targets": args.stop_at_targets,
-        "checkpoint": _checkpoint(args.checkpoint or (EVERY_CALL if own else str(defaults.CHECKPOINT_SECONDS))),
-    }
+    given.setdefault("replicas", 1 if own or not problem.analytic else defaults.REPLICAS)
+    given["targets"] = targets(args.target)
+    given["checkpoint"] = _checkpoint(args.checkpoint or (EVERY_CALL if own else str(defaults.CHECKPOINT_SECONDS)))
+    asked = RunSpec(problem, solver, **given)
+    return asked if asked.ends else asked.replaced(calls=defaults.calls_for(problem.domain.n))
 
 
 def _checkpoint(text: str) -> float | str:

@@ -158,5 +158,5 @@ def _document(run: Run, best: int | None) -> dict[str, Any]:
         "best_feasible": None if best is None else result.best_feasible[best],
         "x": result.x,
         "hits": {f"{target.metric} {target.threshold:g}": target.calls for target in run.hits},
-        "parameters": {name: run.solver.get(name) for name in run.solver.live} | dict(run.resolved),
+        "parameters": dict(run.parameters),
     }

@@ -10,7 +10,7 @@ from zoviz.cli.options import json_option, store_option, trust_option
 from zoviz.cli.parse import read, split
 from zoviz.cli.progress import Watch, report
 from zoviz.runs.run import Run
-from zoviz.runs.store import Store
+from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.parameter_lookup import owner
 
 
@@ -20,7 +20,7 @@ class Again(Command):
     Parameters
     ----------
     name : str
-        resume, replay or fork: a method of ``Store``.
+        resume, replay or fork: a method of ``StoredRun``.
     line, examples : str
         Its help.
     """
@@ -44,21 +44,27 @@ class Again(Command):
     def run(self, args: argparse.Namespace) -> int:
         """Make the run and follow it."""
         store = open_store(args)
-        if store.load(args.id).own:
+        stored = store.load(args.id)
+        if stored.own:
             look_here()
-        run = self._fork(store, args) if self.name == "fork" else getattr(store, self.name)(args.id)
+        run = self._make(stored, args)
         watch = Watch(run, args.quiet)
         watch.follow()
         return report(run, args.json, watch.interrupted, store.database.name)
 
-    def _fork(self, store: Store, args: argparse.Namespace) -> Run:
+    def _make(self, stored: StoredRun, args: argparse.Namespace) -> Run:
+        """The run to be followed, not started."""
+        if self.name == "fork":
+            return self._fork(stored, args)
+        return stored.resume() if self.name == "resume" else stored.replay()
+
+    def _fork(self, stored: StoredRun, args: argparse.Namespace) -> Run:
         plain, pairs = split(args.words)
         if plain:
             raise UsageError(f"Expected name=value, got {plain[0]!r}.")
-        stored = store.load(args.id)
         changes = {}
         for name, text in pairs:
             holder, own = owner(stored.problem, stored.solver, f"solver.{name}")
             changes[name] = read(holder.param[own], text, name)
         budgets = {name: getattr(args, name) for name in ("calls", "iterations") if getattr(args, name) is not None}
-        return store.fork(args.id, args.at, changes, **budgets)
+        return stored.fork(args.at, changes, **budgets)

@@ -12,7 +12,7 @@ from typing import Any
 CLASSES: Mapping[str, str] = {}
 """Classes and functions of zoviz that were renamed: the name that stores hold, and today's."""
 
-PARAMETERS: Mapping[str, Mapping[str, str]] = {}
+PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}
 """Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
 STATES: Mapping[str, tuple[str, ...]] = {

@@ -40,7 +40,7 @@ def minimize(
     settings = dict(options or {})
     params = {"joint": joint, "workers": workers, "timeout": timeout, "on_error": on_error}
     params |= {name: settings.pop(name) for name in _OF_PROBLEM if name in settings and name in Recorded.param}
-    tolerance = settings.setdefault("feasibility_tolerance", defaults.FEASIBILITY_TOLERANCE)
+    tolerance = settings.setdefault("tolerance", defaults.FEASIBILITY_TOLERANCE)
     problem = _pose(WithArguments(fun, args) if args != () else fun, x0, bounds, constraints, tolerance, params)
     task = Task(problem, maxfev, seed, settings)
     try:
@@ -78,7 +78,7 @@ callback : callable, optional
     name of its one parameter, else with x, as SciPy does. It stops the run by raising ``StopIteration``.
 options : mapping, optional
     ``replicas`` (default 1), ``seconds``, ``maxiter``, ``targets``, ``stop_at_targets``,
-    ``feasibility_tolerance`` (default 1e-6); ``noise`` ("deterministic", "independent") where it need not be
+    ``tolerance`` (default 1e-6); ``noise`` ("deterministic", "independent") where it need not be
     measured, ``optimal_value``, ``scaled``; ``disp``; and the solver's parameters by name, dotted for its
     estimator's (``"estimator.batch_size"``).
 args : tuple

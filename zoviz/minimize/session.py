@@ -33,7 +33,7 @@ MEANS = 16
 RETREATS = 20
 """Without noise, calls between the best feasible point and the last iterate; at most a twentieth of the budget."""
 
-OF_RUN = ("feasibility_tolerance", "replicas", "seconds", "stop_at_targets", "targets")
+OF_RUN = ("tolerance", "replicas", "seconds", "stop_at_targets", "targets")
 
 
 class Task:

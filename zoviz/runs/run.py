@@ -4,119 +4,169 @@ from __future__ import annotations
 
 import threading
 import uuid
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
 
 import param
 
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
-from zoviz.core.parameters import Interval, Part
-from zoviz.core.streams import Streams
+from zoviz.core.parameters import Part
+from zoviz.core.types import Printed
+from zoviz.core.units import Units
+from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs import recording, repeat
-from zoviz.runs.engine import stopping as _targets
 from zoviz.runs.engine.checkpoint import Kept
 from zoviz.runs.engine.journal import Change, Journal
-from zoviz.runs.engine.result import Result
-from zoviz.runs.engine.run_view import Readout
+from zoviz.runs.engine.result import Result, summarise
+from zoviz.runs.engine.spec import RunSettings, RunSpec
 from zoviz.runs.engine.steering import Steering
-from zoviz.runs.engine.stopping import Limits, RunStatus
+from zoviz.runs.engine.stopping import Progress, RunStatus, Target
+from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import Worker
+from zoviz.runs.recording import RunStore
 from zoviz.solvers.base import Solver
 
-if TYPE_CHECKING:
-    from zoviz.runs.storage.stored_run import Stored
 
-
-class Run(Readout):
+class Run(RunSettings):
     """A solver applied to a problem by R replicas in lock-step.
 
     The worker owns private twins of ``problem`` and ``solver``. While the run is going on, setting a live parameter of
     the public ``solver`` (or of its estimator) reaches the twin between two steps and is written to ``journal``; a
     structural parameter cannot be set. Times count computing only: neither pauses nor measures off the books.
 
-    With a ``store`` (a ``Store`` or its URL) everything is kept there while it happens, under ``id``. Trouble with
-    it never ends a run: ``message`` tells.
+    With a ``store`` everything is kept there while it happens, under ``id``. Trouble with it never ends a run:
+    ``message`` tells.
+
+    Parameters
+    ----------
+    problem : Problem
+        What is minimised.
+    solver : Solver
+        The method.
+    replicas : int
+        Independent runs in lock-step.
+    seed : int
+        Same seed and steering, same iterates.
+    iterations, calls, seconds : int, int and float, optional
+        Budgets: iterations, oracle calls of each replica (never exceeded), computing time; None is unlimited. The
+        first that is spent ends the run.
+    targets : mapping of str to float, or several, optional
+        First hits to record, e.g. ``{"gap": 1e-2}``.
+    stop_at_targets : bool
+        Whether to finish when every replica has hit every target.
+    tolerance : float
+        Largest h that counts as feasible.
+    schedule : iterable of Change
+        Changes of live parameters planned ahead, each made before the step of its iteration:
+        ``Change(iteration, calls, seconds, name, old, new)``, of which iteration, name and new count.
+    store : Store or str, optional
+        A store, or its URL, where the run is kept.
+    checkpoint : float or "every call"
+        Seconds between two checkpoints in the store; with "every call" no evaluation that was paid for is ever lost.
+    label : str
+        Name for people.
+    study, parent : str
+        Name of the study that the run belongs to; id of the run that it repeats.
 
     Attributes
     ----------
     id : str
         32 hexadecimal digits, the run's own for ever.
-    script : Journal
-        Changes that it was told to make by itself.
-    initial : tuple of Problem and Solver, or None
-        Both as they were when it started.
+    initial : RunSpec or None
+        What it is made of, as it was when it started.
     kept : Kept or None
         What a store has of the run that this one goes on with.
 
     Raises
     ------
     ValueError
-        If the solver does not accept the problem, or a target is unknown.
+        For a value that makes no sense; and when it is started, if the solver does not accept the problem or a target
+        is unknown.
 
     Examples
     --------
     >>> from zoviz import Run
     >>> from zoviz.problems import LoadTracking
     >>> from zoviz.solvers import ZOCEG
-    >>> run = Run(problem=LoadTracking(), solver=ZOCEG(), replicas=4, iterations=50)
+    >>> run = Run(LoadTracking(), ZOCEG(), replicas=4, iterations=50)
     >>> run.run().status
     'finished'
     """
 
     problem = Part(Problem, label="Problem", doc="What is minimised.")
     solver = Part(Solver, label="Solver", doc="The method.")
-    replicas = param.Integer(
-        default=defaults.REPLICAS,
-        bounds=(1, 100_000),
-        softbounds=(1, 64),
-        label="Replicas",
-        doc="Independent runs in lock-step.",
-    )
-    seed = param.Integer(default=0, bounds=(0, 2**31), label="Seed", doc="Same seed and steering, same iterates.")
-    iterations = param.Integer(
-        default=None, allow_None=True, bounds=(0, None), label="Iteration budget", doc="Empty: unlimited."
-    )
-    calls = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), label="Oracle-call budget", doc="Per replica; never exceeded."
-    )
-    seconds = param.Number(
-        default=None, allow_None=True, bounds=(0, None), label="Time budget in s", doc="Computing time of the steps."
-    )
-    targets = param.Dict(default={}, label="Targets", doc='First hits to record, e.g. {"gap": 1e-2}.')
-    stop_at_targets = param.Boolean(
-        default=False, label="Stop at targets", doc="Finish when every replica has hit every target."
-    )
-    feasibility_tolerance = param.Number(
-        default=defaults.FEASIBILITY_TOLERANCE,
-        bounds=(0, None),
-        label="Feasibility tolerance",
-        doc="Largest h that counts as feasible.",
-    )
-    label = param.String(default="", label="Label", doc="Name for people.")
     store = param.Parameter(
         default=None, precedence=-1, label="Store", doc="Store or URL where the run is kept; or None."
     )
-    checkpoint = Interval(
-        defaults.CHECKPOINT_SECONDS,
-        words=(recording.EVERY_CALL,),
-        precedence=-1,
-        label="Checkpoint every",
-        doc='Seconds between two checkpoints in the store, or "every call": none that was paid for is ever lost.',
-    )
-    study = param.String(default="", precedence=-1, label="Study", doc="Name of the study that the run belongs to.")
-    parent = param.String(default="", precedence=-1, label="Parent", doc="Id of the run that this one repeats.")
 
-    def __init__(self, *, script: Journal | tuple[Change, ...] = (), **params: Any) -> None:
-        super().__init__(**params)
-        if self.problem is None or self.solver is None:
-            raise ValueError("Expected a problem and a solver, got None: Run(problem=..., solver=...).")
-        self.id, self.script = uuid.uuid4().hex, Journal(script)
+    _worker: Worker | None = None
+
+    def __init__(
+        self,
+        problem: Problem,
+        solver: Solver,
+        *,
+        replicas: int = defaults.REPLICAS,
+        seed: int = 0,
+        iterations: int | None = None,
+        calls: int | None = None,
+        seconds: float | None = None,
+        targets: Mapping[str, float | Sequence[float]] | None = None,
+        stop_at_targets: bool = False,
+        tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+        schedule: Iterable[Change] = (),
+        store: RunStore | str | None = None,
+        checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
+        label: str = "",
+        study: str = "",
+        parent: str = "",
+    ) -> None:
+        super().__init__(
+            problem=problem,
+            solver=solver,
+            replicas=replicas,
+            seed=seed,
+            iterations=iterations,
+            calls=calls,
+            seconds=seconds,
+            targets=dict(targets or {}),
+            stop_at_targets=stop_at_targets,
+            tolerance=tolerance,
+            store=store,
+            checkpoint=checkpoint,
+            label=label,
+            study=study,
+            parent=parent,
+        )
+        self.id, self.schedule = uuid.uuid4().hex, Journal(schedule)
         self.kept: Kept | None = None
         self._thread: threading.Thread | None = None
         self._steering: Steering | None = None
-        self.initial: tuple[Problem, Solver] | None = None
+        self.initial: RunSpec | None = None
+
+    @classmethod
+    def of(cls, spec: RunSpec, *, store: RunStore | str | None = None) -> Run:
+        """Make a run of its description.
+
+        Parameters
+        ----------
+        spec : RunSpec
+        store : Store or str, optional
+        """
+        return cls(**spec.to_dict(), store=store)
+
+    @property
+    def spec(self) -> RunSpec:
+        """What the run is made of, at present; ``initial`` is what it began with."""
+        return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), **self.settings)
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings but problem, solver and schedule, by name."""
+        return {name: getattr(self, name) for name in RunSettings.param if name != "name"}
 
     def start(self, steps: int | None = None) -> Run:
         """Begin in a worker thread; refused while or after this run has run (fork or make another).
@@ -148,8 +198,7 @@ class Run(Readout):
         Exception
             What the black box raised.
         """
-        ends_by_itself = self.stop_at_targets and self.targets
-        if self.iterations is None and self.calls is None and self.seconds is None and not ends_by_itself:
+        if not self.spec.ends:
             raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
         worker = self._prepare()
         worker.observer = observer
@@ -160,9 +209,9 @@ class Run(Readout):
         """Hold after the step in progress."""
         self._command("pause")
 
-    def resume(self) -> None:
-        """Go on."""
-        self._command("resume")
+    def unpause(self) -> None:
+        """Go on after a pause."""
+        self._command("unpause")
 
     def step(self, count: int = 1) -> None:
         """Take ``count`` steps, then pause."""
@@ -201,12 +250,25 @@ class Run(Readout):
         if self._steering is not None:
             self._steering.follow()
 
-    def change(self, name: str, value: Any) -> None:
-        """Steer: set a live parameter of the public solver, dotted names allowed."""
-        self.solver.set(name, value)
+    def set(self, values: Mapping[str, Any]) -> None:
+        """Steer: set live parameters of the public solver; while the run goes on they reach it between two steps.
+
+        Parameters
+        ----------
+        values : mapping of str to object
+            By name, dotted names allowed: ``{"estimator.batch_size": 100}``.
+        """
+        for name, value in values.items():
+            self.solver.set(name, value)
+
+    @property
+    def parameters(self) -> Mapping[str, Any]:
+        """The live parameters as the run works with them: with what was chosen at its start, and changed since."""
+        solver = self.solver if self._worker is None else self._worker.solver
+        return MappingProxyType({name: solver.get(name) for name in (*solver.live, *self.resolved)})
 
     def fork(self, at: int | None = None, changes: Mapping[str, Any] | None = None, **settings: Any) -> Run:
-        """A new run that repeats this one up to iteration ``at``, then goes on with ``changes`` and the same numbers.
+        """Make a run that repeats this one up to iteration ``at``, then goes on with ``changes`` and the same numbers.
 
         Parameters
         ----------
@@ -215,20 +277,14 @@ class Run(Readout):
         changes : mapping, optional
             Live parameters to set at ``at``.
         settings
-            Parameters of the new ``Run``, e.g. budgets.
+            Settings of the new ``Run``, e.g. budgets, or a ``store``.
         """
-        return Run(**repeat.forked(self, at, changes, {"parent": self.id} | settings))
+        store = settings.pop("store", self.store)
+        return Run.of(repeat.forked(self, at, changes, **settings), store=store)
 
-    @classmethod
-    def replay(cls, run: Run | Stored) -> Run:
-        """A new run that repeats ``run`` bit for bit, its steering included, and ends where it ended."""
-        return cls(**repeat.replayed(run) | {"parent": run.id})
-
-    @property
-    def settings(self) -> dict[str, Any]:
-        """Parameters but problem and solver, for who makes another run like this one."""
-        own = ("name", "problem", "solver", "study")
-        return {name: value for name, value in self.param.values().items() if name not in own}
+    def replay(self) -> Run:
+        """Make a run that repeats this one bit for bit, its steering included, and ends where it ended."""
+        return Run.of(repeat.replayed(self), store=self.store)
 
     def _prepare(self) -> Worker:
         if self._worker is not None:
@@ -236,22 +292,114 @@ class Run(Readout):
         reason = self.solver.accepts(self.problem)
         if reason is not None:
             raise ValueError(reason)
-        self.initial = self.problem.clone(), self.solver.clone()
-        self._worker = Worker(
-            self.problem.clone(),
-            self.solver.clone(),
-            Streams(self.seed, self.replicas),
-            Limits(self.iterations, self.calls, self.seconds),
-            _targets.build(self.targets, self.replicas),
-            self.stop_at_targets,
-            self.feasibility_tolerance,
-            self.script,
-        )
+        self.initial = self.spec.clone()
+        self._worker = Worker(self.initial.clone())
         self._worker.status = RunStatus.RUNNING
-        recording.begin(self, self._worker)
+        recording.begin(self._worker, self.initial, self.id, self.store, self.kept)
         self._steering = Steering(self.solver, (self.problem, self), self._worker)
         return self._worker
 
     def _command(self, name: str, steps: int = 1) -> None:
         if self._worker is not None and self.active:
             self._worker.inbox.command(name, steps)
+
+    @property
+    def _oracle(self) -> Oracle | None:
+        return getattr(self._worker, "oracle", None)
+
+    @property
+    def status(self) -> RunStatus:
+        """The status: ready, running, paused, finished, stopped or failed."""
+        return RunStatus.READY if self._worker is None else self._worker.status
+
+    @property
+    def active(self) -> bool:
+        """Whether the run is going on or paused."""
+        return self.status.active
+
+    @property
+    def message(self) -> str:
+        """One sentence on how the run ended, or on what to know while it goes on."""
+        worker = self._worker
+        if worker is None:
+            return ""
+        return worker.message or " ".join(filter(None, [*worker.notes, self.trouble]))
+
+    @property
+    def trouble(self) -> str:
+        """What is amiss with the run's store, as a sentence; empty where all is well, or there is none."""
+        recorder = None if self._worker is None else self._worker.recorder
+        return "" if recorder is None else recorder.trouble
+
+    @property
+    def error(self) -> BaseException | None:
+        """What ended the run as failed."""
+        return None if self._worker is None else self._worker.error
+
+    @property
+    def trace(self) -> Trace:
+        """Columns of the run's course so far."""
+        return Trace() if self._worker is None else self._worker.trace
+
+    @property
+    def printed(self) -> tuple[Printed, ...]:
+        """What the last evaluations of this run printed, oldest first; empty for most problems."""
+        return () if self._worker is None else self._worker.problem.printed
+
+    @property
+    def path(self) -> Trace:
+        """Iterates of the first replica: the columns ``iteration`` and ``x`` (rows, n), thinned like the trace."""
+        return Trace() if self._worker is None else self._worker.path
+
+    @property
+    def journal(self) -> Journal:
+        """Steering so far."""
+        return Journal() if self._worker is None else self._worker.journal
+
+    @property
+    def hits(self) -> list[Target]:
+        """Targets with their first hits so far."""
+        return [] if self._worker is None else self._worker.targets
+
+    @property
+    def resolved(self) -> Mapping[str, Any]:
+        """What the solver's rule chose for parameters left at None."""
+        return {} if self._worker is None else self._worker.resolved
+
+    @property
+    def units(self) -> Units | None:
+        """How the solver's points, values and multipliers translate into the user's; None where they are the same."""
+        return None if self._oracle is None else self._oracle.units
+
+    @property
+    def progress(self) -> Progress:
+        """Counters, readable at any time."""
+        worker, oracle = self._worker, self._oracle
+        if worker is None or oracle is None:
+            return Progress(0, 0, 0.0, float("nan"))
+        done = worker.iteration, oracle.spent, worker.seconds
+        return Progress(*done, worker.limits.fraction(*done))
+
+    @property
+    def frozen(self) -> int:
+        """Replicas that a non-finite value stopped."""
+        return 0 if self._oracle is None else int((~self._oracle.active).sum())
+
+    @property
+    def result(self) -> Result:
+        """The outcome, in SciPy's names; callable once the run has started."""
+        if self._worker is None:
+            raise ZovizError("Expected a run that has started, got none: call start() or run() first.")
+        if self._worker.state is None:
+            raise ZovizError(f"The run has no iterate yet (it is {self.status}). {self.message}".rstrip())
+        return summarise(self._worker)
+
+    @property
+    def state(self) -> Any:
+        """The solver's state after the last step, in its units: a NamedTuple of arrays, not to be written to."""
+        return None if self._worker is None else self._worker.state
+
+    @property
+    def spent_calls(self) -> bool:
+        """Whether the call budget ended the run, in mid-step."""
+        return self._worker is not None and self._worker.spent_calls

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import param
 
-from zoviz.core.errors import ZovizError
 from zoviz.core.registry import required
+from zoviz.runs.engine.spec import DEFAULTS
+from zoviz.runs.repeat import replayed
 from zoviz.runs.run import Run
-
-if TYPE_CHECKING:
-    from zoviz.runs.storage.stored_run import Stored
+from zoviz.runs.stored_run import StoredRun
 
 _MISSING = "put_your_function_here"
+
+_PEOPLES = ("checkpoint", "label", "study", "parent")
+"""Settings that a script leaves out: they say how a run is stored and found, not what it computes."""
 
 
 class _Speller:
@@ -79,8 +81,8 @@ class _Speller:
         return name
 
 
-def script(run: Run | Stored) -> str:
-    """Source of a script that repeats ``run``: same numbers on the same machine and library versions.
+def script(run: Run | StoredRun) -> str:
+    """Return the source of a script that repeats ``run``: same numbers on the same machine and library versions.
 
     A black box whose functions live in a notebook or a closure cannot be imported: the script then has a placeholder
     and says so.
@@ -90,23 +92,18 @@ def script(run: Run | Stored) -> str:
     ZovizError
         Where the run has not started.
     """
-    if run.initial is None:
-        raise ZovizError("Expected a run that has started, got none: there is nothing to repeat.")
-    again = Run.replay(run)
+    again = replayed(run)
     speller = _Speller()
-    lines = [f"problem = {speller.spell(again.problem)}", f"solver = {speller.spell(again.solver)}", "steering = ("]
+    lines = [f"problem = {speller.spell(again.problem)}", f"solver = {speller.spell(again.solver)}", "schedule = ("]
     lines += [
         f"    ({c.iteration}, {c.calls}, {c.seconds!r}, {c.name!r}, {speller.spell(c.old)}, {speller.spell(c.new)}),"
         for c in run.journal
     ]
-    settings = {
-        name: getattr(again, name)
-        for name in ("replicas", "seed", "iterations", "calls", "targets", "feasibility_tolerance")
+    changed = {
+        name: value for name, value in again.settings.items() if value != DEFAULTS[name] and name not in _PEOPLES
     }
-    arguments = ", ".join(
-        f"{name}={speller.spell(value)}" for name, value in settings.items() if value not in (None, {})
-    )
-    lines += [")", f"run = Run(problem=problem, solver=solver, script=steering, {arguments})", "result = run.run()"]
+    arguments = "".join(f", {name}={speller.spell(value)}" for name, value in changed.items())
+    lines += [")", f"run = Run(problem, solver, schedule=schedule{arguments})", "result = run.run()"]
     lines += ["print(result.message)", 'print("objective", result.fun)', 'print("violation", result.maxcv)']
     head = ['"""Repeats a run of zoviz, its steering included: (iteration, calls, seconds, name, old, new)."""', ""]
     if speller.missing:

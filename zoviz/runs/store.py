@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Iterable
 from typing import Any
 
+from sqlalchemy import Connection, delete, update
+
 from zoviz.core import defaults
-from zoviz.problems.base import Problem
-from zoviz.runs import repeat
-from zoviz.runs.catalogue import Catalogue
-from zoviz.runs.resume import read, resumed
-from zoviz.runs.run import Run
-from zoviz.runs.storage import integrity
+from zoviz.runs.storage import integrity, queries
 from zoviz.runs.storage.database import Database
-from zoviz.runs.storage.export import export
-from zoviz.runs.storage.stored_run import Stored
-from zoviz.solvers.base import Solver
+from zoviz.runs.storage.queries import Filter, Record
+from zoviz.runs.storage.schema import RUNS
+from zoviz.runs.stored_run import StoredRun
 
 
-class Store(Catalogue):
+class Store:
     """Runs in a file of SQLite's, or in a PostgreSQL database that a team shares.
 
     Any number of processes may write at once. A run of which the process is gone is listed as interrupted.
@@ -49,7 +47,7 @@ class Store(Catalogue):
     >>> from zoviz.problems import LoadTracking
     >>> from zoviz.solvers import ZOCEG
     >>> store = Store("sqlite:///zoviz.db")                                           # doctest: +SKIP
-    >>> run = Run(problem=LoadTracking(), solver=ZOCEG(), iterations=50, store=store) # doctest: +SKIP
+    >>> run = Run(LoadTracking(), ZOCEG(), iterations=50, store=store)                # doctest: +SKIP
     >>> run.run(); store.load(run.id).result.fun                                      # doctest: +SKIP
     """
 
@@ -57,7 +55,7 @@ class Store(Catalogue):
         self, url: str = defaults.STORE_URL, *, trusted: Iterable[str] = (), own: bool = True, create: bool = True
     ) -> None:
         self.trusted, self.own = tuple(trusted), own
-        super().__init__(Database(url, create))
+        self.database = Database(url, create)
 
     def __repr__(self) -> str:
         return f"<store {self.database.name}>"
@@ -83,8 +81,8 @@ class Store(Catalogue):
         """Close the idle connections; the store can be used again."""
         self.database.close()
 
-    def load(self, id: str) -> Stored:
-        """All that is known of a run.
+    def load(self, id: str) -> StoredRun:
+        """All that is known of a run, which can resume, replay, fork and export itself.
 
         Parameters
         ----------
@@ -97,82 +95,87 @@ class Store(Catalogue):
             For no such run, or several.
         """
         with self.database.reading() as connection:
-            return Stored(connection, self._find(connection, id), self.trusted, self.own)
+            return StoredRun(self, connection, self._find(connection, id))
 
-    def resume(
+    def runs(
         self,
-        id: str,
         *,
-        problem: Problem | None = None,
-        solver: Solver | None = None,
-        **settings: Any,
-    ) -> Run:
-        """The stored run itself: started, it goes on from its last checkpoint, and ends as if it had never stopped.
-
-        One that failed asks again for what it failed on.
+        status: str | None = None,
+        problem: str | None = None,
+        solver: str | None = None,
+        tag: str | None = None,
+        text: str | None = None,
+        study: str | None = None,
+        parent: str | None = None,
+        deleted: bool = False,
+        sort: str = "-created",
+        limit: int | None = None,
+        offset: int = 0,
+    ) -> list[Record]:
+        """The runs for which all that is given holds; no more of the store is read than what is listed.
 
         Parameters
         ----------
-        id : str
-        problem, solver : optional
-            For a run whose functions have no name by which they could be imported: the objects themselves.
-        settings
-            Other budgets, or another ``checkpoint``, than it had.
+        status : str, optional
+            running, paused, finished, stopped, failed or interrupted.
+        problem, solver, tag, study, parent : str, optional
+        text : str, optional
+            To be found in labels, notes, tags, problems, solvers, messages, studies or ids, in either case.
+        deleted : bool
+            List the deleted ones instead.
+        sort : str
+            A field of ``Record``, after "-" from large to small.
+        limit, offset : int, optional
+            A page of the list.
+        """
+        which = Filter(status, problem, solver, tag, text, study, parent, deleted)
+        with self.database.reading() as connection:
+            return queries.runs(connection, which, sort, limit, offset)
 
-        Raises
-        ------
-        StoreError
-            Where it is at work; when it is started, too.
-        ZovizError
-            Where it cannot be made again, or other settings are asked for.
+    def count(self, **which: Any) -> int:
+        """How many runs ``runs`` would list.
+
+        Parameters
+        ----------
+        which
+            Fields of ``Filter``, as for ``runs``.
         """
         with self.database.reading() as connection:
-            source = Stored(connection, self._find(connection, id), self.trusted, self.own).around(problem, solver)
-            kept = read(connection, source)
-        return resumed(source, kept, {"store": self} | settings)
+            return queries.count(connection, Filter(**which))
 
-    def replay(self, id: str, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
-        """A new run that repeats a stored one bit for bit, its steering included, and ends where it ended.
+    def record(self, id: str) -> Record | None:
+        """The line of the run with this id, a whole one; None where there is no such run."""
+        with self.database.reading() as connection:
+            return queries.one(connection, id)
 
-        Parameters
-        ----------
-        id : str
-        problem, solver : optional
-            For a run whose functions have no name by which they could be imported: the objects themselves.
-        """
-        source = self.load(id).around(problem, solver)
-        return Run(**repeat.replayed(source) | {"parent": source.id, "store": self})
+    def annotate(
+        self, id: str, *, label: str | None = None, notes: str | None = None, tags: Iterable[str] | None = None
+    ) -> None:
+        """Set a run's label, notes or tags; what is None stays."""
+        values = {name: value for name, value in (("label", label), ("notes", notes)) if value is not None}
+        if tags is not None:
+            values["tags"] = queries.spell_tags(tuple(tags))
+        with self.database.writing() as connection:
+            run = self._find(connection, id)
+            if values:
+                connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
 
-    def fork(
-        self,
-        id: str,
-        at: int | None = None,
-        changes: Mapping[str, Any] | None = None,
-        *,
-        problem: Problem | None = None,
-        solver: Solver | None = None,
-        **settings: Any,
-    ) -> Run:
-        """A new run that repeats a stored one up to iteration ``at``, then goes on with the same random numbers.
+    def delete(self, ids: Iterable[str]) -> None:
+        """Put runs aside; ``restore`` brings them back, ``purge`` ends them."""
+        self._mark(ids, time.time())
 
-        Parameters
-        ----------
-        id : str
-        at : int, optional
-            Default: the last iteration that is stored.
-        changes : mapping, optional
-            Live parameters to set at ``at``.
-        problem, solver : optional
-            As for ``replay``.
-        settings
-            Parameters of the new ``Run``, e.g. budgets.
-        """
-        source = self.load(id).around(problem, solver)
-        return Run(**repeat.forked(source, at, changes, {"parent": source.id, "store": self} | settings))
+    def restore(self, ids: Iterable[str]) -> None:
+        """Bring deleted runs back."""
+        self._mark(ids, None)
 
-    def export(self, id: str, path: str | os.PathLike[str]) -> None:
-        """Write a run's course to a ``.csv``, ``.parquet`` or ``.nc`` file (the last two need the extra "export")."""
-        export(self.load(id), path)
+    def purge(self) -> int:
+        """Remove the deleted runs for good, but those that are still at work; how many."""
+        with self.database.writing() as connection:
+            gone = queries.runs(connection, Filter(deleted=True), "id", None, 0)
+            ids = [one.id for one in gone if not one.status.active]
+            for run in ids:
+                connection.execute(delete(RUNS).where(RUNS.c.id == run))
+        return len(ids)
 
     def check(self) -> list[str]:
         """What is amiss, one sentence each: damage to the file, rows of no run, wrong checksums; empty if all is well.
@@ -180,6 +183,14 @@ class Store(Catalogue):
         Every byte is read; nothing is changed.
         """
         return integrity.check(self.database)
+
+    def _mark(self, ids: Iterable[str], when: float | None) -> None:
+        with self.database.writing() as connection:
+            for run in [self._find(connection, one) for one in ([ids] if isinstance(ids, str) else ids)]:
+                connection.execute(update(RUNS).where(RUNS.c.id == run).values(deleted=when))
+
+    def _find(self, connection: Connection, id: str) -> str:
+        return queries.find(connection, id, self.database.name)
 
 
 def _open(url: str, trusted: tuple[str, ...], own: bool) -> Store:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.spec import DEFAULTS, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.storage import recipe
@@ -48,27 +49,50 @@ class Cell(NamedTuple):
     seed: int
 
 
-class Parcel(NamedTuple):
-    """A cell with what running it takes: the objects, or the recipes of both for another process.
+class Job(NamedTuple):
+    """A cell that is to be run.
 
-    ``failed`` is when a run that has failed, and is to be run again, was last heard of; one that failed later is done.
+    Attributes
+    ----------
+    id : str
+        Of its run in the store.
+    spec : RunSpec
+    failed : float or None
+        Time stamp of the failure to retry; a newer failure is not retried.
     """
+
+    id: str
+    spec: RunSpec
+    failed: float | None = None
+
+
+class PackedJob(NamedTuple):
+    """A job for another process: problem and solver as recipes, the settings by name."""
 
     id: str
     problem: Any
     solver: Any
     settings: dict[str, Any]
-    failed: float | None = None
+    failed: float | None
 
 
-def identify(study: str, place: tuple[str, str], problem: Problem, solver: Solver, settings: Mapping[str, Any]) -> str:
+_HASHED = ("replicas", "calls", "iterations", "seconds", "targets", "stop_at_targets", "study", "seed")
+"""Settings of which a cell's id is made, in this order; others only where they are not as by default."""
+
+_UNHASHED = ("label", "checkpoint", "parent")
+"""Settings that do not decide the outcome."""
+
+
+def identify(place: tuple[str, str], spec: RunSpec) -> str:
     """Return the cell's id, 32 hexadecimal digits that depend on all that decides its outcome.
 
     Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
     """
-    decisive = {name: value for name, value in settings.items() if name not in ("label", "checkpoint")}
+    settings = spec.settings
+    decisive = {name: settings.pop(name) for name in _HASHED}
+    decisive |= {name: value for name, value in settings.items() if name not in _UNHASHED and value != DEFAULTS[name]}
     # By the names that the first stores had, so that what was done then is not done again.
-    whole = [study, *(recipe.as_first_stored(describe(one)) for one in (problem, solver, decisive))]
+    whole = [spec.study, *(recipe.as_first_stored(describe(one)) for one in (spec.problem, spec.solver, decisive))]
     if unnamed(whole):
         whole.append(list(place))
     digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()
@@ -90,10 +114,10 @@ def fitted(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> tuple
     return problem, solver
 
 
-def perform(store: Store, parcel: Parcel) -> str:
+def perform(store: Store, job: Job) -> str:
     """Run a cell, resume it where it ended early, or wait for the process that is running it.
 
-    A run that was interrupted or stopped goes on from its last checkpoint, and so does one that failed where the parcel
+    A run that was interrupted or stopped goes on from its last checkpoint, and so does one that failed where the job
     says that it is to be run again.
 
     Returns
@@ -102,19 +126,19 @@ def perform(store: Store, parcel: Parcel) -> str:
         Its status at the end. What the black box raised is in the store, as the run's message.
     """
     while True:
-        record = store.record(parcel.id)
+        record = store.record(job.id)
         status = None if record is None else record.status
-        again = record is not None and status is RunStatus.FAILED and record.updated == parcel.failed
+        again = record is not None and status is RunStatus.FAILED and record.updated == job.failed
         if status in DONE and not again:
             return str(status)
         if status is None:
-            run = Run(problem=parcel.problem, solver=parcel.solver, store=store, **parcel.settings)
-            run.id = parcel.id
+            run = Run.of(job.spec, store=store)
+            run.id = job.id
         elif status.active:
             time.sleep(_EVERY)
             continue
         else:
-            run = store.resume(parcel.id, problem=parcel.problem, solver=parcel.solver)
+            run = store.load(job.id).resume(problem=job.spec.problem, solver=job.spec.solver)
         try:
             run.run()
         except AtWork:
@@ -125,26 +149,26 @@ def perform(store: Store, parcel: Parcel) -> str:
         return run.status
 
 
-def wrapped(parcel: Parcel) -> Parcel:
-    """Return the parcel with recipes in the place of objects, for another process.
+def packed(job: Job) -> PackedJob:
+    """Return the job with recipes in the place of objects, for another process.
 
     Raises
     ------
     ZovizError
         Where a function has no name by which another process could import it.
     """
-    problem, solver = describe(parcel.problem), describe(parcel.solver)
+    problem, solver = describe(job.spec.problem), describe(job.spec.solver)
     nameless = unnamed([problem, solver])
     if nameless:
         raise ZovizError(
             f"Expected functions that another process can import, got {nameless[0]}: put it into a module, or use one "
             "worker."
         )
-    return parcel._replace(problem=problem, solver=solver)
+    return PackedJob(job.id, problem, solver, job.spec.settings, job.failed)
 
 
-def perform_elsewhere(store: Store, parcel: Parcel) -> str:
-    """Rebuild a parcel's objects from their recipes and ``perform`` it."""
-    trusted = (*store.trusted, *names([parcel.problem, parcel.solver]))
-    problem, solver = (rebuild(one, trusted=trusted) for one in (parcel.problem, parcel.solver))
-    return perform(store, parcel._replace(problem=problem, solver=solver))
+def perform_elsewhere(store: Store, job: PackedJob) -> str:
+    """Rebuild a job's objects from their recipes and ``perform`` it."""
+    trusted = (*store.trusted, *names([job.problem, job.solver]))
+    problem, solver = (rebuild(one, trusted=trusted) for one in (job.problem, job.solver))
+    return perform(store, Job(job.id, RunSpec(problem, solver, **job.settings), job.failed))

@@ -14,11 +14,12 @@ from tqdm import tqdm
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.studies import cell, results_table
-from zoviz.studies.cell import DONE, Cell, Parcel
+from zoviz.studies.cell import DONE, Cell, Job
 from zoviz.studies.process_pool import LOST, process_pool, wait_for_all
 
 
@@ -41,7 +42,7 @@ class Study:
         (``problem.n``, ``estimator.batch_size``). Combinations in which the solver refuses the problem are left out
         and listed in ``refused``.
     seeds : iterable of int
-    replicas, calls, iterations, seconds, targets, stop_at_targets, checkpoint
+    replicas, calls, iterations, seconds, targets, stop_at_targets, tolerance, checkpoint
         As for ``Run``.
     store : Store or str
 
@@ -72,25 +73,25 @@ class Study:
         seconds: float | None = None,
         targets: Mapping[str, Any] | None = None,
         stop_at_targets: bool = False,
+        tolerance: float = defaults.FEASIBILITY_TOLERANCE,
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
         store: Store | str = defaults.STORE_URL,
     ) -> None:
-        if calls is None and iterations is None and seconds is None and not (targets and stop_at_targets):
-            raise ValueError("Expected a budget, got none: give calls, iterations or seconds.")
         self.name, self.store = name, Store(store) if isinstance(store, str) else store
         self.problems, self.solvers = _by_name(problems), _by_name(solvers)
-        self._settings = {
+        self.settings: dict[str, Any] = {
             "replicas": replicas,
             "calls": calls,
             "iterations": iterations,
             "seconds": seconds,
             "targets": dict(targets or {}),
             "stop_at_targets": stop_at_targets,
+            "tolerance": tolerance,
             "checkpoint": checkpoint,
             "study": name,
         }
         self.refused: list[str] = []
-        self._parcels: dict[str, Parcel] = {}
+        self._jobs: dict[str, Job] = {}
         self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))
 
     def _make(self, values: list[dict[str, Any]], seeds: tuple[int, ...]) -> Iterator[Cell]:
@@ -101,10 +102,13 @@ class Study:
                 self.refused.append(reason)
                 continue
             for seed in seeds:
-                settings = self._settings | {"seed": seed, "label": _label(s, chosen, seed, len(seeds))}
-                id = cell.identify(self.name, (p, s), own, method, settings)
-                if id not in self._parcels:
-                    self._parcels[id] = Parcel(id, own, method, settings)
+                label = _label(s, chosen, seed, len(seeds))
+                spec = RunSpec(own, method, seed=seed, label=label, **self.settings)
+                if not spec.ends:
+                    raise ValueError("Expected a budget, got none: give calls, iterations or seconds.")
+                id = cell.identify((p, s), spec)
+                if id not in self._jobs:
+                    self._jobs[id] = Job(id, spec)
                     yield Cell(id, p, s, chosen, seed)
 
     @property
@@ -164,28 +168,28 @@ class Study:
         """Return the time of the last sign of life of each failed and not deleted cell, by id."""
         return {record.id: record.updated for record in self.store.runs(study=self.name, status=RunStatus.FAILED)}
 
-    def _due(self, before: Mapping[str, float]) -> list[Parcel]:
+    def _due(self, before: Mapping[str, float]) -> list[Job]:
         """Return the cells that are missing, and those whose failure is the one in ``before``."""
         status, now = self.statuses(), self._failures()
         again = {id: when for id, when in before.items() if now.get(id) == when}
         return [
-            parcel._replace(failed=again.get(id))
-            for id, parcel in self._parcels.items()
+            job._replace(failed=again.get(id))
+            for id, job in self._jobs.items()
             if status[id] not in DONE or id in again
         ]
 
-    def _in_turn(self, due: list[Parcel], bar: tqdm) -> str:
+    def _in_turn(self, due: list[Job], bar: tqdm) -> str:
         """Run cells in this process; return the reason for one that would still be missing."""
-        for parcel in due:
-            cell.perform(self.store, parcel)
+        for job in due:
+            cell.perform(self.store, job)
             bar.update()
         return LOST
 
-    def _spread(self, due: list[Parcel], workers: int, executor: Executor | None, bar: tqdm) -> str:
+    def _spread(self, due: list[Job], workers: int, executor: Executor | None, bar: tqdm) -> str:
         """Submit cells to an executor; return the reason that the last crashed worker gave, if one did."""
-        parcels = [cell.wrapped(parcel) for parcel in due]
+        jobs = [cell.packed(job) for job in due]
         with process_pool(workers) if executor is None else nullcontext(executor) as pool:
-            futures = [pool.submit(cell.perform_elsewhere, self.store, parcel) for parcel in parcels]
+            futures = [pool.submit(cell.perform_elsewhere, self.store, job) for job in jobs]
             return wait_for_all(futures, bar)
 
     def table(self) -> list[dict[str, Any]]:

@@ -158,7 +158,7 @@ def test_estimators_of_a_zeroth_order_method_are_parts_of_it() -> None:
 def test_what_a_bilevel_run_cannot_do_is_said_in_a_sentence() -> None:
     problem = small("QuadraticBilevel")
     with pytest.raises(ValueError, match="Expected a method that asks for values, got SOGD, which asks for der"):
-        AskTell(SOLVERS["SOGD"](), problem)
+        AskTell(problem, SOLVERS["SOGD"]())
     for name in ("SOGD", "ZOSOGD"):
         problem = small("QuadraticBilevel", noise="independent")
         assert "independent noise" in SOLVERS[name]().accepts(problem)

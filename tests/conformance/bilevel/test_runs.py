@@ -109,12 +109,12 @@ def test_a_run_is_steered_replayed_and_forked_bit_for_bit(solver: str, problem: 
         pass
     assert run.status == "paused" and run.progress.iteration == 5
     for name in names:
-        run.change(name, 3 if "batch" in name else 0.013)
+        run.set({name: 3 if "batch" in name else 0.013})
     run.step(7)
-    run.resume()
+    run.unpause()
     result = run.wait(60.0)
     assert [change.iteration for change in run.journal] == [5] * len(names) and names
-    again = Run.replay(run)
+    again = run.replay()
     np.testing.assert_array_equal(again.run().x, result.x)
     assert_equal_states(again.state, run.state)
     for name in run.trace.snapshot().columns.keys() - {"seconds"}:

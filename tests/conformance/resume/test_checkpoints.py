@@ -72,7 +72,7 @@ CASES: dict[str, Callable[[], Run]] = {
         solver=ZOSPLM(),
         replicas=2,
         iterations=60,
-        script=tuple(
+        schedule=tuple(
             Change(at, 0, 0.0, name, None, value)
             for at, name, value in (
                 (3, "primal_step", 1e-3),
@@ -138,8 +138,8 @@ def test_what_was_steered_after_the_checkpoint_is_steered_again() -> None:
         if worker.iteration in (10, 30):
             kept[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
         if worker.iteration in (5, 10, 22):
-            whole.change("primal_step", 1e-3 * worker.iteration)
-            whole.change("estimator.batch_size", worker.iteration)
+            whole.set({"primal_step": 1e-3 * worker.iteration})
+            whole.set({"estimator.batch_size": worker.iteration})
 
     whole.run(look)
     assert len(whole.journal) == 6
@@ -150,10 +150,10 @@ def test_what_was_steered_after_the_checkpoint_is_steered_again() -> None:
 
 def test_a_replay_is_itself_resumed() -> None:
     whole = steered()
-    whole.run(lambda: whole.change("primal_step", 1e-3) if whole.progress.iteration == 7 else None)
+    whole.run(lambda: whole.set({"primal_step": 1e-3}) if whole.progress.iteration == 7 else None)
 
     def make() -> Run:
-        return Run.replay(whole)
+        return whole.replay()
 
     again = make()
     kept = watched(again, lambda t: t in (6, 7, 8))

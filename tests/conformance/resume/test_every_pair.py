@@ -84,10 +84,10 @@ def test_asking_and_telling_equals_a_run_or_is_refused(solver: str, problem: str
     settings = {"replicas": 2, "iterations": 2, "seed": 1}
     if solver_of(solver).asks_derivatives:
         with pytest.raises(ValueError, match="Expected a method that asks for values, got .* asks for der"):
-            AskTell(solver_of(solver), run.problem, **settings)
+            AskTell(run.problem, solver_of(solver), **settings)
     else:
         run.run()
-        session = AskTell(solver_of(solver), run.problem, **settings)
+        session = AskTell(run.problem, solver_of(solver), **settings)
         while not session.done:
             answer(session, run.problem)
         assert_same(session, run)

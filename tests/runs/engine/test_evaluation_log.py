@@ -37,7 +37,7 @@ def steered(run: Run) -> None:
 
     def look() -> None:
         if run.progress.iteration in (4, 6):
-            run.change("primal_step", 1e-3 * run.progress.iteration)
+            run.set({"primal_step": 1e-3 * run.progress.iteration})
 
     run.run(look)
 
@@ -63,8 +63,8 @@ def test_steering_a_moment_before_the_end_is_not_lost(tmp_path: Path, more: int)
     with Store(url) as store:
         (record,) = store.runs()
         box = BlackBox(Mortal(10**9), h_at, bounds=[(-4, 4)] * 2, m=2)
-        run = store.resume(record.id, problem=box)
-        run.run(lambda: run.change("primal_step", 6e-3) if run.progress.iteration == 6 else None)
+        run = store.load(record.id).resume(problem=box)
+        run.run(lambda: run.set({"primal_step": 6e-3}) if run.progress.iteration == 6 else None)
         assert box.objective.left == 10**9 - (int(whole.result.calls.sum()) - before - more + 1)
     assert [change[3:] for change in run.journal] == [change[3:] for change in whole.journal]
     np.testing.assert_array_equal(run.result.x, whole.result.x)
@@ -103,7 +103,7 @@ def test_what_was_paid_after_the_last_checkpoint_is_not_paid_again(tmp_path: Pat
         paid, box.last = min(box.calls, box.last), 10**9
         assert store.load(run.id).status == ("failed" if end == "an error" else "finished")
         box.calls = 0
-        again = store.resume(run.id, problem=problem, calls=400)
+        again = store.load(run.id).resume(problem=problem, calls=400)
         again.run()
         assert 0 < box.calls == again.result.calls.sum() - paid
     whole = Run(problem=BlackBox(Mortal(10**9), h_at, bounds=[(-4, 4)] * 2, m=2), solver=solver, replicas=1, calls=400)

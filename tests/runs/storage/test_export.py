@@ -23,7 +23,7 @@ def run(small: Callable[..., Run]) -> Run:
 
 
 def test_csv(store: Store, run: Run, tmp_path: Path) -> None:
-    store.export(run.id, tmp_path / "run.csv")
+    store.load(run.id).export(tmp_path / "run.csv")
     with open(tmp_path / "run.csv", newline="") as file:
         lines = list(csv.DictReader(file))
     assert len(lines) == 21 * 3 and list(lines[0])[:3] == ["iteration", "seconds", "replica"]
@@ -35,7 +35,7 @@ def test_csv(store: Store, run: Run, tmp_path: Path) -> None:
 
 def test_parquet(store: Store, run: Run, tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    store.export(run.id[:8], str(tmp_path / "run.parquet"))
+    store.load(run.id[:8]).export(str(tmp_path / "run.parquet"))
     table = parquet.read_table(tmp_path / "run.parquet")
     assert table.num_rows == 63 and table.schema.metadata[b"label"] == b"exported"
     np.testing.assert_array_equal(table["objective"].to_numpy().reshape(21, 3), run.trace["objective"])
@@ -45,7 +45,7 @@ def test_parquet(store: Store, run: Run, tmp_path: Path) -> None:
 
 def test_netcdf(store: Store, run: Run, tmp_path: Path) -> None:
     xarray = pytest.importorskip("xarray")
-    store.export(run.id, tmp_path / "run.nc")
+    store.load(run.id).export(tmp_path / "run.nc")
     with xarray.open_dataset(tmp_path / "run.nc", engine="h5netcdf") as data:
         for name, column in run.trace.snapshot().columns.items():
             np.testing.assert_array_equal(data[name], column, err_msg=name)
@@ -57,12 +57,12 @@ def test_netcdf(store: Store, run: Run, tmp_path: Path) -> None:
 
 def test_other_files_are_refused(store: Store, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(ZovizError, match="Expected a name that ends in .csv, .parquet, .nc, got 'run.xlsx'"):
-        store.export(run.id, tmp_path / "run.xlsx")
+        store.load(run.id).export(tmp_path / "run.xlsx")
     monkeypatch.setitem(__import__("sys").modules, "pyarrow", None)
     with pytest.raises(
         MissingExtra, match=r"Expected pyarrow for a .parquet file, got none: pip install 'zoviz\[export"
     ):
-        store.export(run.id, tmp_path / "run.parquet")
+        store.load(run.id).export(tmp_path / "run.parquet")
 
 
 def test_a_run_that_has_not_come_to_anything_is_exported_too(
@@ -73,5 +73,5 @@ def test_a_run_that_has_not_come_to_anything_is_exported_too(
         run.problem.param.update(scaled=True)
         run.run()
     for suffix in ("csv", "parquet", "nc"):
-        store.export(run.id, tmp_path / f"run.{suffix}")
+        store.load(run.id).export(tmp_path / f"run.{suffix}")
         assert (tmp_path / f"run.{suffix}").exists()

@@ -58,17 +58,18 @@ def change(store: Store, run: str, **values: Any) -> None:
 
 def refused(store: Store, run: str) -> bool:
     """Whether nothing is launched for it, however it is asked for."""
-    for again in (store.resume, store.replay, store.fork):
+    stored = store.load(run)
+    for again in (stored.resume, stored.replay, stored.fork):
         with pytest.raises(Untrusted, match="Expected a program that you trust"):
-            again(run)
+            again()
     return not store.load(run).own and not Path("launches.log").exists()
 
 
 def test_a_run_that_this_user_began_here_goes_on_and_again(store: Store, run: Run, settings: Path) -> None:
     assert store.load(run.id).own
-    again = store.resume(run.id, iterations=3).run()
+    again = store.load(run.id).resume(iterations=3).run()
     assert again.nit == 3 and Path("launches.log").exists()
-    for once_more in (store.resume(run.id, iterations=4), store.replay(run.id), store.fork(run.id, 1)):
+    for once_more in (store.load(run.id).resume(iterations=4), store.load(run.id).replay(), store.load(run.id).fork(1)):
         once_more.run()
         assert store.load(once_more.id).own
     assert signature.key_file() == settings / "zoviz" / "signing.key"
@@ -80,7 +81,7 @@ def test_no_key_is_made_where_nothing_is_to_be_trusted(store: Store, settings: P
     run = Run(problem=LoadTracking(n=5), solver=ZOCEG(), replicas=1, iterations=2, store=store)
     run.run()
     assert not settings.exists() and not store.load(run.id).own
-    store.replay(run.id).run()
+    store.load(run.id).replay().run()
 
 
 def program(recipe: dict[str, Any]) -> dict[str, Any]:
@@ -190,7 +191,7 @@ def test_it_needs_trust(
     elsewhere(settings, monkeypatch)
     assert refused(store, run.id)
     with Store(store.url, trusted=store.load(run.id).names) as trusting:
-        assert trusting.resume(run.id, iterations=3).run().nit == 3
+        assert trusting.load(run.id).resume(iterations=3).run().nit == 3
 
 
 def test_what_was_trusted_by_name_is_this_users_from_then_on(
@@ -198,8 +199,8 @@ def test_what_was_trusted_by_name_is_this_users_from_then_on(
 ) -> None:
     another_user(settings, monkeypatch)
     with Store(store.url, trusted=store.load(run.id).names) as trusting:
-        trusting.resume(run.id, iterations=3).run()
-    assert store.load(run.id).own and store.resume(run.id, iterations=4).run().nit == 4
+        trusting.load(run.id).resume(iterations=3).run()
+    assert store.load(run.id).own and store.load(run.id).resume(iterations=4).run().nit == 4
 
 
 def test_a_store_may_be_told_not_to_believe_it(store: Store, run: Run) -> None:

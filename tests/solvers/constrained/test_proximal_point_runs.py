@@ -74,14 +74,14 @@ def test_the_inner_solver_is_steered_replayed_and_written_out_like_an_estimator(
     solver.stage_length = 7
     solver.inner.primal_step = 0.004
     solver.inner.estimator.batch_size = 9
-    run.resume()
+    run.unpause()
     run.wait()
     assert [change.name for change in run.journal] == [
         "stage_length",
         "inner.primal_step",
         "inner.estimator.batch_size",
     ]
-    again = Run.replay(run)
+    again = run.replay()
     np.testing.assert_array_equal(again.run().x, run.result.x)
     source = script(run)
     assert "inner=ZOEG(estimator=Sphere(" in source and "'inner.primal_step'" in source

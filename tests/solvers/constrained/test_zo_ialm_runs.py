@@ -101,10 +101,10 @@ def test_under_independent_noise_the_curvature_follows_from_the_constants(bench:
 def test_a_steered_run_replays_to_the_bit() -> None:
     wishes = [(150, "tolerance", 5.0), (200, "penalty_factor", 8.0), (250, "dual_step", 0.5)]
     script = Journal(Change(at, 0, 0.0, name, None, new) for at, name, new in wishes)
-    run = Run(problem=LoadTracking(n=5), solver=ZOiALM(), replicas=3, iterations=400, seed=2, script=script)
+    run = Run(problem=LoadTracking(n=5), solver=ZOiALM(), replicas=3, iterations=400, seed=2, schedule=script)
     run.run()
     assert len(run.journal) == 3
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     for name in set(run.state._fields) - {"value"}:
         np.testing.assert_array_equal(getattr(run.state, name), getattr(again.state, name), err_msg=name)

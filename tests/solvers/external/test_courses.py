@@ -173,7 +173,7 @@ def test_a_step_is_pure_and_replays_at_no_call(cls: type[ExternalSolver]) -> Non
 def test_a_fork_and_a_replay_take_the_same_course(cls: type[ExternalSolver]) -> None:
     run = Run(problem=NonconvexQCQP(n=3), solver=cls(**FIXED[cls]), replicas=2, iterations=12)
     run.run()
-    again = Run.replay(run)
+    again = run.replay()
     again.run()
     assert_same_states(run.state, again.state)
     fork = run.fork(at=5, iterations=12)

@@ -33,7 +33,7 @@ def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[Externa
     assert run.progress.iteration == 3
     run.step(2)
     until(lambda: run.status == "paused" and run.progress.iteration == 5)
-    run.resume()
+    run.unpause()
     until(lambda: run.progress.iteration > 6 or not run.active)
     run.stop()
     result = run.wait(20)

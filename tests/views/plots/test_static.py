@@ -23,8 +23,8 @@ def runs() -> list[Run]:
         run.start(steps=30)
         while run.progress.iteration < 30:
             pass
-        run.change("primal_step", 0.5 * run.resolved["primal_step"])
-        run.resume()
+        run.set({"primal_step": 0.5 * run.resolved["primal_step"]})
+        run.unpause()
         run.wait()
         out.append(run)
     return out

@@ -26,7 +26,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     kept = Store(f"sqlite:///{tmp_path_factory.mktemp('kept') / 'kept.db'}")
     script = (Change(10, 0, 0.0, "primal_step", None, 2e-3),)
     solver = ZOSPLM(primal_step=1e-3)
-    Run(problem=NonconvexQCQP(n=4), solver=solver, replicas=2, iterations=1000, script=script, store=kept).run()
+    Run(problem=NonconvexQCQP(n=4), solver=solver, replicas=2, iterations=1000, schedule=script, store=kept).run()
     return kept
 
 

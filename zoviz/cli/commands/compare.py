@@ -11,7 +11,7 @@ import numpy as np
 from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option, trust_option
-from zoviz.runs.storage.stored_run import Stored
+from zoviz.runs.stored_run import StoredRun
 
 
 class _Compare(Command):
@@ -56,7 +56,7 @@ class _Compare(Command):
         return FINE
 
 
-def _line(stored: Stored, column: str) -> dict[str, Any]:
+def _line(stored: StoredRun, column: str) -> dict[str, Any]:
     """One row of the table: the last of the course, mean and standard error over the replicas."""
     columns = stored.trace.snapshot().columns
     last = {name: columns[name][-1] for name in (column, "violation", "best_objective", "calls") if name in columns}
@@ -76,7 +76,7 @@ def _line(stored: Stored, column: str) -> dict[str, Any]:
     }
 
 
-def _draw(runs: dict[str, Stored], column: str, args: argparse.Namespace) -> None:
+def _draw(runs: dict[str, StoredRun], column: str, args: argparse.Namespace) -> None:
     """The figure, with all that it needs inside."""
     import holoviews as hv
     from bokeh.resources import INLINE

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from zoviz.cli.build import make, open_store, settings
+from zoviz.cli.build import make, open_store, spec
 from zoviz.cli.command import Command, say
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.progress import Watch, report
@@ -36,7 +36,7 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         """Solve."""
         problem, solver = make(args)
         store = None if args.no_store else open_store(args, create=True)
-        run = Run(problem=problem, solver=solver, store=store, **settings(args, problem))
+        run = Run.of(spec(args, problem, solver), store=store)
         watch = Watch(run, args.quiet)
         watch.follow(None if store is None or not args.tag else lambda: _tag(store, run.id, args.tag))
         return report(run, args.json, watch.interrupted, None if store is None else store.database.name)

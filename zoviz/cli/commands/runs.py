@@ -113,7 +113,7 @@ class _Runs(Command):
         return FINE
 
     def _export(self, store: Store, args: argparse.Namespace) -> int:
-        store.export(args.ids[0], args.ids[1])
+        store.load(args.ids[0]).export(args.ids[1])
         say(f"Written to {args.ids[1]}.")
         return FINE
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.cli.build import dask, make, open_store, settings
+from zoviz.cli.build import dask, make, open_store, spec
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.parse import read, split
@@ -18,6 +18,9 @@ from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner
 from zoviz.studies.study import Study, draws, grid
+
+_OF_A_CELL = ("seed", "label", "study", "parent")
+"""Settings that a study gives to each of its runs."""
 
 
 class _Sweep(Command):
@@ -47,16 +50,16 @@ The same command again does what is missing: what was interrupted or stopped goe
         pairs = split(args.words)[1]
         many = [(name, text) for name, text in pairs if _several(text)]
         problem, solver = make(args, [pair for pair in pairs if pair not in many])
-        run_settings = settings(args, problem)
-        seed, label = run_settings.pop("seed"), run_settings.pop("label")
+        asked = spec(args, problem, solver)
+        shared = {name: value for name, value in asked.settings.items() if name not in _OF_A_CELL}
         study = Study(
-            args.name or label or f"{type(problem).__name__} {type(solver).__name__}",
+            args.name or asked.label or f"{type(problem).__name__} {type(solver).__name__}",
             problem,
             solver,
             values=_sets(problem, solver, many, args),
-            seeds=(seed,),
+            seeds=(asked.seed,),
             store=open_store(args, create=True),
-            **run_settings,
+            **shared,
         )
         study.run(workers=workers, executor=executor, progress=not args.quiet, keep_failed=args.keep_failed)
         return _tell(study, args.json)

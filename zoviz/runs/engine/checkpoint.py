@@ -88,7 +88,7 @@ def _contents(worker: Worker) -> dict[str, Any]:
         "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
         "hits": [{name: getattr(target, name) for name in _OF_A_HIT} for target in worker.targets],
         "journal": [change._asdict() for change in worker.journal],
-        "script": len(worker.script),
+        "script": len(worker.schedule),
         "notes": worker.notes,
         "memory": worker.problem.memory,
         "tally": None if worker.tally is None else worker.tally.memory,
@@ -180,8 +180,8 @@ def restore(
             worker.trace = worker.trace if trace is None else _until(trace, worker.iteration)
             worker.path = worker.path if path is None else _until(path, worker.iteration)
             _measure_again(worker)
-    # What was steered stands after what the script does at the same iteration, as it did then.
-    worker.script = list(merge(worker.script, list(steering)[done:], key=lambda change: change.iteration))
+    # What was steered stands after what the schedule does at the same iteration, as it did then.
+    worker.schedule = list(merge(worker.schedule, list(steering)[done:], key=lambda change: change.iteration))
 
 
 def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
@@ -202,7 +202,7 @@ def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
     worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
     for change in kept["journal"]:
         worker.journal.append(Change(**change))
-    worker.script = worker.script[len(worker.script) - kept["script"] :]
+    worker.schedule = worker.schedule[len(worker.schedule) - kept["script"] :]
     worker.notes[:] = kept["notes"]
 
 

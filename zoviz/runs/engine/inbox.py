@@ -34,9 +34,9 @@ class Inbox:
             self._wake()
 
     def command(self, name: str, steps: int = 1) -> None:
-        """Ask for "pause", "resume", "step" (``steps`` of them, then pause) or "stop"."""
+        """Ask for "pause", "unpause", "step" (``steps`` of them, then pause) or "stop"."""
         with self._condition:
-            self.paused = {"pause": True, "step": True, "resume": False, "stop": self.paused}[name]
+            self.paused = {"pause": True, "step": True, "unpause": False, "stop": self.paused}[name]
             self._steps = self._steps + steps if name == "step" else 0
             self.stopping = self.stopping or name == "stop"
             self._wake()

@@ -65,6 +65,15 @@ class Limits(NamedTuple):
         return None
 
 
+class Progress(NamedTuple):
+    """How far a run has come: iterations, oracle calls per replica, computing seconds, share of the budget (or NaN)."""
+
+    iteration: int
+    calls: int
+    seconds: float
+    fraction: float
+
+
 class Target:
     """The first time that |metric| <= threshold.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +12,13 @@ from zoviz.core.blas import SingleBlasThread
 from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Streams
 from zoviz.oracle import Oracle, ValueSource
-from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.inbox import Inbox
 from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, resolve
-from zoviz.runs.engine.stopping import Limits, RunStatus, Target
+from zoviz.runs.engine.stopping import RunStatus, build
 from zoviz.runs.engine.trace import Trace
-from zoviz.solvers.base import Solver
 
 if TYPE_CHECKING:
     from zoviz.runs.storage.recorder import Recorder
@@ -33,17 +32,8 @@ class Worker:
 
     Parameters
     ----------
-    problem, solver
-        The twins: nobody else may touch them.
-    streams : Streams
-    limits : Limits
-    targets : list of Target
-    stop_at_targets : bool
-        Whether to finish once every replica has hit every target.
-    tolerance : float
-        Largest h that counts as feasible.
-    script : iterable of Change
-        Changes to make by themselves at their iterations: a replay's or a fork's.
+    spec : RunSpec
+        What the run is made of; its problem and solver are twins that nobody else may touch.
 
     Attributes
     ----------
@@ -54,19 +44,11 @@ class Worker:
     oracle: Oracle  # made when the run begins, and not there before
     error: BaseException | None = None
 
-    def __init__(
-        self,
-        problem: Problem,
-        solver: Solver,
-        streams: Streams,
-        limits: Limits,
-        targets: list[Target],
-        stop_at_targets: bool,
-        tolerance: float,
-        script: Iterable[Change],
-    ) -> None:
-        self.problem, self.solver, self.streams, self.limits = problem, solver, streams, limits
-        self.targets, self.stop_at_targets, self.tolerance = targets, stop_at_targets, tolerance
+    def __init__(self, spec: RunSpec) -> None:
+        self.problem, self.solver, self.limits = spec.problem, spec.solver, spec.limits
+        self.streams = Streams(spec.seed, spec.replicas)
+        self.targets, self.stop_at_targets = build(spec.targets, spec.replicas), spec.stop_at_targets
+        self.tolerance, self.schedule = spec.tolerance, list(spec.schedule)
         self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
         self.status, self.message, self.notes = RunStatus.READY, "", list[str]()
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
@@ -75,10 +57,10 @@ class Worker:
         self.state: Any = None
         self.info: Any = None
         self.polished: Any = None
-        self.script, self.open, self.spent_calls = list(script), bool(targets), False
-        self.tally = problem.tally(streams.replicas)
+        self.open, self.spent_calls = bool(self.targets), False
+        self.tally = self.problem.tally(spec.replicas)
         self.exact = measures.ExactPoints()
-        self.seen = problem  # as the solver sees it: in its units
+        self.seen = self.problem  # as the solver sees it: in its units
         self.source: ValueSource | None = None
         self.observer: Callable[[], object] | None = None
         self.recorder: Recorder | None = None
@@ -168,9 +150,9 @@ class Worker:
         self._keep_point()
 
     def _may_go_on(self) -> bool:
-        # The script first: who pauses here sees what it has set, and may set something else.
-        while self.script and self.script[0].iteration <= self.iteration:
-            self._apply(self.script[0].name, self.script.pop(0).new)
+        # The schedule first: who pauses here sees what it has set, and may set something else.
+        while self.schedule and self.schedule[0].iteration <= self.iteration:
+            self._apply(self.schedule[0].name, self.schedule.pop(0).new)
         if self.inbox.waiting and not self._attend():
             return self._end(RunStatus.STOPPED, f"Stopped after {self.iteration} iterations.")
         if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:

@@ -9,7 +9,7 @@ import socket
 import sys
 import time
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import psutil
@@ -17,27 +17,14 @@ import psutil
 from zoviz.core.binary import pack
 from zoviz.runs.engine.checkpoint import capture
 from zoviz.runs.engine.result import summarise
+from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage.recipe import describe
 from zoviz.runs.storage.signature import sign
 
-if TYPE_CHECKING:
-    from zoviz.runs.run import Run
-
-SETTINGS = (
-    "replicas",
-    "seed",
-    "iterations",
-    "calls",
-    "seconds",
-    "targets",
-    "stop_at_targets",
-    "feasibility_tolerance",
-    "checkpoint",
-)
-"""Parameters of a run that are stored with it, beside what is listed of it."""
-
+LISTED = ("label", "seed", "replicas", "study", "parent")
+"""Settings that are columns of ``runs`` too, by which runs are listed and found; a label is edited there."""
 
 SILENCE = 30.0
 """Seconds without a sign after which a run on another machine counts as interrupted."""
@@ -48,30 +35,24 @@ def text(value: Any) -> str:
     return json.dumps(describe(value))
 
 
-def first(run: Run) -> dict[str, dict[str, Any]]:
+def first(run: str, spec: RunSpec) -> dict[str, dict[str, Any]]:
     """Columns of a run that begins, by table."""
-    assert run.initial is not None  # it begins
-    problem, solver = run.initial
     now = time.time()
     runs = {
-        "label": run.label,
-        "problem": type(problem).__name__,
-        "solver": type(solver).__name__,
+        "problem": type(spec.problem).__name__,
+        "solver": type(spec.solver).__name__,
         "created": now,
-        "seed": run.seed,
-        "replicas": run.replicas,
-        "study": run.study,
-        "parent": run.parent,
+        **{name: getattr(spec, name) for name in LISTED},
     }
     recipes = {
-        "problem": text(problem),
-        "solver": text(solver),
-        "settings": json.dumps({name: describe(getattr(run, name)) for name in SETTINGS}),
-        "schedule": json.dumps([describe(change._asdict()) for change in run.script]),
+        "problem": text(spec.problem),
+        "solver": text(spec.solver),
+        "settings": json.dumps({name: describe(value) for name, value in spec.settings.items()}),
+        "schedule": json.dumps([describe(change._asdict()) for change in spec.schedule]),
         "versions": json.dumps(versions()),
         "resolved": text({}),
     }
-    recipes["signature"] = sign(run.id, recipes)
+    recipes["signature"] = sign(run, recipes)
     return {"runs": runs | whereabouts(now), "recipes": recipes}
 
 

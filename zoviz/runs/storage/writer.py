@@ -44,9 +44,7 @@ def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], as
             f"Expected a run that is not at work, got {run[:8]}, {row['status']} in process {row['pid']} on "
             f"{row['host']}: stop it there first."
         )
-    kept = ("label", "problem", "solver", "created", "seed", "replicas", "study", "parent")
-    values = {name: value for name, value in first["runs"].items() if name not in kept}
-    connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+    connection.execute(update(RUNS).where(RUNS.c.id == run).values(**rows.whereabouts(time.time())))
     recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
     values = {"settings": first["recipes"]["settings"], "signature": renewed(run, recipe, first["recipes"])}
     connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(**values))

@@ -236,7 +236,7 @@ class RunController(param.Parameterized):
         if self._iterations_to_fork > 0:
             self.run.step(self._iterations_to_fork)
         else:
-            self.run.resume()
+            self.run.unpause()
         self.look()
 
     def stop(self) -> None:

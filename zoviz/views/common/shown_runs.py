@@ -7,14 +7,14 @@ from typing import NamedTuple
 import param
 
 from zoviz.runs.run import Run
-from zoviz.runs.storage.stored_run import Stored
+from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import free_colour
 
 
 class ShownRun(NamedTuple):
     """A run on the plots."""
 
-    run: Run | Stored
+    run: Run | StoredRun
     key: str
     name: str
     colour: str
@@ -35,7 +35,7 @@ class ShownRuns(param.Parameterized):
 
     _count = 0
 
-    def put(self, run: Run | Stored, name: str | None = None) -> ShownRun:
+    def put(self, run: Run | StoredRun, name: str | None = None) -> ShownRun:
         """Put a run on the plots, in a colour that is free."""
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__

@@ -8,26 +8,22 @@ import panel as pn
 import param
 
 from zoviz.problems.base import Problem
+from zoviz.runs.engine import spec
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.style import section, update_changed
 from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
 
 
-class RunSettings(param.Parameterized):
-    """What a run needs beside problem and solver; named as in ``Run``."""
+class RunSettings(spec.RunSettings):
+    """The settings of the next run: those of every run, with the page's own defaults, and a field for each target."""
 
-    replicas = param.Integer(
-        default=20, bounds=(1, 4096), label="Replicas", doc="Independent runs in lock-step: they make the bands."
-    )
-    seed = param.Integer(default=0, bounds=(0, 2**31), label="Seed", doc=Run.param.seed.doc)
-    seconds = param.Number(default=20.0, allow_None=True, bounds=(0, None), label="Seconds", doc="Computing time.")
-    iterations = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), label="Iterations", doc="none: unlimited."
-    )
-    calls = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), label="Oracle calls", doc="Per replica; none: unlimited."
-    )
+    replicas = param.Integer(default=20, doc="Independent runs in lock-step: they make the bands.")
+    seconds = param.Number(default=20.0, label="Seconds")
+    iterations = param.Integer(label="Iterations", doc="none: unlimited.")
+    calls = param.Integer(label="Oracle calls", doc="Per replica; none: unlimited.")
+    tolerance = param.Number(precedence=-1)
+    label = param.String(precedence=-1)
     gap = param.Number(
         default=None,
         allow_None=True,
@@ -52,24 +48,16 @@ class RunSettings(param.Parameterized):
         doc="First hit of epsilon-stationarity.",
         inclusive_bounds=(False, True),
     )
-    stop_at_targets = param.Boolean(default=False, label="Stop when all are hit", doc=Run.param.stop_at_targets.doc)
+    stop_at_targets = param.Boolean(label="Stop when all are hit")
 
     def make(self, problem: Problem, solver: Solver) -> Run:
         """A run with these settings."""
         targets = {
             name: value for name in ("gap", "violation", "stationarity") if (value := getattr(self, name)) is not None
         }
-        return Run(
-            problem=problem,
-            solver=solver,
-            replicas=self.replicas,
-            seed=self.seed,
-            iterations=self.iterations,
-            calls=self.calls,
-            seconds=self.seconds,
-            targets=targets,
-            stop_at_targets=self.stop_at_targets and bool(targets),
-        )
+        settings = {name: getattr(self, name) for name in spec.SETTINGS}
+        settings |= {"targets": targets, "stop_at_targets": self.stop_at_targets and bool(targets)}
+        return Run.of(spec.RunSpec(problem, solver, **settings))
 
 
 class RunSettingsForm(pn.viewable.Viewer):

@@ -141,7 +141,7 @@ class PictureCard(pn.viewable.Viewer):
         self._run, self._drawn, self._looks = run, -1.0, 0
         if run is None or run.initial is None:
             return self._show(None)
-        self._problem = run.initial[0].clone()
+        self._problem = run.initial.problem.clone()
         return self._show(next((kind for kind in self._kinds if kind.draws(self._problem)), None))
 
     def _show(self, kind: type[Picture] | None) -> None:

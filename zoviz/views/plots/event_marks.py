@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.runs.run import Run
-from zoviz.runs.storage.stored_run import Stored
+from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import EVENT, PHASE, TARGET
 
 MOST_PHASES = 40
@@ -19,7 +19,7 @@ def _text(value: Any) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
-def event_marks(run: Run | Stored, axis: str) -> dict[str, list]:
+def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """A mark for each change of a parameter, with its old and new value."""
     changes = list(run.journal)
     return {
@@ -33,7 +33,7 @@ def event_marks(run: Run | Stored, axis: str) -> dict[str, list]:
     }
 
 
-def target_marks(run: Run | Stored, axis: str) -> dict[str, list]:
+def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """A mark for each target, where the first replica hit it, with how many did and when on average."""
     hit = [target for target in run.hits if target.hits]
     return {
@@ -48,9 +48,9 @@ def target_marks(run: Run | Stored, axis: str) -> dict[str, list]:
     }
 
 
-def phase_marks(run: Run | Stored, axis: str) -> dict[str, list]:
+def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """A mark where each phase of the problem began, as far as the run has come."""
-    phases = [] if run.initial is None else run.initial[0].phases(run.progress.iteration)
+    phases = [] if run.initial is None else run.initial.problem.phases(run.progress.iteration)
     phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]
     columns = run.trace.snapshot().columns
     at = [float(iteration) for iteration, _ in phases]
@@ -67,7 +67,7 @@ def phase_marks(run: Run | Stored, axis: str) -> dict[str, list]:
 class MarkKind(NamedTuple):
     """A kind of mark: where its marks are (run and axis to x, y, text), and how they look; size in pixels."""
 
-    find: Callable[[Run | Stored, str], dict[str, list]]
+    find: Callable[[Run | StoredRun, str], dict[str, list]]
     colour: str
     marker: str
     dash: str

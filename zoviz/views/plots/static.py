@@ -12,13 +12,13 @@ from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.run import Run
-from zoviz.runs.storage.stored_run import Stored
+from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import REFERENCE, free_colour
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
 
-Runs = Run | Stored | Sequence[Run | Stored] | Mapping[str, Run | Stored]
+Runs = Run | StoredRun | Sequence[Run | StoredRun] | Mapping[str, Run | StoredRun]
 """One run, several, or several by name."""
 
 
@@ -29,7 +29,7 @@ def convergence(
 
     Parameters
     ----------
-    runs : Run or Stored, sequence of them or mapping of str to them
+    runs : Run or StoredRun, sequence of them or mapping of str to them
         Runs that have begun, on one problem.
     column : str
         Column of the trace, e.g. ``gap``, ``best_gap``, ``violation``, ``stationarity``.
@@ -67,13 +67,13 @@ def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log
     return _overlay(named, lines, title, label, axis, band, log_y and view.can_log)
 
 
-def _named(runs: Runs) -> dict[str, Run | Stored]:
+def _named(runs: Runs) -> dict[str, Run | StoredRun]:
     """The runs by names that differ."""
     if isinstance(runs, Mapping):
         named = dict(runs)
     else:
         named = {}
-        for run in [runs] if isinstance(runs, (Run, Stored)) else runs:
+        for run in [runs] if isinstance(runs, (Run, StoredRun)) else runs:
             title = run.label or type(run.solver).title or type(run.solver).__name__
             named[title if title not in named else f"{title} #{len(named) + 1}"] = run
     waiting = [name for name, run in named.items() if not len(run.trace)]
@@ -90,7 +90,7 @@ def _components(column: str, values: Array) -> list[Series]:
 
 
 def _overlay(
-    named: dict[str, Run | Stored],
+    named: dict[str, Run | StoredRun],
     lines: dict[str, list[Series]],
     title: str,
     label: str,
@@ -140,7 +140,7 @@ def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: 
     )
 
 
-def _marks(run: Run | Stored, axis: str, x: Array, y: Array) -> list[hv.Element]:
+def _marks(run: Run | StoredRun, axis: str, x: Array, y: Array) -> list[hv.Element]:
     """A dot on the line for each of the dashboard's marks; pointing at it tells what happened."""
     out: list[hv.Element] = []
     for kind in MARKS.values():

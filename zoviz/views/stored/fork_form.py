@@ -66,4 +66,4 @@ class ForkForm(pn.viewable.Viewer):
         if at > last:
             raise ValueError(f"Expected an iteration that the run has come to, from 0 to {last}, got {at}.")
         chosen = {name: value for name in ("iterations", "calls") if (value := getattr(self, name)) is not None}
-        return store.fork(id, at, **repeat.onward(source, at) | chosen), at
+        return source.fork(at, **repeat.onward(source, at) | chosen), at

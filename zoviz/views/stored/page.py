@@ -119,13 +119,13 @@ class StoredRunsPage(pn.viewable.Viewer):
                     f"Expected a run of this server, got one of {record.host} (process {record.pid}): watch it only."
                 )
             return
-        self._controller.begin(self._store.resume(record.id))
+        self._controller.begin(self._store.load(record.id).resume())
         self.table.read()
 
     @say_errors()
     def replay(self) -> None:
         """Run the chosen run again."""
-        self._controller.begin(self._store.replay(self.table.chosen[0].id))
+        self._controller.begin(self._store.load(self.table.chosen[0].id).replay())
         self.table.read()
 
     @say_errors()
@@ -190,7 +190,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         """The chosen run as a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"run.{suffix}"
-            self._store.export(self.table.chosen[0].id, str(path))
+            self._store.load(self.table.chosen[0].id).export(path)
             return io.BytesIO(path.read_bytes())
 
     @staticmethod

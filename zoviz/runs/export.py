@@ -4,25 +4,61 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from zoviz.core.errors import MissingExtra
+from zoviz.runs.engine.journal import Journal
+from zoviz.runs.engine.result import Result
+from zoviz.runs.engine.trace import Trace
 from zoviz.runs.storage.database import UnknownName
-from zoviz.runs.storage.stored_run import Stored
+from zoviz.runs.storage.queries import Record
 
 _INSTALL = "pip install 'zoviz[export]'"
 
 
-def export(run: Stored, path: str | os.PathLike[str]) -> None:
+class ExportedRun(Protocol):
+    """What is written of a stored run."""
+
+    @property
+    def record(self) -> Record:
+        """Its line in the list."""
+
+    @property
+    def recipe(self) -> Mapping[str, Any]:
+        """The row of what it is made of."""
+
+    @property
+    def journal(self) -> Journal:
+        """The changes of parameters."""
+
+    @property
+    def trace(self) -> Trace:
+        """Its course."""
+
+    @property
+    def path(self) -> Trace:
+        """Iterates of the first replica."""
+
+    @property
+    def has_iterate(self) -> bool:
+        """Whether there is a result."""
+
+    @property
+    def result(self) -> Result:
+        """The outcome."""
+
+
+def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
     """Write a run's course to a file; the suffix of its name says how.
 
     Parameters
     ----------
-    run : Stored
+    run : ExportedRun
+        A ``StoredRun``.
     path : path
         ``.csv``, ``.parquet``: one line per recorded iteration and replica, numbers with every bit. ``.nc``: a NetCDF
         file with dimensions ``iteration``, ``replica`` and those of vectors; the iterates of the first replica and
@@ -36,7 +72,7 @@ def export(run: Stored, path: str | os.PathLike[str]) -> None:
         Where the packages that write such files are not installed.
     """
     path = Path(path)
-    writers: dict[str, Callable[[Stored, Path], None]] = {".csv": _csv, ".parquet": _parquet, ".nc": _netcdf}
+    writers: dict[str, Callable[[ExportedRun, Path], None]] = {".csv": _csv, ".parquet": _parquet, ".nc": _netcdf}
     if path.suffix not in writers:
         raise UnknownName(f"Expected a name that ends in {', '.join(writers)}, got {path.name!r}.")
     try:
@@ -45,7 +81,7 @@ def export(run: Stored, path: str | os.PathLike[str]) -> None:
         raise MissingExtra(f"Expected {error.name} for a {path.suffix} file, got none: {_INSTALL}.") from error
 
 
-def about(run: Stored) -> dict[str, str]:
+def about(run: ExportedRun) -> dict[str, str]:
     """What the run is, as text by name."""
     record = run.record
     told = {
@@ -57,12 +93,12 @@ def about(run: Stored) -> dict[str, str]:
     return told | {"seed": str(record.seed), "created": repr(record.created)}
 
 
-def _csv(run: Stored, path: Path) -> None:
+def _csv(run: ExportedRun, path: Path) -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         run.trace.write_csv(file)
 
 
-def _parquet(run: Stored, path: Path) -> None:
+def _parquet(run: ExportedRun, path: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
@@ -70,11 +106,11 @@ def _parquet(run: Stored, path: Path) -> None:
     pyarrow.parquet.write_table(table, path)
 
 
-def _netcdf(run: Stored, path: Path) -> None:
+def _netcdf(run: ExportedRun, path: Path) -> None:
     dataset(run).to_netcdf(path, engine="h5netcdf")
 
 
-def dataset(run: Stored) -> Any:
+def dataset(run: ExportedRun) -> Any:
     """The run as an ``xarray.Dataset``: the trace by iteration and replica, the path, and the outcome."""
     import xarray
 

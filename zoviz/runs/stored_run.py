@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
@@ -10,24 +11,31 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, select
 
+from zoviz.core import legacy_names
 from zoviz.core.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
+from zoviz.runs import repeat, resume
+from zoviz.runs.engine.checkpoint import Kept, points
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import Result
-from zoviz.runs.engine.run_view import Progress
-from zoviz.runs.engine.stopping import Limits, RunStatus, Target, build
+from zoviz.runs.engine.spec import FREE, RunSpec
+from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
+from zoviz.runs.export import export
+from zoviz.runs.recording import RunStore
+from zoviz.runs.run import Run
 from zoviz.runs.storage import queries, recipe
 from zoviz.runs.storage.recipe import check_same, describe, rebuild
+from zoviz.runs.storage.rows import LISTED
 from zoviz.runs.storage.schema import JOURNAL, RECIPES, SEGMENTS, SNAPSHOTS
 from zoviz.runs.storage.signature import is_own
 from zoviz.runs.storage.trace_segments import assemble
 from zoviz.solvers.base import Solver
 
 
-class Stored:
+class StoredRun:
     """What a store knows of a run at the moment of loading, with the names that a ``Run`` has for it.
 
     Attributes
@@ -35,10 +43,10 @@ class Stored:
     record : Record
         Its line in the list.
     trace, path : Trace
-    journal, script : Journal
-        Steering so far; changes that it was told to make by itself.
+    journal, schedule : Journal
+        Steering so far; changes that were planned ahead.
     settings : dict
-        Parameters of the run but problem and solver.
+        The settings but problem, solver and schedule, by name.
     versions : dict
         Libraries that it began with.
     resolved : dict
@@ -47,18 +55,18 @@ class Stored:
 
     error = None
 
-    def __init__(self, connection: Connection, run: str, trusted: tuple[str, ...] = (), own: bool = False) -> None:
+    def __init__(self, store: RunStore, connection: Connection, run: str) -> None:
         record = queries.one(connection, run)
         assert record is not None  # whoever asks has found it
         self.record = record
-        self._trusted, self._trusts_own = trusted, own
+        self._store = store
         self.recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
         self.versions: dict[str, str] = json.loads(self.recipe["versions"])
-        held = json.loads(self.recipe["settings"])
-        self.settings: dict[str, Any] = {name: rebuild(value) for name, value in held.items()}
-        self.settings |= {"label": self.record.label, "parent": self.record.parent}
+        renamed = legacy_names.PARAMETERS["Run"]
+        stored = {renamed.get(name, name): rebuild(held) for name, held in json.loads(self.recipe["settings"]).items()}
+        self.settings: dict[str, Any] = stored | {name: getattr(record, name) for name in LISTED}
         self.resolved: dict[str, Any] = rebuild(json.loads(self.recipe["resolved"]))
-        self.script = Journal(_change(rebuild(change)) for change in json.loads(self.recipe["schedule"]))
+        self.schedule = Journal(_change(rebuild(change)) for change in json.loads(self.recipe["schedule"]))
         self.journal = Journal(_changes(connection, run))
         self.trace = _course(connection, run, "trace", CAPACITY)
         self.path = _course(connection, run, "path", PATH_POINTS)
@@ -105,12 +113,12 @@ class Stored:
     @cached_property
     def own(self) -> bool:
         """Whether this user has begun it, on this machine and from this folder, so that it needs no other trust."""
-        return self._trusts_own and is_own(self.id, self.recipe)
+        return self._store.own and is_own(self.id, self.recipe)
 
     @property
     def trusted(self) -> tuple[str, ...]:
         """Names from which its problem and solver may be made again."""
-        return (*self._trusted, *self.names) if self.own else self._trusted
+        return (*self._store.trusted, *self.names) if self.own else self._store.trusted
 
     @cached_property
     def problem(self) -> Problem:
@@ -124,26 +132,111 @@ class Stored:
         """The solver as it was at the start, made again from its class and values."""
         return rebuild(recipe.read(self.recipe["solver"]), trusted=self.trusted)
 
-    def around(self, problem: Problem | None, solver: Solver | None) -> Stored:
-        """Itself, with these objects in the place of those to be made again.
+    @cached_property
+    def initial(self) -> RunSpec:
+        """What it is made of, with problem and solver as they were at the start.
 
         Raises
         ------
         ZovizError
-            Where one is not what was stored.
+            Where problem or solver cannot be made again.
+        """
+        return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), **self.settings)
+
+    def resume(self, *, problem: Problem | None = None, solver: Solver | None = None, **settings: Any) -> Run:
+        """Make the run itself: started, it goes on from its last checkpoint, and ends as if it had never stopped.
+
+        One that failed asks again for what it failed on. What the store has at this moment counts, not at loading.
+
+        Parameters
+        ----------
+        problem, solver : optional
+            For a run whose functions have no name by which they could be imported: the objects themselves.
+        settings
+            Other budgets, or another ``checkpoint``, than it had.
+
+        Raises
+        ------
+        StoreError
+            When it is started, where it is at work.
+        ZovizError
+            Where it cannot be made again, or other settings are asked for.
+        """
+        other = sorted(settings.keys() - set(FREE))
+        if other:
+            raise ZovizError(f"Expected one of {', '.join(FREE)} for a run that goes on, got {other[0]}: fork it.")
+        with self._store.database.reading() as connection:
+            now = StoredRun(self._store, connection, self.id)
+            data = resume.checkpoint(connection, self.id)
+            spent = points(data)
+            entries = resume.evaluations(connection, self.id, spent, now.status)
+        now._substitute(problem, solver)
+        asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
+        run = Run.of(now.initial.replaced(**settings), store=self._store)
+        run.id, run.kept = self.id, Kept(data, now.trace, now.path, now.journal, entries, asked)
+        return run
+
+    def replay(self, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
+        """Make a run that repeats this one bit for bit, its steering included, and ends where it ended.
+
+        Parameters
+        ----------
+        problem, solver : optional
+            For a run whose functions have no name by which they could be imported: the objects themselves.
+        """
+        self._substitute(problem, solver)
+        return Run.of(repeat.replayed(self), store=self._store)
+
+    def fork(
+        self,
+        at: int | None = None,
+        changes: Mapping[str, Any] | None = None,
+        *,
+        problem: Problem | None = None,
+        solver: Solver | None = None,
+        **settings: Any,
+    ) -> Run:
+        """Make a run that repeats this one up to iteration ``at``, then goes on with the same random numbers.
+
+        Parameters
+        ----------
+        at : int, optional
+            Default: the last iteration that is stored.
+        changes : mapping, optional
+            Live parameters to set at ``at``.
+        problem, solver : optional
+            As for ``replay``.
+        settings
+            Settings of the new ``Run``, e.g. budgets, or another ``store``.
+        """
+        self._substitute(problem, solver)
+        store = settings.pop("store", self._store)
+        return Run.of(repeat.forked(self, at, changes, **settings), store=store)
+
+    def export(self, path: str | os.PathLike[str]) -> None:
+        """Write the run's course to a ``.csv``, ``.parquet`` or ``.nc`` file (the last two need the extra "export").
+
+        Parameters
+        ----------
+        path : path
+        """
+        export(self, path)
+
+    def _substitute(self, problem: Problem | None, solver: Solver | None) -> None:
+        """Use the given problem and solver instead of rebuilding them from the recipe.
+
+        Raises
+        ------
+        ZovizError
+            Where one differs from what was stored.
         """
         for kind, given in (("problem", problem), ("solver", solver)):
             if given is not None:
                 check_same(recipe.read(self.recipe[kind]), describe(given), kind)
                 setattr(self, kind, given.clone())
+                vars(self).pop("initial", None)
         if problem is not None:
             self.problem.recall(self.memory)
-        return self
-
-    @property
-    def initial(self) -> tuple[Problem, Solver]:
-        """Problem and solver as they were at the start."""
-        return self.problem, self.solver
 
     @property
     def limits(self) -> Limits:
