@@ -56,6 +56,7 @@ MISTAKES = {
     "black_box": ("workers=2", "worker=2"),
     "estimator": ("batch_size=20", "batchsize=20"),
     "class_name": ("import COBYLA, ", "import COBLYA, "),
+    "run": ("replicas=4", "replicaz=4"),
     "minimize": ("timeout=60.0", "time_out=60.0"),
     "study": ("calls=100", "call=100"),
 }
