@@ -151,8 +151,9 @@ def test_every_replica_uses_the_first_ones_figures() -> None:
     problem = Quadratic(wishart(12), (0.1, 0.1, 0.1))
     one, many = measured(problem, 4), measured(problem, 4, replicas=5)
     assert one[1] == many[1]
-    np.testing.assert_allclose(one[0][:5], many[0][:5], rtol=1e-9)
-    np.testing.assert_allclose([one[0].noise, one[0].constraint_noise], [many[0].noise, many[0].constraint_noise])
+    names = ("curvature", "constraint_curvature", "slope", "constraint_slope", "start_slope", "noise", "constraint_noise")
+    figures = [[getattr(constants, name) for name in names] for constants in (one[0], many[0])]
+    np.testing.assert_allclose(*figures, rtol=1e-9)
 
 
 def test_flat_functions_and_failures_leave_finite_figures() -> None:
