@@ -24,7 +24,7 @@ from typing import Any
 
 from helpers.odd_black_boxes import Box, Case, methods, solve, verdict
 
-SHARE = 50
+SHARE = 200
 """Cases that a child works off before another is begun."""
 
 

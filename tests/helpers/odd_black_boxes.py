@@ -1,4 +1,4 @@
-"""Odd black boxes, bounds, starts and budgets for ``minimize``, each drawn from a number, and what must hold of them."""
+"""Odd black boxes, bounds, starts and budgets for ``minimize``, each drawn from a number, and what must hold."""
 
 from __future__ import annotations
 
@@ -21,7 +21,18 @@ from zoviz.core.registry import discover
 from zoviz.problems import BlackBox
 from zoviz.solvers import Solver
 
-SMOOTH = ("good", "good", "noisy", "mutating", "integer", "arrays", "unconstrained", "constant", "unbounded", "exploding")
+SMOOTH = (
+    "good",
+    "good",
+    "noisy",
+    "mutating",
+    "integer",
+    "arrays",
+    "unconstrained",
+    "constant",
+    "unbounded",
+    "exploding",
+)
 ODD = (
     "nan sometimes", "nan always", "inf", "huge", "raising sometimes", "raising always", "wrong shape",
     "changing shape", "changing rows", "complex", "text", "none", "no pair", "infeasible",
