@@ -17,7 +17,6 @@ from zoviz.solvers.external.cobyla_cobyqa import quasi_newton, region
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
 from zoviz.solvers.external.step_sizes import difference_step, noise_of, radii, width_of
 
-
 _VANISHED = 1e-25
 """Barrier parameter below which no barrier problem differs from the one before in float64; SciPy's begins at 0.1."""
 
