@@ -68,7 +68,10 @@ def methods() -> list[str]:
 
 @dataclass
 class Case:
-    """One call of ``minimize``, drawn from its number."""
+    """One call of ``minimize``, drawn from its number.
+
+    NOMAD's models, which think for seconds between two calls where there are many variables, are left out there.
+    """
 
     number: int
     kind: str
@@ -96,12 +99,12 @@ class Case:
         kind = one(SMOOTH) if rng.random() < 0.4 else one(ODD)
         small, large = int(np.exp(rng.uniform(0.0, np.log(401.0)))), int(rng.integers(30, 401))
         budget = small if rng.random() < 0.4 else large
-        workers = one(WORKERS)
+        workers, method, n, options = one(WORKERS), one(names), one(SIZES), one(OPTIONS)
         return cls(
             number=number,
             kind=kind,
-            method=one(names),
-            n=one(SIZES),
+            method=method,
+            n=n,
             budget=min(budget, 12) if workers == "slow" else budget,
             bounds=one(BOUNDS),
             start=one(STARTS),
@@ -109,7 +112,7 @@ class Case:
             on_error=one(("raise", "fail")),
             workers=workers,
             callback=one(CALLBACKS),
-            options=one(OPTIONS),
+            options=options | {"models": False} if method == "NOMAD" and n >= 5 else options,
             at_once=bool(rng.random() < 0.15),
         )
 

@@ -99,3 +99,17 @@ def test_importing_zoviz_loads_neither_panel_nor_scipy() -> None:
     script = "import sys, zoviz; print(zoviz.minimize.__name__, sorted({'panel', 'bokeh', 'scipy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == "minimize []"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_calls_that_fail_count_in_no_mean(value: float) -> None:
+    calls = 0
+
+    def now_and_then(x: Array) -> float:
+        nonlocal calls
+        calls += 1
+        return value if calls % 4 == 0 else float(x @ x)
+
+    result = minimize(now_and_then, [1.0, 1.0], method="COBYLA", maxfev=200, options={"noise": "independent"})
+    assert result.success and result.fun == result.x @ result.x and result.failures > 10
+    assert "means of" in result.message
