@@ -89,7 +89,7 @@ def test_a_method_that_does_not_accept_the_problem_is_passed_over(monkeypatch: p
     assert type(choose(problem, 100)[0]) is not ZOBCEG
 
 
-@pytest.mark.parametrize("name", ["zoviz.minimize", "zoviz.ask_tell.session"])
+@pytest.mark.parametrize("name", ["zoviz.minimize.minimize", "zoviz.ask_tell.session"])
 def test_the_examples_in_the_docstrings_are_true(name: str) -> None:
     failed, attempted = doctest.testmod(importlib.import_module(name))
     assert not failed and attempted >= 3
