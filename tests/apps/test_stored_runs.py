@@ -30,7 +30,7 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
 def multiply(store: Store, count: int) -> None:
     """So many lines more in the list."""
     with store.database.writing() as connection:
-        row = dict(connection.execute(select(RUNS).limit(1)).one()._mapping)
+        row = dict(connection.execute(select(RUNS).limit(1)).mappings().one())
         rows = [
             row | {"id": f"{i:032x}", "created": row["created"] - i - 1, "label": f"copy {i}"} for i in range(count)
         ]
@@ -85,7 +85,7 @@ def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_la
     lab.press("Back to the plots")
     few = min(reopened(lab) for _ in range(3))
     with store.database.writing() as connection:
-        row = dict(connection.execute(select(RUNS).limit(1)).one()._mapping)
+        row = dict(connection.execute(select(RUNS).limit(1)).mappings().one())
         many = [row | {"id": f"{i:032x}", "created": row["created"] - i - 1} for i in range(100, 10_090)]
         connection.execute(insert(RUNS), many)
     lab.visit(lab.page.url)

@@ -12,8 +12,7 @@ import pytest
 from bokeh.core.property.visual import Image
 from packaging.specifiers import SpecifierSet
 
-from zoviz.views.common import bokeh_internals
-from zoviz.views.common.bokeh_internals import VERSIONS, read_no_named_files
+from zoviz.views.common.bokeh_internals import TRANSFORM_ANY_IMAGE, VERSIONS, read_no_named_files
 
 SCRIPT = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js"
 
@@ -26,7 +25,7 @@ def test_this_bokeh_was_checked() -> None:
 
 def test_bokehs_own_icons_are_still_read_from_files() -> None:
     """Once they are not, ``read_no_named_files`` has nothing to do."""
-    source = inspect.getsource(bokeh_internals._transform_any_image)
+    source = inspect.getsource(TRANSFORM_ANY_IMAGE)
     assert "Path(value)" in source and "path.exists()" in source
 
 

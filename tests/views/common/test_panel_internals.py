@@ -13,8 +13,7 @@ from panel.io.server import ComponentResourceHandler
 from panel.io.state import state
 from panel.util import edit_readonly
 
-from zoviz.views.common import panel_internals
-from zoviz.views.common.panel_internals import VERSIONS, harden_page, linked_parameter
+from zoviz.views.common.panel_internals import PARSE_ANY_PATH, VERSIONS, harden_page, linked_parameter
 
 
 def test_this_panel_was_checked() -> None:
@@ -25,7 +24,7 @@ def test_this_panel_was_checked() -> None:
 
 def test_panels_own_route_still_imports_what_an_address_names() -> None:
     """Once it does not, ``import_no_addressed_modules`` has nothing to do."""
-    source = inspect.getsource(panel_internals._parse_any_path)
+    source = inspect.getsource(PARSE_ANY_PATH)
     assert "importlib.import_module(mod)" in source and "self._resource_attrs" in source
     assert list(inspect.signature(ComponentResourceHandler.parse_url_path).parameters)[1:] == ["path"]
 

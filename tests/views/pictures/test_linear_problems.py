@@ -64,12 +64,25 @@ def test_consensus_colours_nodes_by_their_distance_from_the_mean() -> None:
     at = path[-1].reshape(9, 2)
     np.testing.assert_allclose(nodes["apart"], np.linalg.norm(at - at.mean(axis=0), axis=1))
     np.testing.assert_allclose(np.hypot(nodes["x"], nodes["y"]), 1.0)
-    assert 0 < len(edges["x0"]) < 36
     assert f"{nodes['apart'].max():.1e}" in picture.words.data["text"]
-    assert f"{len(edges['x0'])} of 36" in picture.words.data["text"]
-    first = edges["x0"].tolist()
+    assert len(edges["x0"]) == 36 and set(edges["alpha"]) == {0.9 * 0.4}
+
+
+def test_consensus_draws_the_edges_that_can_occur_and_no_sample_of_its_own() -> None:
+    problem, picture = DistributedConsensus(nodes=5, probability_spread=0.9), Consensus()
+    path = problem.initial(Streams(0, 3))
+    picture.update(problem, path)
+    drawn, graph = picture.edges.data, problem.data.graph
+    angle = 2.0 * np.pi * np.arange(5) / 5
+    for pair in range(10):
+        place = np.flatnonzero(np.isclose(drawn["alpha"], 0.9 * graph.probability[pair]))
+        ends = {(drawn["x0"][at], drawn["x1"][at]) for at in place}
+        assert tuple(np.sin(angle[graph.ends[:, pair]])) in ends
+    assert (np.diff(drawn["alpha"]) <= 0.0).all(), "the likeliest first"
     picture.update(problem, path[:2])
-    assert picture.edges.data["x0"].tolist() != first, "each look has a draw of its own"
+    assert picture.edges.data is drawn, "nothing is sent again for the same graph"
+    picture.update(DistributedConsensus(nodes=5, edge_probability=0.3), path)
+    assert set(picture.edges.data["alpha"]) == {0.9 * 0.3}
 
 
 def test_slices_draw_links_as_wide_as_their_flows() -> None:

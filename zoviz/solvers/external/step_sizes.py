@@ -11,7 +11,6 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.external.base import ExternalSolver
-from zoviz.solvers.step_rules import NEGLIGIBLE
 
 
 class Local(ExternalSolver):
@@ -69,5 +68,5 @@ def difference_step(constants: Constants, noise: float) -> float:
     ----------
     More and Wild (2012), Estimating derivatives of noisy simulations.
     """
-    curvature = max(constants.curvature, constants.constraint_curvature, NEGLIGIBLE)
+    curvature = max(constants.curvature, constants.constraint_curvature, 1e-12)
     return float(8.0**0.25 * np.sqrt(noise / curvature))

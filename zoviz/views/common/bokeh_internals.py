@@ -13,12 +13,13 @@ from bokeh.util.warnings import BokehUserWarning
 VERSIONS = ">=3.9,<3.10"
 """Versions of Bokeh for which this was checked."""
 
-_transform_any_image = Image.transform
+TRANSFORM_ANY_IMAGE = Image.transform
+"""Bokeh's own method, before it is replaced."""
 
 
 def _transform_no_file(kind: Image, value: Any) -> Any:
     """Read a tool's icon as Bokeh does, except that text names no file."""
-    return value if isinstance(value, str) else _transform_any_image(kind, value)
+    return value if isinstance(value, str) else TRANSFORM_ANY_IMAGE(kind, value)
 
 
 def read_no_named_files() -> None:

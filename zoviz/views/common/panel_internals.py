@@ -15,7 +15,8 @@ from tornado.web import HTTPError
 VERSIONS = ">=1.9,<1.10"
 """Versions of Panel for which this was checked."""
 
-_parse_any_path = ComponentResourceHandler.parse_url_path
+PARSE_ANY_PATH = ComponentResourceHandler.parse_url_path
+"""Panel's own method, before it is replaced."""
 
 
 def _parse_loaded_path(handler: ComponentResourceHandler, path: str) -> str:
@@ -23,7 +24,7 @@ def _parse_loaded_path(handler: ComponentResourceHandler, path: str) -> str:
     module, _, rest = path.partition("/")
     if rest.partition("/")[0] not in getattr(sys.modules.get(module), "__dict__", {}):
         raise HTTPError(404, "Component not found")
-    return _parse_any_path(handler, path)
+    return PARSE_ANY_PATH(handler, path)
 
 
 def import_no_addressed_modules() -> None:

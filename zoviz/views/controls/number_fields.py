@@ -1,4 +1,15 @@
-"""Widgets for numbers: a text field that explains its refusals, and a slider on a log scale."""
+"""Widgets for numbers: a text field that explains its refusals, and a slider on a log scale.
+
+A value moves both ways: from the handle through the widget and the public solver to the run's worker, and from the
+worker's journal back (a schedule, a replay, another page). Five guards keep it from echoing:
+
+1. ``Steering`` ignores changes that its own ``follow`` makes, which come from the journal: they are the worker's.
+2. ``Steering.follow`` waits while something is on its way to the worker: the journal is then behind the public solver.
+3. ``LogSlider`` takes a handle that stands where the value belongs for its own doing: a typed value keeps its digits.
+4. ``LogSlider`` leaves a handle alone that is less than a tenth of a step off: the value has three digits only, and
+   moving the handle to it would fight the pointer.
+5. ``update_changed`` sends the browser nothing that it has already.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +75,13 @@ class NumberRule:
         low, high = format_number(self.low), format_number(self.high)
         floor = f"of at least {low}" if self.closed[0] else f"above {low}"
         ceiling = f"of at most {high}" if self.closed[1] else f"below {high}"
-        between = " and ".join([floor] * (self.low is not None) + [ceiling] * (self.high is not None))
         if self.low is not None and self.high is not None and all(self.closed):
-            between = f"from {low} to {high}"
-        words = ["a whole number" if self.integer else "a number", between, f"or '{self.blank}'" * self.optional]
-        return " ".join(filter(None, words))
+            bounds = f"from {low} to {high}"
+        else:
+            limits = ((floor, self.low), (ceiling, self.high))
+            bounds = " and ".join(words for words, limit in limits if limit is not None)
+        kind, blank = "a whole number" if self.integer else "a number", f"or '{self.blank}'" if self.optional else ""
+        return " ".join(words for words in (kind, bounds, blank) if words)
 
     def read(self, text: str) -> Value:
         """Read ``"1e-5"``, ``"10000"``, ``"1_000"``; where None is a value, it is empty, ``"auto"`` or ``"none"``.
@@ -214,14 +227,14 @@ class LogSlider(NumberField):
         slider, place = self.slider, self._place()
         new_span = any(event.name in ("start", "end") for event in events)
         low, high = self._span() if new_span else (slider.start, slider.end)
-        # A dragged handle gives a rounded value: moving the handle there would fight the pointer.
+        # Guard 4: a dragged handle gives a rounded value.
         place = slider.value if abs(place - slider.value) < 0.1 / self.per_decade else place
         slider.param.update(start=min(low, place), end=max(high, place), value=place, disabled=self.disabled)
         slider.styles = {"opacity": "0.45" if self.value is None else "1"}
 
     def _slide(self, place: float) -> None:
         shown = self.suggestion if self.value is None else self.value
-        if shown is not None and place == self._place():  # set by _fit: a typed value keeps its digits
+        if shown is not None and place == self._place():  # guard 3: set by _fit
             return
         place = min(max(place, -300.0), 300.0)  # a browser may send any integer, whose power would take for ever
         rule, value = self._rule(), float(f"{10**place:.2e}")

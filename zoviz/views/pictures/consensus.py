@@ -20,16 +20,16 @@ from zoviz.views.pictures.base import Picture
 LOWEST, HIGHEST = 1e-4, 1e1
 """Ends of the colour scale, distances from the mean of the nodes."""
 MOST = 2000
-"""Edges that are drawn."""
+"""Edges that are drawn; of more, the likeliest."""
 
 
 class Consensus(Picture):
-    """Nodes on a circle, coloured by ||x_i - mean||, and one draw of the edges.
+    """Nodes on a circle, coloured by ||x_i - mean||, and every edge that can occur, darker the likelier it is.
 
     Notes
     -----
-    The edges are a draw of the problem's own graph, new with every look: not those that the run has seen, of which
-    there are three sets in every iteration.
+    A run draws three sets of edges in each of its iterations, thousands between two looks at the picture: what they
+    have in common are the probabilities, and these are drawn.
     """
 
     title = "Nodes' distance from agreement"
@@ -42,13 +42,13 @@ class Consensus(Picture):
 
     def build(self) -> figure:
         """No edges and no nodes yet."""
-        self.edges = ColumnDataSource({"x0": [], "y0": [], "x1": [], "y1": []})
+        self.edges = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1", "alpha")})
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "node", "apart")})
         self.words = ColumnDataSource({"x": [], "y": [], "text": []})
         fig = self.frame("", "", match_aspect=True)
         fig.grid.grid_line_color = None
         fig.axis.visible = False
-        fig.segment("x0", "y0", "x1", "y1", source=self.edges, color=REFERENCE, line_alpha=0.45, line_width=1)
+        fig.segment("x0", "y0", "x1", "y1", source=self.edges, color=REFERENCE, line_alpha="alpha", line_width=1)
         mapper = LogColorMapper(palette=Viridis256, low=LOWEST, high=HIGHEST)
         colour = {"field": "apart", "transform": mapper}
         dots = fig.scatter("x", "y", source=self.nodes, size=13, color=colour, line_color=REFERENCE)
@@ -68,17 +68,19 @@ class Consensus(Picture):
         """Disagreement at the newest iterate."""
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         x, y = np.sin(angle), np.cos(angle)
-        graph, rng = problem.data.graph, np.random.default_rng(len(path))
-        there = np.flatnonzero(rng.random(graph.probability.size) < graph.probability)[:MOST]
-        first, second = graph.ends[:, there]
-        self.edges.data = {"x0": x[first], "y0": y[first], "x1": x[second], "y1": y[second]}
+        graph = problem.data.graph
+        likeliest = np.argsort(-graph.probability, kind="stable")[:MOST]
+        alpha = 0.9 * graph.probability[likeliest]
+        if not np.array_equal(self.edges.data["alpha"], alpha):  # they stay as they are for all of a run
+            first, second = graph.ends[:, likeliest]
+            self.edges.data = {"x0": x[first], "y0": y[first], "x1": x[second], "y1": y[second], "alpha": alpha}
         apart = problem.disagreement(path[-1])
         self.nodes.data = {"x": x, "y": y, "node": np.arange(problem.nodes), "apart": np.maximum(apart, 1e-300)}
         lines = [
             "consensus error",
             f"{apart.max():.1e}",
             "",
-            "edges: one draw,",
-            f"{there.size} of {graph.ends.shape[1]}",
+            "edges: darker",
+            "the likelier",
         ]
         self.words.data = {"x": [1.25] * 5, "y": [0.9, 0.75, 0.6, 0.45, 0.3], "text": lines}

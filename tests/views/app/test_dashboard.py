@@ -1,0 +1,74 @@
+"""The dashboard as a user makes it, and what it shows of a run that fails."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import panel_material_ui as pmui
+import pytest
+from bokeh.document import Document
+from panel.io.state import set_curdoc
+
+from helpers.waiting import until
+from zoviz import Store
+from zoviz.problems import NonconvexQCQP
+from zoviz.solvers import ZOSPLM
+from zoviz.views.app.dashboard import Dashboard, dashboard
+
+# Panel's Material widgets of Panel's
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+
+
+class Unmeasurable(NonconvexQCQP):
+    """A problem whose measures raise from the third row on."""
+
+    __abstract = True
+    rows = 0
+
+    def metrics(self, *args: Any, **kwargs: Any) -> dict[str, np.ndarray]:
+        self.rows += 1
+        if self.rows > 2:
+            raise RuntimeError("the meter has no battery")
+        return super().metrics(*args, **kwargs)
+
+
+def message(page: Dashboard) -> str:
+    page.look()
+    return page.status_bar.message
+
+
+def test_a_run_whose_measures_raise_ends_as_failed_with_its_sentence_and_start_is_open_again() -> None:
+    page = Dashboard(Unmeasurable(n=4), ZOSPLM(primal_step=1e-3))
+    page.controller.start()
+    until(lambda: page.look() or not page.controller.active)
+    assert page.controller.status == "failed" and "the meter has no battery" in message(page)
+    buttons = page.buttons.buttons
+    assert not buttons["start"].disabled and buttons["stop"].disabled and buttons["unpause"].disabled
+    page.controller.stop()
+    assert page.controller.status == "failed", "Stop has nothing to do, and says nothing"
+    page.controller.reset()
+    assert page.controller.status == "ready"
+
+
+def test_the_function_makes_a_page_of_what_it_is_given() -> None:
+    problem = NonconvexQCQP(n=4)
+    with set_curdoc(Document()):
+        made = dashboard(problem, ZOSPLM(primal_step=1e-3))
+        page = made.servable()
+    assert made.controller.store is None and isinstance(page, pmui.Page) and page.title == "zoviz"
+    assert made.form.picker.problem is problem and made.form.picker.solver.primal_step == 1e-3
+
+
+def test_pages_of_one_server_share_a_store_by_its_url_and_their_runs(tmp_path: Any) -> None:
+    url = f"sqlite:///{tmp_path / 'pages.db'}"
+    first, second = dashboard(store=url), dashboard(store=url)
+    assert isinstance(first.controller.store, Store) and first.controller.store is second.controller.store
+    first.controller.start(steps=1)
+    run = first.controller.run
+    assert run is not None
+    try:
+        assert second.controller.join(run.id) and second.controller.run is run
+    finally:
+        run.stop()
+        run.wait()

@@ -1,0 +1,153 @@
+"""One page's run: commands, what is said, and runs that other pages of the server find."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from helpers.waiting import until
+from zoviz import Run
+from zoviz.core.errors import ZovizError
+from zoviz.problems import LoadTracking, Problem
+from zoviz.solvers import ZOCEG, Solver
+from zoviz.views.common.run_controller import LiveRuns, RunController, say_errors
+
+
+class Source:
+    """Makes runs that go on until they are stopped, or says why it cannot."""
+
+    complaint = ""
+
+    def __init__(self) -> None:
+        self.problem: Problem = LoadTracking(n=4)
+        self.solver: Solver = ZOCEG()
+
+    def check(self) -> str:
+        return self.complaint
+
+    def make(self) -> Run:
+        return Run(problem=self.problem, solver=self.solver, replicas=1)
+
+    def load(self, problem: Problem, solver: Solver) -> None:
+        self.problem, self.solver = problem, solver
+
+
+@pytest.fixture
+def live_runs() -> LiveRuns:
+    return LiveRuns()
+
+
+@pytest.fixture
+def make(live_runs: LiveRuns) -> Iterator[Callable[[], RunController]]:
+    """``make()``: one more page of the server, whose run ends with the test."""
+    controllers: list[RunController] = []
+
+    def make_one() -> RunController:
+        controllers.append(RunController(Source(), live_runs=live_runs))
+        return controllers[-1]
+
+    yield make_one
+    for one in controllers:
+        one.stop()
+
+
+def ended(controller: RunController) -> bool:
+    controller.look()
+    return not controller.active
+
+
+def test_cards_hear_of_the_status_as_soon_as_a_command_is_given(make: Callable[[], RunController]) -> None:
+    controller, heard = make(), []
+    controller.param.watch(lambda *events: heard.extend(event.new for event in events), ["status", "active"])
+    controller.start()
+    assert heard == ["running", True] and [one.run for one in controller.runs_shown.runs.values()] == [controller.run]
+    controller.pause()
+    until(lambda: controller.look() or controller.status == "paused")
+    controller.unpause()
+    until(lambda: controller.look() or controller.status == "running")
+    controller.stop()
+    until(lambda: ended(controller))
+    assert controller.status == "stopped" and len(controller.runs_shown.runs) == 1
+    controller.reset()
+    assert (controller.run, controller.status, controller.runs_shown.runs) == (None, "ready", {})
+
+
+def test_a_second_start_is_refused_until_the_run_has_ended(make: Callable[[], RunController]) -> None:
+    controller = make()
+    controller.start()
+    first = controller.run
+    controller.start()
+    assert controller.run is first and "still going on" in controller.message
+    controller.begin(Run(problem=LoadTracking(n=4), solver=ZOCEG(), replicas=1))
+    assert controller.run is first and "Stop it first" in controller.message
+    controller.stop()
+    until(lambda: ended(controller))
+    assert controller.error == "" and controller.message == first.message
+    controller.keep = False
+    controller.start()
+    assert controller.run is not first and len(controller.runs_shown.runs) == 1, "the first was not kept"
+
+
+def test_what_cannot_be_made_is_said(make: Callable[[], RunController], monkeypatch: pytest.MonkeyPatch) -> None:
+    controller = make()
+    monkeypatch.setattr(Source, "complaint", "Loading the data.")
+    controller.start()
+    assert controller.run is None and controller.message == "Loading the data."
+    monkeypatch.setattr(Source, "complaint", "")
+
+    def refuse(self: Source) -> Run:
+        raise ZovizError("Expected a budget, got none.")
+
+    monkeypatch.setattr(Source, "make", refuse)
+    controller.start()
+    assert controller.run is None and controller.message == "Expected a budget, got none."
+
+
+def test_another_page_of_the_server_joins_a_run_while_it_goes_on(make: Callable[[], RunController]) -> None:
+    first, second = make(), make()
+    first.outlive = True
+    first.start()
+    run = first.run
+    assert run is not None
+    first.close()
+    assert run.active and second.join(run.id) and second.run is run
+    assert not RunController(Source()).join(run.id), "a page of another server does not find it"
+    second.stop()
+    until(lambda: ended(second))
+    assert not make().join(run.id), "nobody joins what has ended"
+
+
+def test_a_page_that_is_closed_ends_its_run(make: Callable[[], RunController]) -> None:
+    controller = make()
+    controller.start()
+    controller.close()
+    until(lambda: ended(controller))
+    assert controller.status == "stopped"
+
+
+class Card:
+    """What says sentences."""
+
+    def __init__(self) -> None:
+        self.sentences: list[str] = []
+
+    def say(self, sentence: str) -> None:
+        self.sentences.append(sentence)
+
+    @say_errors("Not stored: ")
+    def divide(self, numerator: float, denominator: float = 1.0) -> float:
+        if denominator == 0:
+            raise ValueError("Expected a denominator other than 0.")
+        return {1.0: numerator}[denominator]
+
+
+def test_errors_of_a_buttons_method_are_said_and_unforeseen_ones_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    card = Card()
+    assert card.divide(3.0) == 3.0 and card.sentences == []
+    with caplog.at_level(logging.ERROR, "zoviz"):
+        assert card.divide(3.0, denominator=0.0) is None
+        assert card.sentences == ["Not stored: Expected a denominator other than 0."] and not caplog.records
+        assert card.divide(3.0, 2.0) is None
+    assert card.sentences[1] == "Not stored: 2.0" and "KeyError" in caplog.text
