@@ -46,7 +46,7 @@ print("loaded", *sorted({{"panel", "holoviews", "bokeh", "distributed"}} & sys.m
 """
     environment = {"PYTHONPATH": str(root), "PATH": "", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, env=environment, cwd=folder, timeout=120
+        [sys.executable, "-c", source], capture_output=True, text=True, env=environment, cwd=folder, timeout=240
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "loaded"

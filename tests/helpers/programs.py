@@ -27,7 +27,7 @@ def shell(source: str, m: int = 0, **params: Any) -> Executable:
 
 def gone(pid: int) -> bool:
     """Whether the process ends soon, or is a zombie that only its parent keeps."""
-    deadline = time.monotonic() + 20.0
+    deadline = time.monotonic() + 120.0
     while time.monotonic() < deadline:
         try:
             os.kill(pid, 0)
@@ -44,7 +44,7 @@ def gone(pid: int) -> bool:
 
 def pids(path: Path, count: int) -> list[int]:
     """Numbers of processes that a script has written, once they are all there."""
-    deadline = time.monotonic() + 30.0
+    deadline = time.monotonic() + 120.0
     while time.monotonic() < deadline:
         if path.exists() and len(found := path.read_text().split()) == count and path.read_text().endswith("\n"):
             return [int(pid) for pid in found]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 
-def until(condition: Callable[[], Any], seconds: float = 30.0, pause: float = 0.001) -> None:
+def until(condition: Callable[[], Any], seconds: float = 120.0, pause: float = 0.001) -> None:
     """Look now and then whether it holds, ``pause`` seconds apart, and fail after so many seconds."""
     end = time.monotonic() + seconds
     while not condition():

@@ -51,7 +51,7 @@ def test_who_changes_while_a_fork_waits_has_the_last_word() -> None:
     assert steps(fork) == [(5, "primal_step", 2e-3), (10, "primal_step", 3e-3)]
     fork.solver.primal_step = 4e-3
     fork.unpause()
-    fork.wait(30)
+    fork.wait(120)
     assert steps(fork)[2:] == [(10, "primal_step", 4e-3)] and fork._worker.solver.primal_step == 4e-3
     again = fork.replay()
     again.run()
@@ -65,7 +65,7 @@ def test_a_fork_that_waited_and_was_not_changed_is_the_run_itself() -> None:
     for place in (0, 5, 23):
         fork = waiting(source.fork(place), place)
         fork.unpause()
-        np.testing.assert_array_equal(fork.wait(30).x, source.result.x if place >= 5 else unsteered())
+        np.testing.assert_array_equal(fork.wait(120).x, source.result.x if place >= 5 else unsteered())
 
 
 def unsteered() -> Any:
@@ -117,7 +117,7 @@ def test_the_public_solver_shows_what_the_script_has_set_and_posts_nothing() -> 
     with pytest.raises(ValueError, match="structural"):
         run.replicas = 5
     run.stop()
-    run.wait(30)
+    run.wait(120)
 
 
 def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
@@ -127,7 +127,7 @@ def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
     run.unpause()
     run.step(3)
     run.stop()
-    run.wait(30)
+    run.wait(120)
     again = store.load(run.id).resume()
     assert again.solver.primal_step == 1e-3
     again.start(steps=1)
@@ -135,7 +135,7 @@ def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
     again.follow()
     assert again.solver.primal_step == 7e-3 and len(again.journal) == 1
     again.stop()
-    again.wait(30)
+    again.wait(120)
 
 
 @pytest.mark.parametrize(

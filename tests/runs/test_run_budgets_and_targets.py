@@ -56,10 +56,11 @@ def test_a_budget_too_small_to_begin_is_said() -> None:
 
 
 def test_budget_of_seconds() -> None:
-    run = small(seconds=0.1)
+    run = small(seconds=0.5)
     result = run.run()
-    assert result.status == "finished" and "budget of 0.1 s is spent" in result.message
-    assert 0.1 <= run.progress.seconds < 0.1 + 0.05
+    assert result.status == "finished" and "budget of 0.5 s is spent" in result.message
+    *_, before, last = run.trace["seconds"]
+    assert before < 0.5 <= last <= run.progress.seconds, "it ends after the first step that is beyond"
     assert result.nit > 0 and run.progress.fraction == 1.0
 
 
@@ -115,7 +116,7 @@ def test_a_run_stepped_one_by_one_hits_the_same() -> None:
         run.step()
         until(lambda count=count: run.progress.iteration == count)
     run.stop()
-    run.wait(10)
+    run.wait(120)
     for one, other in zip(whole.hits, run.hits, strict=True):
         np.testing.assert_array_equal(one.iteration, other.iteration)
         np.testing.assert_array_equal(one.calls, other.calls)

@@ -34,7 +34,7 @@ def test_an_oracle_that_raises_ends_the_run_as_failed_and_keeps_the_trace() -> N
 
     run = Run(problem=BlackBox(fragile, bounds=[(-1, 1)] * 2), solver=ZOCEG(), replicas=2).start()
     with pytest.raises(ZeroDivisionError, match="burnt down") as caught:
-        run.wait(20)
+        run.wait(120)
     assert caught.value is run.error
     assert f"Raised by the black box at x = {points[-1]}" in caught.value.__notes__[0]
     assert run.status == "failed" and "burnt down" in run.message and not run.active

@@ -36,7 +36,7 @@ def test_start_pause_step_resume_stop() -> None:
     run.unpause()
     until(lambda: run.progress.iteration > held + 20)
     run.stop()
-    result = run.wait(10)
+    result = run.wait(120)
     assert run.status == "stopped" and not run.active
     assert result.message.startswith(f"Stopped after {result.nit} iterations.")
     assert run.trace["iteration"][-1] == result.nit
@@ -47,7 +47,7 @@ def test_start_with_a_number_of_steps_pauses_there() -> None:
     until(lambda: run.status == "paused")
     assert run.progress.iteration == 4
     run.stop()
-    run.wait(10)
+    run.wait(120)
     assert run.status == "stopped"
 
 
@@ -56,7 +56,7 @@ def test_a_paused_run_can_be_stopped_and_a_stopped_one_takes_no_orders() -> None
     run.pause()
     until(lambda: run.status == "paused")
     run.stop()
-    run.wait(10)
+    run.wait(120)
     for order in (run.pause, run.unpause, run.step, run.stop):
         order()
     assert run.status == "stopped"
@@ -73,7 +73,7 @@ def test_a_second_start_is_refused_with_a_sentence() -> None:
         run.start()
     assert run.status == "running"
     run.stop()
-    run.wait(10)
+    run.wait(120)
     with pytest.raises(ZovizError, match="got one that is stopped"):
         run.start()
 
@@ -100,4 +100,4 @@ def test_wait_gives_up_after_its_timeout() -> None:
     with pytest.raises(TimeoutError, match="still running after 0.05 s"):
         run.wait(0.05)
     run.stop()
-    run.wait(10)
+    run.wait(120)

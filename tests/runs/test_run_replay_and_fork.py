@@ -135,7 +135,7 @@ def test_fork_repeats_the_beginning_and_then_goes_its_own_way() -> None:
     until(lambda: run.progress.iteration == 60)
     fork = run.fork(at=50, changes={"primal_step": 0.05, "schedule": "diminishing"}, iterations=80)
     run.stop()
-    run.wait(10)
+    run.wait(120)
     fork.run()
     assert [(c.iteration, c.name, c.new) for c in fork.journal] == [
         (30, "dual_step", 0.05),

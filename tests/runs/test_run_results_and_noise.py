@@ -42,15 +42,15 @@ def test_two_runs_on_one_public_solver_do_not_disturb_one_another() -> None:
     with pytest.raises(ZovizError):
         runs[0].start()
     for run, expected in zip(runs, alone, strict=True):
-        np.testing.assert_array_equal(run.wait(30).x, expected)
+        np.testing.assert_array_equal(run.wait(120).x, expected)
     assert solver.primal_step is None, "what the rule chose stays with the run"
     first, second = (Run(problem=problem, solver=solver, seed=s).start() for s in (1, 2))
     first.stop()
-    first.wait(10)
+    first.wait(120)
     solver.primal_step = 0.001
     until(lambda: len(second.journal) == 1)
     second.stop()
-    second.wait(10)
+    second.wait(120)
     assert len(first.journal) == 0
 
 

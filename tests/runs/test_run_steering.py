@@ -35,7 +35,7 @@ def test_structural_parameters_are_refused_while_running_and_restored() -> None:
     assert [change.name for change in run.journal] == ["primal_step", "estimator.block_size"]
     assert run.status == "running"
     run.stop()
-    run.wait(10)
+    run.wait(120)
     run.problem.n = 7
     run.solver.dual_block_size = 1
 
@@ -56,7 +56,7 @@ def test_bad_values_are_refused_and_the_run_goes_on() -> None:
     until(lambda: run.progress.iteration > at + 3)
     assert run.status == "running" and len(run.journal) == 0 and run.resolved["primal_step"] == chosen
     run.stop()
-    run.wait(10)
+    run.wait(120)
 
 
 def test_back_to_the_rule_is_possible_only_where_a_rule_chose() -> None:
@@ -67,7 +67,7 @@ def test_back_to_the_rule_is_possible_only_where_a_rule_chose() -> None:
     until(lambda: len(run.journal) == 2)
     assert run.journal[1].new == run.resolved["primal_step"]
     run.stop()
-    run.wait(10)
+    run.wait(120)
     explicit = ZOCEG(primal_step=0.1, dual_step=0.01, dual_cap=100.0, estimator=Coordinate(smoothing_radius=1e-3))
     run = small(solver=explicit).start()
     until(lambda: run.progress.iteration > 3)
@@ -75,7 +75,7 @@ def test_back_to_the_rule_is_possible_only_where_a_rule_chose() -> None:
         run.solver.primal_step = None
     assert explicit.primal_step == 0.1 and run.status == "running"
     run.stop()
-    run.wait(10)
+    run.wait(120)
 
 
 @pytest.mark.parametrize(

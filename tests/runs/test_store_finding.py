@@ -100,5 +100,5 @@ def test_a_run_at_work_is_not_purged(store: Store, small: Small, until: Callable
         assert store.purge() == 0
     finally:
         run.stop()
-        run.wait(10)
+        run.wait(120)
     assert store.purge() == 1

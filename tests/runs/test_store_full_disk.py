@@ -66,7 +66,7 @@ def test_nothing_is_lost_when_there_is_room_again(
         until(lambda: store.count() == 1 and "Expected room" not in run.message)
     finally:
         run.stop()
-        run.wait(10)
+        run.wait(120)
     assert run.message == f"Stopped after {run.progress.iteration} iterations." == store.load(run.id).message
     same_trace(store.load(run.id).trace, run.trace)
     assert store.load(run.id).journal[0] == run.journal[0]

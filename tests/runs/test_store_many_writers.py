@@ -64,7 +64,7 @@ def test_readers_and_threads_do_not_get_in_the_way(url: str, small: Callable[...
             reader.join()
         for run in runs:
             run.stop()
-            run.wait(20)
+            run.wait(120)
         assert trouble == [] and store.check() == []
         assert all(run.message.endswith("iterations.") for run in runs)
         assert all(record.notes.startswith("at ") for record in store.runs())

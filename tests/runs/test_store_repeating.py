@@ -28,7 +28,7 @@ def steered(small: Small, until: Callable[..., None]) -> Run:
     run.set({"estimator.smoothing_radius": 1e-4})
     until(lambda: len(run.journal) == 2 and run.progress.iteration > run.journal[1].iteration + 20)
     run.stop()
-    run.wait(10)
+    run.wait(120)
     return run
 
 

@@ -106,6 +106,7 @@ def test_a_store_of_ten_thousand_runs_is_quick(tmp_path: Path, small: Callable[.
         print(f"\n{name}: {1e3 * long:.1f} ms with {MANY} runs, {1e3 * short:.1f} ms with 10")
     # A page of 50 lines takes longer to make than one of 10, however they are found.
     assert all(figures[name][0] <= 5.0 * figures[name][1] for name in LOOKS), figures
-    assert all(figures[name][0] <= 0.5 for name in slow), "a search reads every line"
+    every = quickest(lambda store: store.runs(), many)
+    assert all(figures[name][0] <= every for name in slow), "a search reads every line, but makes no more of it"
     for store in (few, many):
         store.close()

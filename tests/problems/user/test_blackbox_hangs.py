@@ -58,9 +58,7 @@ def test_a_hang_costs_one_timeout_and_is_counted(name: str, functions: ModuleTyp
     problem = BlackBox(getattr(functions, name), functions.slope, bounds=BOX, timeout=0.4)
     expected = BlackBox(functions.bowl, functions.slope, bounds=BOX).evaluate(POINTS)
     problem.evaluate(POINTS[:1])  # the first process is there
-    started = time.monotonic()
-    value = problem.evaluate(POINTS)
-    assert time.monotonic() - started < 20.0
+    value = problem.evaluate(POINTS)  # the function would be there for ten minutes: longer than a test may take
     np.testing.assert_array_equal(np.isnan(value.f), [False, True, False, False])
     np.testing.assert_array_equal(value.f[[0, 2, 3]], expected.f[[0, 2, 3]])
     np.testing.assert_array_equal(value.h[[0, 2, 3]], expected.h[[0, 2, 3]])
@@ -69,23 +67,25 @@ def test_a_hang_costs_one_timeout_and_is_counted(name: str, functions: ModuleTyp
     assert alive() == 0
 
 
-def test_hangs_in_several_processes_are_waited_for_together(functions: ModuleType) -> None:
-    processes = WorkerProcesses(lambda x: time.sleep(60.0), 4, 0.5)
+def test_hangs_in_several_processes_are_waited_for_together(tmp_path: Path) -> None:
+    def hang(x: np.ndarray) -> None:
+        (tmp_path / str(int(x[0]))).write_text(str(time.monotonic()))
+        time.sleep(600.0)
+
+    processes = WorkerProcesses(hang, 4, timeout := 2.0)
     try:
-        started = time.monotonic()
-        outcomes = processes.outcomes(list(np.zeros((8, 2))))
-        assert time.monotonic() - started < 8 * 0.5, "eight hangs in four processes: two timeouts, not eight"
+        outcomes = processes.outcomes([np.full(2, float(i)) for i in range(8)])
     finally:
         processes.close()
     assert all(outcome.counted and isinstance(outcome.error, TimeoutError) for outcome in outcomes)
+    begun = np.sort([float(path.read_text()) for path in tmp_path.iterdir()])
+    assert begun[-1] - begun[0] < 7 * timeout, "one after the other there would be seven timeouts between them"
 
 
 def test_a_run_with_hangs_ends(functions: ModuleType) -> None:
     problem = BlackBox(functions.hangs, bounds=BOX, x0=[0.49, 0.5], timeout=0.3, workers=2, **UNSCALED)
     solver = ZOCEG(primal_step=0.2, dual_step=0.2, dual_cap=1.0)
-    started = time.monotonic()
     result = Run(problem=problem, solver=solver, replicas=1, iterations=20).run()
-    assert time.monotonic() - started < 20.0
     assert result.status == "finished" and result.failures[0] >= 1 and result.best_value[0] < 1e-4
 
 

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from helpers.programs import BOX, NEEDS_A_SHELL, POINTS, PYTHON, shell
+from helpers.waiting import until
 from zoviz.core.types import Array
 from zoviz.problems import Executable
 
@@ -99,11 +100,12 @@ def test_a_value_is_told_before_its_worker_begins_another_point(tmp_path: Path) 
     for workers in (None, 3):
         folder = tmp_path / str(workers)
         folder.mkdir()
-        behind: list[int] = []
+        crew, behind = workers or 1, []
 
-        def hear(i: int, value: Any, folder: Path = folder, behind: list[int] = behind) -> None:
-            time.sleep(0.05)
+        def hear(i: int, value: Any, folder: Path = folder, crew: int = crew, behind: list[int] = behind) -> None:
+            until(lambda: len(list(folder.iterdir())) - len(behind) >= min(crew, 8 - len(behind)))
+            time.sleep(0.02)  # in which one too many would begin
             behind.append(len(list(folder.iterdir())) - len(behind))
 
         shell(f"read a; touch {folder}/$a; echo $a", workers=workers).collect(points, hear)
-        assert len(behind) == 8 and max(behind) == (workers or 1)
+        assert len(behind) == 8 and max(behind) == crew

@@ -68,19 +68,19 @@ def test_a_million_iterations_hold_memory_flat_and_snapshots_small() -> None:
     run = Run(problem=Constant(), solver=Idle(), replicas=1, iterations=1_000_000, seed=0)
     gc.collect()
     process, memory, sizes, rows, durations = psutil.Process(), [], [], [], []
-    run.start()
-    while run.active:
-        if run.progress.iteration >= 100_000 * (len(memory) + 1):
-            memory.append(process.memory_info().rss)
-            started = time.perf_counter()
-            snapshot = run.trace.snapshot()
-            durations.append(time.perf_counter() - started)
-            rows.append(snapshot.rows)
-            sizes.append(size(run))
-        time.sleep(0.01)
-    run.wait()
-    memory.append(process.memory_info().rss)
-    assert run.progress.iteration == 1_000_000 and len(memory) >= 5
+
+    def look() -> None:
+        if run.progress.iteration == 0 or run.progress.iteration % 100_000:
+            return
+        memory.append(process.memory_info().rss)
+        started = time.perf_counter()
+        snapshot = run.trace.snapshot()
+        durations.append(time.perf_counter() - started)
+        rows.append(snapshot.rows)
+        sizes.append(size(run))
+
+    run.run(look)
+    assert run.progress.iteration == 1_000_000 and len(memory) >= 10
     print(
         f"\n1,000,000 iterations in {run.progress.seconds:.1f} s; {memory[0] / 1e6:.1f} MB after 100,000 and "
         f"{max(memory) / 1e6:.1f} MB at most after that; snapshots of {min(rows)} to {max(rows)} rows, at most "

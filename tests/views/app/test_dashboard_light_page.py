@@ -39,7 +39,7 @@ class Slow(Problem):
         return Box(-np.ones(2), np.ones(2))
 
     def build(self) -> np.ndarray:
-        assert SLOW.wait(20)
+        assert SLOW.wait(120)
         return np.ones(2)
 
     def evaluate(self, x: np.ndarray, xi: Any = None) -> Evaluation:
@@ -105,10 +105,9 @@ def test_a_page_goes_on_while_a_problem_is_made_and_then_offers_what_fits() -> N
         choice = Picker()
         choice.problems = {**choice.problems, "Slow": slow}
         choice.param.problem_name.objects = list(choice.problems)
-        begun = time.monotonic()
         choice.problem_name = "Slow"
         choice.suggest()
-        assert time.monotonic() - begun < 5.0, "the thread that makes it waits for 20 s"
+        assert not SLOW.is_set()  # here nobody waited for it
         assert choice.complaint == "Loading the data of Slow." and not slow.prepared
         assert choice.solver_panel.column.loading and choice.problem_form.problem is not slow
         SLOW.set()

@@ -73,6 +73,7 @@ def test_a_logarithmic_axis_may_begin_at_zero_and_an_axis_may_stand_still() -> N
     assert row_indices(np.arange(0.0), False).size == 0
 
 
+@pytest.mark.bench
 def test_the_cost_does_not_depend_on_the_length_of_a_run() -> None:
     """Medians of alternating calls in one process."""
     snapshots = [trace_of(n, replicas=20).snapshot() for n in (4_000, 1_000_000)]
