@@ -21,7 +21,7 @@ SLOW = pytest.mark.slow  # a minute and more
 @pytest.mark.parametrize("n", [50, pytest.param(100, marks=SLOW), pytest.param(200, marks=SLOW)])
 @pytest.mark.timeout(1200)
 def test_splm_table_2(n: int) -> None:
-    """Must show 2: k = 10000, 20 replicas, the solver's own steps; a fifth of the paper's count (n = 200: half)."""
+    """With k = 10000, 20 replicas, the solver's own steps; a fifth of the paper's count (n = 200: half)."""
     splm = study("splm.table_2")
     found = splm["hits"](n, seed=0, replicas=20, batch=10_000, iterations=500)
     print(
@@ -36,7 +36,7 @@ BEST = {1: [(0.4, 0.01)], 5: [(0.3, 0.02)], 100: [(0.15, 0.07), (0.2, 0.06)]}
 
 @pytest.mark.parametrize("block", BEST)
 def test_zoeg_table_2(block: int) -> None:
-    """Must show 3: evaluations to each first hit, in the paper's counting, are no more than the paper's."""
+    """Evaluations to each first hit, in the paper's counting, are no more than the paper's."""
     zoeg = study("zoeg.table_2")
     cells = [
         zoeg["solve"](block, *steps, problem=LoadTracking(), replicas=20, seed=0)[0].mean(axis=1)

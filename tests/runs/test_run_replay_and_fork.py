@@ -87,7 +87,7 @@ STEERED = {
 
 @pytest.mark.parametrize("name", STEERED)
 def test_a_run_steered_five_times_replays_bit_for_bit(name: str) -> None:
-    """Must show 5: from another thread, over a trace that was thinned; then from the script that the run writes."""
+    """From another thread, over a trace that was thinned; then from the script that the run writes."""
     problem, solver, changes = STEERED[name]
     run = Run(problem=problem.clone(), solver=solver.clone(), replicas=3, seed=11)
     steered(run, changes, gap=900)

@@ -1,4 +1,4 @@
-"""Must show 3: truncated, foreign and altered files: a sentence, and the run goes on."""
+"""Truncated, foreign and altered files: a sentence, and the run goes on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Must show 3: a full disk: a sentence, the run goes on, nothing is lost."""
+"""A full disk: a sentence, the run goes on, nothing is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Must show 2: eight processes that write into one store at once, SQLite's and PostgreSQL's; nothing is lost."""
+"""Eight processes that write into one store at once, SQLite's and PostgreSQL's; nothing is lost."""
 
 from __future__ import annotations
 

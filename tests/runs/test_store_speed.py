@@ -1,4 +1,4 @@
-"""Must show 4 and 6: what storing costs a fast run, and how quick 10,000 stored runs are, as ratios in one process."""
+"""What storing costs a fast run, and how quick 10,000 stored runs are, as ratios in one process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Must show 3: read-only, locked, newer, older stores, and what is no store's address: a sentence each."""
+"""Read-only, locked, newer, older stores, and what is no store's address: a sentence each."""
 
 from __future__ import annotations
 

@@ -72,7 +72,6 @@ def test_a_sweep_on_dask_outlives_a_killed_worker(store: Store, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_200_runs_on_dask_outlive_a_killed_worker(store: Store, tmp_path: Path) -> None:
-    """Must show 5."""
     told = dask_sweep(store, 200, 1000, 60, tmp_path)
     check_sweep(told, store, 200)
     by = {pid: sum(one.pid == pid for one in store.runs()) for pid in {one.pid for one in store.runs()}}
