@@ -68,7 +68,7 @@ def test_an_ambiguous_id(zoviz: Callable[..., Told], small: str, folder: Path) -
     from zoviz.runs.storage.schema import RUNS
 
     with store(folder) as kept, kept.database.writing() as connection:
-        row = dict(connection.execute(RUNS.select()).one()._mapping)
+        row = dict(connection.execute(RUNS.select()).mappings().one())
         twin = small[:-1] + ("0" if small[-1] != "0" else "1")
         connection.execute(RUNS.insert().values(**row | {"id": twin}))
     told = zoviz("runs", "delete", small[:5])

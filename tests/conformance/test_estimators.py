@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from helpers.parameters import assert_documented
 from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Estimate, Evaluation
@@ -43,10 +44,7 @@ def estimated(
 @EACH_CLASS
 def test_it_says_what_it_is(cls: type[GradientEstimator]) -> None:
     assert cls.__doc__ and cls.unit_batch
-    for name, parameter in cls.param.objects().items():
-        if name != "name":
-            # Param makes up a label where none is given: only the private one tells.
-            assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
+    assert_documented(cls)
     assert all(name in cls.param for name in cls.live)
 
 

@@ -123,13 +123,13 @@ def _copy(store: Store, number: int, label: str, base: str, what: dict[str, Any]
     (source,) = [one for one in store.runs(text=base) if one.label == base]
     run = f"{number:032x}"
     with store.database.writing() as connection:
-        row = dict(connection.execute(select(RUNS).where(RUNS.c.id == source.id)).one()._mapping)
+        row = dict(connection.execute(select(RUNS).where(RUNS.c.id == source.id)).mappings().one())
         created = row["created"] - 1000 + number
         connection.execute(insert(RUNS), row | {"id": run, "label": label, "status": "stopped", "created": created})
         for table in PARTS:
-            for part in connection.execute(select(table).where(table.c.run == source.id)).all():
-                connection.execute(insert(table), dict(part._mapping) | {"run": run})
-        recipe = connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping
+            for part in connection.execute(select(table).where(table.c.run == source.id)).mappings().all():
+                connection.execute(insert(table), dict(part) | {"run": run})
+        recipe = connection.execute(select(RECIPES).where(RECIPES.c.run == run)).mappings().one()
         values = {}
         for name, value in what.items():
             if name in recipe:

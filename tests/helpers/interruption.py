@@ -38,8 +38,8 @@ PROBLEMS: dict[str, Callable[[], Problem]] = {
 
 def prepared(make: Callable[[], Run]) -> Run:
     run = make()
-    if run._worker is None:
-        run._prepare()
+    if run.worker is None:
+        run.prepare()
     return run
 
 
@@ -48,7 +48,7 @@ def watched(run: Run, at: Callable[[int], bool]) -> dict[int, tuple[bytes, Any, 
     kept = {}
 
     def look() -> None:
-        worker = run._worker
+        worker = run.worker
         if at(worker.iteration):
             rows = [pickle.loads(pickle.dumps(part.snapshot())) for part in (worker.trace, worker.path)]
             kept[worker.iteration] = capture(worker), *rows, list(worker.journal)
@@ -60,7 +60,7 @@ def watched(run: Run, at: Callable[[int], bool]) -> dict[int, tuple[bytes, Any, 
 def resumed(make: Callable[[], Run], kept: tuple[bytes, Any, Any, list[Change]], journal: Any = ()) -> Run:
     data, *rows, _ = kept
     run = prepared(make)
-    worker = run._worker
+    worker = run.worker
     trace, path = (
         Trace.holding(now.columns, into.capacity, 2**now.epoch)
         for now, into in zip(rows, (worker.trace, worker.path), strict=True)
@@ -74,7 +74,7 @@ def resumed(make: Callable[[], Run], kept: tuple[bytes, Any, Any, list[Change]],
 def logged(make: Callable[[], Run], log: Log, observer: Callable[[], object] | None = None) -> Run:
     """Run to the end with a log of paid evaluations."""
     run = prepared(make)
-    worker = run._worker
+    worker = run.worker
     worker.source, worker.observer = LoggedValues(worker.problem, log), observer
     worker.work()
     run.wait()
@@ -86,7 +86,7 @@ def resumed_with(
 ) -> Run:
     """Go on to the end, from a checkpoint with its rows or anew, with the evaluations that a log holds."""
     run = prepared(make)
-    worker = run._worker
+    worker = run.worker
     worker.source = LoggedValues(worker.problem, log)
     if state is None:
         restore(worker, None, steering=journal)
@@ -103,8 +103,8 @@ def assert_same(run: Run | AskTell, whole: Run) -> None:
     for name in FIELDS:
         np.testing.assert_array_equal(getattr(mine, name), getattr(its, name), err_msg=name)
     assert (mine.nit, mine.status, mine.message) == (its.nit, its.status, its.message)
-    worker = run._worker
-    assert worker.notes == whole._worker.notes and worker.resolved == whole.resolved
+    worker = run.worker
+    assert worker.notes == whole.worker.notes and worker.resolved == whole.resolved
     for one, other in ((mine.trace, whole.trace), (worker.path, whole.path)):
         mine, its = one.snapshot().columns, other.snapshot().columns
         assert mine.keys() == its.keys()

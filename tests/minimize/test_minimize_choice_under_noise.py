@@ -27,12 +27,12 @@ class Disc:
     """(x1 - 2)^2 + (x2 - 1)^2 under two constraints, f* = 1 at (1, 1), with noise of 0.01 and a count of calls."""
 
     def __init__(self, scale: float = 0.01) -> None:
-        self.calls, self._scale, self._rng = 0, scale, np.random.default_rng(1)
+        self.calls, self.scale, self.rng = 0, scale, np.random.default_rng(1)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         self.calls += 1
         f, h = (x[0] - 2) ** 2 + (x[1] - 1) ** 2, np.array([x.sum() - 2, x[0] ** 2 - x[1]])
-        noise = self._scale * self._rng.standard_normal(3)
+        noise = self.scale * self.rng.standard_normal(3)
         return f + noise[0], h + noise[1:]
 
 
@@ -99,9 +99,9 @@ def test_the_choice_under_noise_is_worth_its_calls() -> None:
         losses = []
         for seed in range(9):
             box = Disc()
-            box._rng = np.random.default_rng(seed)
+            box.rng = np.random.default_rng(seed)
             x = minimize(box, [0.0, 0.0], BOUNDS, joint=True, maxfev=maxfev, seed=seed).x
-            box._scale = 0.0
+            box.scale = 0.0
             f, h = box(x)
             losses.append(max(f - 1.0, 0.0) + max(h.max(), 0.0))
         assert np.median(losses) < most

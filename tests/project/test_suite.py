@@ -12,7 +12,7 @@ from helpers.assertions import Suite
 from helpers.project import ROOT
 
 SUITE = Suite(ROOT / "tests")
-MOST_PRIVATE_USES = 240
+MOST_PRIVATE_USES = 39
 """A maintainer may rename what begins with an underscore; each use of it here is a test that fails then for nothing."""
 
 
@@ -77,10 +77,14 @@ def private(name: str) -> bool:
     return name.startswith("_") and not name.endswith("__") and name != "_"
 
 
-def private_uses(tree: ast.AST, named_tuple: tuple[str, ...] = ("_asdict", "_fields", "_replace")) -> Iterator[int]:
-    """Lines that use another object's underscored member: not ``self._x``, nor what NamedTuple makes public so."""
+PUBLIC = ("_asdict", "_fields", "_replace", "_exit")
+"""Documented members of the standard library: NamedTuple's, and the end of a forked process."""
+
+
+def private_uses(tree: ast.AST) -> Iterator[int]:
+    """Lines that use another object's underscored member, by attribute, by import or by name."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Attribute) and private(node.attr) and node.attr not in named_tuple:
+        if isinstance(node, ast.Attribute) and private(node.attr) and node.attr not in PUBLIC:
             if not (isinstance(node.value, ast.Name) and node.value.id in ("self", "cls")):
                 yield node.lineno
         elif isinstance(node, ast.ImportFrom):
@@ -92,5 +96,7 @@ def private_uses(tree: ast.AST, named_tuple: tuple[str, ...] = ("_asdict", "_fie
 
 
 def test_what_is_private_is_left_alone() -> None:
-    uses = [place(path, line) for path, tree in SUITE.trees.items() for line in sorted(private_uses(tree))]
+    # What made the store of an older version runs on that version only.
+    trees = {path: tree for path, tree in SUITE.trees.items() if path.parent.name != "data"}
+    uses = [place(path, line) for path, tree in trees.items() for line in sorted(private_uses(tree))]
     assert len(uses) <= MOST_PRIVATE_USES, f"{len(uses)} uses of underscored members:\n" + "\n".join(uses)

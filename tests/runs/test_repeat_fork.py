@@ -52,7 +52,7 @@ def test_who_changes_while_a_fork_waits_has_the_last_word() -> None:
     fork.solver.primal_step = 4e-3
     fork.unpause()
     fork.wait(120)
-    assert steps(fork)[2:] == [(10, "primal_step", 4e-3)] and fork._worker.solver.primal_step == 4e-3
+    assert steps(fork)[2:] == [(10, "primal_step", 4e-3)] and fork.worker.solver.primal_step == 4e-3
     again = fork.replay()
     again.run()
     np.testing.assert_array_equal(again.result.x, fork.result.x)
@@ -75,11 +75,11 @@ def unsteered() -> Any:
 def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> None:
     script = (at(5, "primal_step", 2e-3), at(8, "dual_step", 1e-3))
     run = made(*script, iterations=20)
-    run._prepare()
+    run.prepare()
     kept: list[Any] = []
-    worker = run._worker
+    worker = run.worker
     worker.observer = lambda: kept.append(capture(worker)) if worker.iteration == 3 else None
-    run._command("step", 5)
+    worker.inbox.command("step", 5)
     thread = threading.Thread(target=worker.work)
     thread.start()
     until(lambda: run.status == "paused" and run.progress.iteration == 5)
@@ -87,11 +87,11 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     run.unpause()
     thread.join(30)
     other = made(*script, iterations=20)
-    other._prepare()
-    restore(other._worker, kept[0], steering=run.journal)
-    other._worker.work()
+    other.prepare()
+    restore(other.worker, kept[0], steering=run.journal)
+    other.worker.work()
     np.testing.assert_array_equal(other.result.x, run.result.x)
-    assert other._worker.solver.primal_step == 4e-3
+    assert other.worker.solver.primal_step == 4e-3
 
 
 def test_the_public_solver_shows_what_the_script_has_set_and_posts_nothing() -> None:

@@ -135,7 +135,7 @@ def test_a_run_at_work_is_not_resumed(store: Store, small: Callable[..., Run]) -
         again = store.load(run.id).resume()
         with pytest.raises(StoreError, match="Expected a run that is not at work, got .* running in process"):
             again.start()
-        assert again.status != "running" or again._worker.iteration == 0
+        assert again.status != "running" or again.worker.iteration == 0
     finally:
         run.stop()
         run.wait(120)
@@ -151,7 +151,7 @@ def test_who_is_gone_is_told_by_process_host_and_sign_of_life(store: Store, smal
     run, now = small(iterations=2), time.time()
     run.run()
     with store.database.reading() as connection:
-        mine = dict(connection.execute(select(RUNS)).one()._mapping)
+        mine = dict(connection.execute(select(RUNS)).mappings().one())
     assert status(updated=now - 1e4) == "running", "its process is here, however silent"
     assert status(pid=2**30, updated=now) == "interrupted", "no such process"
     assert status(pid=mine["pid"], process_started=mine["process_started"] - 1e5, updated=now - 31) == "interrupted"

@@ -60,7 +60,7 @@ def test_a_unique_beginning_of_an_id_is_enough(store: Store, five: list[Run], mo
     assert store.load(five[0].id[:12]).id == five[0].id
     with store.database.writing() as connection:
         for i, end in enumerate("0f"):
-            row = dict(connection.execute(select(RUNS).limit(1)).one()._mapping)
+            row = dict(connection.execute(select(RUNS).limit(1)).mappings().one())
             connection.execute(RUNS.insert().values(row | {"id": "ab" * 15 + f"{i}{end}"}))
     with pytest.raises(StoreError, match="got several whose id begins with 'abab'"):
         store.delete(["abab"])

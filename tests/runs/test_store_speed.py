@@ -64,7 +64,7 @@ def filled(path: Path, runs: int, like: Run) -> Store:
     like.param.update(store=store)
     like.run()
     with store.database.writing() as connection:
-        row, recipe = (dict(connection.execute(select(table)).one()._mapping) for table in (RUNS, RECIPES))
+        row, recipe = (dict(connection.execute(select(table)).mappings().one()) for table in (RUNS, RECIPES))
         ids = [f"{i:032x}" for i in range(runs - 1)]
         kinds = ("ZOSPLM", "ZOCEG", "ZOEG", "CMAES")
         connection.execute(

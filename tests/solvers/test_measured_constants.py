@@ -214,7 +214,7 @@ def test_theory_of_a_known_problem_is_that_of_its_noise(problem: Problem) -> Non
     noisy.noise, noisy.noise_scale = "independent", 0.5
     run = Run(problem=noisy, solver=ZOSPLM(), replicas=2, iterations=2)
     run.run()
-    solver, x, dual = run._worker.solver, np.zeros((2, noisy.domain.n)), np.full((2, 1), 2.0)
+    solver, x, dual = run.worker.solver, np.zeros((2, noisy.domain.n)), np.full((2, 1), 2.0)
     info = Info(np.zeros(2), x, dual, solver.estimator.smoothing_radius)
     target = solver.target(noisy, info)
     n, r = noisy.domain.n, info.radius

@@ -176,7 +176,7 @@ class Run(RunSettings):
         steps : int, optional
             Take so many steps, then pause.
         """
-        worker = self._prepare()
+        worker = self.prepare()
         if steps is not None:
             self._command("step", steps)
         self._thread = threading.Thread(target=worker.work, name="zoviz-run", daemon=True)
@@ -200,7 +200,7 @@ class Run(RunSettings):
         """
         if not self.spec.ends:
             raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
-        worker = self._prepare()
+        worker = self.prepare()
         worker.observer = observer
         worker.work()
         return self.wait()
@@ -286,7 +286,21 @@ class Run(RunSettings):
         """Make a run that repeats this one bit for bit, its steering included, and ends where it ended."""
         return Run.of(repeat.replayed(self), store=self.store)
 
-    def _prepare(self) -> Worker:
+    @property
+    def worker(self) -> Worker | None:
+        """The worker that carries the run out, None before its start; its thread alone may change it."""
+        return self._worker
+
+    def prepare(self) -> Worker:
+        """The worker of a run that begins, without its first step: ``start`` and ``run`` set it to work.
+
+        Raises
+        ------
+        ZovizError
+            If the run has started before.
+        ValueError
+            If the solver does not take the problem.
+        """
         if self._worker is not None:
             raise ZovizError(f"Expected a run that has not started, got one that is {self.status}: make a new Run.")
         reason = self.solver.accepts(self.problem)

@@ -22,6 +22,7 @@ from helpers.every_bilevel import (
 )
 from helpers.every_solver import EVERY as EVERY_SOLVER
 from helpers.every_solver import EVERY_PROBLEM, World, finished
+from helpers.parameters import assert_documented
 from helpers.pure_step import assert_pure_step
 from zoviz import AskTell
 from zoviz.core.sets import Ball, Box
@@ -34,10 +35,7 @@ from zoviz.solvers import Solver
 @pytest.mark.parametrize("cls", [*SOLVERS.values(), *PROBLEMS.values()], ids=[*SOLVERS.keys(), *PROBLEMS.keys()])
 def test_it_says_what_it_is(cls: type) -> None:
     assert cls.title and cls.__doc__ and getattr(cls, "source", "problem")
-    for name, parameter in cls.param.objects().items():
-        if name != "name":
-            # Param makes up a label where none is given: only the private one tells.
-            assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
+    assert_documented(cls)
 
 
 @EACH_SOLVER

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from helpers.every_problem import EACH_CLASS, inside, small
+from helpers.parameters import assert_documented
 from zoviz.core.streams import Streams
 from zoviz.problems.base import Problem
 
@@ -15,10 +16,7 @@ def test_it_says_what_it_is(cls: type[Problem]) -> None:
     problem = small(cls)
     assert problem.title and cls.__doc__
     assert problem.domain.n > 0 and problem.m >= 0
-    for name, parameter in cls.param.objects().items():
-        if name != "name":
-            # Param makes up a label where none is given: only the private one tells.
-            assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
+    assert_documented(cls)
 
 
 @EACH_CLASS

@@ -104,23 +104,23 @@ def test_a_thinned_trace_goes_on_and_so_does_a_run_that_was_stopped() -> None:
 
     def narrow() -> Run:
         run = prepared(make)
-        run._worker.trace = Trace(64)
+        run.worker.trace = Trace(64)
         return run
 
     whole, kept = narrow(), {}
 
     def look() -> None:
-        worker = whole._worker
+        worker = whole.worker
         kept[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
 
-    whole._worker.observer = look
-    whole._worker.work()
+    whole.worker.observer = look
+    whole.worker.work()
     stopped = narrow()
-    stopped._worker.observer = lambda: stopped.stop() if stopped.progress.iteration == 101 else None
-    stopped._worker.work()
+    stopped.worker.observer = lambda: stopped.stop() if stopped.progress.iteration == 101 else None
+    stopped.worker.work()
     # It ends with a row that has no place in the trace of a run that was never stopped.
     assert stopped.status == "stopped" and stopped.trace["iteration"][-1] == 101 and stopped.trace.stride == 2
-    worker = stopped._worker
+    worker = stopped.worker
     kept[101] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
     for at in (60, 64, 65, 101, 149):
         assert_same(resumed(narrow, kept[at]), whole)
@@ -134,7 +134,7 @@ def test_what_was_steered_after_the_checkpoint_is_steered_again() -> None:
     whole, kept = steered(), {}
 
     def look() -> None:
-        worker = whole._worker
+        worker = whole.worker
         if worker.iteration in (10, 30):
             kept[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
         if worker.iteration in (5, 10, 22):
@@ -174,9 +174,9 @@ def test_a_checkpoint_is_small_and_does_not_grow() -> None:
 def test_there_is_none_in_the_midst_of_a_step_or_of_a_library() -> None:
     run = Run(problem=PROBLEMS["exact"](), solver=ZOSPLM(), replicas=1, calls=200)
     run.run()
-    assert run._worker.spent_calls and capture(run._worker) is None
-    assert capture(prepared(lambda: Run(problem=PROBLEMS["exact"](), solver=ZOSPLM()))._worker) is None
+    assert run.worker.spent_calls and capture(run.worker) is None
+    assert capture(prepared(lambda: Run(problem=PROBLEMS["exact"](), solver=ZOSPLM())).worker) is None
     for name in SOLVERS.keys() - set(OWN):
         run = Run(problem=PROBLEMS["black box"](), solver=SOLVERS[name](), replicas=1, iterations=2)
         run.run()
-        assert capture(run._worker) is None
+        assert capture(run.worker) is None

@@ -28,7 +28,7 @@ def test_a_kill_between_two_checkpoints_costs_no_paid_value(solver: str, problem
     at_two, first = [], prepared(lambda: run_of(solver, problem))
 
     def look() -> None:
-        worker = first._worker
+        worker = first.worker
         if worker.iteration == 2 and solver_of(solver).checkpointable:
             at_two.append((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
 

@@ -74,7 +74,7 @@ def test_the_log_goes_on_after_a_checkpoint() -> None:
     kept, run = [], prepared(make)
 
     def look() -> None:
-        worker = run._worker
+        worker = run.worker
         if worker.iteration == 12:
             kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
 
@@ -120,7 +120,7 @@ def test_steering_and_the_log_go_together() -> None:
     kept, run = [], prepared(make)
 
     def look() -> None:
-        worker = run._worker
+        worker = run.worker
         if worker.iteration == 4:
             kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
         if worker.iteration in (9, 12):

@@ -21,6 +21,7 @@ from helpers.every_solver import (
     finished,
     small,
 )
+from helpers.parameters import assert_documented
 from helpers.pure_step import assert_pure_step
 from zoviz.core.types import Evaluation
 from zoviz.estimators import GradientEstimator
@@ -31,10 +32,7 @@ from zoviz.solvers import Solver
 def test_it_says_what_it_is(cls: type[Solver]) -> None:
     solver = cls()
     assert cls.title and cls.source and cls.__doc__
-    for name, parameter in cls.param.objects().items():
-        if name != "name":
-            # Param makes up a label where none is given: only the private one tells.
-            assert parameter.doc and parameter._label, f"{cls.__name__}.{name} needs a doc and a label"
+    assert_documented(cls)
     assert isinstance(solver.estimator, GradientEstimator) or (solver.estimator is None and not cls.families)
 
 

@@ -48,7 +48,7 @@ def run(store: Store) -> Run:
 
 def recipe_of(store: Store, run: str) -> dict[str, Any]:
     with store.database.reading() as connection:
-        return dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
+        return dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).mappings().one())
 
 
 def change(store: Store, run: str, **values: Any) -> None:
@@ -145,11 +145,11 @@ def test_what_is_signed_cannot_be_put_together_otherwise(store: Store, run: Run)
 def test_a_copy_under_another_id_needs_trust(store: Store, run: Run) -> None:
     copy = "0" * 32
     with store.database.writing() as connection:
-        row = dict(connection.execute(select(RUNS).where(RUNS.c.id == run.id)).one()._mapping)
+        row = dict(connection.execute(select(RUNS).where(RUNS.c.id == run.id)).mappings().one())
         connection.execute(insert(RUNS), row | {"id": copy})
         for table in PARTS:
-            for part in connection.execute(select(table).where(table.c.run == run.id)).all():
-                connection.execute(insert(table), dict(part._mapping) | {"run": copy})
+            for part in connection.execute(select(table).where(table.c.run == run.id)).mappings().all():
+                connection.execute(insert(table), dict(part) | {"run": copy})
     assert refused(store, copy)
 
 
