@@ -64,8 +64,8 @@ def test_without_other_libraries_one_of_ours_is_taken_and_the_command_told(
     preferred = choose(noisy(n), sweeps * (n + 1))[0]
     monkeypatch.setattr(importlib.util, "find_spec", find)
     solver, reason = choose(noisy(n), sweeps * (n + 1))
-    ours = type(preferred).__module__.count("peers") == 0
-    assert "peers" not in type(solver).__module__
+    ours = not preferred.external
+    assert not solver.external
     assert reason.endswith('run python -m pip install "zoviz[peers]".') != ours
     assert ours or f"Better suited: {preferred.title} needs " in reason
     assert "Better suited" not in choose(noisy(n), sweeps * (n + 1), extras=False)[1]

@@ -70,7 +70,7 @@ def test_a_million_iterations_hold_memory_flat_and_snapshots_small() -> None:
     process, memory, sizes, rows, durations = psutil.Process(), [], [], [], []
 
     def look() -> None:
-        if run.progress.iteration == 0 or run.progress.iteration % 100_000:
+        if run.worker.iteration == 0 or run.worker.iteration % 100_000:
             return
         memory.append(process.memory_info().rss)
         started = time.perf_counter()
