@@ -139,9 +139,10 @@ def test_one_step_serves_all_coordinates(solver: type[Solver]) -> None:
 
 @pytest.mark.parametrize("method", [ZOCEG, ZOBCEG], ids=lambda cls: cls.__name__)
 def test_load_tracking_in_units_of_its_box_under_noise(method: type[Solver]) -> None:
-    """A loss of 7 % in plain units of the box, and of 0.3 % in kW."""
+    """Nearer, as a factor, to the loss that the problem has in kW than to that in plain units of the box."""
+    in_kilowatts, in_plain_units = 0.003, 0.07  # of ZOCEG at this budget, measured when units were first evened
     found = solve(method, instance(0, 100, True, "scaled"), 2, 20_000)
-    assert np.median(found.loss) < 0.008 and found.loss.max() < 0.02
+    assert found.loss.max() < np.sqrt(in_kilowatts * in_plain_units)
 
 
 def test_other_sets_keep_one_width_when_they_are_put_back() -> None:

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from helpers.bench import Bench
+from helpers.descent import assert_plain_descent
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, Sphere
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
-from zoviz.runs.run import Run
 from zoviz.solvers import DSZOG
 
 A, B, ETA, ETA_P, BETA, LAM, DECAY, RADIUS, K = 0.3, 0.2, 0.1, 0.4, 1.5, 0.7, 0.9, 0.1, 3
@@ -131,9 +131,7 @@ def test_a_default_run_converges_visibly(
 
 
 def test_no_constraint_is_plain_descent() -> None:
-    free = BlackBox(lambda x: float(((x - 0.3) ** 2).sum()), bounds=[(-1.0, 1.0)] * 3)
-    run = Run(problem=free, solver=DSZOG(), replicas=2, iterations=200)
-    assert run.run().fun.max() < 1e-3
+    assert_plain_descent(DSZOG(), 200)
 
 
 def test_the_variance_is_what_theory_predicts(bench: Bench) -> None:

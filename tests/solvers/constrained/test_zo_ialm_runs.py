@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from helpers.bench import Bench
+from helpers.descent import assert_plain_descent
 from helpers.known_problems import Round
 from helpers.zo_ialm import BETA, GIVEN, SHARE, SLOPE, SMOOTH, SMOOTH_H, TOL
 from zoviz.core.streams import Streams
@@ -123,6 +124,4 @@ def test_a_default_run_converges_visibly(bench: Bench, problem: type[Problem]) -
 
 
 def test_no_constraint_is_plain_descent() -> None:
-    free = BlackBox(lambda x: float(((x - 0.3) ** 2).sum()), bounds=[(-1.0, 1.0)] * 3)
-    run = Run(problem=free, solver=ZOiALM(), replicas=2, iterations=400)
-    assert run.run().fun.max() < 1e-4
+    assert_plain_descent(ZOiALM(), 400)
