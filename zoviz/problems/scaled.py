@@ -17,16 +17,19 @@ from zoviz.problems.base import Problem
 class Scaled(Problem):
     """Another problem in a solver's units, for rules and theory; ``metrics`` alone answers in the user's.
 
+    It has what every problem has, and nothing of what the user's has beyond that, which is in the user's units.
+
     Parameters
     ----------
     problem : Problem
-        The user's; attributes that this class does not define are its own.
+        The user's.
     units : Units
     """
 
     __abstract = True
 
     domain: Set
+    n: int
     m: int
 
     def __init__(self, problem: Problem, units: Units) -> None:
@@ -40,14 +43,9 @@ class Scaled(Problem):
         )
         self._problem, self._units = problem, units
         self.domain = units.domain
-        self.m = problem.m
-        # Its own, before the class's.
+        self.n, self.m = units.domain.n, problem.m
+        # The user's problem tells these: instance attributes, which shadow the class attributes of the same names.
         vars(self).update(title=problem.title, analytic=problem.analytic, stochastic=problem.stochastic)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return getattr(self._problem, name)
 
     def clone(self) -> Self:
         """A twin around a twin."""
