@@ -19,9 +19,9 @@ class RunSettings(spec.RunSettings):
     """The settings of the next run: those of every run, with the page's own defaults, and a field for each target."""
 
     replicas = param.Integer(default=20, doc="Independent runs in lock-step: they make the bands.")
-    seconds = param.Number(default=20.0, label="Seconds")
-    iterations = param.Integer(label="Iterations", doc="none: unlimited.")
-    calls = param.Integer(label="Oracle calls", doc="Per replica; none: unlimited.")
+    seconds = param.Number(default=20.0, allow_None=True, label="Seconds")
+    iterations = param.Integer(allow_None=True, label="Iterations", doc="none: unlimited.")
+    calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica; none: unlimited.")
     tolerance = param.Number(precedence=-1)
     label = param.String(precedence=-1)
     gap = param.Number(

@@ -1,0 +1,31 @@
+"""The form of a run's settings makes the run that it shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from zoviz.problems import LoadTracking
+from zoviz.solvers import ZOCEG
+from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
+
+
+@pytest.mark.parametrize("budget", ["seconds", "iterations", "calls"])
+def test_every_budget_can_be_given_and_taken_back(budget: str) -> None:
+    settings = RunSettings()
+    field = RunSettingsForm(settings).fields[budget]
+    field.text_input.value = "7"
+    assert getattr(settings, budget) == 7 and not field.text_input.helper_text
+    field.text_input.value = "none"
+    assert getattr(settings, budget) is None and not field.text_input.helper_text
+
+
+def test_the_run_has_the_settings() -> None:
+    settings = RunSettings(replicas=3, seed=5, seconds=None, calls=100, gap=0.1, stop_at_targets=True)
+    run = settings.make(LoadTracking(n=4), ZOCEG())
+    assert (run.replicas, run.seed, run.seconds, run.iterations, run.calls) == (3, 5, None, None, 100)
+    assert dict(run.targets) == {"gap": 0.1} and run.stop_at_targets
+
+
+def test_without_targets_nothing_is_stopped_at_them() -> None:
+    run = RunSettings(stop_at_targets=True).make(LoadTracking(n=4), ZOCEG())
+    assert dict(run.targets) == {} and not run.stop_at_targets and run.seconds == 20.0
