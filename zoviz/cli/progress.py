@@ -13,6 +13,7 @@ import numpy as np
 from tqdm import tqdm
 
 from zoviz.cli.command import FAILED, FINE, INFEASIBLE, INTERRUPTED, number, say, show
+from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
 from zoviz.runs.run import Run
 
 _EVERY = 0.1
@@ -81,7 +82,7 @@ class Watch:
             return
         bar.n = getattr(self._run.progress, self._of)
         columns = self._run.trace.snapshot().columns
-        parts = [f"{name} {number(_mean(columns[name]), 4)}" for name in ("objective", "violation") if name in columns]
+        parts = [f"{name} {number(_mean(columns[name]), 4)}" for name in (OBJECTIVE, VIOLATION) if name in columns]
         bar.set_postfix_str(", ".join(parts), refresh=False)
         bar.refresh()
 

@@ -11,7 +11,7 @@ import param
 
 from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
+from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
 from zoviz.problems.noise import Noisy
 
 
@@ -66,6 +66,8 @@ class Problem(SideEffects, Noisy):
     """Whether every iteration is a round with a task of its own, which its sample holds whatever the noise contract."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
+    columns: ClassVar[tuple[Column, ...]] = ()
+    """Columns of a trace that only this problem measures; ``zoviz.runs.engine.columns`` has those of all."""
     programs: ClassVar[tuple[str, ...]] = ()
     """Parameters that say what is launched: a stored problem is made again only where somebody trusts them."""
 

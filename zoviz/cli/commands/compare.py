@@ -11,6 +11,7 @@ import numpy as np
 from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option, trust_option
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.runs.stored_run import StoredRun
 
 
@@ -42,7 +43,7 @@ class _Compare(Command):
         if empty:
             raise UsageError(f"Expected runs with an iterate, got {empty[0]}, which has none yet.")
         shared = set.intersection(*(set(one.trace.snapshot().columns) for one in stored))
-        column = args.column or ("gap" if "gap" in shared else "objective")
+        column = args.column or (trace_columns.GAP if trace_columns.GAP in shared else trace_columns.OBJECTIVE)
         if column not in shared:
             raise UsageError(f"Expected a column of every run, one of {', '.join(sorted(shared))}, got {column!r}.")
         lines = [_line(one, column) for one in stored]
@@ -59,7 +60,8 @@ class _Compare(Command):
 def _line(stored: StoredRun, column: str) -> dict[str, Any]:
     """One row of the table: the last of the course, mean and standard error over the replicas."""
     columns = stored.trace.snapshot().columns
-    last = {name: columns[name][-1] for name in (column, "violation", "best_objective", "calls") if name in columns}
+    violation, best = trace_columns.VIOLATION, trace_columns.BEST_OBJECTIVE
+    last = {name: columns[name][-1] for name in (column, violation, best, trace_columns.CALLS) if name in columns}
     values = last[column][np.isfinite(last[column])]
     spread = float(values.std(ddof=1) / values.size**0.5) if values.size > 1 else float("nan")
     return {
@@ -68,11 +70,11 @@ def _line(stored: StoredRun, column: str) -> dict[str, Any]:
         "solver": stored.record.solver,
         "status": stored.status,
         "replicas": stored.replicas,
-        "calls": int(np.nanmax(last["calls"])),
+        "calls": int(np.nanmax(last[trace_columns.CALLS])),
         column: float(values.mean()) if values.size else float("nan"),
         "s_e": spread,
-        "violation": float(np.nanmax(last["violation"])) if "violation" in last else float("nan"),
-        "best": float(np.nanmin(last["best_objective"], initial=np.inf)) if "best_objective" in last else float("nan"),
+        "violation": float(np.nanmax(last[violation])) if violation in last else float("nan"),
+        "best": float(np.nanmin(last[best], initial=np.inf)) if best in last else float("nan"),
     }
 
 

@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Optimum, Sample
+from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Optimum, Sample
 from zoviz.problems.base import Built, StartsAround
 from zoviz.problems.learning.tables import SOURCES, Table, table
 from zoviz.problems.linear import LinearlyConstrained
@@ -51,6 +51,10 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
     """
 
     title = "Fair classification"
+    columns = (
+        Column("accuracy", "1", "Share of the people who are classified rightly."),
+        Column("covariance", "1", "|covariance| of the sensitive attribute and the score."),
+    )
     order = 10
     equations = False
 

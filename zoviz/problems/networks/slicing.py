@@ -10,7 +10,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Sample
+from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Sample
 from zoviz.problems.base import Built
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.networks.slicing_constraints import Plan, SlicingRows
@@ -60,6 +60,10 @@ class NetworkSlicing(Built, LinearlyConstrained):
     """
 
     title = "Network slicing"
+    columns = (
+        Column("binary_distance", "1", "Largest distance of an assignment from 0 or 1."),
+        Column("assignment_violation", "as the constraints", "Violation of the rows by the rounded assignment."),
+    )
     order = 11
 
     nodes = param.Integer(default=6, bounds=(3, 200), softbounds=(3, 40), label="Nodes", doc="Nodes of the network.")

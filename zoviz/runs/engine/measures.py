@@ -11,6 +11,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, ExactValues
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.runs.engine import columns
 from zoviz.solvers.base import Info, Solver
 
 SHOWN_DUALS = 8
@@ -73,25 +74,25 @@ def row(
     """
     units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
-    kinds = {f"calls: {kind}": count.astype(float) for kind, count in oracle.counts.items()}
-    out = {"calls": oracle.calls.astype(float), **kinds, **measured}
+    kinds = {f"{columns.CALLS_OF}{kind}": count.astype(float) for kind, count in oracle.counts.items()}
+    out = {columns.CALLS: oracle.calls.astype(float), **kinds, **measured}
     if not problem.stochastic:  # else no best point can be read off values
-        out["best_objective"] = best
+        out[columns.BEST_OBJECTIVE] = best
     optimum = problem.known_optimum
     if optimum is not None:
-        out["best_gap"] = best - (optimum.value if units is None else units.level + units.f * optimum.value)
+        out[columns.BEST_GAP] = best - (optimum.value if units is None else units.level + units.f * optimum.value)
     y = solver.iterate(state).dual
     if y is not None and y.shape[1] and not np.isnan(y).all():
         y = y if units is None else units.dual(y)
-        out["dual"] = y[:, :SHOWN_DUALS]
-        out["dual_norm"] = np.sqrt(np.square(y).sum(axis=1))
+        out[columns.DUAL] = y[:, :SHOWN_DUALS]
+        out[columns.DUAL_NORM] = np.sqrt(np.square(y).sum(axis=1))
     if info is not None:
         if solver.estimator is not None:
-            out["variance"] = info.variance
+            out[columns.VARIANCE] = info.variance
         out.update(solver.theory(problem, info, points.find(info.point)))
     if not oracle.all_active:
         frozen = ~oracle.active
-        for name in out.keys() - {"calls", "best_objective", "best_gap"} - kinds.keys():
+        for name in out.keys() - {columns.CALLS, columns.BEST_OBJECTIVE, columns.BEST_GAP} - kinds.keys():
             out[name] = np.array(out[name], dtype=float)
             out[name][frozen] = np.nan
     return out

@@ -15,6 +15,7 @@ import numpy as np
 import psutil
 
 from zoviz.core.binary import pack
+from zoviz.runs.engine import columns
 from zoviz.runs.engine.checkpoint import capture
 from zoviz.runs.engine.result import summarise
 from zoviz.runs.engine.spec import RunSpec
@@ -119,9 +120,9 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
 
 
 _FIGURES = (
-    ("objective", "objective", np.mean),
-    ("violation", "violation", np.max),
-    ("best_value", "best_objective", np.min),
+    ("objective", columns.OBJECTIVE, np.mean),
+    ("violation", columns.VIOLATION, np.max),
+    ("best_value", columns.BEST_OBJECTIVE, np.min),
 )
 
 

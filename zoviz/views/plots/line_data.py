@@ -9,12 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.runs.engine.columns import CALLS, ITERATION, SECONDS
 from zoviz.runs.engine.trace import Snapshot
 
 POINTS = 200
 """Points per line: enough for a screen, few enough for four sessions at 4 updates a second."""
 
-AXES = {"calls": "oracle calls per replica", "iteration": "iterations", "seconds": "computing time in s"}
+AXES = {CALLS: "oracle calls per replica", ITERATION: "iterations", SECONDS: "computing time in s"}
 BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
@@ -21,8 +22,8 @@ class Accuracy(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """One line for each."""
-        names = sorted(name for name in columns if name.endswith("accuracy"))
-        labels = (name.removesuffix("accuracy").strip("_") or "all" for name in names)
+        names = sorted(name for name in columns if name.endswith(trace_columns.ACCURACY))
+        labels = (name.removesuffix(trace_columns.ACCURACY).strip("_") or "all" for name in names)
         return [Series(name, label, dash) for name, label, dash in zip(names, labels, _DASHES, strict=False)]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

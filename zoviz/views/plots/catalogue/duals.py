@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
@@ -20,10 +21,10 @@ class Duals(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """One line per component."""
-        if "dual" not in columns:
+        if trace_columns.DUAL not in columns:
             return []
-        count = columns["dual"].shape[-1]
-        return [Series("dual", f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
+        count = columns[trace_columns.DUAL].shape[-1]
+        return [Series(trace_columns.DUAL, f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """The symbol."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
@@ -18,7 +19,10 @@ class Regret(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """The mean and the sum, where the hypergradient is known."""
-        lines = [Series("average_regret", "mean over rounds"), Series("regret", "sum", "dashed")]
+        lines = [
+            Series(trace_columns.AVERAGE_REGRET, "mean over rounds"),
+            Series(trace_columns.REGRET, "sum", "dashed"),
+        ]
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

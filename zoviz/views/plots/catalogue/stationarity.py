@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
@@ -20,7 +21,7 @@ class Stationarity(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """One line, where gradients are known."""
-        return [Series("stationarity", "current")] if "stationarity" in columns else []
+        return [Series(trace_columns.STATIONARITY, "current")] if trace_columns.STATIONARITY in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Its common name."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
@@ -18,7 +19,10 @@ class Tracking(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """One line for each of y and v that the method has."""
-        lines = [Series("inner_error", "follower y"), Series("system_error", "system v", "dashed")]
+        lines = [
+            Series(trace_columns.INNER_ERROR, "follower y"),
+            Series(trace_columns.SYSTEM_ERROR, "system v", "dashed"),
+        ]
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
@@ -19,10 +20,13 @@ class Variance(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Measured, predicted, then each bound under its source's name."""
-        bounds = [name for name in columns if name.startswith("bound: ")]
-        lines = [Series("variance", "measured"), Series("variance_predicted", "theory (r → 0)", "dashed")]
+        bounds = [name for name in columns if name.startswith(trace_columns.BOUND)]
+        lines = [
+            Series(trace_columns.VARIANCE, "measured"),
+            Series(trace_columns.VARIANCE_PREDICTED, "theory (r → 0)", "dashed"),
+        ]
         for i, name in enumerate(bounds):
-            lines.append(Series(name, f"bound {name.removeprefix('bound: ')}", _DASHES[i % 2], muted=True))
+            lines.append(Series(name, f"bound {name.removeprefix(trace_columns.BOUND)}", _DASHES[i % 2], muted=True))
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.line_data import Series
 
@@ -17,7 +18,7 @@ class Violation(PlotView):
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """One line, where the kind of task has constraints."""
-        return [Series("violation", "current")] if "violation" in columns else []
+        return [Series(trace_columns.VIOLATION, "current")] if trace_columns.VIOLATION in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """The norm."""

@@ -1,0 +1,73 @@
+"""Columns of a trace: every name that a row may have, with its shape, unit and meaning."""
+
+from __future__ import annotations
+
+from zoviz.core.types import Column
+from zoviz.problems.base import Problem
+
+ITERATION, SECONDS, CALLS = "iteration", "seconds", "calls"
+OBJECTIVE, VIOLATION = "objective", "violation"
+GAP, RELATIVE_GAP, STATIONARITY = "gap", "relative_gap", "stationarity"
+BEST_OBJECTIVE, BEST_GAP = "best_objective", "best_gap"
+DUAL, DUAL_NORM = "dual", "dual_norm"
+VARIANCE, VARIANCE_PREDICTED = "variance", "variance_predicted"
+RESIDUAL, NORMAL_RESIDUAL = "residual", "normal_residual"
+NEAR_STATIONARITY, DUAL_RESETS = "near_stationarity", "dual_resets"
+REGRET, AVERAGE_REGRET, HYPERGRADIENT = "regret", "average_regret", "hypergradient"
+INNER_ERROR, SYSTEM_ERROR = "inner_error", "system_error"
+
+CALLS_OF = "calls: "
+"""Before the kind of a call that gave something else than joint values, e.g. "calls: gradient"."""
+BOUND = "bound: "
+"""Before the source of a published bound on the variance, e.g. "bound: splm (5)"."""
+ACCURACY = "accuracy"
+"""At the end of every accuracy that a problem measures, e.g. "test_accuracy"."""
+
+_OF_F = "as the objective"
+
+COLUMNS = (
+    Column(ITERATION, "steps", "Steps taken so far.", "rows"),
+    Column(SECONDS, "s", "Computing time of the steps, without pauses and measures.", "rows"),
+    Column(CALLS, "calls", "Oracle calls so far, whatever their kind."),
+    Column(OBJECTIVE, _OF_F, "f at the reported iterate, exact where the problem is analytic."),
+    Column(VIOLATION, "as the constraints", "||[h]_+|| at the reported iterate."),
+    Column(GAP, _OF_F, "f - f* at the reported iterate, where f* is known."),
+    Column(RELATIVE_GAP, "1", "|f - f*| / |f*|, where f* is known and not 0."),
+    Column(STATIONARITY, "as the gradient", "Smallest epsilon for which the iterate is epsilon-stationary."),
+    Column(BEST_OBJECTIVE, _OF_F, "Lowest f of a feasible point queried so far."),
+    Column(BEST_GAP, _OF_F, "f - f* of that point."),
+    Column(DUAL, "objective per constraint", "The first multipliers of h.", "rows, R, j"),
+    Column(DUAL_NORM, "objective per constraint", "||y||, of all multipliers."),
+    Column(VARIANCE, "as the gradient, squared", "Measured variance of the step's gradient estimate."),
+    Column(VARIANCE_PREDICTED, "as the gradient, squared", "What theory predicts of it as the radius goes to 0."),
+    Column(RESIDUAL, "as the constraints", "||A x - t - b|| with the slack t of a method that has one."),
+    Column(NORMAL_RESIDUAL, "as the gradient", "Smallest ||v|| over v in grad f + A^T y + N_X."),
+    Column(NEAR_STATIONARITY, "as the gradient", "Gradient of the Moreau envelope, if it is measured."),
+    Column(DUAL_RESETS, "resets", "Times that a bounded dual variable was set back."),
+    Column(REGRET, "hypergradient, squared", "Sum of squared projected hypergradients over the rounds."),
+    Column(AVERAGE_REGRET, "hypergradient, squared", "The regret over the number of rounds."),
+    Column(HYPERGRADIENT, "as the gradient", "||projected hypergradient|| of the last round."),
+    Column(INNER_ERROR, "as y", "||y_t - y*_t(x_t)|| of the last round."),
+    Column(SYSTEM_ERROR, "as v", "||v_t - v*_t(x_t)|| of the last round."),
+)
+"""Columns of every problem's and solver's traces; a problem adds its own in ``Problem.columns``."""
+
+FAMILIES = (
+    Column(CALLS_OF, "calls", "Calls of one kind that gave something else than joint values."),
+    Column(BOUND, "as the gradient, squared", "A published bound on the variance of the estimate."),
+)
+"""Columns of which there are several, by what their names begin with."""
+
+
+def column(name: str, problem: Problem | type[Problem] | None = None) -> Column | None:
+    """What is declared of a column, by its full name; None for an unknown one.
+
+    Parameters
+    ----------
+    name : str
+    problem : Problem, optional
+        Whose own columns are known too.
+    """
+    own = () if problem is None else problem.columns
+    exact = next((one for one in (*COLUMNS, *own) if one.name == name), None)
+    return exact or next((one._replace(name=name) for one in FAMILIES if name.startswith(one.name)), None)
