@@ -23,7 +23,7 @@ def evaluations(connection: Connection, run: str, spent: int, status: RunStatus)
     """
     # In order: what a run asked for again, after it had failed, stands behind what it replaces.
     query = select(EVALUATIONS.c.data).where(EVALUATIONS.c.run == run).order_by(EVALUATIONS.c.ordinal)
-    logged = ((ordinal, Entry.read(entry)) for row in connection.execute(query) for ordinal, *entry in unpack(row.data))
+    logged = (Entry.read(stored) for row in connection.execute(query) for stored in unpack(row.data))
     entries = {ordinal: entry for ordinal, entry in logged if ordinal + len(entry.x) > spent}
     if status is RunStatus.FAILED:
         last = max((ordinal for ordinal, entry in entries.items() if entry.whole), default=-1)

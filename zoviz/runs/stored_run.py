@@ -268,8 +268,8 @@ class StoredRun:
     def hits(self) -> list[Target]:
         """Targets with their first hits."""
         targets = build(self.settings["targets"], self.replicas)
-        for target, known in zip(targets, self._outcome["hits"] if self._outcome else [], strict=False):
-            target.iteration, target.calls, target.seconds = known
+        for target, hit in zip(targets, self._outcome["hits"] if self._outcome else [], strict=False):
+            target.recall(hit)
         return targets
 
     @property

@@ -140,7 +140,8 @@ def test_other_points_than_those_logged_are_refused() -> None:
 
 def test_an_entry_of_the_first_stores_is_read() -> None:
     x, f, h = np.zeros((1, 2)), np.ones(1), np.full((1, 3), 2.0)
-    entry = Entry.read([x, f, h, "why"])
+    entry = Entry.read((7, x, f, h, "why"))[1]
     np.testing.assert_array_equal(entry.values, [[1.0, 2.0, 2.0, 2.0]])
     assert (entry.note, entry.kind) == ("why", "")
-    assert Entry.read([*entry]) is not entry and Entry.read([*entry]).note == "why"
+    ordinal, same = Entry.read(entry.stored(7))
+    assert ordinal == 7 and same == entry and same.note == "why"

@@ -86,16 +86,15 @@ def _contents(worker: Worker) -> dict[str, Any]:
         "units": None if units is None else {"level": units.level, "f": units.f, "h": units.h, "width": units.width},
         "resolved": worker.resolved,
         "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
-        "hits": [{name: getattr(target, name) for name in _OF_A_HIT} for target in worker.targets],
+        "hits": [target.hit for target in worker.targets],
         "journal": [change._asdict() for change in worker.journal],
-        "script": len(worker.schedule),
+        "planned": len(worker.schedule),
         "notes": worker.notes,
         "memory": worker.problem.memory,
         "tally": None if worker.tally is None else worker.tally.memory,
     }
 
 
-_OF_A_HIT = ("iteration", "calls", "seconds")
 _OF_UNITS = ("level", "f", "h", "width")
 
 
@@ -121,8 +120,8 @@ def _of_version_1(kept: dict[str, Any]) -> dict[str, Any]:
         "oracle": legacy_names.oracle_progress(kept["oracle"]),
         "streams": {key: dict(zip(Mark._fields, mark, strict=True)) for key, mark in kept["streams"].items()},
         "units": None if units is None else dict(zip(_OF_UNITS, units, strict=True)),
-        "hits": [dict(zip(_OF_A_HIT, hit, strict=True)) for hit in kept["hits"]],
         "journal": [dict(zip(Change._fields, change, strict=True)) for change in kept["journal"]],
+        "planned": kept["script"],
     }
 
 
@@ -197,12 +196,12 @@ def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
     worker.state, worker.info, worker.resolved = kept["state"], kept["info"], kept["resolved"]
     if worker.tally is not None:
         worker.tally.recall(kept["tally"])
-    for target, hits in zip(worker.targets, kept["hits"], strict=True):
-        target.iteration, target.calls, target.seconds = (hits[name] for name in _OF_A_HIT)
+    for target, hit in zip(worker.targets, kept["hits"], strict=True):
+        target.recall(hit)
     worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
     for change in kept["journal"]:
         worker.journal.append(Change(**change))
-    worker.schedule = worker.schedule[len(worker.schedule) - kept["script"] :]
+    worker.schedule = worker.schedule[len(worker.schedule) - kept["planned"] :]
     worker.notes[:] = kept["notes"]
 
 

@@ -39,12 +39,19 @@ class Entry(NamedTuple):
         return bool(np.isfinite(self.values).all())
 
     @classmethod
-    def read(cls, fields: list[Any] | tuple[Any, ...]) -> Self:
-        """An entry from its stored fields; stores of version 1 hold x, f (k,), h (k, m) and the note."""
-        if len(fields) == 4 and isinstance(fields[3], str) and isinstance(fields[2], np.ndarray):
-            x, f, h, note = fields
-            return cls(x, np.concatenate([f[:, None], h], axis=1), note)
-        return cls(*fields)
+    def read(cls, stored: Mapping[str, Any] | tuple[Any, ...]) -> tuple[int, Self]:
+        """An ordinal and an entry from what is stored of both.
+
+        Stores of version 1 have no names, but the ordinal, x, f of shape (k,), h (k, m) and the note in this order.
+        """
+        if isinstance(stored, Mapping):
+            return stored["ordinal"], cls(**{name: stored[name] for name in cls._fields})
+        ordinal, x, f, h, note = stored
+        return ordinal, cls(x, np.concatenate([f[:, None], h], axis=1), note)
+
+    def stored(self, ordinal: int) -> dict[str, Any]:
+        """What ``read`` takes."""
+        return {"ordinal": ordinal, **self._asdict()}
 
 
 class Log:

@@ -93,6 +93,16 @@ class Target:
         self.seconds = np.full(replicas, np.nan)
 
     @property
+    def hit(self) -> dict[str, Array]:
+        """When it was hit, under names that stores hold."""
+        return {name: getattr(self, name) for name in ("iteration", "calls", "seconds")}
+
+    def recall(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
+        """Put back what ``hit`` was; in stores of version 1 these are three arrays in this order."""
+        named = hit if isinstance(hit, Mapping) else dict(zip(("iteration", "calls", "seconds"), hit, strict=True))
+        self.iteration, self.calls, self.seconds = named["iteration"], named["calls"], named["seconds"]
+
+    @property
     def hits(self) -> int:
         """Replicas that hit it so far."""
         return int(np.isfinite(self.iteration).sum())

@@ -138,7 +138,7 @@ def outcome(worker: Worker) -> bytes:
     names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
     shown: dict[str, Any] = {name: getattr(result, name) for name in names}
     shown["active"] = worker.oracle.active.copy()
-    shown["hits"] = [(target.iteration, target.calls, target.seconds) for target in worker.targets]
+    shown["hits"] = [target.hit for target in worker.targets]
     shown |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "memory": worker.problem.memory}
     return pack(shown | {"message": result.message})
 

@@ -96,7 +96,7 @@ def write_paid(connection: Connection, run: str, paid: Sequence[tuple[int, Entry
     """The evaluations on a list that may grow meanwhile, in one row; how many."""
     now = list(paid)
     if now:
-        packed = pack([(ordinal, *entry) for ordinal, entry in now])
+        packed = pack([entry.stored(ordinal) for ordinal, entry in now])
         ordinal = min(ordinal for ordinal, _ in now)
         connection.execute(insert(EVALUATIONS).values(run=run, ordinal=ordinal, **sealed(packed)))
     return len(now)
