@@ -134,7 +134,7 @@ def test_a_killed_program_s_run_is_resumed(begin: Any, tmp_path: Path) -> None:
     assert code == 0, err
     expected, told = json.loads(whole[1]), json.loads(out)
     assert told["id"] == record.id
-    for name in ("x", "fun", "calls", "best_value", "iterations"):
+    for name in ("x", "fun", "calls", "best_fun", "iterations"):
         np.testing.assert_array_equal(told[name], expected[name], err_msg=name)
     launches = [len((tmp_path / name).read_text().splitlines()) for name in ("whole", "broken")]
     assert launches[0] <= launches[1] <= launches[0] + 1, "one was in flight"

@@ -21,7 +21,7 @@ from zoviz.runs.engine.trace import Snapshot, Trace
 SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}
 OWN = [name for name, cls in SOLVERS.items() if cls.checkpointable]
-FIELDS = ("x", "fun", "maxcv", "success", "nfev", "multipliers", "best_feasible", "best_value", "failures")
+FIELDS = ("x", "fun", "maxcv", "success", "calls", "multipliers", "best_x", "best_fun", "failures")
 """What is compared of two results."""
 PROBLEMS: dict[str, Callable[[], Problem]] = {
     "exact": lambda: NonconvexQCQP(n=6),

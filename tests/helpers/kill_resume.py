@@ -39,7 +39,7 @@ while [ -e "$4" ] && [ "$(wc -l < "$3")" -gt "$(cat "$4")" ]; do sleep 0.02; don
 awk '{ x[NR] = $1 } END { printf "%.17g\\n%.17g\\n%.17g\\n",
     (x[1] - 2)^2 + (x[2] - 1)^2, x[1] + x[2] - 2, x[1]^2 - x[2] }' "$1" > "$2"
 """
-FIELDS = ("x", "fun", "maxcv", "multipliers", "best_feasible", "best_value", "calls", "failures")
+FIELDS = ("x", "fun", "maxcv", "multipliers", "best_x", "best_fun", "calls", "failures")
 
 
 class Setting(NamedTuple):

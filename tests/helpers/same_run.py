@@ -9,7 +9,7 @@ import numpy as np
 
 def assert_same_course(one: Any, other: Any) -> None:
     """The same iterates, counts and rows, but for the clock."""
-    names = ("x", "fun", "maxcv", "multipliers", "best_feasible", "best_value", "calls", "failures", "message", "nit")
+    names = ("x", "fun", "maxcv", "multipliers", "best_x", "best_fun", "calls", "failures", "message", "nit")
     for name in names:
         np.testing.assert_array_equal(getattr(one.result, name), getattr(other.result, name), err_msg=name)
     for left, right in ((one.trace, other.trace), (one.path, other.path)):

@@ -25,9 +25,9 @@ def test_everything_reported_is_in_the_users_units() -> None:
     result = run.result
     np.testing.assert_allclose(result.fun, problem.objective(result.x), rtol=1e-9)
     violation = np.linalg.norm(np.maximum(problem.constraints(result.x), 0.0), axis=1)
-    np.testing.assert_allclose(result.maxcv, violation, rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(result.best_value, problem.objective(result.best_feasible), rtol=1e-9)
-    assert (problem.constraints(result.best_feasible) <= 1e-6).all() and result.success.all()
+    np.testing.assert_allclose(result.violation, violation, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(result.best_fun, problem.objective(result.best_x), rtol=1e-9)
+    assert (problem.constraints(result.best_x) <= 1e-6).all() and result.success.all()
     np.testing.assert_allclose(run.trace["gap"], run.trace["objective"] - 1e8, rtol=1e-9)
     np.testing.assert_allclose(run.trace["best_gap"], run.trace["best_objective"] - 1e8, rtol=1e-9)
     np.testing.assert_array_equal(run.trace["dual"][-1], result.multipliers)

@@ -37,7 +37,7 @@ for problem in (LoadTracking(n=10), NonconvexQCQP(n=10)):
     result = run.wait()
     assert [change.name for change in run.journal] == ["penalty"]
     first, last = run.trace["gap"][0], run.trace["gap"][-1]
-    print(type(problem).__name__, np.abs(first).mean(), np.abs(last).mean(), result.maxcv.max())
+    print(type(problem).__name__, np.abs(first).mean(), np.abs(last).mean(), result.violation.max())
     assert np.abs(last).mean() < 0.2 * np.abs(first).mean()
     assert np.array_equal(run.replay().run().x, result.x)
     assert np.isfinite(run.trace["variance_predicted"][-1]).all()

@@ -65,7 +65,7 @@ def test_all_forms_of_a_black_box_agree(solver: Solver, iterations: int) -> None
         np.testing.assert_array_equal(result.calls, expected.calls)
     if isinstance(solver, ZOCEG):
         np.testing.assert_allclose(expected.x, 1.0, atol=0.02)
-        np.testing.assert_allclose(expected.best_value, 1.0, atol=0.05)
+        np.testing.assert_allclose(expected.best_fun, 1.0, atol=0.05)
 
 
 def test_one_constraint_may_be_a_number() -> None:

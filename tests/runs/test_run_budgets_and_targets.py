@@ -38,7 +38,7 @@ def test_budget_of_calls_is_never_exceeded(solver: type[Solver], budget: int) ->
     run = small(solver=solver(), calls=budget)
     result = run.run()
     assert result.status == "finished" and f"budget of {budget} oracle calls is spent" in result.message
-    assert (result.calls <= budget).all() and (result.nfev == result.calls).all()
+    assert (result.calls <= budget).all()
     assert run.progress.calls <= budget
     whole = small(solver=solver(), iterations=result.nit)
     np.testing.assert_array_equal(whole.run().x, result.x)

@@ -103,8 +103,8 @@ def test_no_feasible_point_is_said() -> None:
     problem = BlackBox(lambda x: float(x @ x), lambda x: 1.0 + float(x @ x), bounds=[(-1, 1)] * 2)
     result = Run(problem=problem, solver=ZOCEG(), replicas=1, iterations=20).run()
     assert "No feasible point was found." in result.message
-    assert not result.success.any() and np.isnan(result.best_value).all() and np.isnan(result.best_feasible).all()
-    assert (result.maxcv > 0).all()
+    assert not result.success.any() and np.isnan(result.best_fun).all() and np.isnan(result.best_x).all()
+    assert (result.violation > 0).all()
 
 
 # --- measures that raise ----------------------------------------------------------------------------------------------

@@ -17,19 +17,19 @@ def test_result_fields() -> None:
     problem = qcqp()
     run = Run(problem=problem, solver=ZOSPLM(), replicas=3, iterations=200, seed=5)
     result = run.run()
-    assert result.x.shape == result.best_feasible.shape == (3, 8) and result.multipliers.shape == (3, 1)
-    for name in ("fun", "maxcv", "success", "nfev", "calls", "best_value", "failures"):
+    assert result.x.shape == result.best_x.shape == (3, 8) and result.multipliers.shape == (3, 1)
+    for name in ("fun", "violation", "maxcv", "success", "calls", "best_fun", "failures"):
         assert getattr(result, name).shape == (3,), name
     assert result.seed == 5 and result.trace is run.trace and result.nit == 200
     value = problem.evaluate(result.x)
     np.testing.assert_allclose(result.fun, value.f)
-    np.testing.assert_allclose(result.maxcv, np.maximum(value.h[:, 0], 0.0))
-    best = problem.evaluate(result.best_feasible)
-    np.testing.assert_allclose(best.f, result.best_value, rtol=1e-9)
-    assert (best.h <= run.tolerance + 1e-9).all() and result.success.all()
-    assert (problem.domain.distance(result.best_feasible) <= run.tolerance).all()
+    np.testing.assert_allclose(result.violation, np.maximum(value.h[:, 0], 0.0))
+    best = problem.evaluate(result.best_x)
+    np.testing.assert_allclose(best.f, result.best_fun, rtol=1e-9)
+    assert (best.h <= run.tolerance + 1e-9).all() and (result.success == (result.maxcv <= run.tolerance)).all()
+    assert (problem.domain.distance(result.best_x) <= run.tolerance).all()
     assert "feasible point" not in result.message
-    np.testing.assert_array_equal(run.trace["best_objective"][-1], result.best_value)
+    np.testing.assert_array_equal(run.trace["best_objective"][-1], result.best_fun)
 
 
 # --- one public solver, many runs; noise ------------------------------------------------------------------------------

@@ -32,12 +32,12 @@ def test_a_finished_run_is_read_back_whole(store: Store, small: Small, same_trac
         "x",
         "fun",
         "maxcv",
+        "violation",
         "success",
         "multipliers",
-        "best_feasible",
-        "best_value",
+        "best_x",
+        "best_fun",
         "calls",
-        "nfev",
         "failures",
     ):
         np.testing.assert_array_equal(getattr(stored.result, name), getattr(result, name), err_msg=name)
@@ -50,8 +50,8 @@ def test_a_finished_run_is_read_back_whole(store: Store, small: Small, same_trac
     assert stored.problem.n == 5 and stored.solver.primal_step is None
     record = stored.record
     assert (record.label, record.study, record.status, record.iterations) == ("the first", "one", "finished", 300)
-    assert record.objective == pytest.approx(result.fun.mean()) and record.violation == result.maxcv.max()
-    assert record.best_value == result.best_value.min() and record.calls == run.progress.calls
+    assert record.objective == pytest.approx(result.fun.mean()) and record.violation == result.violation.max()
+    assert record.best_value == result.best_fun.min() and record.calls == run.progress.calls
 
 
 def test_a_run_is_in_the_store_while_it_goes_on(store: Store, small: Small, until: Callable[..., None]) -> None:
@@ -62,7 +62,7 @@ def test_a_run_is_in_the_store_while_it_goes_on(store: Store, small: Small, unti
         run.set({"primal_step": 0.9 * run.resolved["primal_step"]})
         until(lambda: len(store.load(run.id).journal) == 1)
         assert store.load(run.id).journal[0] == run.journal[0]
-        until(lambda: np.isfinite(store.load(run.id).result.best_value).all())
+        until(lambda: np.isfinite(store.load(run.id).result.best_fun).all())
         assert store.load(run.id).result.message == "The run is running."
         run.pause()
         until(lambda: store.load(run.id).status == "paused")
@@ -98,9 +98,9 @@ def test_a_long_run_keeps_a_bounded_trace(
     store: Store, small: Small, same_trace: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Thinned many times while it is being stored: what comes back is what the run itself has in the end."""
+    from zoviz.runs import stored_run
     from zoviz.runs.engine import worker
     from zoviz.runs.engine.trace import Trace
-    from zoviz.runs.storage import stored_run
 
     monkeypatch.setattr(worker, "Trace", lambda capacity=32: Trace(min(capacity, 32)))
     monkeypatch.setattr(stored_run, "CAPACITY", 32)

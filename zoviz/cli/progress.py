@@ -103,19 +103,19 @@ def report(run: Run, as_json: bool, interrupted: bool, kept: str | None) -> int:
     if run.error is not None:
         say(run.message)
     result = run.result
-    feasible = bool(np.isfinite(result.best_value).any())
-    best = int(np.nanargmin(result.best_value)) if feasible else None
+    feasible = bool(np.isfinite(result.best_fun).any())
+    best = int(np.nanargmin(result.best_fun)) if feasible else None
     if as_json:
         show(_document(run, best))
     else:
         if run.error is None:
             print(result.message)
         print(f"objective  {_spread(result.fun)}")
-        print(f"violation  {_spread(result.maxcv)}")
+        print(f"violation  {_spread(result.violation)}")
         if best is not None:
-            point = " ".join(number(x) for x in result.best_feasible[best][:12])
+            point = " ".join(number(x) for x in result.best_x[best][:12])
             print(
-                f"best feasible  {number(result.best_value[best], 10)} at {point}{' ...' * (run.problem.domain.n > 12)}"
+                f"best feasible  {number(result.best_fun[best], 10)} at {point}{' ...' * (run.problem.domain.n > 12)}"
             )
         seconds = run.progress.seconds
         print(f"{int(result.calls.max()):,} calls x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
@@ -153,10 +153,11 @@ def _document(run: Run, best: int | None) -> dict[str, Any]:
         "calls": result.calls,
         "failures": result.failures,
         "fun": result.fun,
+        "violation": result.violation,
         "maxcv": result.maxcv,
         "success": result.success,
-        "best_value": None if best is None else result.best_value[best],
-        "best_feasible": None if best is None else result.best_feasible[best],
+        "best_fun": None if best is None else result.best_fun[best],
+        "best_x": None if best is None else result.best_x[best],
         "x": result.x,
         "hits": {f"{target.metric} {target.threshold:g}": target.calls for target in run.hits},
         "parameters": dict(run.parameters),

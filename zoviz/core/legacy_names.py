@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 CLASSES: Mapping[str, str] = {}
 """Classes and functions of zoviz that were renamed: the name that stores hold, and today's."""
 
@@ -143,3 +145,23 @@ def first_path(name: str) -> str:
 def oracle_progress(stored: Mapping[str, Any]) -> dict[str, Any]:
     """What a first checkpoint holds of an oracle, as ``Oracle.snapshot`` tells it."""
     return {ORACLE.get(name, name): value for name, value in stored.items() if name not in _OF_THE_PROBLEM}
+
+
+def outcome(stored: Mapping[str, Any], tolerance: float) -> Mapping[str, Any]:
+    """What the first stores hold of a result, in today's names.
+
+    Their ``maxcv`` was the norm of the violation; the largest component is known where that is 0, and NaN else. Their
+    ``success`` was about the best point, not about x.
+    """
+    if "best_feasible" not in stored:
+        return stored
+    norm = stored["maxcv"]
+    finite = np.isfinite(stored["x"]).all(axis=1) & np.isfinite(stored["fun"])
+    return {
+        **stored,
+        "violation": norm,
+        "maxcv": np.where(norm == 0.0, 0.0, np.nan),
+        "success": stored["success"] & finite & (norm <= tolerance),
+        "best_x": stored["best_feasible"],
+        "best_fun": stored["best_value"],
+    }

@@ -228,8 +228,8 @@ class Task:
 
 def _leader(result: Result) -> int:
     """The replica with the best feasible point, else the one that violates least now."""
-    if np.isfinite(result.best_value).any():
-        return int(np.nanargmin(result.best_value))
+    if np.isfinite(result.best_fun).any():
+        return int(np.nanargmin(result.best_fun))
     return int(np.argmin(np.where(np.isfinite(result.maxcv), result.maxcv, np.inf)))
 
 

@@ -132,10 +132,11 @@ def dataset(run: ExportedRun) -> Any:
 _OUTCOME = {
     "x": ("replica", "variable"),
     "fun": ("replica",),
+    "violation": ("replica",),
     "maxcv": ("replica",),
     "multipliers": ("replica", "constraint"),
-    "best_feasible": ("replica", "variable"),
-    "best_value": ("replica",),
+    "best_x": ("replica", "variable"),
+    "best_fun": ("replica",),
     "calls": ("replica",),
     "failures": ("replica",),
 }

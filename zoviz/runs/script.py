@@ -104,7 +104,7 @@ def script(run: Run | StoredRun) -> str:
     }
     arguments = "".join(f", {name}={speller.spell(value)}" for name, value in changed.items())
     lines += [")", f"run = Run(problem, solver, schedule=schedule{arguments})", "result = run.run()"]
-    lines += ["print(result.message)", 'print("objective", result.fun)', 'print("violation", result.maxcv)']
+    lines += ["print(result.message)", 'print("objective", result.fun)', 'print("violation", result.violation)']
     head = ['"""Repeats a run of zoviz, its steering included: (iteration, calls, seconds, name, old, new)."""', ""]
     if speller.missing:
         head += [f"# Replace {_MISSING} by your own functions ({', '.join(speller.missing)}).", ""]

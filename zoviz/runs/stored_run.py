@@ -18,7 +18,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume
 from zoviz.runs.engine.checkpoint import Kept, points
 from zoviz.runs.engine.journal import Change, Journal
-from zoviz.runs.engine.result import Result
+from zoviz.runs.engine.result import OUTCOME, Result
 from zoviz.runs.engine.spec import FREE, RunSpec
 from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
@@ -293,15 +293,14 @@ class StoredRun:
         """
         if not self.has_iterate:
             raise ZovizError(f"The run {self.id[:8]} has no iterate yet (it is {self.status}). {self.message}".rstrip())
-        names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
-        values: Mapping[str, Any] = {name: np.array(self._outcome[name]) for name in names}
+        stored = legacy_names.outcome(self._outcome, self.settings["tolerance"])
+        values: Mapping[str, Any] = {name: np.array(stored[name]) for name in OUTCOME}
         message = self._outcome["message"] if self.status.ended else f"The run is {self.status}."
         return Result(
             **values,
             status=self.status,
             message=message,
             nit=int(self._outcome["iteration"]),
-            nfev=values["calls"].copy(),
             seed=self.seed,
             trace=self.trace,
         )

@@ -11,7 +11,7 @@ from zoviz.core.errors import MissingExtra
 from zoviz.runs.store import Store
 from zoviz.studies.cell import Cell
 
-MEASURES = ("objective", "violation", "best_value", "calls", "failures", "iterations", "seconds")
+MEASURES = ("objective", "violation", "best_fun", "calls", "failures", "iterations", "seconds")
 """The columns of numbers that stand before those of first hits."""
 
 
@@ -44,8 +44,8 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "status": stored.status,
                     "success": bool(result.success[r]),
                     "objective": float(result.fun[r]),
-                    "violation": float(result.maxcv[r]),
-                    "best_value": float(result.best_value[r]),
+                    "violation": float(result.violation[r]),
+                    "best_fun": float(result.best_fun[r]),
                     "calls": int(result.calls[r]),
                     "failures": int(result.failures[r]),
                     "iterations": result.nit,

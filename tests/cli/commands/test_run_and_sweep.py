@@ -26,7 +26,7 @@ def test_run_is_stored_and_told(zoviz: Callable[..., Told], folder: Path) -> Non
         assert stored.solver.estimator.smoothing_radius == 1e-4 and stored.problem.n == 5
         assert whole["hits"] == {"gap 1e+09": stored.hits[0].calls.tolist()}
     plain = zoviz("run", *SMALL, "primal_step=1e-3", "estimator.smoothing_radius=1e-4")
-    assert f"best feasible  {whole['best_value']:.10g} at" in plain.out
+    assert f"best feasible  {whole['best_fun']:.10g} at" in plain.out
     assert " in " in plain.out.splitlines()[-1] and plain.out.splitlines()[-1].endswith("zoviz.db")
 
 
@@ -44,7 +44,7 @@ def test_no_store_keeps_nothing(zoviz: Callable[..., Told], folder: Path) -> Non
 def test_the_readme_s_beam_in_one_line(zoviz: Callable[..., Told]) -> None:
     told = zoviz("run", "beam_module:problem", "ZOCEG", "--calls", "3000", "--quiet", "--json")
     assert told.code == FINE, told.err
-    assert told.json["best_value"] == pytest.approx(1.34, abs=2e-3)
+    assert told.json["best_fun"] == pytest.approx(1.34, abs=2e-3)
     again = zoviz("replay", told.json["id"][:8], "--trust", "beam_module", "--quiet", "--json")
     assert again.json["x"] == told.json["x"]
     refused = zoviz("replay", told.json["id"][:8], "--quiet")
@@ -53,7 +53,7 @@ def test_the_readme_s_beam_in_one_line(zoviz: Callable[..., Told]) -> None:
 
 def test_no_feasible_point_and_a_failing_function_have_codes(zoviz: Callable[..., Told]) -> None:
     outside = zoviz("run", "beam_module:problem", "ZOSPLM", "--iterations", "1", "--quiet", "--json", "x0=[1,1,1,1,1]")
-    assert outside.code == INFEASIBLE and outside.json["best_value"] is None
+    assert outside.code == INFEASIBLE and outside.json["best_fun"] is None
     failed = zoviz("run", "beam_module:failing", "ZOSPLM", "--calls", "50", "--quiet", "--json")
     assert failed.code == FAILED and failed.json["status"] == "failed" and "licence server" in failed.err
 
@@ -63,8 +63,8 @@ def test_a_program(command: str, zoviz: Callable[..., Told]) -> None:
     options = ["--bounds", "0:2*2", "--constraints", "1", "--calls", "12", "--quiet", "--json"]
     told = zoviz("run", "--exe", f"{sys.executable} {command}", *options, "SLSQP")
     assert told.code == FINE, told.err
-    best = np.array(told.json["best_feasible"])
-    assert told.json["best_value"] == np.square(best - 1).sum() < 0.1 and best.sum() >= 1.5
+    best = np.array(told.json["best_x"])
+    assert told.json["best_fun"] == np.square(best - 1).sum() < 0.1 and best.sum() >= 1.5
     assert max(told.json["calls"]) <= 12
     refused = zoviz("replay", told.json["id"], "--quiet", "--json")
     assert refused.code == MISUSED and "--trust" in refused.err

@@ -86,7 +86,7 @@ def test_a_run_with_hangs_ends(functions: ModuleType) -> None:
     problem = BlackBox(functions.hangs, bounds=BOX, x0=[0.49, 0.5], timeout=0.3, workers=2, **UNSCALED)
     solver = ZOCEG(primal_step=0.2, dual_step=0.2, dual_cap=1.0)
     result = Run(problem=problem, solver=solver, replicas=1, iterations=20).run()
-    assert result.status == "finished" and result.failures[0] >= 1 and result.best_value[0] < 1e-4
+    assert result.status == "finished" and result.failures[0] >= 1 and result.best_fun[0] < 1e-4
 
 
 def test_counting_constraints_does_not_hang(functions: ModuleType) -> None:

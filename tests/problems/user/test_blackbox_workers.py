@@ -43,7 +43,7 @@ def test_workers_give_what_a_single_thread_gives(crew: str, functions: ModuleTyp
     mine = result(workers)
     if isinstance(workers, Executor):
         workers.shutdown()
-    for name in ("x", "fun", "best_value", "calls", "failures"):
+    for name in ("x", "fun", "best_fun", "calls", "failures"):
         np.testing.assert_array_equal(getattr(mine, name), getattr(expected, name), err_msg=name)
     assert alive() == 0, "a run that has ended lets its processes go"
 

@@ -132,14 +132,14 @@ def test_the_optimum_of_known_problems_with_the_rules_own_values(cls: type[Exter
     slow = {"models": False} if cls is NOMAD else {}
     run = Run(problem=BlackBox(scaled=False), solver=cls(**slow), replicas=2, calls=350 if cls is NOMAD else 700)
     result = run.run()
-    np.testing.assert_allclose(result.best_value, 1.0, atol=1e-3 if cls is NOMAD else 1e-4)
-    np.testing.assert_allclose(result.fun, result.best_value, atol=1e-5)
+    np.testing.assert_allclose(result.best_fun, 1.0, atol=1e-3 if cls is NOMAD else 1e-4)
+    np.testing.assert_allclose(result.fun, result.best_fun, atol=1e-5)
     qcqp = NonconvexQCQP(n=2 if cls is NOMAD else 4, seed=2)
     run = Run(problem=qcqp, solver=cls(**slow), replicas=2, calls=200 if cls is NOMAD else 1500)
     result = run.run()
     optimum = qcqp.known_optimum
     np.testing.assert_allclose(result.fun - optimum.value, 0.0, atol=2e-3)
-    assert (result.maxcv <= 1e-6).all() and result.success.all()
+    assert (result.violation <= 1e-6).all() and result.success.all()
     if cls in (SLSQP, TrustConstr, CMAES):
         np.testing.assert_allclose(result.multipliers, np.broadcast_to(optimum.multipliers, (2, 1)), rtol=0.05)
     else:
@@ -199,4 +199,4 @@ def test_a_coordinate_that_the_bounds_fix_stays_where_it_is(cls: type[ExternalSo
         x0=[0.3, 0.5, 0.6],
     )
     result = Run(problem=problem, solver=cls(**FIXED[cls]), replicas=2, calls=200).run()
-    assert np.all(result.x[:, 1] == 0.5) and result.best_value == pytest.approx(0.375, abs=0.02)
+    assert np.all(result.x[:, 1] == 0.5) and result.best_fun == pytest.approx(0.375, abs=0.02)

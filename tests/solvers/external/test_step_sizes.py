@@ -63,7 +63,7 @@ def test_the_longer_step_tells_slopes_from_noise() -> None:
             assert run.resolved["difference"] > 0.2 * width
         optimum = problem.known_optimum
         price = optimum.multipliers[0]
-        loss[name] = (result.fun - optimum.value + price * result.maxcv) / abs(optimum.value)
+        loss[name] = (result.fun - optimum.value + price * result.violation) / abs(optimum.value)
     assert np.median(loss["rule"]) < 0.5 * np.median(loss["tenth"]), loss
 
 
@@ -91,7 +91,7 @@ def test_nomad_at_many_variables_gets_on() -> None:
     run = Run(problem=problem, solver=NOMAD(), replicas=2, calls=400)
     result = run.run()
     outside = run.trace.snapshot().columns["violation"]
-    assert (result.calls == 400).all() and (result.maxcv < 0.7 * outside[0]).all()
+    assert (result.calls == 400).all() and (result.violation < 0.7 * outside[0]).all()
 
 
 @SCIPY
@@ -100,7 +100,7 @@ def test_trust_constr_solves_what_it_cannot_when_it_is_kept_in_the_box() -> None
     problem, outside = instance(1, 100, False), {}
     for kept in (False, True):
         run = Run(problem=problem, solver=TrustConstr(keep_feasible=kept), replicas=2, calls=1500)
-        outside[kept] = run.run().maxcv
+        outside[kept] = run.run().violation
     assert (outside[False] < 1.0).all() and (outside[True] > 10.0).all(), outside
 
 

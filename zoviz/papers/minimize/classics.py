@@ -128,7 +128,7 @@ def score(name: str, extras: bool, reference: Known) -> Score:
     seconds = time.perf_counter() - started
     violation = scaled_violation(problem, result.x, x0)
     return Score(
-        name, problem.n, problem.m, result.nfev, result.method, float(result.fun), violation, reference, seconds
+        name, problem.n, problem.m, result.calls, result.method, float(result.fun), violation, reference, seconds
     )
 
 

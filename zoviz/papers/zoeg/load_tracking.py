@@ -137,9 +137,9 @@ def solve(
     return Outcome(
         hits=tuple(np.where(np.isnan(hit.calls), np.inf, hit.calls) for hit in run.hits),
         error=np.abs(result.fun - optimum) / abs(optimum),
-        violation=result.maxcv,
-        loss=(result.fun - optimum + price * result.maxcv) / abs(optimum),
-        best=np.nan_to_num(np.abs(result.best_value - optimum) / abs(optimum), nan=np.inf),
+        violation=result.violation,
+        loss=(result.fun - optimum + price * result.violation) / abs(optimum),
+        best=np.nan_to_num(np.abs(result.best_fun - optimum) / abs(optimum), nan=np.inf),
         calls=result.calls,
         message=result.message,
         seconds=time.perf_counter() - started,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,20 +26,23 @@ class Result:
         The reported iterate.
     fun : Array, shape (R,)
         Its objective; exact where the problem is analytic.
+    violation : Array, shape (R,)
+        Its constraint violation, the Euclidean norm ||[h]_+||.
     maxcv : Array, shape (R,)
-        Its constraint violation ||[h]_+||.
+        Its largest constraint violation, max(0, h_1, ..., h_m), which the tolerance is for.
     success : ndarray of bool, shape (R,)
-        Whether a feasible point was found (where values tell) and the replica was not frozen.
+        Whether x is feasible: x, fun and maxcv are finite, maxcv is within the tolerance, the values are known to be
+        those at x, and the replica was not frozen.
     status : RunStatus
     message : str
         How the run ended; says so where no feasible point was found.
     nit : int
-    nfev, calls : ndarray of int, shape (R,)
-        Joint oracle calls (both names).
+    calls : ndarray of int, shape (R,)
+        Joint oracle calls.
     multipliers : Array, shape (R, m)
-    best_feasible : Array, shape (R, n)
+    best_x : Array, shape (R, n)
         Best feasible point among all that were queried, NaN where there is none.
-    best_value : Array, shape (R,)
+    best_fun : Array, shape (R,)
         Its objective, NaN where there is none.
     failures : ndarray of int, shape (R,)
         Non-finite values that the black box returned.
@@ -48,20 +51,25 @@ class Result:
     polished : Array, shape (R, n), or None
         What the solver made of its iterates once, at the end (``Solver.polish``), by calls that are counted; None where
         it does no such thing, the run has not ended, or its budget was spent.
+
+    Notes
+    -----
+    Where values cost calls and ``x`` is an average of iterates, ``fun``, ``violation`` and ``maxcv`` are those of the
+    last iterate: ``message`` says so, and ``success`` is False, as nothing is known of x itself.
     """
 
     x: Array
     fun: Array
+    violation: Array
     maxcv: Array
     success: np.ndarray
     status: RunStatus
     message: str
     nit: int
-    nfev: np.ndarray
     calls: np.ndarray
     multipliers: Array
-    best_feasible: Array
-    best_value: Array
+    best_x: Array
+    best_fun: Array
     failures: np.ndarray
     seed: int
     trace: Trace
@@ -83,21 +91,26 @@ def summarise(worker: Worker) -> Result:
         message += f" {worker.problem.mishap}" if worker.problem.mishap else ""
     remark = worker.solver.remark(state)
     message += f" {remark}" if remark else ""
+    maxcv, measured_at_x = _largest(worker)
+    if not measured_at_x.all():
+        message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
     x, dual = worker.solver.output(state), worker.solver.iterate(state).dual
     y = np.empty((found.size, 0)) if dual is None else dual
+    success = measured_at_x & np.isfinite(x).all(axis=1) & np.isfinite(measured["objective"])
+    success &= maxcv <= worker.tolerance  # NaN is not
     return Result(
         x=x if units is None else units.point(x),
         fun=measured["objective"],
-        maxcv=measured.get("violation", np.zeros(found.size)),
-        success=(found | worker.problem.stochastic) & oracle.active,
+        violation=measured.get("violation", np.zeros(found.size)),
+        maxcv=maxcv,
+        success=success & oracle.active,
         status=worker.status,
         message=message,
         nit=worker.iteration,
-        nfev=oracle.calls.copy(),
         calls=oracle.calls.copy(),
         multipliers=y if units is None or not y.shape[1] else units.dual(y),
-        best_feasible=oracle.best_x.copy(),
-        best_value=np.where(found, oracle.best_f, np.nan),
+        best_x=oracle.best_x.copy(),
+        best_fun=np.where(found, oracle.best_f, np.nan),
         failures=oracle.failures.copy(),
         seed=worker.streams.seed,
         trace=worker.trace,
@@ -114,6 +127,24 @@ def _measured(worker: Worker) -> dict[str, Array]:
             raise
         unknown = np.full(worker.oracle.calls.shape, np.nan)
         return {"objective": unknown, "violation": unknown.copy()}
+
+
+def _largest(worker: Worker) -> tuple[Array, np.ndarray]:
+    """The largest violation (R,) at the point that is measured, and whether that is the reported one, (R,) of bool."""
+    problem, solver, units = worker.seen, worker.solver, worker.oracle.units
+    iterate, x = solver.iterate(worker.state), solver.output(worker.state)
+    same = np.ones(len(x), dtype=bool)
+    try:
+        if problem.analytic or iterate.value is None:
+            h = problem.evaluate(x).h if problem.m else np.empty((len(x), 0))
+        else:
+            h, same = iterate.value.h, (iterate.x == x).all(axis=1)
+    except Exception:
+        if worker.error is None:
+            raise
+        return np.full(len(x), np.nan), same
+    h = h if units is None else h * units.h
+    return h.max(axis=1, initial=0.0), same
 
 
 class OptimizeResult(dict[str, Any]):
@@ -136,3 +167,9 @@ class OptimizeResult(dict[str, Any]):
     def __repr__(self) -> str:
         width = max(map(len, self), default=0)
         return "\n".join(f"{name:>{width}}: {value!r:.200}" for name, value in self.items())
+
+
+OUTCOME = tuple(
+    one.name for one in fields(Result) if one.name not in ("status", "message", "nit", "seed", "trace", "polished")
+)
+"""Names of a result's arrays, which have a replica axis and are stored."""

@@ -17,7 +17,7 @@ import psutil
 from zoviz.core.binary import pack
 from zoviz.runs.engine import columns
 from zoviz.runs.engine.checkpoint import capture
-from zoviz.runs.engine.result import summarise
+from zoviz.runs.engine.result import OUTCOME, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.worker import Worker
@@ -135,8 +135,7 @@ def snapshots(worker: Worker) -> dict[str, bytes]:
 def outcome(worker: Worker) -> bytes:
     """What a reader of a stored run is shown of its present state, and what a problem made again is to recall."""
     result = summarise(worker)
-    names = ("x", "fun", "maxcv", "success", "multipliers", "best_feasible", "best_value", "calls", "failures")
-    shown: dict[str, Any] = {name: getattr(result, name) for name in names}
+    shown: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
     shown["active"] = worker.oracle.active.copy()
     shown["hits"] = [target.hit for target in worker.targets]
     shown |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "memory": worker.problem.memory}

@@ -62,7 +62,7 @@ def test_lines_are_those_that_a_method_has(bilevel: dict[str, Run]) -> None:
     named = Accuracy().series({"accuracy": np.ones((1, 1)), "test_accuracy": np.ones((1, 1)), "calls": np.ones((1, 1))})
     assert [(line.column, line.label) for line in named] == [("accuracy", "all"), ("test_accuracy", "test")]
     assert "violation" not in columns["SOGD"] and "best_objective" not in columns["SOGD"]
-    assert (bilevel["SOGD"].result.maxcv == 0.0).all() and bilevel["SOGD"].result.success.all()
+    assert (bilevel["SOGD"].result.violation == 0.0).all() and bilevel["SOGD"].result.success.all()
 
 
 @pytest.mark.parametrize("axis", ["iteration", "calls", "seconds"])
