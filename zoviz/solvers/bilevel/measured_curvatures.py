@@ -12,7 +12,13 @@ from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import BilevelConstants
 
 _DIRECTIONS, _POWERS, _STEP = 8, 8, 1e-2
-"""Directions of differences, power iterations, and length of the differences' steps."""
+"""Directions of differences, power iterations, and length of the differences' steps (chosen by us)."""
+_MARGIN = 3.0
+"""How much larger than the mean curvatures along a few directions the largest one is taken to be (chosen by us)."""
+_LEAST_CONVEXITY = 1e-3
+"""Share of L_g that mu_g is at least taken to be: where a difference shows none, noise or round-off hid it."""
+_SYSTEM_MARGIN = 10.0
+"""How much longer than a first solution the system's may become (chosen by us)."""
 
 
 def measured_bilevel_constants(
@@ -36,16 +42,16 @@ def measured_bilevel_constants(
     f_bend_x = np.abs(_second(lambda x: rounds.outer(x, _spread(y0, x)), x0, in_x)).mean(axis=1)
     f_slope = _first(lambda y: rounds.outer(_spread(x0, y), y), y0, in_y) * np.sqrt(d)
     mixed = _mixed(rounds, x0, y0, in_x, in_y) * np.sqrt(n * d)
-    largest = 3.0 * bends.max(axis=1)
+    largest = _MARGIN * bends.max(axis=1)
     if first_order:
-        largest = np.maximum(largest / 3.0, _power(rounds, x0, y0, in_y[:, 0]))
+        largest = np.maximum(largest / _MARGIN, _power(rounds, x0, y0, in_y[:, 0]))
     found = np.stack([largest, bends.min(axis=1), f_bend, f_bend_x, f_slope, mixed])
     good = np.flatnonzero(np.isfinite(found).all(axis=0))
     found = found[:, good[0]] if good.size else np.ones(len(found))
     curvature = float(found[0]) or 1.0
-    convexity = float(np.clip(found[1], 1e-3 * curvature, curvature))
+    convexity = float(np.clip(found[1], _LEAST_CONVEXITY * curvature, curvature))
     outer = float(found[3] + found[2] * (found[5] / convexity) ** 2) or curvature
-    size = float(max(10.0 * found[4] / convexity, 1.0))
+    size = float(max(_SYSTEM_MARGIN * found[4] / convexity, 1.0))
     calls = oracle.spent - before
     return BilevelConstants(curvature, convexity, outer, size, provenance=Provenance.MEASURED, calls=calls)
 

@@ -12,6 +12,14 @@ from zoviz.core.types import Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.external.base import ExternalSolver
 
+_FIRST_SHARE, _LARGEST_SHARE = 0.1, 0.4
+"""The first radius over the box's width, and the most that noise may raise it to: from the middle of the box a step of
+that length stays inside (chosen by us)."""
+_LAST_SHARE, _ROOM_TO_SHRINK = 1e-6, 0.5
+"""The last radius over the width, and the most that noise may raise it to over the first (chosen by us)."""
+_FREE_WIDTH = 2.0
+"""The width where the box has none: that of [-1, 1]."""
+
 
 class Local(ExternalSolver):
     """A peer that starts from a radius or a step in units of x, and shrinks it."""
@@ -44,8 +52,8 @@ def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
     More and Wild (2012), Estimating derivatives of noisy simulations, for r*.
     """
     width, least = width_of(problem), difference_step(constants, noise_of(problem, constants))
-    first = min(max(0.1 * width, 2.0 * least), 0.4 * width)
-    return first, min(max(1e-6 * width, least), 0.5 * first)
+    first = min(max(_FIRST_SHARE * width, 2.0 * least), _LARGEST_SHARE * width)
+    return first, min(max(_LAST_SHARE * width, least), _ROOM_TO_SHRINK * first)
 
 
 def width_of(problem: Problem) -> float:
@@ -53,7 +61,7 @@ def width_of(problem: Problem) -> float:
     assert isinstance(problem.domain, Box)
     widths = problem.domain.upper - problem.domain.lower
     widths = widths[np.isfinite(widths) & (widths > 0)]
-    return float(np.median(widths)) if widths.size else 2.0
+    return float(np.median(widths)) if widths.size else _FREE_WIDTH
 
 
 def noise_of(problem: Problem, constants: Constants) -> float:
