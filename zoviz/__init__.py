@@ -22,10 +22,12 @@ _LAZY = {"Store": "zoviz.runs.store", "Study": "zoviz.studies.study"}
 __all__ = ["AskTell", "Run", "Store", "Study", "estimators", "minimize", "problems", "solvers"]
 
 
-def __getattr__(name: str) -> Any:
-    """What needs SQLAlchemy is imported when it is asked for: that takes longer than the rest of zoviz."""
-    if name in _LAZY:
-        from importlib import import_module
+if not TYPE_CHECKING:  # to a type checker every misspelt name would be Any
 
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    def __getattr__(name: str) -> Any:
+        """What needs SQLAlchemy is imported when it is asked for: that takes longer than the rest of zoviz."""
+        if name in _LAZY:
+            from importlib import import_module
+
+            return getattr(import_module(_LAZY[name]), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

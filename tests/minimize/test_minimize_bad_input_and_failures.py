@@ -26,6 +26,10 @@ from zoviz.solvers import ZOCEG
         ({"x0": None}, "Expected bounds or x0"),
         ({"x0": [0.0, 9.0], "bounds": BOUNDS}, r"Expected x0 inside the bounds, got x0\[1\] = 9 outside"),
         ({"bounds": [(0, -1), (0, 1)]}, "Expected lower <= upper for each variable, got lower.*did you swap"),
+        (
+            {"bounds": optimize.Bounds([0.0] * 3, [1.0] * 3)},
+            r"Expected bounds whose lb and ub are.* x0 of shape \(2,\)",
+        ),
         ({"bounds": optimize.Bounds(1.0, 0.0)}, "Expected lower <= upper for each variable"),
         ({"method": "ZOSPLN"}, "Expected the name of a solver, got 'ZOSPLN': did you mean ZOSPLM"),
         ({"method": "quite another"}, "got 'quite another': the solvers are "),

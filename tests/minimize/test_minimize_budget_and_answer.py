@@ -8,6 +8,7 @@ import pytest
 from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE, Diary
 from zoviz import minimize
+from zoviz.core.types import Array
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOCEG
 
@@ -69,3 +70,23 @@ def test_the_answer_is_sought_between_the_best_point_and_the_last_iterate_too() 
 def test_a_start_that_is_best_is_kept() -> None:
     result = minimize(lambda x: float(x @ x), [0.0, 0.0], method="ZOSPLM", maxfev=300)
     assert result.fun == 0.0 and (result.x == 0.0).all()
+
+
+@pytest.mark.parametrize("method", ["auto", "ZOSPLM", "COBYQA", "NOMAD"])
+@pytest.mark.parametrize("maxfev", [1, 400])
+def test_where_the_bounds_leave_nothing_free_one_call_tells_everything(method: str, maxfev: int) -> None:
+    seen: list[Array] = []
+
+    def bowl(x: Array) -> tuple[float, Array]:
+        seen.append(x)
+        return float(x @ x), x[:1] - 1.5
+
+    result = minimize(bowl, None, [(1.0, 1.0), (-2.0, -2.0)], joint=True, method=method, maxfev=maxfev)
+    assert "no variable free" in result.message and result.success and result.status == "finished"
+    assert (result.nfev, result.nit, result.fun) == (1, 0, 5.0) == (len(seen), 0, 5.0)
+    np.testing.assert_array_equal(result.x, [1.0, -2.0])
+
+
+def test_the_course_of_a_run_that_leaves_the_floating_point_range_is_told_without_warnings() -> None:
+    result = minimize(lambda x: 1e200 * (x @ x), [0.5, 0.5], constraints=lambda x: 1e200, method="ZOSPLM", maxfev=40)
+    assert not result.success and result.maxcv == 1e200

@@ -89,7 +89,7 @@ def test_a_method_that_does_not_accept_the_problem_is_passed_over(monkeypatch: p
     assert type(choose(problem, 100)[0]) is not ZOBCEG
 
 
-@pytest.mark.parametrize("name", ["zoviz.minimize", "zoviz.ask_tell.session"])
+@pytest.mark.parametrize("name", ["zoviz.minimize.minimize", "zoviz.ask_tell.session"])
 def test_the_examples_in_the_docstrings_are_true(name: str) -> None:
     failed, attempted = doctest.testmod(importlib.import_module(name))
     assert not failed and attempted >= 3
@@ -99,3 +99,17 @@ def test_importing_zoviz_loads_neither_panel_nor_scipy() -> None:
     script = "import sys, zoviz; print(zoviz.minimize.__name__, sorted({'panel', 'bokeh', 'scipy'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=True)
     assert done.stdout.strip() == "minimize []"
+
+
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])
+def test_calls_that_fail_count_in_no_mean(value: float) -> None:
+    calls = 0
+
+    def now_and_then(x: Array) -> float:
+        nonlocal calls
+        calls += 1
+        return value if calls % 4 == 0 else float(x @ x)
+
+    result = minimize(now_and_then, [1.0, 1.0], method="COBYLA", maxfev=200, options={"noise": "independent"})
+    assert result.success and result.fun == result.x @ result.x and result.failures > 10
+    assert "means of" in result.message

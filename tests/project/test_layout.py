@@ -17,7 +17,7 @@ TOPICS = {
     "problems/engineering": {"classics"},
     "solvers/bilevel": {"comparators"},
     "solvers/constrained": {"caps_and_convergence"},
-    "solvers/external": {"counts", "courses", "failures", "nothing_left", "rules"},
+    "solvers/external": {"counts", "courses", "failures", "fixed_variables", "nothing_left", "rules"},
     "solvers/linear": {"assumptions", "written_out", "zeroth_order"},
     "solvers/single_level": {"written_out"},
     "views/pictures": {"linear_problems"},

@@ -187,3 +187,22 @@ def test_a_read_of_a_state_is_seen() -> None:
     source = 'getattr(state, "y", None)\nself.state.x\nhasattr(worker.state, "v")\npn.state.cache\nstatement.x\n'
     lines = [read.partition(":")[0] for read in foreign_reads(ast.parse(source))]
     assert sorted(lines) == ["line 1", "line 2", "line 3"]
+
+
+def module_caches(tree: ast.AST) -> Iterator[str]:
+    """Functions and methods whose results are kept for the whole process."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            for decorator in node.decorator_list:
+                if {"cache", "lru_cache"} & {one.id for one in ast.walk(decorator) if isinstance(one, ast.Name)}:
+                    yield node.name
+
+
+@EACH_FILE
+def test_no_module_keeps_results_for_the_whole_process(path: Path) -> None:
+    assert list(module_caches(parse(path))) == []
+
+
+def test_a_cache_of_a_module_is_seen() -> None:
+    source = "@lru_cache(maxsize=2)\ndef one(): ...\n@cache\ndef two(): ...\n@cached_property\ndef three(self): ...\n"
+    assert list(module_caches(ast.parse(source))) == ["one", "two"]

@@ -12,7 +12,7 @@ import pytest
 from helpers.runs import assert_same_bits
 from helpers.waiting import until
 from zoviz import Run, Store
-from zoviz.core.errors import MissingExtra, OracleError
+from zoviz.core.errors import MissingExtra, OracleError, ZovizError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
@@ -162,3 +162,9 @@ def test_what_raises_while_a_run_closes_is_its_error_unless_it_had_one() -> None
     with pytest.raises(MissingExtra):
         run.run()
     assert run.message.startswith("Expected torch")
+
+
+def test_steps_that_no_rule_can_choose_are_a_sentence() -> None:
+    problem = BlackBox(lambda x: 1e200 * (x @ x), None, bounds=[(-2.0, 3.0)], x0=[0.5], scaled=False)
+    with pytest.raises(ZovizError, match="Expected slopes and curvatures whose powers are finite"):
+        Run(problem=problem, solver=ZOBCEG(), replicas=1, calls=100).run()

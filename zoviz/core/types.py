@@ -198,7 +198,7 @@ _DUAL_ROOM = 100.0
 """How many times the expected size of multipliers they may reach before the cap holds them (chosen by us): a bound
 that is meant to stay out of reach."""
 _FLAT = 1e-8
-"""A guard against division by zero where the constraints are flat."""
+"""A guard against division by zero where f or h is flat."""
 
 
 @dataclass(frozen=True)
@@ -250,6 +250,11 @@ class Constants(StepConstants):
     def safe_start_slope(self) -> float:
         """G_0 to divide by: positive also where the constraints are flat."""
         return max(self.start_slope, _FLAT)
+
+    @property
+    def safe_slope(self) -> float:
+        """G_f to divide by: positive also where the objective is flat."""
+        return max(self.slope, _FLAT)
 
     @property
     def lagrangian_noise(self) -> float:

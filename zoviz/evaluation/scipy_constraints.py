@@ -166,7 +166,15 @@ def box(bounds: Bounds | None, x0: ArrayLike | None) -> Box:
         return Box.free(np.atleast_1d(np.asarray(x0, dtype=float)).size)
     if hasattr(bounds, "lb") and hasattr(bounds, "ub"):
         n = () if x0 is None else np.shape(x0)  # SciPy's Bounds(0, 1) stands for as many variables as x0 has
-        lower, upper, _ = np.broadcast_arrays(np.asarray(bounds.lb, float), bounds.ub, np.empty(n))
+        try:
+            lower, upper, _ = np.broadcast_arrays(
+                np.asarray(bounds.lb, float), np.asarray(bounds.ub, float), np.empty(n)
+            )
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"Expected bounds whose lb and ub are numbers, one or as many as x0 has, got {bounds!r:.100} and x0 of "
+                f"shape {n}."
+            ) from None
         return Box(lower, upper)
     try:
         pairs = [(-np.inf if low is None else low, np.inf if high is None else high) for low, high in bounds]

@@ -17,6 +17,7 @@ from zoviz.evaluation.function_call import Failure
 from zoviz.problems.user.best_point import Recorded
 from zoviz.runs.engine.result import OptimizeResult, Result
 from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.solvers.choice import choose, named
@@ -57,6 +58,7 @@ class Task:
         self._replicas = _whole(settings.get("replicas", 1), "replicas", 1)
         self._spent, self._failures = 0, 0
         self._notes: list[str] = []
+        self._all_fixed = bool((problem.domain.lower == problem.domain.upper).all())
 
     def examine(self, noise_is_known: bool) -> None:
         """Count the constraints, and see whether values are noisy; charged.
@@ -78,7 +80,7 @@ class Task:
                 "functions are defined."
             )
         self._ledger.enter(problem.start[None], Evaluation(value.f[None], value.h[None]))
-        if noise_is_known or self._maxfev < WORTH_REPEATING:
+        if noise_is_known or self._all_fixed or self._maxfev < WORTH_REPEATING:
             return
         again = problem.evaluate(np.repeat(problem.start[None], REPEATS, axis=0))
         self._spent += REPEATS
@@ -86,7 +88,11 @@ class Task:
             problem.noise = "independent"
 
     def solve(self, method: str | Solver | type[Solver], callback: Callable[..., object] | None) -> OptimizeResult:
-        """Run a solver and choose the answer."""
+        """Run a solver and choose the answer; where bounds fix every variable, the start is the answer."""
+        if self._all_fixed:
+            solver = self._solver(method, 1)
+            self._notes.append("The bounds leave no variable free, so that one call tells everything.")
+            return self._told(self._answer(), solver, None)
         noisy = self._problem.noise == "independent"
         kept = min(MEANS, self._maxfev // 10) if noisy else min(RETREATS, self._maxfev // 20) * (self._problem.m > 0)
         calls = (self._maxfev - self._spent - kept) // self._replicas
@@ -107,10 +113,10 @@ class Task:
         self._notes.append(run.message)
         result = run.result
         if noisy and kept >= 4:
-            return self._told(self._mean_answer(result.x[_leader(result)], kept), run, result)
+            return self._told(self._mean_answer(result.x[_leader(result)], kept), run.solver, run)
         if run.status is RunStatus.FINISHED and not noisy and "seconds" not in settings:
             self._retreat(result, kept)
-        return self._told(self._answer(), run, result)
+        return self._told(self._answer(), run.solver, run)
 
     def _solver(self, method: str | Solver | type[Solver], calls: int) -> Solver:
         """A twin of the solver that was named or is chosen, with its options set."""
@@ -183,47 +189,82 @@ class Task:
 
     def _mean_answer(self, last: Array, calls: int) -> dict[str, Any]:
         """The better of the best point queried and the last iterate, by means of repeated calls."""
+        last = self._problem.domain.project(np.where(np.isfinite(last), last, self._ledger.x))
         points, repeats = np.stack([self._ledger.x, last]), calls // 2
         value = self._problem.evaluate(np.repeat(points[:, None], repeats, axis=1))
         self._spent += 2 * repeats
-        self._failures += int((~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1))).sum())
-        f, h = value.f.mean(axis=1), value.h.mean(axis=1)
-        doubt = 2.0 * value.h.std(axis=1, ddof=1) / np.sqrt(repeats)
-        feasible = (h <= self._ledger.tolerance + doubt).all(axis=-1)
+        good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
+        self._failures += int((~good).sum())
+        if not good.any():
+            return self._answer()
+        (f, _), (h, error) = _mean(value.f[..., None], good), _mean(value.h, good)
+        f = f[:, 0]
+        feasible = np.all(h <= self._ledger.tolerance + 2.0 * error, axis=-1)
         violation = h.max(axis=-1, initial=0.0)
         rank = np.where(feasible, 0.0, violation)
         i = int(np.lexsort((f, rank))[0])  # NaN sorts last
         which = ("the best point queried", "the last iterate")[i]
-        self._notes.append(f"Values are noisy: x is {which}, fun and h are means of {repeats} calls there.")
+        self._notes.append(f"Values are noisy: x is {which}, fun and h are means of {good[i].sum()} calls there.")
         if not feasible[i]:
             self._notes.append(f"No feasible point was found: in the mean x violates by {violation[i]:.3g}.")
         return {"x": points[i], "fun": f[i], "success": bool(feasible[i]), "maxcv": violation[i], "h": h[i]}
 
-    def _told(self, answer: dict[str, Any], run: Run, result: Result) -> OptimizeResult:
-        """The answer with all that is to be said about it."""
-        failures = self._failures + int(result.failures.sum())
-        if failures:
-            self._notes.append(f"The black box returned {failures} non-finite values. {self._ledger.mishap}".rstrip())
-        calls = self._spent + int(result.calls.sum())
+    def _told(self, answer: dict[str, Any], solver: Solver, run: Run | None) -> OptimizeResult:
+        """The answer with all that is to be said about it and about the run, where there was one."""
+        course = self._without_run() if run is None else self._of_run(run)
+        if self._failures:
+            self._notes.append(
+                f"The black box returned {self._failures} non-finite values. {self._ledger.mishap}".rstrip()
+            )
         x = answer["x"]
         out = OptimizeResult(
             message=" ".join(self._notes),
             **answer,
-            status=run.status,
-            nit=result.nit,
-            nfev=calls,
-            calls=calls,
-            failures=failures,
-            multipliers=result.multipliers[_leader(result)],
+            **course,
+            nfev=self._spent,
+            calls=self._spent,
+            failures=self._failures,
             best_feasible=x.copy() if answer["success"] else np.full_like(x, np.nan),
             seed=self._seed,
-            method=type(run.solver).__name__,
-            parameters={name: run.solver.get(name) for name in run.solver.live} | dict(run.resolved),
-            trace=result.trace,
+            method=type(solver).__name__,
         )
         if self._settings.get("disp"):
             print(out.message)
         return out
+
+    def _of_run(self, run: Run) -> dict[str, Any]:
+        """What a run tells of itself; its calls and failures are added to those made otherwise."""
+        result = run.result
+        self._spent += int(result.calls.sum())
+        self._failures += int(result.failures.sum())
+        return {
+            "status": run.status,
+            "nit": result.nit,
+            "multipliers": result.multipliers[_leader(result)],
+            "parameters": {name: run.solver.get(name) for name in run.solver.live} | dict(run.resolved),
+            "trace": result.trace,
+        }
+
+    def _without_run(self) -> dict[str, Any]:
+        """The same where nothing had to be run."""
+        return {
+            "status": RunStatus.FINISHED,
+            "nit": 0,
+            "multipliers": np.full(self._problem.m, np.nan),
+            "parameters": {},
+            "trace": Trace(),
+        }
+
+
+def _mean(values: Array, good: np.ndarray) -> tuple[Array, Array]:
+    """Mean and its standard error over the calls that are good, (points, calls, k) to (points, k); NaN where none is.
+
+    Of one call alone the error is not known, and 0 here.
+    """
+    each, number = good[..., None], good.sum(axis=1)[:, None]
+    mean = np.where(each, values, 0.0).sum(axis=1) / np.where(number, number, np.nan)
+    square = np.where(each, np.square(values - mean[:, None]), 0.0).sum(axis=1)
+    return mean, np.sqrt(square / np.maximum(number - 1, 1) / np.maximum(number, 1))
 
 
 def _leader(result: Result) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 
@@ -75,7 +75,8 @@ def smoothed_zero_one() -> MarginLoss:
     return MarginLoss(value, lambda u: 0.75 * np.square(np.clip(u, -1.0, 1.0)) - 0.75, 0.75, 1.5, 1.5)
 
 
-LOSSES = ("logistic", "logistic difference", "smoothed 0-1")
+Loss: TypeAlias = Literal["logistic", "logistic difference", "smoothed 0-1"]
+LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 
 def margin_loss(name: str, shift: float) -> MarginLoss:

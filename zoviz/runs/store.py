@@ -7,14 +7,17 @@ import time
 from collections.abc import Iterable
 from typing import Any
 
-from sqlalchemy import Connection, delete, update
+from sqlalchemy import Connection, delete, select, update
 
 from zoviz.core import defaults
 from zoviz.runs.storage import integrity, queries
-from zoviz.runs.storage.database import Database
+from zoviz.runs.storage.database import Database, StoreError
 from zoviz.runs.storage.queries import Filter, Record
 from zoviz.runs.storage.schema import RUNS
 from zoviz.runs.stored_run import StoredRun
+
+_DAY = 86400.0
+"""Seconds."""
 
 
 class Store:
@@ -168,14 +171,51 @@ class Store:
         """Bring deleted runs back."""
         self._mark(ids, None)
 
-    def purge(self) -> int:
-        """Remove the deleted runs for good, but those that are still at work; how many."""
+    def purgeable(self, ids: Iterable[str] | None = None, older_than: float | None = None) -> list[Record]:
+        """The runs that ``purge`` would remove.
+
+        Parameters
+        ----------
+        ids : iterable of str, optional
+            Of deleted runs; default: all of them.
+        older_than : float, optional
+            Days since they were deleted, at least.
+
+        Raises
+        ------
+        StoreError
+            For no such run, several, or one that is not deleted.
+        """
+        with self.database.reading() as connection:
+            return self._purgeable(connection, ids, older_than)
+
+    def purge(self, ids: Iterable[str] | None = None, older_than: float | None = None) -> list[Record]:
+        """Remove deleted runs for good, but those that are still at work; what was removed.
+
+        A file keeps its size: new runs use the room.
+
+        Parameters
+        ----------
+        ids, older_than
+            As for ``purgeable``.
+        """
         with self.database.writing() as connection:
-            gone = queries.runs(connection, Filter(deleted=True), "id", None, 0)
-            ids = [one.id for one in gone if not one.status.active]
-            for run in ids:
-                connection.execute(delete(RUNS).where(RUNS.c.id == run))
-        return len(ids)
+            records = self._purgeable(connection, ids, older_than)
+            for record in records:
+                connection.execute(delete(RUNS).where(RUNS.c.id == record.id))
+        return records
+
+    def _purgeable(self, connection: Connection, ids: Iterable[str] | None, older_than: float | None) -> list[Record]:
+        deleted = {one.id: one for one in queries.runs(connection, Filter(deleted=True), "created", None, 0)}
+        wanted = list(deleted) if ids is None else [self._find(connection, id) for id in dict.fromkeys(ids)]
+        for id in wanted:
+            if id not in deleted:
+                raise StoreError(f"Expected a deleted run, got {id[:8]}, which is not: delete it first.")
+        if older_than is not None:
+            latest = time.time() - older_than * _DAY
+            old = set(connection.scalars(select(RUNS.c.id).where(RUNS.c.deleted <= latest)))
+            wanted = [id for id in wanted if id in old]
+        return [deleted[id] for id in wanted if not deleted[id].status.active]
 
     def check(self) -> list[str]:
         """What is amiss, one sentence each: damage to the file, rows of no run, wrong checksums; empty if all is well.

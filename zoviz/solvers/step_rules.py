@@ -9,6 +9,37 @@ from zoviz.oracle import DerivedOracle, ValueOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
 
+FINE_RADIUS = 1e-5
+"""The smoothing radius of paper splm; also where constants are measured: bias of order r stays below what tells."""
+COARSE_RADIUS = 1e-3
+"""The smoothing radius of paper zoeg, on load tracking, and of a public constrained version of ZO-Min-Max."""
+DUAL_SHARE = 0.3
+"""Share of L / G_0^2 that a dual step takes (chosen by us): where the primal step is near 1 / L, their product with
+G_0^2 stays below 1/2, under which primal-dual steps contract on a quadratic with linear constraints."""
+NEGLIGIBLE = 1e-12
+"""As good as nothing, where a weight or a curvature has to be positive."""
+_SMALLEST_SHARE = 1e-7
+"""A schedule's radius stays above this share of its first: below it differences are round-off."""
+
+
+def balanced_step(share: float, curvature: float, inflation: float, constants: Constants) -> float:
+    """A dual step, or a penalty: share L / [(1 + v) G_0^2].
+
+    It weighs the constraints' slope G_0 around the start against the objective's curvature L, whatever the units of f
+    and h; ``inflation`` is 1 + v with v the relative variance of the estimates.
+    """
+    return share * curvature / (inflation * constants.safe_start_slope**2)
+
+
+def mean_square(before: Array, gradient: Array, decay: float) -> Array:
+    """Adam's moving average of the squares of gradients, coordinate by coordinate, (R, n)."""
+    return decay * before + (1.0 - decay) * np.square(gradient)
+
+
+def root_mean_square(square: Array, decay: float, t: int, floor: float) -> Array:
+    """Adam's denominator (R, n) after t >= 1 steps: the root of the average, which began at 0, and a floor."""
+    return np.sqrt(square / (1.0 - decay**t)) + floor
+
 
 def with_proximal(oracle: ValueOracle, centre: Array, weight: float) -> DerivedOracle:
     """The oracle with (weight/2) ||x - centre||^2 added to f."""
@@ -42,7 +73,7 @@ def diminishing(value: float, iteration: int, schedule: str) -> float:
 
 def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> float:
     """min{scale / (iteration + 1)^power, ceiling}, never below 1e-7 times the ceiling (round-off)."""
-    return max(min(scale / (iteration + 1.0) ** power, ceiling), 1e-7 * ceiling)
+    return max(min(scale / (iteration + 1.0) ** power, ceiling), _SMALLEST_SHARE * ceiling)
 
 
 def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> float:

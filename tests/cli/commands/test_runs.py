@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pytest
 
 from helpers.command_line import SMALL, Told, store
-from zoviz.cli.command import FINE, MISUSED
+from zoviz.cli.command import FAILED, FINE, MISUSED
 
 
 def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -> None:
@@ -27,6 +29,42 @@ def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -
     assert zoviz("runs", "--json").json == [] and len(zoviz("runs", "--deleted", "--json").json) == 1
     assert zoviz("runs", "restore", small[:6]).code == FINE and len(zoviz("runs", "--json").json) == 1
     assert zoviz("runs", "check", "--json").json == [] and "All is well" in zoviz("runs", "check").out
+
+
+def deleted(zoviz: Callable[..., Told]) -> list[str]:
+    return [one["id"] for one in zoviz("runs", "--deleted", "--json").json]
+
+
+def test_purge_removes_what_was_deleted_and_says_what(zoviz: Callable[..., Told], small: str) -> None:
+    told = zoviz("runs", "purge", "--yes")
+    assert told.code == FINE and "Removed 0 runs" in told.err, "nothing is deleted yet"
+    told = zoviz("runs", "purge", small[:6], "--yes")
+    assert told.code == FAILED and "Expected a deleted run" in told.err and "delete it first" in told.err
+    assert zoviz("runs", "delete", small[:6]).code == FINE
+    told = zoviz("runs", "purge", "--older-than", "1", "--yes")
+    assert told.code == FINE and "Removed 0 runs" in told.err and deleted(zoviz) == [small]
+    told = zoviz("runs", "purge", "--older-than", "0", "--yes")
+    assert told.code == FINE and "Removed 1 run for good" in told.err and small[:8] in told.out
+    assert deleted(zoviz) == [] and zoviz("runs", "restore", small).code != FINE
+    for days in ("-1", "nan", "soon"):
+        assert zoviz("runs", "purge", "--older-than", days).code == MISUSED
+
+
+def test_purge_asks_first(zoviz: Callable[..., Told], small: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    zoviz("runs", "delete", small[:6])
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    told = zoviz("runs", "purge")
+    assert told.code == MISUSED and "Expected --yes" in told.err and deleted(zoviz) == [small]
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    for answer, left in (("", [small]), ("n", [small]), ("y", [])):
+        monkeypatch.setattr("builtins.input", lambda question, answer=answer: answer)
+        told = zoviz("runs", "purge")
+        assert told.code == FINE and small[:8] in told.out and deleted(zoviz) == left
+
+
+def test_purge_tells_programs_too(zoviz: Callable[..., Told], small: str) -> None:
+    zoviz("runs", "delete", small)
+    assert [one["id"] for one in zoviz("runs", "purge", "--yes", "--json").json] == [small]
 
 
 def test_export(zoviz: Callable[..., Told], small: str, folder: Path) -> None:

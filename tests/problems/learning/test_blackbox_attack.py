@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -11,6 +13,7 @@ from zoviz import Run  # noqa: E402
 from zoviz.core.streams import Streams  # noqa: E402
 from zoviz.core.types import Iterate  # noqa: E402
 from zoviz.problems import BlackBoxAttack  # noqa: E402
+from zoviz.problems.learning import images as images_module  # noqa: E402
 from zoviz.problems.learning.blackbox_attack import KNOWN, SEEN  # noqa: E402
 from zoviz.problems.learning.images import images  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
@@ -63,23 +66,14 @@ def test_measures_are_taken_on_images_that_neither_network_nor_stream_have_seen(
     assert (clean > 0.93).all(), "the network is worth an attack"
 
 
-def test_the_network_is_trained_once() -> None:
-    assert BlackBoxAttack().data.network is BlackBoxAttack(penalty=1.0).data.network
-    assert BlackBoxAttack(seed=1).data.network is not BlackBoxAttack().data.network
-
-
 def test_mnist_comes_through_the_same_interface(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
     made = rng.integers(0, 256, (400, 784)), rng.integers(0, 10, 400).astype(str)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: made)
-    images.cache_clear()  # what was made up here must not stay, nor what others loaded be taken
-    try:
-        problem, streams = BlackBoxAttack(dataset="mnist", epochs=1, hidden_units=3, seed=99), Streams(0, 2)
-        x, y = problem.initial(streams), problem.initial_inner(streams)
-        assert problem.n == 784 and problem.inner(x, y, problem.draw(0, streams, size=(2, 3))).shape == (2,)
-        assert -5.0 <= problem.data.stream.pixels.min() < -4.9 and 4.9 < problem.data.stream.pixels.max() <= 5.0
-    finally:
-        images.cache_clear()
+    problem, streams = BlackBoxAttack(dataset="mnist", epochs=1, hidden_units=3, seed=99), Streams(0, 2)
+    x, y = problem.initial(streams), problem.initial_inner(streams)
+    assert problem.n == 784 and problem.inner(x, y, problem.draw(0, streams, size=(2, 3))).shape == (2,)
+    assert -5.0 <= problem.data.stream.pixels.min() < -4.9 and 4.9 < problem.data.stream.pixels.max() <= 5.0
 
 
 def test_a_few_rounds_mislead_the_network_and_leave_the_weights() -> None:
@@ -100,3 +94,25 @@ def test_deterministic_rounds_see_every_image(problem: BlackBoxAttack) -> None:
     np.testing.assert_allclose(exact.outer(x, y, xi), every, rtol=1e-12)
     means = np.mean([problem.clone().draw(t, streams, size=(3, 3)).outer.mean() for t in range(200)])
     assert abs(means - (len(exact.data.stream.labels) - 1) / 2) < 20, "a draw is uniform"
+
+
+def test_a_network_is_trained_once_for_a_problem_and_its_clones(monkeypatch: pytest.MonkeyPatch) -> None:
+    from zoviz.problems.learning import blackbox_attack
+
+    epochs: list[int] = []
+
+    def classifier(*args: Any) -> Any:
+        epochs.append(args[4])
+        return images_module.classifier(*args)
+
+    monkeypatch.setattr(blackbox_attack, "classifier", classifier)
+    attack = BlackBoxAttack(epochs=1)
+    first = attack.data.network
+    attack.penalty = 0.2  # no matter of the network
+    assert attack.data.network is first and attack.clone().data.network is first and epochs == [1]
+    attack.epochs = 2
+    assert attack.data.network is not first and epochs == [1, 2]
+    other = BlackBoxAttack(epochs=2)
+    other.adopt(attack)
+    other.confidence = 0.1
+    assert other.data.network is attack.data.network and epochs == [1, 2]

@@ -15,10 +15,9 @@ torch = pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]
 
 from zoviz.core.errors import MissingExtra  # noqa: E402
 from zoviz.core.streams import Streams  # noqa: E402
-from zoviz.core.types import Array, Iterate  # noqa: E402
+from zoviz.core.types import Array, Iterate, Sample  # noqa: E402
 from zoviz.problems import LossTuning  # noqa: E402
 from zoviz.problems.learning.convnet import ConvNet  # noqa: E402
-from zoviz.problems.learning.images import images  # noqa: E402
 
 R = 3
 
@@ -120,7 +119,6 @@ def test_ratios_must_be_positive() -> None:
 @pytest.mark.parametrize("module, extra", [("torch", "torch"), ("sklearn", "data")])
 def test_what_is_missing_is_said_with_the_command(monkeypatch: pytest.MonkeyPatch, module: str, extra: str) -> None:
     problem, streams = LossTuning(channels=2), Streams(0, 1)
-    images.cache_clear()
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(MissingExtra, match=rf'pip install "zoviz\[{extra}\]"'):
         problem.inner(problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams))
@@ -130,3 +128,11 @@ def test_importing_the_problems_loads_neither_pytorch_nor_scikit_learn() -> None
     script = "import sys, zoviz.problems; print(*sorted({'torch', 'sklearn'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=240)
     assert done.returncode == 0 and done.stdout.split() == [], done.stderr
+
+
+def test_a_sample_holds_indices_and_one_of_an_older_store_floats() -> None:
+    problem, streams = LossTuning(channels=2, hidden_units=5), Streams(0, 2)
+    x, y, xi = problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams, size=(4, 4))
+    assert xi.outer.dtype == np.intp and xi.inner.dtype == np.intp
+    older = Sample(phase=xi.phase, outer=xi.outer.astype(float), inner=xi.inner.astype(float))
+    np.testing.assert_array_equal(problem.inner(x, y, xi), problem.inner(x, y, older))

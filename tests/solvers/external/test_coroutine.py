@@ -7,7 +7,7 @@ import copy
 import numpy as np
 import pytest
 
-from helpers.peers import FIXED, World, same
+from helpers.peers import FIXED, World, assert_same_states
 from zoviz.core.types import Evaluation
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import COBYLA
@@ -43,7 +43,7 @@ def test_a_copied_state_goes_on_with_the_libraries_where_they_stand(monkeypatch:
     for _ in range(3):
         world.state = copy.deepcopy(world.state)
         world.step()
-    same(world.state, expected)
+    assert_same_states(world.state, expected)
     assert replays == [], "no library was begun anew"
     world.solver.close()
     other.solver.close()

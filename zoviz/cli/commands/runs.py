@@ -4,31 +4,45 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from typing import Any
 
 from zoviz.cli.build import open_store
 from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option
+from zoviz.runs.storage.queries import Record
 from zoviz.runs.store import Store
 
-ACTIONS = ("list", "show", "note", "delete", "restore", "export", "check")
+MANY = 10**6
+COUNTS = {
+    "list": (0, 0),
+    "show": (1, 1),
+    "note": (1, 1),
+    "delete": (1, MANY),
+    "restore": (1, MANY),
+    "purge": (0, MANY),
+    "export": (2, 2),
+    "check": (0, 0),
+}
+"""What may be done, and the least and the largest number of words after it."""
 
 
 class _Runs(Command):
-    name, order, help = "runs", 20, "list, show, note, delete and export stored runs"
+    name, order, help = "runs", 20, "list, show, note, delete, purge and export stored runs"
     examples = """  zoviz runs                                     the newest 20
   zoviz runs list --status failed --solver ZOSPLM --sort objective --limit 100
   zoviz runs show 3f2a                           any beginning of an id that no other run shares
   zoviz runs note 3f2a --label "narrow box" --tag paper --notes "see the second figure"
   zoviz runs delete 3f2a 77b1                    zoviz runs restore 3f2a brings it back
+  zoviz runs purge --older-than 30               remove for good what was deleted 30 days ago or before
   zoviz runs export 3f2a course.csv              .csv, .parquet or .nc
   zoviz runs check                               is everything in the store whole?"""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare options."""
         parser.add_argument(
-            "action", nargs="?", choices=ACTIONS, default="list", metavar="ACTION", help=", ".join(ACTIONS)
+            "action", nargs="?", choices=COUNTS, default="list", metavar="ACTION", help=", ".join(COUNTS)
         )
         parser.add_argument("ids", nargs="*", metavar="ID", help="and for export a file")
         for name in ("status", "problem", "solver", "study", "text"):
@@ -37,6 +51,8 @@ class _Runs(Command):
         parser.add_argument("--sort", default="-created", help='a column, after "-" from large to small (%(default)s)')
         parser.add_argument("--limit", type=_count, default=20, help="lines (%(default)s)")
         parser.add_argument("--deleted", action="store_true", help="list the deleted ones")
+        parser.add_argument("--older-than", type=_days, metavar="DAYS", help="for purge: since they were deleted")
+        parser.add_argument("--yes", action="store_true", help="for purge: do not ask")
         parser.add_argument("--label", help="for note")
         parser.add_argument("--notes", help="for note")
         store_option(parser)
@@ -44,12 +60,21 @@ class _Runs(Command):
 
     def run(self, args: argparse.Namespace) -> int:
         """Do what is asked."""
-        least = {"list": 0, "check": 0, "note": 1, "show": 1, "export": 2, "delete": 1, "restore": 1}[args.action]
-        most = {"list": 0, "check": 0, "note": 1, "show": 1, "export": 2}.get(args.action, 10**6)
+        least, most = COUNTS[args.action]
         if not least <= len(args.ids) <= most:
             operands = {0: "no id", 1: "the id of a run", 2: "the id of a run and a file"}[least]
             raise UsageError(f"Expected {operands} after {args.action}, got {' '.join(args.ids) or 'nothing'}.")
-        return getattr(self, f"_{args.action}")(open_store(args), args)
+        actions = {
+            "list": self._list,
+            "show": self._show,
+            "note": self._note,
+            "delete": self._delete,
+            "restore": self._restore,
+            "purge": self._purge,
+            "export": self._export,
+            "check": self._check,
+        }
+        return actions[args.action](open_store(args), args)
 
     def _list(self, store: Store, args: argparse.Namespace) -> int:
         which = {name: getattr(args, name) for name in ("status", "problem", "solver", "study", "text", "deleted")}
@@ -58,26 +83,7 @@ class _Runs(Command):
         if args.json:
             show([record._asdict() for record in records])
             return FINE
-        rows = [
-            (
-                one.id[:8],
-                time.strftime("%Y-%m-%d %H:%M", time.localtime(one.created)),
-                one.status,
-                one.problem,
-                one.solver,
-                f"{one.calls:,}",
-                number(one.objective),
-                number(one.violation, 2),
-                one.label,
-                " ".join(one.tags),
-            )
-            for one in records
-        ]
-        table(
-            ("ID", "BEGUN", "STATUS", "PROBLEM", "SOLVER", "CALLS", "OBJECTIVE", "VIOLATION", "LABEL", "TAGS"),
-            rows,
-            "lllllrrr",
-        )
+        _lines(records)
         total = store.count(**which)
         if total > len(records):
             say(f"{len(records)} of {total:,} runs: --limit shows more.")
@@ -105,11 +111,30 @@ class _Runs(Command):
 
     def _delete(self, store: Store, args: argparse.Namespace) -> int:
         store.delete(args.ids)
-        say(f"Deleted; zoviz runs restore {' '.join(args.ids)} brings back.")
+        say(f"Deleted; zoviz runs restore {' '.join(args.ids)} brings back, zoviz runs purge removes for good.")
         return FINE
 
     def _restore(self, store: Store, args: argparse.Namespace) -> int:
         store.restore(args.ids)
+        return FINE
+
+    def _purge(self, store: Store, args: argparse.Namespace) -> int:
+        """Ask, then remove: what was shown, and nothing that was deleted meanwhile."""
+        records = store.purgeable(args.ids or None, args.older_than)
+        what = _runs(len(records))
+        if records and not args.yes:
+            if not sys.stdin.isatty():
+                raise UsageError(f"Expected --yes where nobody can be asked, got {what} to remove for good.")
+            _lines(records)
+            if input(f"Remove {what} for good? [y/N] ").strip().casefold() not in ("y", "yes"):
+                say("Nothing was removed.")
+                return FINE
+        removed = store.purge([one.id for one in records]) if records else []
+        if args.json:
+            show([record._asdict() for record in removed])
+        elif args.yes:
+            _lines(removed)
+        say(f"Removed {_runs(len(removed))} for good.")
         return FINE
 
     def _export(self, store: Store, args: argparse.Namespace) -> int:
@@ -124,6 +149,42 @@ class _Runs(Command):
         else:
             print("\n".join(wrong) or "All is well.")
         return 1 if wrong else FINE
+
+
+def _lines(records: list[Record]) -> None:
+    """Print runs as a table."""
+    rows = [
+        (
+            one.id[:8],
+            time.strftime("%Y-%m-%d %H:%M", time.localtime(one.created)),
+            one.status,
+            one.problem,
+            one.solver,
+            f"{one.calls:,}",
+            number(one.objective),
+            number(one.violation, 2),
+            one.label,
+            " ".join(one.tags),
+        )
+        for one in records
+    ]
+    header = ("ID", "BEGUN", "STATUS", "PROBLEM", "SOLVER", "CALLS", "OBJECTIVE", "VIOLATION", "LABEL", "TAGS")
+    table(header, rows, "lllllrrr")
+
+
+def _runs(count: int) -> str:
+    return "1 run" if count == 1 else f"{count} runs"
+
+
+def _days(text: str) -> float:
+    """A number of days; its name is what argparse calls it."""
+    days = float(text)
+    if not days >= 0:
+        raise ValueError
+    return days
+
+
+_days.__name__ = "number of days"
 
 
 def _count(text: str) -> int:

@@ -22,14 +22,14 @@ import numpy as np
 
 from zoviz.papers.salm.cases import METHODS, consensus, fair, slices
 from zoviz.problems import NetworkSlicing
-from zoviz.problems.margin_losses import LOSSES
+from zoviz.problems.margin_losses import LOSSES, Loss
 
 PARTS = ("fair", "slices", "consensus")
 BOUNDS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
 """c, from one that does not bind to a tight one."""
 
 
-def report_fair(loss: str, method: str, replicas: int, iterations: int) -> None:
+def report_fair(loss: Loss, method: str, replicas: int, iterations: int) -> None:
     """A line for every bound."""
     print(f"\nfair classification, {loss} loss, {method}, {replicas} replicas, {iterations} iterations")
     print("      c  covariance (largest)  accuracy  of SLSQP      f  f / SLSQP's from the start (range)  from here")
@@ -78,7 +78,7 @@ def report_consensus(replicas: int, iterations: int) -> None:
         )
 
 
-def report(only: list[str], losses: list[str], methods: list[str], replicas: int, iterations: int) -> None:
+def report(only: list[str], losses: list[Loss], methods: list[str], replicas: int, iterations: int) -> None:
     """The tables that ``only`` names; slices and consensus with half the iterations."""
     if "fair" in only:
         for loss, method in itertools.product(losses, methods):

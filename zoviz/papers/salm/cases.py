@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.problems import DistributedConsensus, FairClassification, NetworkSlicing
 from zoviz.problems.linear import LinearlyConstrained
-from zoviz.problems.margin_losses import LOSSES
+from zoviz.problems.margin_losses import LOSSES, Loss
 from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
 
@@ -26,8 +26,10 @@ def long_steps(problem: LinearlyConstrained, weight: float | None = None) -> dic
 
     For inequalities ||A||^2 is that of (A, -I). ``weight`` is another mu, where f is convex any positive one will do.
     """
-    assert problem.constants is not None
-    curvature, square = problem.constants.curvature, problem.operator_norm**2 + (not problem.equations)
+    known = problem.constants
+    if known is None:
+        raise ValueError(f"Expected a problem whose curvature is known, got {type(problem).__name__}.")
+    curvature, square = known.curvature, problem.operator_norm**2 + (not problem.equations)
     weight = 1.05 * curvature if weight is None else weight
     return {
         "proximal_weight": weight,
@@ -85,7 +87,7 @@ class Fair(NamedTuple):
 
 def fair(
     bound: float,
-    loss: str = LOSSES[0],
+    loss: Loss = LOSSES[0],
     method: str = "Alg. 1",
     iterations: int = 8000,
     batch: int = 64,
@@ -161,11 +163,11 @@ class Slices(NamedTuple):
 
 def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -> Slices:
     """Solve one network, read the assignment off, and route it."""
-    steps = long_steps(problem)
+    steps: dict[str, Any] = {**long_steps(problem)}
     square = problem.operator_norm**2
     # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
     steps |= {"penalty": 1.0, "dual_step": 1.0, "proximal_step": 0.5}
-    steps["primal_step"] = 1.0 / (problem.constants.curvature + square + steps["proximal_weight"])
+    steps["primal_step"] = 1.0 / (problem.data.constants.curvature + square + steps["proximal_weight"])
     solver = SmoothedALM(**steps, batch_size=4)
     run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
     x = run.run().x
@@ -192,7 +194,7 @@ def consensus(
         primal_step=0.2,
         penalty=2.0 * coupled or 1e-12,
         dual_step=1e-3 * coupled or 1e-12,
-        proximal_weight=1.05 * problem.constants.curvature,
+        proximal_weight=1.05 * problem.data.constants.curvature,
         proximal_step=0.3,
         batch_size=4,
     )

@@ -61,7 +61,7 @@ def trial(method: str, steps: tuple[float, float] | None, settings: Settings, li
     solver = discover("zoviz.solvers", Solver)[method]()
     solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=settings.batch)
     if steps is not None:
-        constants = problem.constants
+        constants = problem.data.constants
         solver.set("primal_step", steps[0] / constants.curvature)
         dual = steps[1] * constants.curvature / constants.start_slope**2
         for name in {"dual_step", "penalty"} & set(solver.param):

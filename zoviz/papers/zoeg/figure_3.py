@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -59,7 +59,7 @@ class Result(NamedTuple):
 
 def solver_of(block: int, primal: float, dual: float) -> Solver:
     """The method with the paper's radii."""
-    steps = {"primal_step": primal, "dual_step": dual, "dual_cap": 100.0}
+    steps: dict[str, Any] = {"primal_step": primal, "dual_step": dual, "dual_cap": 100.0}
     if block <= ZOEG_ALONE:
         return ZOEG(estimator=Sphere(smoothing_radius=1e-6, batch_size=1), radius_scale=1.0, **steps)
     estimator = Block(smoothing_radius=2e-4, block_size=block, scaled=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import param
@@ -11,6 +11,7 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, ExactValues, Iterate, Sample
+from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.learning.images import CLASSES, DATASETS, Images, Perceptron, aligned, classifier, images
 
@@ -33,6 +34,13 @@ class _Data(NamedTuple):
     stream: Pool
     test: Pool
     side: int
+
+
+class _Trained(NamedTuple):
+    """A network, and the parameters of the problem that it was trained under: others leave it as it is."""
+
+    settings: tuple[str, int, int, int]
+    network: Perceptron
 
 
 class BlackBoxAttack(OnlineBilevel):
@@ -102,16 +110,33 @@ class BlackBoxAttack(OnlineBilevel):
         default=2.0, bounds=(0, 20), softbounds=(0, 5), label="Largest x", doc="x lies in [0, this]: weights e^x."
     )
 
+    _trained: _Trained | None = None
+
     def build(self) -> _Data:
-        """Load the images and train the network."""
-        network = classifier(self.dataset, KNOWN, -HALF, HALF, self.hidden_units, self.epochs, self.seed)
-        every = images(self.dataset)
+        """Load the images and train the network, unless that of these parameters is there already."""
+        every, settings = images(self.dataset), (self.dataset, self.hidden_units, self.epochs, self.seed)
+        if self._trained is None or self._trained.settings != settings:
+            network = classifier(every.part(0.0, KNOWN), -HALF, HALF, self.hidden_units, self.epochs, self.seed)
+            self._trained = _Trained(settings, network)
+        network = self._trained.network
 
         def pool(part: Images) -> Pool:
             pixels = HALF * (2.0 * part.pixels - 1.0)
             return Pool(pixels, network.hidden(pixels), part.labels)
 
         return _Data(network, pool(every.part(KNOWN, SEEN)), pool(every.part(SEEN, 1.0)), every.side)
+
+    def adopt(self, twin: Problem) -> None:
+        """Take over the data and the network, if they are there, of a twin with the same parameters."""
+        super().adopt(twin)
+        if isinstance(twin, BlackBoxAttack):
+            self._trained = twin._trained
+
+    def clone(self) -> Self:
+        """Return a twin with the same parameters, data and network."""
+        twin = super().clone()
+        twin._trained = self._trained
+        return twin
 
     @property
     def n(self) -> int:

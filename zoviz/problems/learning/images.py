@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -62,7 +61,6 @@ class Perceptron(NamedTuple):
         return np.maximum(hidden, 0.0) @ self.second + self.offset
 
 
-@lru_cache(maxsize=2)  # read-only data, the same for every problem of a process
 def images(dataset: str) -> Images:
     """The images of a data set, shuffled once and for all.
 
@@ -86,16 +84,16 @@ def images(dataset: str) -> Images:
     return Images(pixels, labels, side)
 
 
-@lru_cache(maxsize=8)  # a function of its arguments: trained once a process, in about a second on the digits
-def classifier(dataset: str, share: float, low: float, high: float, hidden: int, epochs: int, seed: int) -> Perceptron:
-    """A network trained by scikit-learn on the first ``share`` of a data set, pixels normalised to [low, high].
+def classifier(examples: Images, low: float, high: float, hidden: int, epochs: int, seed: int) -> Perceptron:
+    """A network trained by scikit-learn on labelled images, pixels normalised to [low, high].
+
+    It takes about a second on the digits.
 
     Raises
     ------
     MissingExtra
         Without scikit-learn.
     """
-    examples = images(dataset).part(0.0, share)
     from sklearn.exceptions import ConvergenceWarning
     from sklearn.neural_network import MLPClassifier
 

@@ -208,25 +208,25 @@ class LossTuning(OnlineBilevel):
             "phase": np.full(len(x), sample.phase + 1.0),
         }
 
-    def _choose(self, phase: int, unit: Array) -> Array:
+    def _choose(self, phase: int, unit: Array) -> np.ndarray:
         """Images (...,) from two uniform numbers each (..., 2): one for the class, one for the image in it."""
         members = self.data.members
         counts = np.array([len(one) for one in members])
         labels = np.searchsorted(np.cumsum(self.shares(phase))[:-1], unit[..., 0], side="right")
         place = (unit[..., 1] * counts[labels]).astype(np.intp)
-        # As floats, like all that a state holds: a window keeps its rounds' samples there.
-        return np.concatenate(members)[(np.cumsum(counts) - counts)[labels] + place].astype(float)
+        return np.concatenate(members)[(np.cumsum(counts) - counts)[labels] + place]
 
-    def _values(self, x: Array, y: Array, chosen: Array, read: Read) -> Array:
+    def _values(self, x: Array, y: Array, chosen: np.ndarray, read: Read) -> Array:
         """Losses at points (R, ..., n) and (R, ..., d)."""
         points = y.shape[:-1]
         chosen = np.broadcast_to(aligned(chosen, y), (*points, chosen.shape[-1])).reshape(-1, chosen.shape[-1])
         flat = (np.broadcast_to(one, (*points, one.shape[-1])).reshape(-1, one.shape[-1]) for one in (x, y))
         return values(self._loss(chosen, read), *flat).reshape(points)
 
-    def _loss(self, chosen: Array, read: Read) -> Loss:
+    def _loss(self, chosen: np.ndarray, read: Read) -> Loss:
         """The loss on chosen images of the stream (B, b)."""
-        stream, network, chosen = self.data.stream, self.data.network, chosen.astype(np.intp)
+        stream, network = self.data.stream, self.data.network
+        chosen = chosen.astype(np.intp, copy=False)  # a window in a store of the first version has floats
         pixels = torch().tensor(_inputs(stream.pixels[chosen]))
         member = torch().tensor(stream.labels[chosen][..., None] == np.arange(CLASSES)).double()
 

@@ -80,6 +80,11 @@ class LoadTracking(Built):
         )
         return _Data(a, b, upper, weight, demand, constants, optimum, Box(np.zeros(n), upper))
 
+    @property
+    def known_optimum(self) -> Optimum:
+        """The optimum in closed form."""
+        return self.data.optimum
+
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Cost and p_c(x) - D."""
         data = self.data

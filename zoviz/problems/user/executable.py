@@ -101,7 +101,7 @@ class Executable(Simulation):
     log_folder: param.Parameter[str | None] = param.Parameter(
         default=None, constant=True, precedence=-1, label="Log folder", doc="Where what is printed is kept."
     )
-    m_constraints = param.Integer(constant=True, precedence=-1)
+    m_constraints = param.Integer(default=None, allow_None=True, constant=True, precedence=-1)
 
     def __init__(
         self,

@@ -76,6 +76,7 @@ class Result:
     polished: Array | None = None
 
 
+@np.errstate(all="ignore")  # an iterate that has run away is measured too
 def summarise(worker: Worker) -> Result:
     """The outcome so far of a worker that has begun."""
     oracle, state, units = worker.oracle, worker.state, worker.oracle.units

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
@@ -21,7 +22,14 @@ if TYPE_CHECKING:
 
 
 def resolve(worker: Worker, x0: Array) -> None:
-    """Set every parameter of the worker's solver that is None, within its bounds, and note what was chosen."""
+    """Set every parameter of the worker's solver that is None, within its bounds, and note what was chosen.
+
+    Raises
+    ------
+    ZovizError
+        Where the functions are so large or so small that the rules' powers of their slopes leave the floating-point
+        range.
+    """
     solver = worker.solver
     suggestible = solver.suggestible()
     if not suggestible:
@@ -29,7 +37,14 @@ def resolve(worker: Worker, x0: Array) -> None:
     constants = solver.learn(worker.seen, worker.oracle, x0, worker.streams)
     if constants.measured:
         worker.notes.append(f"Steps chosen from constants {constants.source}.")
-    chosen = solver.suggest(worker.seen, constants)
+    try:
+        chosen = solver.suggest(worker.seen, constants)
+    except (OverflowError, ZeroDivisionError) as error:
+        raise ZovizError(
+            f"Expected slopes and curvatures whose powers are finite, so that steps can be chosen, got "
+            f"{constants!r:.300}: divide the functions by their size, let them be scaled (scaled=True), or set the "
+            "steps yourself."
+        ) from error
     for name in suggestible:
         holder, own = solver.owner(name)
         low, high = holder.param[own].bounds

@@ -17,6 +17,13 @@ from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.bilevel.measured_curvatures import measured_bilevel_constants
 
+FIRST_WEIGHT = 0.9
+"""Weight of the newest direction that theory's schedule begins with (chosen by us)."""
+COORDINATE_STEP = 0.02
+"""How far a coordinate moves in a round where steps are divided by root mean squares (chosen by us)."""
+_HALF_PACE = 0.5
+"""Steps in units of the largest stable ones (chosen by us: theory's constants are not computable)."""
+
 T = TypeVar("T")
 
 
@@ -156,8 +163,8 @@ class BilevelSolver(RoundSolver):
         Ours: the paper takes the best of a grid, and its theory's constants (104), (232) are not computable.
         """
         in_x, in_y = self.variances(problem)
-        inner = 0.5 / (constants.inner_curvature * (1.0 + in_y))
-        outer = 0.5 * inner * constants.inner_convexity / (constants.outer_curvature * (1.0 + in_x))
+        inner = _HALF_PACE / (constants.inner_curvature * (1.0 + in_y))
+        outer = _HALF_PACE * inner * constants.inner_convexity / (constants.outer_curvature * (1.0 + in_x))
         return {
             "inner_step": inner,
             "system_step": inner,

@@ -13,7 +13,7 @@ from zoviz.core.types import Array, Iterate
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.base import Info
-from zoviz.solvers.bilevel.base import BilevelSolver, RepeatedNumbers, Triple, in_ball, recursive
+from zoviz.solvers.bilevel.base import FIRST_WEIGHT, BilevelSolver, RepeatedNumbers, Triple, in_ball, recursive
 
 
 class SimultaneousState(NamedTuple):
@@ -54,14 +54,23 @@ class Simultaneous(BilevelSolver):
     """Theory's weights are factors times alpha_t to this power."""
 
     system_step = Scale(None, softbounds=(1e-4, 1.0), label="System step δ", doc="Step of the system's solution v.")
-    inner_weight, system_weight, outer_weight = (
-        param.Number(
-            default=0.99,
-            bounds=(0, 1),
-            label=f"{name} weight {symbol}",
-            doc=f"Weight of the newest raw direction of {variable} (practice schedule); 1: no recursion.",
-        )
-        for name, symbol, variable in (("Inner", "γ", "y"), ("System", "λ", "v"), ("Outer", "η", "x"))
+    inner_weight = param.Number(
+        default=0.99,
+        bounds=(0, 1),
+        label="Inner weight γ",
+        doc="Weight of the newest raw direction of y (practice schedule); 1: no recursion.",
+    )
+    system_weight = param.Number(
+        default=0.99,
+        bounds=(0, 1),
+        label="System weight λ",
+        doc="Weight of the newest raw direction of v (practice schedule); 1: no recursion.",
+    )
+    outer_weight = param.Number(
+        default=0.99,
+        bounds=(0, 1),
+        label="Outer weight η",
+        doc="Weight of the newest raw direction of x (practice schedule); 1: no recursion.",
     )
     schedule: param.Selector[str] = param.Selector(
         default="practice",
@@ -72,10 +81,9 @@ class Simultaneous(BilevelSolver):
     offset = Scale(
         None, bounds=(1e-12, 1e15), softbounds=(1.0, 1e6), label="Offset c", doc="Of the rounds in theory's schedule."
     )
-    inner_factor, system_factor, outer_factor = (
-        Scale(None, softbounds=(1e-2, 1e4), label=f"{name} factor c_{symbol}", doc=f"Of theory's weight {symbol}.")
-        for name, symbol in (("Inner", "γ"), ("System", "λ"), ("Outer", "η"))
-    )
+    inner_factor = Scale(None, softbounds=(1e-2, 1e4), label="Inner factor c_γ", doc="Of theory's weight γ.")
+    system_factor = Scale(None, softbounds=(1e-2, 1e4), label="System factor c_λ", doc="Of theory's weight λ.")
+    outer_factor = Scale(None, softbounds=(1e-2, 1e4), label="Outer factor c_η", doc="Of theory's weight η.")
     system_radius = Scale(
         None, softbounds=(1e-1, 1e4), label="System radius p", doc="v stays in a ball of this radius."
     )
@@ -90,7 +98,7 @@ class Simultaneous(BilevelSolver):
         values = super().suggest(problem, constants)
         alpha = self.outer_step or values["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
-        factor = 0.9 / alpha**self.weight_power
+        factor = FIRST_WEIGHT / alpha**self.weight_power
         names = ("inner_factor", "system_factor", "outer_factor")
         return values | {"offset": offset} | dict.fromkeys(names, factor)
 

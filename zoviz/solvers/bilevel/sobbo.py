@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import param
 
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import BilevelConstants
+from zoviz.solvers.bilevel.base import COORDINATE_STEP
 from zoviz.solvers.bilevel.sobow import SOBOW
+from zoviz.solvers.step_rules import mean_square, root_mean_square
 
 
 class SOBBO(SOBOW):
@@ -54,11 +55,11 @@ class SOBBO(SOBOW):
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """As the others, but an outer step of 0.02 in the adaptive geometry: a coordinate moves by about so much."""
         values = super().suggest(problem, constants)
-        return values | {"outer_step": 0.02} if self.geometry == "adaptive" else values
+        return values | {"outer_step": COORDINATE_STEP} if self.geometry == "adaptive" else values
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
         """H_t^-1 times the window's mean."""
         if self.geometry == "euclidean":
             return mean, square
-        square = self.square_decay * square + (1.0 - self.square_decay) * mean**2
-        return mean / (np.sqrt(square / (1.0 - self.square_decay**t)) + self.floor), square
+        square = mean_square(square, mean, self.square_decay)
+        return mean / root_mean_square(square, self.square_decay, t, self.floor), square

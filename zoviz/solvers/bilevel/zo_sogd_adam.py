@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import param
 
 from zoviz.core.parameters import Scale
 from zoviz.problems.bilevel import BilevelConstants
-from zoviz.solvers.bilevel.base import Triple
+from zoviz.solvers.bilevel.base import COORDINATE_STEP, FIRST_WEIGHT, Triple
 from zoviz.solvers.bilevel.zo_sogd import ZOSOGD
+from zoviz.solvers.step_rules import mean_square, root_mean_square
 
 
 class Moments(NamedTuple):
@@ -51,11 +51,11 @@ class ZOSOGDAdam(ZOSOGD):
     def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
         """Steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
         values = super().suggest(problem, constants)
-        steps = {"inner_step": 0.02, "system_step": 0.02, "outer_step": 0.02}
+        steps = dict.fromkeys(("inner_step", "system_step", "outer_step"), COORDINATE_STEP)
         alpha = self.outer_step or steps["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
         names = ("inner_factor", "system_factor", "outer_factor")
-        return values | steps | {"offset": offset} | dict.fromkeys(names, 0.9 / alpha**self.weight_power)
+        return values | steps | {"offset": offset} | dict.fromkeys(names, FIRST_WEIGHT / alpha**self.weight_power)
 
     def remember(self, nothing: Triple) -> Moments:
         """Zero moments."""
@@ -65,9 +65,8 @@ class ZOSOGDAdam(ZOSOGD):
         """Adam's directions, each of order 1 in every coordinate."""
         first, second = self.mean_decay, self.square_decay
         mean = Triple(*(first * m + (1.0 - first) * d for m, d in zip(memory.mean, directions, strict=True)))
-        square = Triple(*(second * s + (1.0 - second) * d**2 for s, d in zip(memory.square, directions, strict=True)))
+        square = Triple(*(mean_square(s, d, second) for s, d in zip(memory.square, directions, strict=True)))
         along = (
-            m / (1.0 - first**t) / (np.sqrt(s / (1.0 - second**t)) + self.floor)
-            for m, s in zip(mean, square, strict=True)
+            m / (1.0 - first**t) / root_mean_square(s, second, t, self.floor) for m, s in zip(mean, square, strict=True)
         )
         return Triple(*along), Moments(mean, square)

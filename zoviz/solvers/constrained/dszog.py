@@ -15,10 +15,17 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import noisy_radius
+from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, noisy_radius, root_mean_square
 
 _FLOOR = 1e-8
 """Adam's epsilon, which keeps the adaptive step finite."""
+_PENALTY_RATIO = 50.0
+"""The penalty beta m L_f / G_0^2 is this (chosen by us): its curvature is then a hundred times the objective's, and the
+violation a few hundredths of what the objective alone would lead to."""
+_STABLE_SHARE = 0.4
+"""A tenth of the longest step 2 (2 - b) / (a b) that the averaged iteration bears at b = 0 (chosen by us)."""
+_ADAPTIVE_LENGTH = 0.01
+"""Share of G_f / (L_f sqrt(n)), how far a coordinate may have to go, that an adaptive step takes (chosen by us)."""
 
 
 class DSZOGState(NamedTuple):
@@ -138,18 +145,18 @@ class DSZOG(Solver):
         """
         n, m = problem.domain.n, max(problem.m, 1)
         inflation = 1.0 + self.relative_variance(n)
-        slope, steepest = max(constants.start_slope, 1e-8), max(constants.slope, 1e-8)
-        beta = self.penalty or 50.0 * m * constants.curvature / slope**2
+        slope, steepest = constants.safe_start_slope, constants.safe_slope
+        beta = self.penalty or _PENALTY_RATIO * m * constants.curvature / slope**2
         bend = 2.0 * beta / m * slope**2 if constants.constraint_slope else 0.0
         curvature = constants.curvature + bend
-        step = 0.4 / (self.averaging * self.momentum * curvature * inflation)
+        step = _STABLE_SHARE / (self.averaging * self.momentum * curvature * inflation)
         if self.adaptive:
-            step = 0.01 * steepest / (self.averaging * constants.curvature * np.sqrt(n))
+            step = _ADAPTIVE_LENGTH * steepest / (self.averaging * constants.curvature * np.sqrt(n))
         return {
             "primal_step": step,
             "dual_step": constants.curvature / steepest**2,
             "penalty": beta,
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, 1e-3),
+            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS),
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> DSZOGState:
@@ -168,9 +175,8 @@ class DSZOG(Solver):
         z_p = (1.0 - b) * z_p + b * (beta * np.square(np.maximum(value.h, 0.0)) - self.regularisation * p)
         move = z_x
         if self.adaptive:
-            decay = self.square_decay
-            square = decay * square + (1.0 - decay) * np.square(z_x)
-            move = z_x / (np.sqrt(square / (1.0 - decay ** (t + 1.0))) + _FLOOR)
+            square = mean_square(square, z_x, self.square_decay)
+            move = z_x / root_mean_square(square, self.square_decay, t + 1, _FLOOR)
         x = (1.0 - a) * x + a * oracle.domain.project(x - self.primal_step * move)
         if oracle.m:
             p = (1.0 - a) * p + a * Simplex(oracle.m).project(p + self.dual_step * z_p)

@@ -14,10 +14,24 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import diminishing, noisy_radius, radius_at
+from zoviz.solvers.step_rules import (
+    COARSE_RADIUS,
+    DUAL_SHARE,
+    FINE_RADIUS,
+    balanced_step,
+    diminishing,
+    noisy_radius,
+    radius_at,
+)
 
 _FORGETTING = 3.0
 """Exponent nu of the recent average: the weight of iterate j grows as j^nu. Ours: the last third has 80 % of it."""
+
+
+_MULTIPLIER = 0.5
+"""Size of the multipliers that L_h is weighed with where constants are known (chosen by us)."""
+PACE = 0.7
+"""The primal step times L: below 1, so that the second step's field is that of a contraction."""
 
 
 class ExtraGradientState(NamedTuple):
@@ -116,22 +130,21 @@ class ExtraGradient(Solver):
         diminishing steps would have to be fitted to, is not known here.
         """
         n, batch = problem.domain.n, self.estimator.batch_size
-        curvature = constants.lagrangian_curvature(0.5)
-        least = 1e-5 if constants.measured else 1e-3
+        curvature = constants.lagrangian_curvature(_MULTIPLIER)
+        least = FINE_RADIUS if constants.measured else COARSE_RADIUS
         radius = self.estimator.smoothing_radius or noisy_radius(constants, n, batch, least)
         pace, dual_pace, inflation = self.pace(n, problem.m)
         inflation *= self.noise_factor(constants, n, radius)
-        ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
         return {
             "primal_step": pace / (curvature * inflation),
-            "dual_step": dual_pace * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
-            "dual_cap": 100.0 * max(1.0, ratio),
+            "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
+            "dual_cap": constants.dual_cap,
             "estimator.smoothing_radius": radius,
         }
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """Factors s of the primal and t of the dual step, and 1 + v; differences along coordinates: v = 0."""
-        return 0.7, 0.3 / 0.7, 1.0 + self.relative_variance(n)
+        return PACE, DUAL_SHARE / PACE, 1.0 + self.relative_variance(n)
 
     def init(
         self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None

@@ -17,7 +17,15 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.constrained.extragradient import Field
-from zoviz.solvers.step_rules import joint_target, noisy_radius
+from zoviz.solvers.step_rules import COARSE_RADIUS, balanced_step, joint_target, noisy_radius
+
+_PRIMAL_SHARE, _DUAL_SHARE = 0.3, 0.15
+"""Primal and dual step in units of 1 / L and L / G_0^2: an optimistic step bears half of what a plain one does, and the
+noise of two estimates (chosen by us)."""
+_MULTIPLIER = 0.5
+"""Size of the multipliers that L_h is weighed with (chosen by us)."""
+_ONE_POINT_RADIUS = 8.0**0.25
+"""The radius where the value itself is the noise: that of More and Wild for noise of the size of L."""
 
 
 class OGDAState(NamedTuple):
@@ -131,13 +139,12 @@ class OGDARR(Solver):
         n = problem.domain.n
         d = n if self.dual == "exact" else n + problem.m
         inflation = (1.0 + self.relative_variance(d)) * (1.0 if self.points == 2 else d)
-        curvature = constants.curvature + 0.5 * constants.constraint_curvature
-        ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
-        floor = 1e-3 if self.points == 2 else 8.0**0.25
+        curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
+        floor = COARSE_RADIUS if self.points == 2 else _ONE_POINT_RADIUS
         return {
-            "primal_step": 0.3 / (curvature * inflation),
-            "dual_step": 0.15 * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
-            "dual_cap": 100.0 * max(1.0, ratio),
+            "primal_step": _PRIMAL_SHARE / (curvature * inflation),
+            "dual_step": balanced_step(_DUAL_SHARE, curvature, inflation, constants),
+            "dual_cap": constants.dual_cap,
             "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, floor),
         }
 

@@ -19,6 +19,11 @@ from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.constrained.szo_conex import SZOConEX
 from zoviz.solvers.constrained.zoceg import ZOCEG
 from zoviz.solvers.constrained.zoeg import ZOEG
+from zoviz.solvers.step_rules import NEGLIGIBLE
+
+_UNKNOWN_SHARE, _CONVEX_SHARE = 0.1, 0.05
+"""The objective's weight over L_f where f's convexity is unknown, and where f is known to be convex; the latter is also
+the most that the constraints' weight takes of L_h (chosen by us, for functions that are convex or nearly so)."""
 
 
 class ProximalPointState(NamedTuple):
@@ -128,10 +133,10 @@ class ProximalPoint(Solver):
         the quadratics, hence the smaller dual step.
         """
         rho, curvature = constants.weak_convexity, constants.curvature
-        fallback = 0.1 * curvature if np.isnan(rho) else 0.05 * curvature
+        fallback = (_UNKNOWN_SHARE if np.isnan(rho) else _CONVEX_SHARE) * curvature
         weight = self.objective_weight or (rho if rho > 0 else fallback)
-        share = min(weight / curvature, 0.05)
-        constraint_weight = self.constraint_weight or max(share * constants.constraint_curvature, 1e-12)
+        share = min(weight / curvature, _CONVEX_SHARE)
+        constraint_weight = self.constraint_weight or max(share * constants.constraint_curvature, NEGLIGIBLE)
         subproblem = replace(
             constants,
             curvature=curvature + 2.0 * weight,

@@ -17,7 +17,14 @@ from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.step_rules import diminishing, noisy_radius
+from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, noisy_radius
+
+_PRIMAL_SHARE = 1.2
+"""The primal step times L (chosen by us): with ``DUAL_SHARE``, G_0^2 / (eta tau) stays below 1/2 without noise."""
+_NOISE_WEIGHT = 2.0
+"""How much more than once the variance shortens the primal step (chosen by us): noise then holds the iterates lower."""
+_MULTIPLIER = 0.25
+"""Size of the multipliers that L_h is weighed with (chosen by us)."""
 
 
 class ConEXState(NamedTuple):
@@ -132,15 +139,14 @@ class SZOConEX(Solver):
         at which noise holds the iterates.
         """
         n = problem.domain.n
-        curvature = constants.curvature + 0.25 * constants.constraint_curvature
+        curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         variance = self.relative_variance(n) * (1 if self.directions == "shared" else problem.m + 1)
-        slope = max(constants.start_slope, 1e-8)
-        radius = noisy_radius(constants, n, self.estimator.batch_size, 1e-3)
-        if isinstance(self.estimator, Gaussian) and radius > 1e-3:
-            radius = max(radius / n**0.5, 1e-3)  # a normal direction is sqrt(n) long
+        radius = noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
+        if isinstance(self.estimator, Gaussian) and radius > COARSE_RADIUS:
+            radius = max(radius / n**0.5, COARSE_RADIUS)  # a normal direction is sqrt(n) long
         return {
-            "primal_step": 1.2 / (curvature * (1.0 + 2.0 * variance)),
-            "dual_step": 0.3 * constants.curvature / ((1.0 + variance) * slope**2),
+            "primal_step": _PRIMAL_SHARE / (curvature * (1.0 + _NOISE_WEIGHT * variance)),
+            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, 1.0 + variance, constants),
             "estimator.smoothing_radius": radius,
         }
 

@@ -15,10 +15,14 @@ from zoviz.estimators.scalars import AugmentedLagrangian, Lagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import noisy_radius
+from zoviz.solvers.step_rules import FINE_RADIUS, balanced_step, noisy_radius
 
-_WINDOW = 100
-_ENOUGH = 0.9
+_WINDOW, _ENOUGH = 100, 0.9
+"""Iterations after which the violation must have come down to this share, else the penalty doubles (chosen by us)."""
+_PENALTY_SHARE = 0.1
+"""The penalty in units of L / G_0^2 (chosen by us): room for constraints that are steeper than around the start."""
+_MULTIPLIER = 0.5
+"""Size of the multipliers that L_h is weighed with (chosen by us)."""
 _LARGEST_GROWTH = 2.0**20
 """Beyond it a doubled penalty only stops the iterates: a violation that noise holds up would double for ever."""
 
@@ -108,17 +112,16 @@ class ZOALM(Solver):
         """
         n = problem.domain.n
         inflation = 1.0 + self.relative_variance(n)
-        slope = max(constants.start_slope, 1e-8)
-        beta = self.penalty or 0.1 * constants.curvature / (inflation * slope**2)
-        ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
+        slope = constants.safe_start_slope
+        beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)
         bend = beta * slope**2 if constants.constraint_slope else 0.0
-        curvature = constants.curvature + 0.5 * constants.constraint_curvature + bend
+        curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature + bend
         return {
             "primal_step": 1.0 / (curvature * inflation),
             "dual_step": beta,
             "penalty": beta,
-            "dual_cap": 100.0 * max(1.0, ratio),
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, 1e-5),
+            "dual_cap": constants.dual_cap,
+            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, FINE_RADIUS),
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:

@@ -15,12 +15,20 @@ from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.step_rules import NEGLIGIBLE, balanced_step
 
 _WEIGHTS = {1: (0.5,), 2: (8.0 / 12.0, -1.0 / 12.0), 3: (45.0 / 60.0, -9.0 / 60.0, 1.0 / 60.0)}
 """Central differences of order 2, 4 and 6: weights of phi(v + j h e) - phi(v - j h e), j = 1.."""
 _ROUND_OFF = 1e-12
 """Share of |phi| by which a step may miss the decrease that it promised."""
 _LARGEST_PENALTY = 1e12
+"""Beyond it h counts for nothing but its round-off."""
+_PENALTY_SHARE = 10.0
+"""The first penalty and dual step in units of L_f / G_0^2 (chosen by us): 1 is meant for a scaled problem."""
+_TOLERANCE_SHARE = 1e-3
+"""The tolerance in units of L_f (chosen by us): 1e-3 is the authors' for a scaled problem."""
+_TINY = 1e-300
+"""A guard against division by zero where there is no violation."""
 
 
 class IALMState(NamedTuple):
@@ -131,17 +139,16 @@ class ZOiALM(Solver):
         -----
         Ours, but for the radius (Moré and Wild): beta_0 = w_0 = 1 and eps = 1e-3 are meant for a scaled problem.
         """
-        beta = self.penalty or 10.0 * constants.curvature / max(constants.start_slope, 1e-8) ** 2
-        ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
+        beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, 1.0, constants)
         radius = np.finfo(float).eps ** (1.0 / (2 * self.points + 1))
         return {
-            "tolerance": 1e-3 * constants.curvature,
+            "tolerance": _TOLERANCE_SHARE * constants.curvature,
             "dual_step": beta,
             "penalty": beta,
-            "dual_cap": 100.0 * max(1.0, ratio),
+            "dual_cap": constants.dual_cap,
             "smoothness": constants.curvature,
-            "constraint_smoothness": max(constants.constraint_curvature, 1e-12),
-            "constraint_slope": constants.start_slope if constants.constraint_slope else 1e-12,
+            "constraint_smoothness": max(constants.constraint_curvature, NEGLIGIBLE),
+            "constraint_slope": constants.start_slope if constants.constraint_slope else NEGLIGIBLE,
             "estimator.smoothing_radius": float(max(radius, (3.0 * constants.noise / constants.curvature) ** (1 / 3))),
         }
 
@@ -159,7 +166,9 @@ class ZOiALM(Solver):
     def step(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
         """One coordinate step, or one test."""
         oracle.resample()
-        return (self._coordinate if state.left else self._test)(state, oracle, streams)
+        if state.left:
+            return self._coordinate(state, oracle, streams)
+        return self._test(state, oracle, streams)
 
     def _coordinate(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
         """ZO-APCU's step in every replica."""
@@ -230,7 +239,7 @@ class ZOiALM(Solver):
         size = np.linalg.norm(c, axis=-1)
         first = np.where(ends & (state.first == 0.0), size, state.first)
         gamma = np.log(2.0) ** 2 * first / ((k + 1.0) * np.log(k + 2.0) ** 2)
-        w = np.minimum(self.dual_step * np.minimum(1.0, gamma / np.maximum(size, 1e-300)), beta)
+        w = np.minimum(self.dual_step * np.minimum(1.0, gamma / np.maximum(size, _TINY)), beta)
         y_next = np.minimum(np.maximum(y + w[:, None] * c, 0.0), self.dual_cap)
         grown = np.minimum(beta * self.penalty_factor, np.maximum(beta, _LARGEST_PENALTY))
         return state._replace(

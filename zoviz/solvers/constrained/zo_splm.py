@@ -15,7 +15,17 @@ from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import noisy_radius, with_proximal
+from zoviz.solvers.step_rules import DUAL_SHARE, FINE_RADIUS, balanced_step, noisy_radius, with_proximal
+
+_PRIMAL_SHARE = 1.5
+"""The primal step times L: below 2, from which on a quadratic diverges (chosen by us)."""
+_MODERATE, _LARGEST, _BENT = 0.25, 2.0, 2.0
+"""Size of the multipliers that L_h is weighed with: moderate ones; at most so many and in proportion 2 (L_h / L_f - 1)
+where the constraint bends more than the objective (chosen by us, on small QCQPs that were thrown out else)."""
+_MODULUS_SHARE = 0.25
+"""Share of L_f that stands in for twice the weak convexity where that is unknown (chosen by us)."""
+_TINY = 1e-300
+"""A guard against division by zero where the objective is flat."""
 
 
 class SPLMState(NamedTuple):
@@ -96,15 +106,15 @@ class ZOSPLM(Solver):
         units of f and h. One rule served n = 3 to 200 with k = 10 to 10,000; with n = 2 a few instances go astray.
         """
         n, rho = problem.domain.n, constants.weak_convexity
-        p = self.proximal_weight or (0.25 * constants.curvature if constants.measured else 2.0 * rho or 1.0)
-        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, 1e-5)
+        p = self.proximal_weight or (_MODULUS_SHARE * constants.curvature if constants.measured else 2.0 * rho or 1.0)
+        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, FINE_RADIUS)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
-        bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, 1e-300) - 1.0
-        dual = min(max(0.25, 2.0 * bent), 2.0)
+        bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, _TINY) - 1.0
+        dual = min(max(_MODERATE, _BENT * bent), _LARGEST)
         return {
-            "primal_step": 1.5 / ((constants.lagrangian_curvature(dual) + p) * inflation),
-            "dual_step": 0.3 * curvature / (inflation * max(constants.start_slope, 1e-8) ** 2),
+            "primal_step": _PRIMAL_SHARE / ((constants.lagrangian_curvature(dual) + p) * inflation),
+            "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),
             "proximal_weight": p,
             "estimator.smoothing_radius": radius,
         }

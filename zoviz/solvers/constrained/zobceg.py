@@ -12,7 +12,8 @@ from zoviz.estimators import Block
 from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
+from zoviz.solvers.constrained.extragradient import PACE, ExtraGradient, Field
+from zoviz.solvers.step_rules import DUAL_SHARE
 
 
 class ZOBCEG(ExtraGradient):
@@ -64,7 +65,7 @@ class ZOBCEG(ExtraGradient):
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """The dual step is slowed by tau / n: a coordinate of x moves in one of n / tau half steps, y in each."""
-        return 0.7, 0.3 / 0.7 * min(self.estimator.block_size, n) / n, 1.0
+        return PACE, DUAL_SHARE / PACE * min(self.estimator.block_size, n) / n, 1.0
 
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
         """1 + N / G^2 with the noise N of a whole sweep: a block has its share of the noise and of the gradient."""

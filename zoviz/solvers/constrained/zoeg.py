@@ -19,6 +19,11 @@ from zoviz.solvers.base import Info, Target
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 from zoviz.solvers.step_rules import joint_target
 
+_PACE, _DUAL_PACE = 0.5, 0.2
+"""Primal and dual step in units of what a noiseless field would bear, about half of it (chosen by us)."""
+_STEADY_SHARE = 0.1
+"""Share of sqrt(k) / G_0 that an estimated dual part's step is bounded by (chosen by us)."""
+
 
 class ZOEG(ExtraGradient):
     r"""Extra-gradient whose field comes from one random direction in R^(n + m) per half step.
@@ -53,7 +58,7 @@ class ZOEG(ExtraGradient):
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """Half the steps that a noiseless field would bear, over 1 + (n + m - 1)/k."""
-        return 0.5, 0.2, 1.0 + self.relative_variance(n + m)
+        return _PACE, _DUAL_PACE, 1.0 + self.relative_variance(n + m)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """As for all of the family, with eta_y at most 0.1 sqrt(k) / G_0 where the dual part is estimated.
@@ -65,7 +70,7 @@ class ZOEG(ExtraGradient):
         """
         values = super().suggest(problem, constants)
         if self.dual == "estimated":
-            steady = 0.1 * self.estimator.batch_size**0.5 / max(constants.start_slope, 1e-8)
+            steady = _STEADY_SHARE * self.estimator.batch_size**0.5 / constants.safe_start_slope
             values["dual_step"] = min(values["dual_step"], steady)
         return values
 

@@ -15,7 +15,12 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import diminishing, noisy_radius
+from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, noisy_radius
+
+_PRIMAL_SHARE = 0.6
+"""The primal step times L: shorter than that of ZO-SPLM, whose proximal term is missing here (chosen by us)."""
+_MULTIPLIER = 0.25
+"""Size of the multipliers that L_h is weighed with: duals of moderate size, as for ZO-SPLM (chosen by us)."""
 
 
 class GDAState(NamedTuple):
@@ -106,13 +111,12 @@ class ZOGDA(Solver):
         n = problem.domain.n
         inflation = 1.0 + self.relative_variance(n)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
-        ratio = constants.slope / constants.constraint_slope if constants.constraint_slope else 1.0
-        slope = max(constants.start_slope, 1e-8)
+        curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         return {
-            "primal_step": 0.6 / ((constants.curvature + 0.25 * constants.constraint_curvature) * inflation),
-            "dual_step": 0.3 * constants.curvature / (inflation * dual_inflation * slope**2),
-            "dual_cap": 100.0 * max(1.0, ratio),
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, 1e-3),
+            "primal_step": _PRIMAL_SHARE / (curvature * inflation),
+            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
+            "dual_cap": constants.dual_cap,
+            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS),
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> GDAState:

@@ -182,8 +182,10 @@ class ExternalSolver(Solver):
         if self._at == history.digest and all(library.here for library in self._libraries):
             return self._libraries
         self.close()
-        domain, play = _box(oracle), self.clone().play  # a twin's: the stacks must not keep this solver alive
+        domain = _box(oracle)
         free = _free(domain)
+        # A twin's play: the stacks must not keep this solver alive.
+        play = self.clone().play if free.any() else _start_alone
         lower, upper = domain.lower[free], domain.upper[free]
         self._libraries = tuple(
             LibraryRun(play, Task(start[free], lower, upper, oracle.m, oracle.contract, int(seed)))
@@ -203,9 +205,14 @@ def _box(oracle: Oracle) -> Box:
 
 
 def _free(domain: Box) -> np.ndarray:
-    """Coordinates that the libraries see, (n,) of bool: those that are not fixed by equal bounds, else all."""
-    free = domain.lower < domain.upper
-    return free if free.any() else ~free
+    """Coordinates that the libraries see, (n,) of bool: those that are not fixed by equal bounds."""
+    return domain.lower < domain.upper
+
+
+def _start_alone(task: Task, ask: Ask) -> Ended:
+    """Stand for a library where no coordinate is free: NOMAD would never return, others raise."""
+    ask(task.start[None])
+    return Ended("the bounds leave no variable free")
 
 
 def better(state: ExternalState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from zoviz.core.parameters import Scale
+from zoviz.core.sets import Box
 from zoviz.core.types import Array, Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.external.base import ExternalSolver
@@ -49,10 +50,14 @@ class CMAES(ExternalSolver):
     )
 
     def objection(self, problem: Problem) -> str | None:
-        """The same, and two variables."""
+        """The same, and two variables that the bounds leave free."""
         reason = super().objection(problem)
-        if reason is None and problem.domain.n < 2:
-            return f"{self.title} needs at least two variables, got one: choose COBYLA."
+        if (
+            reason is None
+            and isinstance(problem.domain, Box)
+            and (problem.domain.lower < problem.domain.upper).sum() == 1
+        ):
+            return f"{self.title} needs at least two variables that are not fixed by bounds, got one: choose COBYLA."
         return reason
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:

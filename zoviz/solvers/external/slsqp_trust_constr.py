@@ -17,6 +17,9 @@ from zoviz.solvers.external.cobyla_cobyqa import quasi_newton, region
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
 from zoviz.solvers.external.step_sizes import difference_step, noise_of, radii, width_of
 
+_VANISHED = 1e-25
+"""Barrier parameter below which no barrier problem differs from the one before in float64; SciPy's begins at 0.1."""
+
 
 class Differenced(ExternalSolver):
     """A peer that needs slopes: forward differences with one absolute step, for f and every h by one sweep.
@@ -110,7 +113,9 @@ class TrustConstr(Differenced):
     violation on an instance that it solves otherwise.
 
     SciPy's ``gtol`` is off: it tests the barrier problem, whose solution still lies inside when it ends (f* + 1e-3 on
-    problem 22 of Hock and Schittkowski with SciPy's defaults).
+    problem 22 of Hock and Schittkowski with SciPy's defaults). Where each barrier problem is solved exactly, as with
+    one variable, the trust region then only ever grows and SciPy would go on for ever: it is stopped once the barrier
+    has vanished.
 
     References
     ----------
@@ -149,7 +154,10 @@ class TrustConstr(Differenced):
         def follow(x: Array, state: Any) -> bool:
             if task.m:
                 values.dual = np.array(state.v[0], dtype=float)
-            return False
+            return vanished(state)
+
+        def vanished(state: Any) -> bool:
+            return state.get("barrier_parameter", 1.0) < _VANISHED
 
         result = minimize(
             values.objective,
@@ -167,4 +175,5 @@ class TrustConstr(Differenced):
             },
             **region(task, values.constraints, values.jacobian, keep=self.keep_feasible),
         )
-        return Ended(result.message, values.dual)
+        message = "each barrier problem is solved exactly" if vanished(result) else result.message
+        return Ended(message, values.dual)

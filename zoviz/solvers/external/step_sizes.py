@@ -11,6 +11,7 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Constants
 from zoviz.problems.base import Problem
 from zoviz.solvers.external.base import ExternalSolver
+from zoviz.solvers.step_rules import NEGLIGIBLE
 
 _FIRST_SHARE, _LARGEST_SHARE = 0.1, 0.4
 """The first radius over the box's width, and the most that noise may raise it to: from the middle of the box a step of
@@ -76,5 +77,5 @@ def difference_step(constants: Constants, noise: float) -> float:
     ----------
     More and Wild (2012), Estimating derivatives of noisy simulations.
     """
-    curvature = max(constants.curvature, constants.constraint_curvature, 1e-12)
+    curvature = max(constants.curvature, constants.constraint_curvature, NEGLIGIBLE)
     return float(8.0**0.25 * np.sqrt(noise / curvature))

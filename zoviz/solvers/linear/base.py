@@ -16,7 +16,10 @@ from zoviz.oracle import FirstOrder, Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import noisy_radius
+from zoviz.solvers.step_rules import FINE_RADIUS, noisy_radius
+
+SHORT_HORIZON = 400.0
+"""Iterations T up to which steps are not shortened (chosen by us: the paper's own factors are far too small)."""
 
 
 class Lifted:
@@ -162,11 +165,11 @@ class LinearMethod(Solver):
     def scale(self, problem: Problem, power: float) -> float:
         """min{1, (400 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""
         inflation = 1.0 + self.relative_variance(problem.domain.n) if self.gradients == "zeroth-order" else 1.0
-        return min(1.0, (400.0 / self.horizon) ** power) / inflation
+        return min(1.0, (SHORT_HORIZON / self.horizon) ** power) / inflation
 
     def radius(self, problem: Problem, constants: Constants) -> float:
         """The estimator's radius: 1e-5, larger under independent noise."""
-        return noisy_radius(constants, problem.domain.n, self.estimator.batch_size, 1e-5)
+        return noisy_radius(constants, problem.domain.n, self.estimator.batch_size, FINE_RADIUS)
 
     def gradient(self, first: FirstOrder, x: Array, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:
         """Gradient of f at x (R, n) under the present sample, and its measured variance (R,)."""

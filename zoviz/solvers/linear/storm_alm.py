@@ -13,7 +13,7 @@ from zoviz.core.types import Array, Constants
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
-from zoviz.solvers.linear.base import Lifted
+from zoviz.solvers.linear.base import SHORT_HORIZON, Lifted
 from zoviz.solvers.linear.smoothed_base import Kept, SmoothedMethod, SmoothedViews
 
 
@@ -78,7 +78,9 @@ class StormALM(SmoothedMethod):
         ----------
         Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (errata 13); the factors are ours.
         """
-        return self.rule(problem, constants, 1.0 / 3.0) | {"momentum": min(1.0, (400.0 / self.horizon) ** (2.0 / 3.0))}
+        return self.rule(problem, constants, 1.0 / 3.0) | {
+            "momentum": min(1.0, (SHORT_HORIZON / self.horizon) ** (2.0 / 3.0))
+        }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:
         """z = x0, y = 0, and a first estimate from N samples: one gradient."""

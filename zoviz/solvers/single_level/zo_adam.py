@@ -12,6 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Estimate
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.solvers.single_level.base import SingleLevel
+from zoviz.solvers.step_rules import mean_square, root_mean_square
 
 FIRST_PEAK = 1e-5
 """What the largest mean square begins with in AdaMM, so that the first steps stay bounded (ours)."""
@@ -75,10 +76,10 @@ class ZOAdam(SingleLevel):
         """Along the mean gradient, each coordinate in its own scale."""
         first, second, t = self.first_decay, self.second_decay, state.iteration + 1
         mean = first * state.mean + (1.0 - first) * estimate.gradient
-        square = second * state.square + (1.0 - second) * np.square(estimate.gradient)
+        square = mean_square(state.square, estimate.gradient, second)
         peak = np.maximum(state.peak, square)
         if self.variant == "Adam":
-            step = mean / (1.0 - first**t) / (np.sqrt(square / (1.0 - second**t)) + self.epsilon)
+            step = mean / (1.0 - first**t) / root_mean_square(square, second, t, self.epsilon)
         else:
             step = mean / np.sqrt(peak)
         return AdamState(state.x, project(state.inner - rate * step), mean, square, peak, t)

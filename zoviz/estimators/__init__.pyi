@@ -1,0 +1,81 @@
+"""The classes of ``zoviz.estimators``, written by ``python -m zoviz.core.stubs``."""
+
+from typing import Literal
+from zoviz.estimators.coordinate import Block as _Block
+from zoviz.estimators.coordinate import Coordinate as _Coordinate
+from zoviz.estimators.gaussian import Gaussian as _Gaussian
+from zoviz.estimators.sphere import CentralSphere as _CentralSphere
+from zoviz.estimators.sphere import Sphere as _Sphere
+from zoviz.estimators.base import GradientEstimator as GradientEstimator
+
+__all__ = [
+    "Block",
+    "CentralSphere",
+    "Coordinate",
+    "Gaussian",
+    "GradientEstimator",
+    "Sphere",
+]
+
+class Coordinate(_Coordinate):
+    differences: Literal["as the noise asks", "forward", "central"]
+    smoothing_radius: float | None
+    batch_size: int
+    def __init__(
+        self,
+        *,
+        differences: Literal["as the noise asks", "forward", "central"] = "as the noise asks",
+        smoothing_radius: float | None = 1e-05,
+        batch_size: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class Block(_Block, Coordinate):
+    block_size: int
+    scaled: bool
+    differences: Literal["as the noise asks", "forward", "central"]
+    smoothing_radius: float | None
+    batch_size: int
+    def __init__(
+        self,
+        *,
+        block_size: int = 1,
+        scaled: bool = True,
+        differences: Literal["as the noise asks", "forward", "central"] = "as the noise asks",
+        smoothing_radius: float | None = 1e-05,
+        batch_size: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class Gaussian(_Gaussian):
+    smoothing_radius: float | None
+    batch_size: int
+    def __init__(
+        self,
+        *,
+        smoothing_radius: float | None = 1e-05,
+        batch_size: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class Sphere(_Sphere):
+    smoothing_radius: float | None
+    batch_size: int
+    def __init__(
+        self,
+        *,
+        smoothing_radius: float | None = 1e-05,
+        batch_size: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class CentralSphere(_CentralSphere, Sphere):
+    smoothing_radius: float | None
+    batch_size: int
+    def __init__(
+        self,
+        *,
+        smoothing_radius: float | None = 1e-05,
+        batch_size: int = 1,
+        name: str | None = None,
+    ) -> None: ...

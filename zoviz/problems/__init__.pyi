@@ -1,0 +1,681 @@
+"""The classes of ``zoviz.problems``, written by ``python -m zoviz.core.stubs``."""
+
+from collections.abc import Callable
+from collections.abc import Sequence
+from numpy.typing import ArrayLike
+from typing import Any
+from typing import Literal
+from zoviz.evaluation.evaluators import Workers
+from zoviz.evaluation.scipy_constraints import Bounds
+from zoviz.problems.cutest.suite import Suite as _Suite
+from zoviz.problems.engineering.pressure_vessel import PressureVessel as _PressureVessel
+from zoviz.problems.engineering.speed_reducer import SpeedReducer as _SpeedReducer
+from zoviz.problems.engineering.spring import Spring as _Spring
+from zoviz.problems.engineering.welded_beam import WeldedBeam as _WeldedBeam
+from zoviz.problems.learning.blackbox_attack import BlackBoxAttack as _BlackBoxAttack
+from zoviz.problems.learning.fair_classification import FairClassification as _FairClassification
+from zoviz.problems.learning.loss_tuning import LossTuning as _LossTuning
+from zoviz.problems.networks.consensus import DistributedConsensus as _DistributedConsensus
+from zoviz.problems.networks.slicing import NetworkSlicing as _NetworkSlicing
+from zoviz.problems.power.ac_load_tracking import ACLoadTracking as _ACLoadTracking
+from zoviz.problems.power.load_tracking import LoadTracking as _LoadTracking
+from zoviz.problems.quadratic.conex_qcqp import ConexQCQP as _ConexQCQP
+from zoviz.problems.quadratic.nonconvex_qcqp import NonconvexQCQP as _NonconvexQCQP
+from zoviz.problems.quadratic.quadratic_bilevel import QuadraticBilevel as _QuadraticBilevel
+from zoviz.problems.quadratic.stochastic_qp import StochasticQP as _StochasticQP
+from zoviz.problems.quadratic.toy_bilevel import ToyBilevel as _ToyBilevel
+from zoviz.problems.user.blackbox import BlackBox as _BlackBox
+from zoviz.problems.user.blackbox import Functions
+from zoviz.problems.user.executable import Executable as _Executable
+import os
+from zoviz.problems.base import Problem as Problem
+
+__all__ = [
+    "ACLoadTracking",
+    "BlackBox",
+    "BlackBoxAttack",
+    "ConexQCQP",
+    "DistributedConsensus",
+    "Executable",
+    "FairClassification",
+    "LoadTracking",
+    "LossTuning",
+    "NetworkSlicing",
+    "NonconvexQCQP",
+    "PressureVessel",
+    "Problem",
+    "QuadraticBilevel",
+    "SpeedReducer",
+    "Spring",
+    "StochasticQP",
+    "Suite",
+    "ToyBilevel",
+    "WeldedBeam",
+]
+
+class ACLoadTracking(_ACLoadTracking):
+    seed: int
+    loads: Literal["case", "drawn"]
+    target: float
+    penalty: float
+    lowest: float
+    highest: float
+    start_share: float
+    noise_scale: float
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        seed: int = 0,
+        loads: Literal["case", "drawn"] = "case",
+        target: float = 0.15,
+        penalty: float = 20.0,
+        lowest: float = 0.96,
+        highest: float = 1.04,
+        start_share: float = 0.2,
+        noise_scale: float = 0.001,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class BlackBox(_BlackBox):
+    objective: Callable[..., Any]
+    constraints: Functions | None
+    bounds: Bounds | None
+    joint: bool
+    vectorised: bool
+    x0: ArrayLike | None
+    m_constraints: int | None
+    optimal_value: float | None
+    scaled: bool
+    workers: Workers | None
+    timeout: float | None
+    on_error: Literal["raise", "fail"]
+    noise_scale: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        objective: Callable[..., Any] | None = None,
+        constraints: Functions | None = None,
+        bounds: Bounds | None = None,
+        x0: ArrayLike | None = None,
+        m: int | None = None,
+        *,
+        joint: bool = False,
+        vectorised: bool = False,
+        m_constraints: int | None = None,
+        optimal_value: float | None = None,
+        scaled: bool = True,
+        workers: Workers | None = None,
+        timeout: float | None = None,
+        on_error: Literal["raise", "fail"] = "raise",
+        noise_scale: float = 0.0,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class BlackBoxAttack(_BlackBoxAttack):
+    dataset: Literal["digits", "mnist"]
+    seed: int
+    hidden_units: int
+    epochs: int
+    confidence: float
+    penalty: float
+    largest_weight: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    regret_step: float
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        dataset: Literal["digits", "mnist"] = "digits",
+        seed: int = 0,
+        hidden_units: int = 64,
+        epochs: int = 100,
+        confidence: float = 0.0,
+        penalty: float = 0.05,
+        largest_weight: float = 2.0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        regret_step: float = 0.1,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class Executable(_Executable):
+    command: tuple[str, ...]
+    format: Literal["text", "json", "nomad"]
+    output_types: str | Sequence[str] | None
+    retries: int
+    folder: str | None
+    log_folder: str | None
+    m_constraints: int | None
+    bounds: Bounds | None
+    x0: ArrayLike | None
+    optimal_value: float | None
+    scaled: bool
+    workers: Workers | None
+    timeout: float | None
+    on_error: Literal["raise", "fail"]
+    noise_scale: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        bounds: Bounds | None = None,
+        x0: ArrayLike | None = None,
+        m: int | None = None,
+        *,
+        format: str = "text",
+        output_types: str | Sequence[str] | None = None,
+        folder: str | os.PathLike[str] | None = None,
+        log_folder: str | os.PathLike[str] | None = None,
+        retries: int = 0,
+        m_constraints: int | None = None,
+        optimal_value: float | None = None,
+        scaled: bool = True,
+        workers: Workers | None = None,
+        timeout: float | None = None,
+        on_error: Literal["raise", "fail"] = "raise",
+        noise_scale: float = 0.0,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class LoadTracking(_LoadTracking):
+    n: int
+    seed: int
+    curtailment: float | None
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 100,
+        seed: int = 0,
+        curtailment: float | None = None,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class LossTuning(_LossTuning):
+    dataset: Literal["digits", "mnist"]
+    channels: int
+    hidden_units: int
+    phase_length: int
+    ratios: list[float]
+    decay: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    regret_step: float
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        dataset: Literal["digits", "mnist"] = "digits",
+        channels: int = 4,
+        hidden_units: int = 16,
+        phase_length: int = 100,
+        ratios: list[float] = ...,
+        decay: float = 0.001,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        regret_step: float = 0.1,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class PressureVessel(_PressureVessel):
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        scaled: bool = True,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class QuadraticBilevel(_QuadraticBilevel):
+    n: int
+    d: int
+    seed: int
+    conditioning: float
+    drift: Literal["none", "slow", "rapid"]
+    drift_size: float
+    drift_rate: float
+    phase_length: int | None
+    sampling_noise: float
+    half_width: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    regret_step: float
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 10,
+        d: int = 10,
+        seed: int = 0,
+        conditioning: float = 4.0,
+        drift: Literal["none", "slow", "rapid"] = "slow",
+        drift_size: float = 1.0,
+        drift_rate: float = 1.0,
+        phase_length: int | None = None,
+        sampling_noise: float = 0.1,
+        half_width: float = 5.0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        regret_step: float = 0.1,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class SpeedReducer(_SpeedReducer):
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        scaled: bool = True,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class Spring(_Spring):
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        scaled: bool = True,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class Suite(_Suite):
+    problem_name: str
+    size: int | None
+    start_spread: float
+    scaled: bool
+    stated_optimum: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        problem_name: str = "HS43",
+        size: int | None = None,
+        start_spread: float = 0.0,
+        scaled: bool = True,
+        stated_optimum: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class ToyBilevel(_ToyBilevel):
+    variant: Literal["smooth", "rapid"]
+    sampling_noise: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    regret_step: float
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        variant: Literal["smooth", "rapid"] = "smooth",
+        sampling_noise: float = 0.1,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        regret_step: float = 0.1,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class WeldedBeam(_WeldedBeam):
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        scaled: bool = True,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class NetworkSlicing(_NetworkSlicing):
+    nodes: int
+    degree: int
+    flows: int
+    chain: int
+    sites: int
+    providers: int
+    tightness: float
+    cost_spread: float
+    demand_spread: float
+    weight: float
+    exponent: float
+    offset: float
+    start_radius: float
+    seed: int
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    measure_envelope: bool
+    envelope_weight: float | None
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        nodes: int = 6,
+        degree: int = 3,
+        flows: int = 2,
+        chain: int = 2,
+        sites: int = 4,
+        providers: int = 3,
+        tightness: float = 0.3,
+        cost_spread: float = 0.2,
+        demand_spread: float = 0.0,
+        weight: float = 1.0,
+        exponent: float = 0.5,
+        offset: float = 0.1,
+        start_radius: float = 0.5,
+        seed: int = 0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        measure_envelope: bool = False,
+        envelope_weight: float | None = None,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class StochasticQP(_StochasticQP):
+    n: int
+    rows: int
+    constraints: Literal["equations", "inequalities"]
+    sampled_rows: bool
+    seed: int
+    curvature: float
+    null_curvature: float
+    indefiniteness: float
+    half_width: float
+    free_variables: int
+    gradient_noise: float
+    curvature_noise: float
+    row_noise: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    measure_envelope: bool
+    envelope_weight: float | None
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 20,
+        rows: int = 3,
+        constraints: Literal["equations", "inequalities"] = "equations",
+        sampled_rows: bool = False,
+        seed: int = 0,
+        curvature: float = 2.0,
+        null_curvature: float = 0.5,
+        indefiniteness: float = 1.0,
+        half_width: float = 2.0,
+        free_variables: int = 0,
+        gradient_noise: float = 0.5,
+        curvature_noise: float = 0.1,
+        row_noise: float = 0.1,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        measure_envelope: bool = False,
+        envelope_weight: float | None = None,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class ConexQCQP(_ConexQCQP):
+    n: int
+    seed: int
+    convex: bool
+    half_width: float
+    start_radius: float
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 50,
+        seed: int = 0,
+        convex: bool = True,
+        half_width: float = 10.0,
+        start_radius: float = 1.0,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class DistributedConsensus(_DistributedConsensus):
+    nodes: int
+    features: int
+    edge_probability: float
+    probability_spread: float
+    node_points: int
+    points: int
+    difference: float
+    loss: Literal["logistic", "logistic difference", "smoothed 0-1"]
+    shift: float
+    ridge: float
+    half_width: float
+    start_radius: float
+    seed: int
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    measure_envelope: bool
+    envelope_weight: float | None
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        nodes: int = 6,
+        features: int = 2,
+        edge_probability: float = 0.5,
+        probability_spread: float = 0.0,
+        node_points: int = 40,
+        points: int = 8,
+        difference: float = 0.5,
+        loss: Literal["logistic", "logistic difference", "smoothed 0-1"] = "logistic",
+        shift: float = 3.0,
+        ridge: float = 0.1,
+        half_width: float = 10.0,
+        start_radius: float = 2.0,
+        seed: int = 0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        measure_envelope: bool = False,
+        envelope_weight: float | None = None,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class FairClassification(_FairClassification):
+    source: Literal["breast cancer", "adult", "german credit"]
+    loss: Literal["logistic", "logistic difference", "smoothed 0-1"]
+    shift: float
+    bound: float
+    ridge: float
+    people: int
+    half_width: float
+    start_radius: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    measure_envelope: bool
+    envelope_weight: float | None
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        source: Literal["breast cancer", "adult", "german credit"] = "breast cancer",
+        loss: Literal["logistic", "logistic difference", "smoothed 0-1"] = "logistic",
+        shift: float = 3.0,
+        bound: float = 0.2,
+        ridge: float = 0.01,
+        people: int = 32,
+        half_width: float = 10.0,
+        start_radius: float = 1.0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        measure_envelope: bool = False,
+        envelope_weight: float | None = None,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class NonconvexQCQP(_NonconvexQCQP):
+    n: int
+    seed: int
+    half_width: float
+    start_radius: float
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 50,
+        seed: int = 0,
+        half_width: float = 10.0,
+        start_radius: float = 1.0,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...

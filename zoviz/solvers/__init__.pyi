@@ -1,0 +1,847 @@
+"""The classes of ``zoviz.solvers``, written by ``python -m zoviz.core.stubs``."""
+
+from typing import Literal
+from zoviz.estimators.base import GradientEstimator
+from zoviz.estimators.coordinate import Block
+from zoviz.estimators.coordinate import Coordinate
+from zoviz.solvers.bilevel.oagd import OAGD as _OAGD
+from zoviz.solvers.bilevel.ogd import OGD as _OGD
+from zoviz.solvers.bilevel.sobbo import SOBBO as _SOBBO
+from zoviz.solvers.bilevel.sobow import SOBOW as _SOBOW
+from zoviz.solvers.bilevel.sogd import SOGD as _SOGD
+from zoviz.solvers.bilevel.zo_sogd import ZOSOGD as _ZOSOGD
+from zoviz.solvers.bilevel.zo_sogd_adam import ZOSOGDAdam as _ZOSOGDAdam
+from zoviz.solvers.constrained.dszog import DSZOG as _DSZOG
+from zoviz.solvers.constrained.ogda_rr import OGDARR as _OGDARR
+from zoviz.solvers.constrained.proximal_point import ProximalPoint as _ProximalPoint
+from zoviz.solvers.constrained.szo_conex import SZOConEX as _SZOConEX
+from zoviz.solvers.constrained.zo_alm import ZOALM as _ZOALM
+from zoviz.solvers.constrained.zo_ialm import ZOiALM as _ZOiALM
+from zoviz.solvers.constrained.zo_splm import ZOSPLM as _ZOSPLM
+from zoviz.solvers.constrained.zobceg import ZOBCEG as _ZOBCEG
+from zoviz.solvers.constrained.zoceg import ZOCEG as _ZOCEG
+from zoviz.solvers.constrained.zoeg import ZOEG as _ZOEG
+from zoviz.solvers.constrained.zogda import ZOGDA as _ZOGDA
+from zoviz.solvers.external.cma_es import CMAES as _CMAES
+from zoviz.solvers.external.cobyla_cobyqa import COBYLA as _COBYLA
+from zoviz.solvers.external.cobyla_cobyqa import COBYQA as _COBYQA
+from zoviz.solvers.external.nomad import NOMAD as _NOMAD
+from zoviz.solvers.external.slsqp_trust_constr import SLSQP as _SLSQP
+from zoviz.solvers.external.slsqp_trust_constr import TrustConstr as _TrustConstr
+from zoviz.solvers.linear.eliminated_sgd import EliminatedSGD as _EliminatedSGD
+from zoviz.solvers.linear.linearised_alm import LinearisedALM as _LinearisedALM
+from zoviz.solvers.linear.penalty_sgd import PenaltySGD as _PenaltySGD
+from zoviz.solvers.linear.sampled_alm import SampledALM as _SampledALM
+from zoviz.solvers.linear.smoothed_alm import SmoothedALM as _SmoothedALM
+from zoviz.solvers.linear.storm_alm import StormALM as _StormALM
+from zoviz.solvers.single_level.zo_adam import ZOAdam as _ZOAdam
+from zoviz.solvers.single_level.zo_conserv_sgd import ZOConservSGD as _ZOConservSGD
+from zoviz.solvers.single_level.zo_gd import ZOGD as _ZOGD
+from zoviz.solvers.single_level.zo_sign_sgd import ZOSignSGD as _ZOSignSGD
+from zoviz.solvers.base import Solver as Solver
+
+__all__ = [
+    "CMAES",
+    "COBYLA",
+    "COBYQA",
+    "DSZOG",
+    "EliminatedSGD",
+    "LinearisedALM",
+    "NOMAD",
+    "OAGD",
+    "OGD",
+    "OGDARR",
+    "PenaltySGD",
+    "ProximalPoint",
+    "SLSQP",
+    "SOBBO",
+    "SOBOW",
+    "SOGD",
+    "SZOConEX",
+    "SampledALM",
+    "SmoothedALM",
+    "Solver",
+    "StormALM",
+    "TrustConstr",
+    "ZOALM",
+    "ZOAdam",
+    "ZOBCEG",
+    "ZOCEG",
+    "ZOConservSGD",
+    "ZOEG",
+    "ZOGD",
+    "ZOGDA",
+    "ZOSOGD",
+    "ZOSOGDAdam",
+    "ZOSPLM",
+    "ZOSignSGD",
+    "ZOiALM",
+]
+
+class DSZOG(_DSZOG):
+    primal_step: float | None
+    dual_step: float | None
+    penalty: float | None
+    regularisation: float
+    averaging: float
+    momentum: float
+    adaptive: bool
+    square_decay: float
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        penalty: float | None = None,
+        regularisation: float = 0.01,
+        averaging: float = 0.1,
+        momentum: float = 0.1,
+        adaptive: bool = False,
+        square_decay: float = 0.99,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class OGDARR(_OGDARR):
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    step_power: float
+    dual_cap: float | None
+    points: Literal[2, 1]
+    dual: Literal["estimated", "exact"]
+    report: Literal["last", "average"]
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        step_power: float = 0.76,
+        dual_cap: float | None = None,
+        points: Literal[2, 1] = 2,
+        dual: Literal["estimated", "exact"] = "estimated",
+        report: Literal["last", "average"] = "last",
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class ProximalPoint(_ProximalPoint):
+    stage_length: int
+    stages: int
+    objective_weight: float | None
+    constraint_weight: float | None
+    warm_duals: bool
+    report: Literal["last", "random"]
+    inner: SZOConEX | ZOEG | ZOCEG
+    def __init__(
+        self,
+        *,
+        stage_length: int = 20,
+        stages: int = 50,
+        objective_weight: float | None = None,
+        constraint_weight: float | None = None,
+        warm_duals: bool = True,
+        report: Literal["last", "random"] = "last",
+        inner: SZOConEX | ZOEG | ZOCEG = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class SZOConEX(_SZOConEX):
+    primal_step: float | None
+    dual_step: float | None
+    extrapolation: float
+    schedule: Literal["constant", "diminishing"]
+    directions: Literal["shared", "separate"]
+    value: Literal["perturbed", "base"]
+    dual_cap: float
+    report: Literal["last", "average"]
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        extrapolation: float = 1.0,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        directions: Literal["shared", "separate"] = "shared",
+        value: Literal["perturbed", "base"] = "perturbed",
+        dual_cap: float = 1000000000.0,
+        report: Literal["last", "average"] = "last",
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOALM(_ZOALM):
+    primal_step: float | None
+    dual_step: float | None
+    penalty: float | None
+    dual_cap: float | None
+    weights: Literal["frozen", "direct"]
+    penalty_growth: bool
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        penalty: float | None = None,
+        dual_cap: float | None = None,
+        weights: Literal["frozen", "direct"] = "frozen",
+        penalty_growth: bool = False,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOGDA(_ZOGDA):
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    regularisation: float
+    dual_cap: float | None
+    dual: Literal["exact", "estimated"]
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        regularisation: float = 0.0,
+        dual_cap: float | None = None,
+        dual: Literal["exact", "estimated"] = "exact",
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOSPLM(_ZOSPLM):
+    primal_step: float | None
+    dual_step: float | None
+    proximal_step: float
+    proximal_weight: float | None
+    dual_cap: float
+    estimator: GradientEstimator
+    estimate_proximal: bool
+    def __init__(
+        self,
+        *,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        proximal_step: float = 0.5,
+        proximal_weight: float | None = None,
+        dual_cap: float = 100.0,
+        estimator: GradientEstimator = ...,
+        estimate_proximal: bool = False,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOiALM(_ZOiALM):
+    tolerance: float | None
+    dual_step: float | None
+    penalty: float | None
+    penalty_factor: float
+    patience: int
+    dual_cap: float | None
+    proximal_share: float
+    inner_accuracy: float
+    points: Literal[1, 2, 3]
+    backtrack: bool
+    smoothness: float | None
+    constraint_smoothness: float | None
+    constraint_slope: float | None
+    estimator: Coordinate
+    def __init__(
+        self,
+        *,
+        tolerance: float | None = None,
+        dual_step: float | None = None,
+        penalty: float | None = None,
+        penalty_factor: float = 3.0,
+        patience: int = 3,
+        dual_cap: float | None = None,
+        proximal_share: float = 0.1,
+        inner_accuracy: float = 0.01,
+        points: Literal[1, 2, 3] = 1,
+        backtrack: bool = True,
+        smoothness: float | None = None,
+        constraint_smoothness: float | None = None,
+        constraint_slope: float | None = None,
+        estimator: Coordinate = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class CMAES(_CMAES):
+    initial_width: float | None
+    population_factor: float | None
+    def __init__(
+        self,
+        *,
+        initial_width: float | None = None,
+        population_factor: float | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class EliminatedSGD(_EliminatedSGD):
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int = 10000,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class NOMAD(_NOMAD):
+    initial_radius: float | None
+    models: bool
+    def __init__(
+        self,
+        *,
+        initial_radius: float | None = None,
+        models: bool = True,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOBCEG(_ZOBCEG):
+    dual_block_size: int | None
+    estimator: Block
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    radius_scale: float
+    radius_power: float
+    dual_cap: float | None
+    report: Literal["auto", "last", "average", "recent"]
+    def __init__(
+        self,
+        *,
+        dual_block_size: int | None = None,
+        estimator: Block = ...,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        radius_scale: float = 5.0,
+        radius_power: float = 1.1,
+        dual_cap: float | None = None,
+        report: Literal["auto", "last", "average", "recent"] = "auto",
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOCEG(_ZOCEG):
+    estimator: GradientEstimator
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    radius_scale: float
+    radius_power: float
+    dual_cap: float | None
+    report: Literal["auto", "last", "average", "recent"]
+    def __init__(
+        self,
+        *,
+        estimator: GradientEstimator = ...,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        radius_scale: float = 5.0,
+        radius_power: float = 1.1,
+        dual_cap: float | None = None,
+        report: Literal["auto", "last", "average", "recent"] = "auto",
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOEG(_ZOEG):
+    dual: Literal["estimated", "exact"]
+    estimator: GradientEstimator
+    primal_step: float | None
+    dual_step: float | None
+    schedule: Literal["constant", "diminishing"]
+    radius_scale: float
+    radius_power: float
+    dual_cap: float | None
+    report: Literal["auto", "last", "average", "recent"]
+    def __init__(
+        self,
+        *,
+        dual: Literal["estimated", "exact"] = "estimated",
+        estimator: GradientEstimator = ...,
+        primal_step: float | None = None,
+        dual_step: float | None = None,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        radius_scale: float = 5.0,
+        radius_power: float = 1.1,
+        dual_cap: float | None = None,
+        report: Literal["auto", "last", "average", "recent"] = "auto",
+        name: str | None = None,
+    ) -> None: ...
+
+class COBYLA(_COBYLA):
+    initial_radius: float | None
+    final_radius: float | None
+    def __init__(
+        self,
+        *,
+        initial_radius: float | None = None,
+        final_radius: float | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class COBYQA(_COBYQA):
+    initial_radius: float | None
+    final_radius: float | None
+    def __init__(
+        self,
+        *,
+        initial_radius: float | None = None,
+        final_radius: float | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class LinearisedALM(_LinearisedALM):
+    dual_step: float | None
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        dual_step: float | None = None,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int = 10000,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class OAGD(_OAGD):
+    inner_steps: int
+    window: int
+    decay: float
+    system: Literal["neumann", "cg"]
+    system_iterations: int
+    neumann_step: float | None
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        inner_steps: int = 1,
+        window: int = 5,
+        decay: float = 0.9,
+        system: Literal["neumann", "cg"] = "neumann",
+        system_iterations: int = 5,
+        neumann_step: float | None = None,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class OGD(_OGD):
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class PenaltySGD(_PenaltySGD):
+    growth: float
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        growth: float = 0.3333333333333333,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int = 10000,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class SLSQP(_SLSQP):
+    tolerance: float | None
+    difference: float | None
+    def __init__(
+        self,
+        *,
+        tolerance: float | None = None,
+        difference: float | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class SOBOW(_SOBOW):
+    window: int
+    decay: float
+    system_iterations: int
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        window: int = 5,
+        decay: float = 0.9,
+        system_iterations: int = 5,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class TrustConstr(_TrustConstr):
+    initial_radius: float | None
+    keep_feasible: bool
+    tolerance: float | None
+    difference: float | None
+    def __init__(
+        self,
+        *,
+        initial_radius: float | None = None,
+        keep_feasible: bool = False,
+        tolerance: float | None = None,
+        difference: float | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOAdam(_ZOAdam):
+    inner_step: float
+    variant: Literal["Adam", "AdaMM"]
+    first_decay: float
+    second_decay: float
+    epsilon: float
+    schedule: Literal["constant", "diminishing"]
+    estimator: GradientEstimator
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        inner_step: float = 0.01,
+        variant: Literal["Adam", "AdaMM"] = "Adam",
+        first_decay: float = 0.9,
+        second_decay: float = 0.999,
+        epsilon: float = 1e-08,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        estimator: GradientEstimator = ...,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOConservSGD(_ZOConservSGD):
+    inner_step: float
+    schedule: Literal["constant", "diminishing"]
+    estimator: GradientEstimator
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        inner_step: float = 0.01,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        estimator: GradientEstimator = ...,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOGD(_ZOGD):
+    inner_step: float
+    schedule: Literal["constant", "diminishing"]
+    estimator: GradientEstimator
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        inner_step: float = 0.01,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        estimator: GradientEstimator = ...,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOSignSGD(_ZOSignSGD):
+    inner_step: float
+    schedule: Literal["constant", "diminishing"]
+    estimator: GradientEstimator
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        inner_step: float = 0.01,
+        schedule: Literal["constant", "diminishing"] = "constant",
+        estimator: GradientEstimator = ...,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class SOBBO(_SOBBO, SOBOW):
+    geometry: Literal["adaptive", "euclidean"]
+    square_decay: float
+    floor: float
+    window: int
+    decay: float
+    system_iterations: int
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        geometry: Literal["adaptive", "euclidean"] = "adaptive",
+        square_decay: float = 0.999,
+        floor: float = 1e-08,
+        window: int = 5,
+        decay: float = 0.9,
+        system_iterations: int = 5,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class SOGD(_SOGD):
+    system_step: float | None
+    inner_weight: float
+    system_weight: float
+    outer_weight: float
+    schedule: Literal["practice", "theory"]
+    offset: float | None
+    inner_factor: float | None
+    system_factor: float | None
+    outer_factor: float | None
+    system_radius: float | None
+    project_inner: bool
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        system_step: float | None = None,
+        inner_weight: float = 0.99,
+        system_weight: float = 0.99,
+        outer_weight: float = 0.99,
+        schedule: Literal["practice", "theory"] = "practice",
+        offset: float | None = None,
+        inner_factor: float | None = None,
+        system_factor: float | None = None,
+        outer_factor: float | None = None,
+        system_radius: float | None = None,
+        project_inner: bool = True,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class SampledALM(_SampledALM):
+    dual_reset: float | None
+    dual_step: float | None
+    proximal_weight: float | None
+    proximal_step: float | None
+    polish_batch: int
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        dual_reset: float | None = None,
+        dual_step: float | None = None,
+        proximal_weight: float | None = None,
+        proximal_step: float | None = None,
+        polish_batch: int = 1000,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int = 10000,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class SmoothedALM(_SmoothedALM):
+    dual_step: float | None
+    proximal_weight: float | None
+    proximal_step: float | None
+    polish_batch: int
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        dual_step: float | None = None,
+        proximal_weight: float | None = None,
+        proximal_step: float | None = None,
+        polish_batch: int = 1000,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int = 10000,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class StormALM(_StormALM):
+    momentum: float | None
+    dual_step: float | None
+    proximal_weight: float | None
+    proximal_step: float | None
+    polish_batch: int
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        momentum: float | None = None,
+        dual_step: float | None = None,
+        proximal_weight: float | None = None,
+        proximal_step: float | None = None,
+        polish_batch: int = 1000,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int = 10000,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOSOGD(_ZOSOGD):
+    product_radius: float
+    estimator: GradientEstimator
+    outer_estimator: GradientEstimator
+    system_step: float | None
+    inner_weight: float
+    system_weight: float
+    outer_weight: float
+    schedule: Literal["practice", "theory"]
+    offset: float | None
+    inner_factor: float | None
+    system_factor: float | None
+    outer_factor: float | None
+    system_radius: float | None
+    project_inner: bool
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        product_radius: float = 0.01,
+        estimator: GradientEstimator = ...,
+        outer_estimator: GradientEstimator = ...,
+        system_step: float | None = None,
+        inner_weight: float = 0.99,
+        system_weight: float = 0.99,
+        outer_weight: float = 0.99,
+        schedule: Literal["practice", "theory"] = "practice",
+        offset: float | None = None,
+        inner_factor: float | None = None,
+        system_factor: float | None = None,
+        outer_factor: float | None = None,
+        system_radius: float | None = None,
+        project_inner: bool = True,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
+    mean_decay: float
+    square_decay: float
+    floor: float
+    product_radius: float
+    estimator: GradientEstimator
+    outer_estimator: GradientEstimator
+    system_step: float | None
+    inner_weight: float
+    system_weight: float
+    outer_weight: float
+    schedule: Literal["practice", "theory"]
+    offset: float | None
+    inner_factor: float | None
+    system_factor: float | None
+    outer_factor: float | None
+    system_radius: float | None
+    project_inner: bool
+    inner_step: float | None
+    outer_step: float | None
+    outer_batch: int
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        mean_decay: float = 0.9,
+        square_decay: float = 0.999,
+        floor: float = 1e-08,
+        product_radius: float = 0.01,
+        estimator: GradientEstimator = ...,
+        outer_estimator: GradientEstimator = ...,
+        system_step: float | None = None,
+        inner_weight: float = 0.99,
+        system_weight: float = 0.99,
+        outer_weight: float = 0.99,
+        schedule: Literal["practice", "theory"] = "practice",
+        offset: float | None = None,
+        inner_factor: float | None = None,
+        system_factor: float | None = None,
+        outer_factor: float | None = None,
+        system_radius: float | None = None,
+        project_inner: bool = True,
+        inner_step: float | None = None,
+        outer_step: float | None = None,
+        outer_batch: int = 1,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
