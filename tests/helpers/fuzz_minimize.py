@@ -54,7 +54,7 @@ def _watch(numbers: list[tuple[int, int]], limit: float, lines: list[dict[str, A
             first = max([first, *(line["number"] + 1 for line in lines if first <= line["number"] < last)])
             if first < last:
                 case = vars(Case.draw(first, methods()))
-                lines.append({"number": first, "kind": "bad", "reason": reason, "seconds": limit, "case": case})
+                _note({"number": first, "kind": "bad", "reason": reason, "seconds": limit, "case": case}, lines)
                 first += 1
 
 
@@ -67,7 +67,14 @@ def _heard(said: queue.Queue[str | None], limit: float, lines: list[dict[str, An
             return "hang"
         if text is None:
             return "the process died"
-        lines.append(json.loads(text))
+        _note(json.loads(text), lines)
+
+
+def _note(line: dict[str, Any], lines: list[dict[str, Any]]) -> None:
+    """Keep a case's line, and print a bad one at once."""
+    lines.append(line)
+    if line["kind"] == "bad":
+        print(line["number"], line["reason"], line["case"], flush=True)
 
 
 def _read(child: subprocess.Popen[str], said: queue.Queue[str | None]) -> None:
@@ -80,7 +87,7 @@ def _read(child: subprocess.Popen[str], said: queue.Queue[str | None]) -> None:
 
 
 def main() -> None:
-    """Print every bad case, the slowest ones and how many ended in which way."""
+    """Print bad cases as they come, then the slowest ones and how many ended in which way."""
     whole = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     whole.add_argument("--cases", type=int, default=10_000)
     whole.add_argument("--first", type=int, default=0)
@@ -105,13 +112,6 @@ def main() -> None:
         thread.start()
     for thread in threads:
         thread.join()
-    _report(lines)
-
-
-def _report(lines: list[dict[str, Any]]) -> None:
-    for line in sorted(lines, key=lambda line: line["number"]):
-        if line["kind"] == "bad":
-            print(line["number"], line["reason"], line["case"])
     for line in sorted(lines, key=lambda line: -line["seconds"])[:5]:
         print(f"{line['seconds']:.0f} s: {line['case']}")
     words = Counter(line["reason"] for line in lines if line["kind"] == "answer")
