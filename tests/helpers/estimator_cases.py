@@ -73,7 +73,7 @@ class Quadratic(Problem):
 
     @property
     def phi_noise(self) -> float:
-        return self.noise_variance * (1.0 + float(self.y @ self.y))
+        return self.noise_variances[0] * (1.0 + float(self.y @ self.y))
 
 
 @dataclass

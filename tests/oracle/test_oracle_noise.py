@@ -53,7 +53,7 @@ def test_noise_has_its_scale_and_law(contract: str) -> None:
         assert abs(sample.var() - 0.09 * variance) < 4 * error
         assert abs(sample.mean()) < 4 * 0.3 * np.sqrt(variance / sample.size)
         expected = 0.09 * variance if contract == "independent" else 0.0
-        assert problem.noise_variance == pytest.approx(expected)
+        assert problem.noise_variances[0] == pytest.approx(expected)
         across = np.corrcoef(sample.reshape(-1, 3).T)[np.triu_indices(3, 1)]
         assert np.abs(across).max() < 4 / np.sqrt(sample.size / 3), "f and each h have noise of their own"
 

@@ -30,8 +30,6 @@ def test_calls_are_counted_per_point_and_replica() -> None:
     assert oracle.calls.tolist() == [1, 1, 1]
     oracle(points(3, 7, 3))
     assert oracle.calls.tolist() == [8, 8, 8] and oracle.spent == 8
-    assert oracle.scalar_evaluations.tolist() == [24, 24, 24]
-    assert made(Unconstrained()).scalar_evaluations.tolist() == [0, 0, 0]
 
 
 def test_values_are_the_problems_own_without_noise() -> None:

@@ -30,7 +30,6 @@ class GradientEstimator(Configurable):
     __abstract = True
 
     live: ClassVar[tuple[str, ...]] = ("smoothing_radius", "batch_size")
-    unit_batch: ClassVar[str] = "directions"
 
     smoothing_radius = Scale(
         default=1e-5,

@@ -34,8 +34,6 @@ class Coordinate(GradientEstimator):
     Paper zoeg, §4.1.
     """
 
-    unit_batch = "sweeps"
-
     differences: param.Selector[str] = param.Selector(
         default="as the noise asks",
         objects=["as the noise asks", "forward", "central"],
@@ -159,7 +157,6 @@ class Block(Coordinate):
     Paper zoeg, §4.3.
     """
 
-    unit_batch = "blocks"
     live = ("smoothing_radius", "batch_size", "block_size")
 
     block_size = param.Integer(

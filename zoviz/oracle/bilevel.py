@@ -15,9 +15,6 @@ from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.oracle import Oracle
 from zoviz.problems.bilevel import OnlineBilevel
 
-KINDS = ("f value", "g value", "f gradient", "g gradient", "g Hessian-vector", "g Jacobian-vector")
-"""What is counted apart, as names of ``Oracle.counts``: each is one call a point, whatever its mini-batch."""
-
 
 class BilevelOracle:
     """What a bilevel method sees of an ``OnlineBilevel`` problem: the present round's functions, or a past one's.

@@ -95,11 +95,6 @@ class Oracle:
         self.resample()
 
     @property
-    def scalar_evaluations(self) -> np.ndarray:
-        """Values of single functions, as some papers count: (m + 1) per joint call, shape (R,)."""
-        return (self.calls - sum(self.counts.values())) * (self.m + 1)
-
-    @property
     def spent(self) -> int:
         """Calls of a replica that was never frozen."""
         return self._spent

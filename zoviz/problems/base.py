@@ -15,32 +15,7 @@ from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, 
 from zoviz.problems.noise import Noisy
 
 
-class SideEffects:
-    """Nothing, unless a problem says more."""
-
-    def release(self) -> None:
-        """Let go of what evaluating holds open, e.g. processes; a run does it when it ends."""
-
-    @property
-    def mishap(self) -> str:
-        """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
-        return ""
-
-    @property
-    def printed(self) -> tuple[Printed, ...]:
-        """What the last evaluations printed, oldest first; any thread may ask. Empty where nothing is ever printed."""
-        return ()
-
-    @property
-    def memory(self) -> dict[str, Any]:
-        """What evaluating has left behind beside values: numbers and text by name, kept with a run's checkpoint."""
-        return {}
-
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Take over another instance's ``memory``, or a part of it; ``asked``: points that a run has asked for."""
-
-
-class Problem(SideEffects, Noisy):
+class Problem(Noisy):
     """Minimise f(x) subject to h(x) <= 0 and x in X.
 
     A subclass provides ``n``, ``m``, ``domain`` and ``evaluate``, and whatever else it knows: ``gradient``,
@@ -125,6 +100,27 @@ class Problem(SideEffects, Noisy):
         twin = super().clone()
         twin._data = self._data
         return twin
+
+    def release(self) -> None:
+        """Let go of what evaluating holds open, e.g. processes; a run does it when it ends."""
+
+    @property
+    def mishap(self) -> str:
+        """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
+        return ""
+
+    @property
+    def printed(self) -> tuple[Printed, ...]:
+        """What the last evaluations printed, oldest first; any thread may ask. Empty where nothing is ever printed."""
+        return ()
+
+    @property
+    def memory(self) -> dict[str, Any]:
+        """What evaluating has left behind beside values: numbers and text by name, kept with a run's checkpoint."""
+        return {}
+
+    def recall(self, memory: Mapping[str, Any]) -> None:
+        """Take over another instance's ``memory``, or a part of it; ``asked``: points that a run has asked for."""
 
     @property
     def pointwise(self) -> bool:

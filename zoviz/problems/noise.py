@@ -61,11 +61,6 @@ class Noisy(Configurable):
         heavy = self.noise_degrees / (self.noise_degrees - 2.0) if self.noise_distribution == "student_t" else 1.0
         return np.square(self.noise_scales) * heavy
 
-    @property
-    def noise_variance(self) -> float:
-        """Variance of the additive noise on one value of f; 0 where pairs of values share it."""
-        return float(self.noise_variances[0])
-
     def lagrangian_noise(self, dual: Array) -> Array:
         """Variance of the additive noise on f + <y, h>, shape (R,), from y of shape (R, m)."""
         variances = self.noise_variances

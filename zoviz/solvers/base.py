@@ -67,8 +67,6 @@ class Solver(Configurable):
 
     title: ClassVar[str] = ""
     """Name for people."""
-    source: ClassVar[str] = ""
-    """Paper and algorithm."""
     live: ClassVar[tuple[str, ...]] = ()
     forms: ClassVar[tuple[str, ...]] = ("constrained",)
     """Kinds of task that the method solves, as ``Problem.form`` or ``Problem.kinds`` names them."""

@@ -140,7 +140,7 @@ def test_the_dual_by_hand() -> None:
 @pytest.mark.parametrize("law, heavy", [("normal", 1.0), ("student_t", 5.0 / 3.0)])
 def test_the_papers_noise_is_one_setting_away(law: str, heavy: float) -> None:
     problem = ConexQCQP(n=5, noise="independent", noise_distribution=law)
-    assert problem.noise_variance == pytest.approx(heavy)
+    assert problem.noise_variances[0] == pytest.approx(heavy)
     x = np.zeros((2000, 5))
     value = Oracle(problem, Streams(0, 2000))(x)
     exact = problem.evaluate(x)

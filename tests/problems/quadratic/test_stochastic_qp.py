@@ -89,7 +89,7 @@ def test_noise_has_mean_zero_and_the_variance_it_says(size: int) -> None:
     points = np.tile(x, (1, draws, 1))
     xi = problem.draw(0, Streams(0, 1), (draws,), size)
     noise = (problem.stochastic_gradient(points, xi) - problem.stochastic_gradient(x))[0]
-    expected = problem.gradient_variance(x) / size
+    expected = (problem.gradient_noise**2 + problem.curvature_noise**2 * (x @ x)) / size
     assert np.square(noise).sum(axis=1).mean() == pytest.approx(expected, rel=0.03)
     assert np.linalg.norm(noise.mean(axis=0)) < 4.0 * np.sqrt(expected / draws)
     values = (problem.evaluate(points, xi).f - problem.evaluate(x).f)[0]

@@ -162,10 +162,6 @@ class StochasticQP(Built, LinearlyConstrained):
             sample.rows = streams.normal("zeta", *shape, 3, self.rows, self.n + 1)
         return sample
 
-    def gradient_variance(self, x: Array) -> Array:
-        """E ||grad F(x, xi) - grad f(x)||^2 of one sample, (..., n) to (...)."""
-        return self.gradient_noise**2 + self.curvature_noise**2 * np.square(x).sum(axis=-1)
-
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
         """F(x, xi), or f(x), and h(x)."""
         data = self.data

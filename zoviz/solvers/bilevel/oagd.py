@@ -45,7 +45,6 @@ class OAGD(BilevelSolver):
     """
 
     title = "OAGD"
-    source = "Tarzanagh et al. 2024"
     live = (
         "inner_step",
         "inner_steps",

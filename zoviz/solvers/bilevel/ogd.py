@@ -37,7 +37,6 @@ class OGD(BilevelSolver):
     """
 
     title = "OGD"
-    source = "Zinkevich 2003"
     live = ("inner_step", "outer_step", "outer_batch", "inner_batch")
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PairState:

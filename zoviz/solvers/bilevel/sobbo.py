@@ -36,7 +36,6 @@ class SOBBO(SOBOW):
     """
 
     title = "SOBBO"
-    source = "Bohne et al. 2024"
     live = (*SOBOW.live, "square_decay", "floor")
 
     geometry: param.Selector[str] = param.Selector(

@@ -49,7 +49,6 @@ class SOBOW(BilevelSolver):
     """
 
     title = "SOBOW"
-    source = "Lin et al. 2024"
     live: ClassVar[tuple[str, ...]] = (
         "inner_step",
         "outer_step",

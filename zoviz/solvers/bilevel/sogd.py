@@ -36,7 +36,6 @@ class SOGD(Simultaneous):
     """
 
     title = "SOGD"
-    source = "paper sogd, Algorithm 1"
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
         """From gradients and products at the point."""

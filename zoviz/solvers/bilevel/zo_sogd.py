@@ -46,7 +46,6 @@ class ZOSOGD(Simultaneous):
     """
 
     title = "ZO-SOGD"
-    source = "paper sogd, Algorithm 2"
     families = (CentralSphere,)
     first_order = False
     weight_power = 1.0

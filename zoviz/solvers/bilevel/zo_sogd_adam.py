@@ -39,7 +39,6 @@ class ZOSOGDAdam(ZOSOGD):
     """
 
     title = "ZO-SOGD (Adam)"
-    source = "paper sogd, §5.1"
     live = (*ZOSOGD.live, "mean_decay", "square_decay", "floor")
 
     mean_decay = param.Number(default=0.9, bounds=(0, 0.9999), label="Mean decay β₁", doc="Of the directions' mean.")

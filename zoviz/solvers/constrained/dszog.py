@@ -89,7 +89,6 @@ class DSZOG(Solver):
     """
 
     title = "DSZOG"
-    source = "Shi et al. 2022"
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

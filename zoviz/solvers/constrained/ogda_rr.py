@@ -68,7 +68,6 @@ class OGDARR(Solver):
     """
 
     title = "OGDA-RR"
-    source = "Maheshwari et al. 2022"
     families = (Sphere, Gaussian, CentralSphere)
     live = (
         "primal_step",

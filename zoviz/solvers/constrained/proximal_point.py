@@ -69,7 +69,6 @@ class ProximalPoint(Solver):
     """
 
     title = "Proximal point"
-    source = "conex, Alg. 2"
 
     stage_length = param.Integer(
         default=20, bounds=(1, 10_000_000), softbounds=(1, 1000), label="Stage length T", doc="Inner steps in a stage."

@@ -70,7 +70,6 @@ class SZOConEX(Solver):
     """
 
     title = "SZO-ConEX"
-    source = "conex, Alg. 1"
     families = (Gaussian, Sphere, CentralSphere, Coordinate)
     live = (
         "primal_step",

@@ -62,7 +62,6 @@ class ZOALM(Solver):
     """
 
     title = "ZO-ALM (linearised)"
-    source = "splm, §4"
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

@@ -95,7 +95,6 @@ class ZOiALM(Solver):
     """
 
     title = "ZO-iALM"
-    source = "Li et al. 2022"
     families = (Coordinate,)
     live = ("tolerance", "dual_step", "penalty_factor", "patience", "estimator.smoothing_radius")
 

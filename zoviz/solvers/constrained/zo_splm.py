@@ -60,7 +60,6 @@ class ZOSPLM(Solver):
     """
 
     title = "ZO-SPLM"
-    source = "splm, Alg. 1"
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

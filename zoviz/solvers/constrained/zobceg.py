@@ -35,7 +35,6 @@ class ZOBCEG(ExtraGradient):
     """
 
     title = "ZOBCEG"
-    source = "zoeg, Alg. 3"
     families = (Block,)
     live = (*ExtraGradient.live, "estimator.block_size")
 

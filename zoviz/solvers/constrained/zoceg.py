@@ -26,7 +26,6 @@ class ZOCEG(ExtraGradient):
     """
 
     title = "ZOCEG"
-    source = "zoeg, Alg. 2"
     families = (Coordinate,)
 
     estimator = Part(GradientEstimator, default=Coordinate(smoothing_radius=None))

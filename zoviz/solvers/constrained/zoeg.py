@@ -45,7 +45,6 @@ class ZOEG(ExtraGradient):
     """
 
     title = "ZOEG"
-    source = "zoeg, Alg. 1"
     families = (Sphere, Gaussian, CentralSphere)
 
     dual: param.Selector[str] = param.Selector(

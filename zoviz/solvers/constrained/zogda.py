@@ -55,7 +55,6 @@ class ZOGDA(Solver):
     """
 
     title = "ZOGDA (ZO-Min-Max)"
-    source = "Liu et al. 2020"
     families = (Sphere, Gaussian, CentralSphere, Coordinate)
     live = (
         "primal_step",

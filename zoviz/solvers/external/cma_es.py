@@ -35,7 +35,6 @@ class CMAES(ExternalSolver):
     """
 
     title = "CMA-ES (pycma)"
-    source = "pycma"
     needs = ("cma", "greenlet")
 
     initial_width = Scale(

@@ -29,7 +29,6 @@ class COBYLA(Local):
     """
 
     title = "COBYLA (SciPy)"
-    source = "SciPy"
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """``scipy.optimize.minimize``."""
@@ -63,7 +62,6 @@ class COBYQA(Local):
     """
 
     title = "COBYQA (SciPy)"
-    source = "SciPy"
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """``scipy.optimize.minimize`` without its lock."""

@@ -50,7 +50,6 @@ class NOMAD(ExternalSolver):
     """
 
     title = "NOMAD (PyNomad)"
-    source = "NOMAD 4"
     needs: ClassVar[tuple[str, ...]] = ("PyNomad", "greenlet")
     extra = "nomad"
     measures = False  # the box is all that the rule looks at

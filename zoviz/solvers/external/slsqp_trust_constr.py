@@ -73,7 +73,6 @@ class SLSQP(Differenced):
     """
 
     title = "SLSQP (SciPy)"
-    source = "SciPy"
 
     tolerance = Scale(
         None, bounds=(1e-16, 1e3), softbounds=(1e-12, 1.0), label="Tolerance of f", doc="SciPy's ftol: ends it."
@@ -123,7 +122,6 @@ class TrustConstr(Differenced):
     """
 
     title = "trust-constr (SciPy)"
-    source = "SciPy"
 
     initial_radius = Scale(
         None, softbounds=(1e-3, 1e3), label="Initial radius Δ₀", doc="Of the trust region, in units of x."

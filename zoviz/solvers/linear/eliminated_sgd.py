@@ -84,7 +84,6 @@ class EliminatedSGD(LinearMethod):
     """
 
     title = "Eliminated SGD"
-    source = "textbook"
     takes_samples = False
 
     def objection(self, problem: Problem) -> str | None:

@@ -36,7 +36,6 @@ class LinearisedALM(PenalisedMethod):
     """
 
     title = "Linearised ALM"
-    source = "Ouyang et al. 2015"
     live = (*PenalisedMethod.live, "dual_step")
 
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η", doc="Step of the multipliers along Ax - b.")

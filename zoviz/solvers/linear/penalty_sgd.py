@@ -36,7 +36,6 @@ class PenaltySGD(PenalisedMethod):
     """
 
     title = "Penalty SGD"
-    source = "textbook"
     live = (*PenalisedMethod.live, "growth")
 
     growth = param.Number(

@@ -55,7 +55,6 @@ class SampledALM(SmoothedMethod):
     """
 
     title = "Smoothed ALM, sampled constraints"
-    source = "salm, Alg. 2"
     live = (*SmoothedMethod.live, "dual_reset")
 
     dual_reset = Scale(

@@ -52,7 +52,6 @@ class SmoothedALM(SmoothedMethod):
     """
 
     title = "Smoothed ALM"
-    source = "salm, Alg. 1"
     takes_samples = False
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:

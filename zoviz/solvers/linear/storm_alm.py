@@ -57,7 +57,6 @@ class StormALM(SmoothedMethod):
     """
 
     title = "Smoothed ALM with STORM"
-    source = "salm, Alg. 3"
     live = (*SmoothedMethod.live, "momentum")
     takes_samples = False
 

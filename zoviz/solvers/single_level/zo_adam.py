@@ -51,7 +51,6 @@ class ZOAdam(SingleLevel):
     """
 
     title = "ZO-Adam, ZO-AdaMM (single-level)"
-    source = "Kingma and Ba 2014; Chen et al. 2019"
     live = (*SingleLevel.live, "first_decay", "second_decay", "epsilon")
 
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")

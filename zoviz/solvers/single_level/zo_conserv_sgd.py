@@ -31,7 +31,6 @@ class ZOConservSGD(SingleLevel):
     """
 
     title = "ZO-ConservSGD (single-level)"
-    source = "Kim et al. 2021"
 
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any

@@ -23,7 +23,6 @@ class ZOGD(SingleLevel):
     """
 
     title = "ZO-GD (single-level)"
-    source = "Nesterov and Spokoiny 2017"
 
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y along the estimate.")
 

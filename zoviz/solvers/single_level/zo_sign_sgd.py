@@ -27,7 +27,6 @@ class ZOSignSGD(SingleLevel):
     """
 
     title = "ZO-signSGD (single-level)"
-    source = "Liu et al. 2019"
 
     inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Length of a coordinate's step.")
 
