@@ -1,4 +1,4 @@
-"""What every solver offers: init, step, the parameters that may change in between, and rules for their defaults."""
+"""The base class of solvers: init, step, parameters that may change in between, and the rules for their defaults."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoviz.solvers.measured_constants import constants_of
 
 
 class Info(NamedTuple):
-    """What a step tells about itself.
+    """A step's own account of its estimate: measured variance, and where and at which multipliers it was taken.
 
     Attributes
     ----------
@@ -37,7 +37,7 @@ class Info(NamedTuple):
 
 
 class Target(NamedTuple):
-    """What theory needs to know of the scalar phi whose gradient is estimated.
+    """Exact magnitudes of the scalar phi whose gradient is estimated: what theory needs to predict a variance.
 
     Attributes
     ----------
@@ -69,10 +69,10 @@ class Solver(Configurable):
     """Name for people."""
     live: ClassVar[tuple[str, ...]] = ()
     forms: ClassVar[tuple[str, ...]] = ("constrained",)
-    """Kinds of task that the method solves, as ``Problem.form`` or ``Problem.kinds`` names them."""
+    """The kinds of task that the method solves, as ``Problem.form`` or ``Problem.kinds`` names them."""
     checkpointable: ClassVar[bool] = True
-    """Whether the state has all that the next step needs; a method that keeps more elsewhere is begun again from its
-    start after an interruption, with the values that it was told."""
+    """Whether the state holds all that the next step needs. A method that keeps more elsewhere starts again after an
+    interruption and is given the values that were already paid for."""
     external: ClassVar[bool] = False
     """Whether the method is another library's, which may not be installed."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
@@ -82,11 +82,11 @@ class Solver(Configurable):
     """A ``GradientEstimator``; None for a method that estimates no gradient."""
 
     def made_for(self, problem: Problem) -> bool:
-        """Whether the problem is of a kind that the method solves, whatever else it needs."""
+        """Return whether the problem is of a kind that the method solves, whatever else it needs."""
         return not {problem.form, *problem.kinds}.isdisjoint(self.forms)
 
     def accepts(self, problem: Problem) -> str | None:
-        """None where the solver can run on the problem, else the reason why not, as a sentence."""
+        """Return None where the solver can run on the problem, else the reason why not, as a sentence."""
         if not self.made_for(problem):
             name = self.title or type(self).__name__
             return (
@@ -97,16 +97,16 @@ class Solver(Configurable):
 
     @property
     def asks_derivatives(self) -> bool:
-        """Whether a step asks the oracle for gradients or products, which nobody can tell from values."""
+        """Return whether a step asks the oracle for gradients or products, which no values can give."""
         return False
 
     @property
     def lacking(self) -> str:
-        """What it needs and is not installed, as a sentence with the command that installs it; else empty."""
+        """The sentence on a package that is needed and not installed, with its command; else empty."""
         return ""
 
     def objection(self, problem: Problem) -> str | None:
-        """The solver's own reason why it cannot run on a problem of its form, as a sentence; to be overridden."""
+        """Return the solver's own reason not to run on a problem of its form, as a sentence; to be overridden."""
         return None
 
     def suggest(self, problem: Problem, constants: Any) -> dict[str, Any]:
@@ -114,15 +114,15 @@ class Solver(Configurable):
         return {}
 
     def known(self, problem: Problem) -> Any:
-        """What ``suggest`` is told where the problem knows it without a call; None where it has to be measured."""
+        """Return the constants that the problem knows without a call; None where they have to be measured."""
         return problem.noisy_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-        """What ``suggest`` is told: the problem's own constants, or those measured at the start, by charged calls."""
+        """Return the constants that ``suggest`` takes: the problem's own, or measured at the start by charged calls."""
         return constants_of(problem, oracle, x0, streams)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
-        """The state at ``x0`` (R, n): what the next step needs, a NamedTuple of arrays with the replica axis first."""
+        """Return the state at ``x0`` (R, n): a NamedTuple, replica axis first, of all that the next step needs."""
         raise NotImplementedError(f"{type(self).__name__} must define init(x0, oracle, streams).")
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
@@ -130,7 +130,7 @@ class Solver(Configurable):
         raise NotImplementedError(f"{type(self).__name__} must define step(state, oracle, streams).")
 
     def done(self, state: Any, active: np.ndarray) -> str | None:
-        """Why no further step would change an active replica, as a sentence; None while there is something to do.
+        """Return why no further step would change an active replica, as a sentence; None while one would.
 
         Parameters
         ----------
@@ -141,18 +141,18 @@ class Solver(Configurable):
         return None
 
     def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-        """A better answer (R, n), made once when the run ends by calls that are charged; None where there is none."""
+        """Return a better answer (R, n), made once by charged calls when the run ends; None where there is none."""
         return None
 
     def remark(self, state: Any) -> str:
-        """What to know of the outcome, as a sentence; empty where there is nothing."""
+        """Return a sentence on the outcome for the result's message; empty where there is nothing to say."""
         return ""
 
     def close(self) -> None:
-        """Let go of what is held outside the state; the run calls it when it ends, in the thread that stepped."""
+        """Release what is held outside the state; the run calls it when it ends, in the thread that stepped."""
 
     def iterate(self, state: Any) -> Iterate:
-        """What the state stands for at its last iterate, for those who measure it.
+        """Return what the state stands for at its last iterate, for those who measure it.
 
         Parameters
         ----------
@@ -163,11 +163,11 @@ class Solver(Configurable):
         return Iterate(state.x, dual=state.y, value=state.value)
 
     def output(self, state: Any) -> Array:
-        """The iterate that is measured and reported, (R, n)."""
+        """Return the iterate that is measured and reported, (R, n)."""
         return state.x
 
     def parts(self) -> dict[str, param.Parameterized]:
-        """The solver itself ("") and all that is nested in it, by dotted prefix: "inner.", "inner.estimator."."""
+        """Return the solver itself ("") and all objects nested in it, by prefix: "inner.", "inner.estimator."."""
         parts: dict[str, param.Parameterized] = {"": self}
         for name, value in self.param.values().items():
             if isinstance(value, Solver):
@@ -177,7 +177,7 @@ class Solver(Configurable):
         return parts
 
     def kinds(self, name: str) -> tuple[type[param.Parameterized], ...]:
-        """Classes that a (dotted) nested part may be of."""
+        """Return the classes that a (dotted) nested part may be of."""
         holder, own = self.owner(name)
         if isinstance(holder, Solver) and isinstance(getattr(holder, own), GradientEstimator):
             return holder.families
@@ -185,7 +185,7 @@ class Solver(Configurable):
         return classes if isinstance(classes, tuple) else (classes,)
 
     def owner(self, name: str) -> tuple[param.Parameterized, str]:
-        """The object that holds a (dotted) parameter, and the parameter's own name there."""
+        """Return the object that holds a (dotted) parameter, and the parameter's own name there."""
         target: Any = self
         *path, last = name.split(".")
         for part in path:
@@ -195,7 +195,7 @@ class Solver(Configurable):
         return target, last
 
     def get(self, name: str) -> Any:
-        """Value of a (dotted) parameter."""
+        """Return the value of a (dotted) parameter."""
         target, last = self.owner(name)
         return getattr(target, last)
 
@@ -205,7 +205,7 @@ class Solver(Configurable):
         setattr(target, last, value)
 
     def suggestible(self) -> list[str]:
-        """Names of parameters that are None and stand for "chosen by the rule", those of nested parts included."""
+        """Return the names of parameters that are None, to be chosen by the rule; those of nested parts too."""
         return [
             f"{prefix}{name}"
             for prefix, part in self.parts().items()
@@ -214,7 +214,7 @@ class Solver(Configurable):
         ]
 
     def relative_variance(self, n: int) -> float:
-        """Noise-free variance of the estimate of a gradient of norm 1 in n variables: (n - 1)/k for the sphere."""
+        """Return the noise-free variance of the estimate of a gradient of norm 1 in n variables."""
         return float(self.estimator.predicted_variance(np.ones(1), n, 0.0, 1.0)[0])
 
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
@@ -232,7 +232,7 @@ class Solver(Configurable):
         return 1.0 + noise / (size * (1.0 + self.relative_variance(n)))
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """What theory predicts of ``info.variance``, and what papers claim of it, off the books.
+        """Return what theory predicts of ``info.variance``, and the bounds that papers claim, off the books.
 
         Parameters
         ----------
@@ -256,7 +256,7 @@ class Solver(Configurable):
         return {"variance_predicted": predicted} | {f"bound: {source}": bound for source, bound in bounds.items()}
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
-        """Exact magnitudes of the scalar that the estimator works on: here the Lagrangian in x."""
+        """Return exact magnitudes of the scalar that the estimator works on: here the Lagrangian in x."""
         constants = problem.constants
         gradients = problem.gradient(info.point) if exact is None else exact.gradients
         if gradients is None or constants is None:

@@ -1,4 +1,4 @@
-"""Solvers by name, and which one to take where nobody said."""
+"""Finds a solver by its name, and chooses one where the user named none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.solvers.base import Solver
 
 
 def named(method: Solver | type[Solver] | str) -> Solver:
-    """A solver from its name (of the class or for people; case, blanks and hyphens do not count), class or itself.
+    """Return the solver for a name (case, blanks and hyphens do not count), a class, or a solver itself.
 
     Raises
     ------
@@ -29,7 +29,7 @@ def named(method: Solver | type[Solver] | str) -> Solver:
 
 
 class Situation(NamedTuple):
-    """What the choice of a method looks at.
+    """The facts that the choice of a method depends on.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Situation(NamedTuple):
 
 
 class Row(NamedTuple):
-    """A row of the table: where it applies, the methods in the order of preference, and why them."""
+    """A row of the table: where it applies, the methods in the order of preference, and the reason."""
 
     applies: Callable[[Situation], bool]
     methods: tuple[str, ...]
@@ -124,7 +124,7 @@ ZOBCEG do, and by more.
 
 
 def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, str]:
-    """The solver for a problem and a budget of calls per replica, and one sentence on why.
+    """Choose the solver for a problem and a budget of calls per replica, with one sentence on the reason.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""What bilevel methods share: their state, defaults, recursive directions, schedules and solvers of the system."""
+"""Bases and formulas of bilevel methods: state, recursive directions, schedules, and solvers of the linear system."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 
 class Triple(NamedTuple, Generic[T]):
-    """Something for each of x (R, n), the follower's y (R, d) and the system's v (R, d): a point, or directions."""
+    """Three arrays, for x (R, n), the follower's y (R, d) and the system's v (R, d): a point, or directions."""
 
     x: T
     inner: T
@@ -36,7 +36,7 @@ class Triple(NamedTuple, Generic[T]):
 
 
 class RepeatedNumbers:
-    """Random numbers that are read several times over: every pass gives the numbers of the first.
+    """Random numbers that are read several times over: every pass repeats the numbers of the first.
 
     It is how estimates at several points share their directions.
 
@@ -84,7 +84,7 @@ class RepeatedNumbers:
 
 
 class RoundSolver(Solver):
-    """A method for ``OnlineBilevel`` problems: what it takes, what it is told of a problem, what it tells of a step.
+    """The base of methods for ``OnlineBilevel`` problems, single-level ones included.
 
     A step is a round: it draws a new sample, whose functions it sees after (x_t, y_t) was played.
     """
@@ -105,7 +105,7 @@ class RoundSolver(Solver):
         return self.first_order
 
     def objection(self, problem: Problem) -> str | None:
-        """No additive noise of each call's own, no scaling; a first-order method needs derivatives."""
+        """Refuse independent additive noise and scaling; a first-order method needs derivatives too."""
         assert isinstance(problem, OnlineBilevel)
         name = type(self).__name__
         if problem.noise == "independent":
@@ -117,12 +117,12 @@ class RoundSolver(Solver):
         return None
 
     def known(self, problem: Problem) -> BilevelConstants | None:
-        """The problem's own ``bilevel_constants``."""
+        """Return the problem's own ``bilevel_constants``."""
         assert isinstance(problem, OnlineBilevel)
         return problem.bilevel_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
-        """The problem's ``bilevel_constants``, or those measured at the start by charged calls."""
+        """Return the problem's ``bilevel_constants``, or those measured at the start by charged calls."""
         constants = self.known(problem)
         return constants or measured_bilevel_constants(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
 
@@ -131,13 +131,13 @@ class RoundSolver(Solver):
         return Iterate(state.x, inner=state.inner)
 
     def tell(self, x: Array, variance: Array | None = None, radius: float = np.nan) -> Info:
-        """What a step says of itself, with no constraint and hence no multipliers."""
+        """Return a step's ``Info`` without constraints, and hence without multipliers."""
         unknown = np.full(len(x), np.nan)
         return Info(unknown if variance is None else variance, x, np.empty((len(x), 0)), radius)
 
 
 class BilevelSolver(RoundSolver):
-    """A method for both levels: batch sizes, and rules for the steps of y and x."""
+    """The base of methods that move both levels: batch sizes, and rules for the steps of y and x."""
 
     __abstract = True
 
@@ -174,13 +174,13 @@ class BilevelSolver(RoundSolver):
         }
 
     def reveal(self, oracle: Oracle) -> BilevelOracle:
-        """Begin a round: its functions, through mini-batches of the present sizes."""
+        """Begin a round: draw its functions' mini-batches in the present sizes."""
         oracle.resample((self.outer_batch, self.inner_batch))
         return BilevelOracle(oracle)
 
 
 def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
-    r"""d_t = D_t(z_t) + (1 - weight) (d_{t-1} - D_t(z_{t-1})), both raw directions of round t's functions and batches.
+    r"""Return d_t = D_t(z_t) + (1 - weight) (d_{t-1} - D_t(z_{t-1})), both raw directions under round t's batches.
 
     References
     ----------
@@ -190,31 +190,31 @@ def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
 
 
 def spread_out(fixed: Array, points: Array) -> Array:
-    """Fixed (R, n), repeated for each of the points (R[, q], d)."""
+    """Repeat a fixed (R, n) for each of the points (R[, q], d)."""
     return fixed if points.ndim == 2 else np.broadcast_to(fixed[:, None], (*points.shape[:2], fixed.shape[-1]))
 
 
 def in_ball(v: Array, radius: float) -> Array:
-    """min{1, p / ||v||} v (paper sogd, (8))."""
+    """Project v on the ball of radius p: min{1, p / ||v||} v (paper sogd, (8))."""
     norm = np.sqrt(np.square(v).sum(axis=-1, keepdims=True))
     return v * (radius / np.maximum(norm, radius))
 
 
 def window_mean(recent: Array, decay: float) -> Array:
-    """Sum of decay^i recent_i over the sum of decay^i; recent (R, w, n), the newest first."""
+    """Return the mean of recent (R, w, n), newest first, with weights decay^i."""
     weights = decay ** np.arange(recent.shape[1])
     return np.einsum("w,rwn->rn", weights / weights.sum(), recent)
 
 
 def pushed(newest: Array, past: Array, length: int) -> Array:
-    """The newest (R, n) before the past (R, ..., n), cut or filled with zeros to ``length``."""
+    """Put the newest (R, n) before the past (R, ..., n), cut or filled with zeros to ``length``."""
     recent = np.concatenate([newest[:, None], past], axis=1)[:, :length]
     missing = length - recent.shape[1]
     return np.pad(recent, ((0, 0), (0, missing), (0, 0))) if missing else recent
 
 
 def neumann(rounds: BilevelOracle, x: Array, y: Array, b: Array, terms: int, step: float) -> Array:
-    """-step * sum_{j <= terms} (I - step H)^j b, which tends to -H^-1 b; ``terms`` Hessian-vector products."""
+    """Return -step sum_{j <= terms} (I - step H)^j b, which tends to -H^-1 b, by ``terms`` Hessian-vector products."""
     term = total = -step * b
     for _ in range(terms):
         term = term - step * rounds.hessian_vector(x, y, term)
@@ -223,7 +223,7 @@ def neumann(rounds: BilevelOracle, x: Array, y: Array, b: Array, terms: int, ste
 
 
 def conjugate_gradients(rounds: BilevelOracle, x: Array, y: Array, b: Array, start: Array, steps: int) -> Array:
-    """``steps`` steps of the method for H v = -b from ``start``; a product each, and one for the first residual."""
+    """Take ``steps`` conjugate-gradient steps for H v = -b from ``start``; one product each, and one before."""
     v, residual = start, -b - rounds.hessian_vector(x, y, start)
     direction, square = residual, np.square(residual).sum(axis=-1, keepdims=True)
     for _ in range(steps):

@@ -57,7 +57,7 @@ def measured_bilevel_constants(
 
 
 def _directions(streams: Streams, size: int) -> Array:
-    """Unit vectors, (R, k, size)."""
+    """Draw unit vectors, (R, k, size)."""
     u = streams.normal("magnitudes", _DIRECTIONS, size)
     return u / np.linalg.norm(u, axis=-1, keepdims=True)
 
@@ -71,19 +71,19 @@ def _ends(phi: Callable[[Array], Array], centre: Array, u: Array) -> tuple[Array
 
 
 def _second(phi: Callable[[Array], Array], centre: Array, u: Array) -> Array:
-    """Second differences along u, (R, k)."""
+    """Return second differences along u, (R, k)."""
     ahead, behind = _ends(phi, centre, u)
     return (ahead - 2.0 * phi(centre[:, None]) + behind) / _STEP**2
 
 
 def _first(phi: Callable[[Array], Array], centre: Array, u: Array) -> Array:
-    """Root mean square of the slopes along u, (R,)."""
+    """Return the root mean square of the slopes along u, (R,)."""
     ahead, behind = _ends(phi, centre, u)
     return np.sqrt(np.square((ahead - behind) / (2.0 * _STEP)).mean(axis=1))
 
 
 def _mixed(rounds: BilevelOracle, x: Array, y: Array, u: Array, w: Array) -> Array:
-    """Root mean square of the mixed second differences of g along pairs of directions, (R,)."""
+    """Return the root mean square of the mixed second differences of g along pairs of directions, (R,)."""
     values = [
         rounds.inner(x[:, None] + s * _STEP * u, y[:, None] + r * _STEP * w) for s in (1.0, -1.0) for r in (1.0, -1.0)
     ]
@@ -91,7 +91,7 @@ def _mixed(rounds: BilevelOracle, x: Array, y: Array, u: Array, w: Array) -> Arr
 
 
 def _power(rounds: BilevelOracle, x: Array, y: Array, v: Array) -> Array:
-    """Largest curvature of g in y by power iterations from v, (R,)."""
+    """Return the largest curvature of g in y, (R,), by power iterations from v."""
     size = np.ones(len(v))
     for _ in range(_POWERS):
         image = rounds.hessian_vector(x, y, v)

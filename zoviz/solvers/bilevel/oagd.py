@@ -81,12 +81,12 @@ class OAGD(BilevelSolver):
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OAGDState:
-        """No calls."""
+        """Return the start: no system solved, an empty window; no calls."""
         y = BilevelOracle(oracle).initial(streams)
         return OAGDState(x0, y, np.zeros_like(y), (), 0)
 
     def step(self, state: OAGDState, oracle: Oracle, streams: Streams) -> tuple[OAGDState, Info]:
-        """A round: the follower first, then the leader."""
+        """Play a round: K steps of the follower, then one of the leader."""
         x, y = state.x, state.inner
         rounds = self.reveal(oracle)
         for _ in range(self.inner_steps):
@@ -99,7 +99,7 @@ class OAGD(BilevelSolver):
         return OAGDState(new, y, directions[0][1], samples, state.round + 1), self.tell(x)
 
     def _hypergradient(self, rounds: BilevelOracle, x: Array, y: Array) -> tuple[Array, Array]:
-        """One round's, and its system's solution."""
+        """Return the hypergradient of one round's functions, and its system's solution."""
         f_x, f_y = rounds.outer_gradients(x, y)
         if self.system == "neumann":
             v = neumann(rounds, x, y, f_y, self.system_iterations, self.neumann_step)

@@ -40,11 +40,11 @@ class OGD(BilevelSolver):
     live = ("inner_step", "outer_step", "outer_batch", "inner_batch")
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PairState:
-        """No calls."""
+        """Return the start; no calls."""
         return PairState(x0, BilevelOracle(oracle).initial(streams), 0)
 
     def step(self, state: PairState, oracle: Oracle, streams: Streams) -> tuple[PairState, Info]:
-        """A round: both steps from the point that was played."""
+        """Play a round: both steps from the point that was played."""
         x, y, t = state
         rounds = self.reveal(oracle)
         new = PairState(

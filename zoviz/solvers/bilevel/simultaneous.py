@@ -1,4 +1,4 @@
-"""Simultaneous online gradient descent: what SOGD and its zeroth-order forms have in common."""
+"""The base of simultaneous online gradient descent, which SOGD and its zeroth-order forms share."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Simultaneous(BilevelSolver):
         "inner_batch",
     )
     weight_power: ClassVar[float] = 2.0
-    """Theory's weights are factors times alpha_t to this power."""
+    """Power p of theory's weights, factor alpha_t^p."""
 
     system_step = Scale(None, softbounds=(1e-4, 1.0), label="System step δ", doc="Step of the system's solution v.")
     inner_weight = param.Number(
@@ -90,7 +90,7 @@ class Simultaneous(BilevelSolver):
     project_inner = param.Boolean(default=True, label="Project y", doc="Keep y in Y after each step.")
 
     def scale(self, n: int, d: int) -> float:
-        """What theory multiplies (c + t)^(-1/3) with."""
+        """Return the factor by which theory multiplies (c + t)^(-1/3)."""
         return 1.0
 
     def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
@@ -107,26 +107,26 @@ class Simultaneous(BilevelSolver):
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SimultaneousState:
-        """v = 0; no calls."""
+        """Return the start with v = 0; no calls."""
         y = BilevelOracle(oracle).initial(streams)
         start = Triple(x0, y, np.zeros_like(y))
         nothing = Triple(*map(np.zeros_like, start))
         return SimultaneousState(*start, start, nothing, self.remember(nothing), 0)
 
     def remember(self, nothing: Triple) -> Any:
-        """What ``improve`` keeps from round to round, at the start."""
+        """Return what ``improve`` carries from round to round, at the start."""
         return ()
 
     def improve(self, directions: Triple, memory: Any, t: int) -> tuple[Triple, Any]:
-        """Directions to step along, and what to remember: the plain ones here."""
+        """Return the directions to step along, and what to carry on: the plain directions here."""
         return directions, memory
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
-        """(D^x, D^y, D^v) at a point, and the variance of D^x, (R,)."""
+        """Return (D^x, D^y, D^v) at a point, and the variance of D^x, (R,)."""
         raise NotImplementedError(f"{type(self).__name__} must define raw(rounds, at, streams).")
 
     def step(self, state: SimultaneousState, oracle: Oracle, streams: Streams) -> tuple[SimultaneousState, Info]:
-        """A round: raw directions at this point and, with the same batches, at the last; then all three steps."""
+        """Play a round: raw directions here and, with the same batches, at the last point; then all three steps."""
         rounds, t, at, shared = self.reveal(oracle), state.round + 1, Triple(*state[:3]), RepeatedNumbers(streams)
         weights, steps = self.weights(t, at), self.steps(t, at)
         directions, variance = self.raw(rounds, at, shared)
@@ -145,16 +145,16 @@ class Simultaneous(BilevelSolver):
 
     @property
     def radius(self) -> float:
-        """Smoothing radius of D^x; NaN without one."""
+        """Return the smoothing radius of D^x; NaN without one."""
         return float("nan")
 
     def steps(self, t: int, at: Triple) -> Triple[float]:
-        """(alpha_t, beta_t, delta_t): constant, or in theory's ratios to alpha_t."""
+        """Return (alpha_t, beta_t, delta_t): constant, or in theory's ratios to alpha_t."""
         ratio = 1.0 if self.schedule == "practice" else self._theory(t, at) / self.outer_step
         return Triple(ratio * self.outer_step, ratio * self.inner_step, ratio * self.system_step)
 
     def weights(self, t: int, at: Triple) -> Triple[float]:
-        """(eta_t, gamma_t, lambda_t); 1 in the first round, which has no direction before it."""
+        """Return (eta_t, gamma_t, lambda_t); 1 in the first round, which has no direction before it."""
         if t == 1:
             return Triple(1.0, 1.0, 1.0)
         if self.schedule == "practice":
@@ -164,5 +164,5 @@ class Simultaneous(BilevelSolver):
         return Triple(*(min(1.0, factor * power) for factor in factors))
 
     def _theory(self, t: int, at: Triple) -> float:
-        """alpha_t of (15) and (26)."""
+        """Return alpha_t of (15) and (26)."""
         return self.scale(at.x.shape[1], at.inner.shape[1]) / (self.offset + t) ** (1.0 / 3.0)

@@ -45,7 +45,7 @@ class SOBBO(SOBOW):
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
     def objection(self, problem: Problem) -> str | None:
-        """As the others; the adaptive geometry needs a box besides."""
+        """Refuse what SOBOW refuses, and a domain that is no box with the adaptive geometry."""
         if self.geometry == "adaptive" and not problem.domain.separable:
             kind = type(problem.domain).__name__
             return f"SOBBO's adaptive geometry projects on a box only, not on a {kind}: choose euclidean."
@@ -57,7 +57,7 @@ class SOBBO(SOBOW):
         return values | {"outer_step": COORDINATE_STEP} if self.geometry == "adaptive" else values
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
-        """H_t^-1 times the window's mean."""
+        """Return H_t^-1 times the window's mean."""
         if self.geometry == "euclidean":
             return mean, square
         square = mean_square(square, mean, self.square_decay)

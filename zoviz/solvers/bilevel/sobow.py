@@ -72,12 +72,12 @@ class SOBOW(BilevelSolver):
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> WindowState:
-        """v = 0; no calls."""
+        """Return the start with v = 0; no calls."""
         y = BilevelOracle(oracle).initial(streams)
         return WindowState(x0, y, np.zeros_like(y), np.zeros((len(x0), self.window, x0.shape[1])), np.zeros_like(x0), 0)
 
     def step(self, state: WindowState, oracle: Oracle, streams: Streams) -> tuple[WindowState, Info]:
-        """A round: follower, system, leader."""
+        """Play a round: follower, system, leader."""
         x = state.x
         rounds = self.reveal(oracle)
         y = rounds.inner_domain.project(state.inner - self.inner_step * rounds.inner_gradient(x, state.inner))
@@ -89,5 +89,5 @@ class SOBOW(BilevelSolver):
         return WindowState(new, y, v, past, square, state.round + 1), self.tell(x)
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
-        """What x moves along in round t, from the window's mean, and the mean square to remember: the mean here."""
+        """Return the leader's direction from the window's mean (the mean here), and the mean square to carry on."""
         return mean, square

@@ -78,23 +78,23 @@ class ZOSOGD(Simultaneous):
     )
 
     def variances(self, problem: Any) -> tuple[float, float]:
-        """(n - 1) / k' and (d - 1) / k."""
+        """Return the relative variances (n - 1) / k' in x and (d - 1) / k in y."""
         n, d, unit = problem.domain.n, problem.inner_domain.n, np.ones(1)
         in_x = self.outer_estimator.predicted_variance(unit, n, 0.0, 1.0)
         in_y = self.estimator.predicted_variance(unit, d, 0.0, 1.0)
         return float(in_x[0]), float(in_y[0])
 
     def scale(self, n: int, d: int) -> float:
-        """(n + d)^(-3/4)."""
+        """Return (n + d)^(-3/4)."""
         return float(n + d) ** -0.75
 
     @property
     def radius(self) -> float:
-        """rho_s."""
+        """Return rho_s."""
         return self.outer_estimator.smoothing_radius
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
-        """Three estimates: of g in y, and of f plus the slope of g along v in y and in x."""
+        """Return three estimates: of g in y, and of f plus the slope of g along v in y and in x."""
         x, y, v = at
         rho = self.product_radius
 

@@ -57,11 +57,11 @@ class ZOSOGDAdam(ZOSOGD):
         return values | steps | {"offset": offset} | dict.fromkeys(names, FIRST_WEIGHT / alpha**self.weight_power)
 
     def remember(self, nothing: Triple) -> Moments:
-        """Zero moments."""
+        """Return zero moments."""
         return Moments(nothing, nothing)
 
     def improve(self, directions: Triple, memory: Moments, t: int) -> tuple[Triple, Moments]:
-        """Adam's directions, each of order 1 in every coordinate."""
+        """Return Adam's directions, each of order 1 in every coordinate."""
         first, second = self.mean_decay, self.square_decay
         mean = Triple(*(first * m + (1.0 - first) * d for m, d in zip(memory.mean, directions, strict=True)))
         square = Triple(*(mean_square(s, d, second) for s, d in zip(memory.square, directions, strict=True)))

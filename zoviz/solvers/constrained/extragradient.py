@@ -1,4 +1,4 @@
-"""The extra-gradient skeleton that ZOEG, ZOCEG and ZOBCEG share; they differ in how they estimate the field."""
+"""The extra-gradient step that ZOEG, ZOCEG and ZOBCEG share; they differ in how they estimate the field."""
 
 from __future__ import annotations
 
@@ -143,13 +143,13 @@ class ExtraGradient(Solver):
         }
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
-        """Factors s of the primal and t of the dual step, and 1 + v; differences along coordinates: v = 0."""
+        """Return factors s of the primal and t of the dual step, and 1 + v; v = 0 for differences along coordinates."""
         return PACE, DUAL_SHARE / PACE, 1.0 + self.relative_variance(n)
 
     def init(
         self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None
     ) -> ExtraGradientState:
-        """y = 0; one call, unless ``value`` is the oracle's value at ``x0`` under the present sample, paid for."""
+        """Return the start with y = 0; one call, unless ``value`` at ``x0`` under the present sample is given."""
         y, noisy = np.zeros((len(x0), oracle.m)), int(oracle.contract == "independent")
         value = oracle(x0) if value is None else value
         return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy)
@@ -163,7 +163,7 @@ class ExtraGradient(Solver):
     def step(
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
     ) -> tuple[ExtraGradientState, Info]:
-        """Extrapolate, then move from the base point."""
+        """Extrapolate, then move from the base point along the field at the extrapolated one."""
         x, y, value, average, k, recent, noisy = state
         eta = diminishing(self.primal_step, k, self.schedule)
         eta_y = diminishing(self.dual_step, k, self.schedule)

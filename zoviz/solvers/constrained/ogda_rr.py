@@ -114,7 +114,7 @@ class OGDARR(Solver):
     )
 
     def objection(self, problem: Problem) -> str | None:
-        """One-point estimates need an estimator with a base point."""
+        """Refuse one-point estimates by an estimator without a base point."""
         if self.points == 1 and type(self.estimator) not in (Sphere, Gaussian):
             return (
                 f"OGDA-RR with one point per direction leaves the base value out, and {type(self.estimator).__name__} "
@@ -148,12 +148,12 @@ class OGDARR(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OGDAState:
-        """y = 0; one call."""
+        """Return the start with y = 0; one call."""
         y = np.zeros((len(x0), oracle.m))
         return OGDAState(x0, y, oracle(x0), np.zeros_like(x0), y, np.zeros_like(x0), 0.0, 0)
 
     def step(self, state: OGDAState, oracle: Oracle, streams: Streams) -> tuple[OGDAState, Info]:
-        """One optimistic step."""
+        """Take one optimistic step."""
         x, y, value, last_x, last_y, average, weight, t = state
         shrink, radius = 1.0, self.estimator.smoothing_radius
         if self.schedule == "diminishing":

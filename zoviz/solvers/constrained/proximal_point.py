@@ -100,13 +100,13 @@ class ProximalPoint(Solver):
 
     @property
     def live(self) -> tuple[str, ...]:  # type: ignore[override]
-        """Its own, and the inner solver's under "inner."."""
+        """The solver's own live parameters, and the inner solver's under "inner."."""
         own = ("stage_length", "objective_weight", "constraint_weight", "warm_duals", "report")
         return (*own, *(f"inner.{name}" for name in self.inner.live))
 
     @property
     def estimator(self) -> GradientEstimator:
-        """The inner solver's."""
+        """The inner solver's estimator."""
         return self.inner.estimator
 
     @estimator.setter
@@ -114,7 +114,7 @@ class ProximalPoint(Solver):
         self.inner.estimator = value
 
     def objection(self, problem: Problem) -> str | None:
-        """What the inner solver says."""
+        """Return the inner solver's reason not to run on the problem."""
         return self.inner.accepts(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
@@ -148,11 +148,11 @@ class ProximalPoint(Solver):
         return {"objective_weight": weight, "constraint_weight": constraint_weight, **values}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ProximalPointState:
-        """The inner solver's start, with x0 as the centre."""
+        """Return the inner solver's start, with x0 as the centre."""
         return self._stage(x0, None, 0, x0, oracle, streams)
 
     def step(self, state: ProximalPointState, oracle: Oracle, streams: Streams) -> tuple[ProximalPointState, Info]:
-        """One inner step, in a new stage where the present one is over."""
+        """Take one inner step, in a new stage where the present one is over."""
         if state.clock >= self.stage_length:
             state = self._next_stage(state, oracle, streams)
         subproblem = self._subproblem(oracle, state.centre, state.held)
@@ -175,7 +175,7 @@ class ProximalPoint(Solver):
     def _stage(
         self, centre: Array, paid: Evaluation | None, finished: int, answer: Array, oracle: Oracle, streams: Streams
     ) -> ProximalPointState:
-        """The beginning of a stage; at its centre the quadratics are zero, and so are their gradients."""
+        """Begin a stage; at its centre the quadratics are zero, and so are their gradients."""
         subproblem = self._subproblem(oracle, centre, np.ones((len(centre), oracle.m)))
         inner = self.inner.init(centre, subproblem, streams, value=paid)
         held = (inner.value.h <= 0.0).astype(float)

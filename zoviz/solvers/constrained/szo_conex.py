@@ -150,7 +150,7 @@ class SZOConEX(Solver):
         }
 
     def init(self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None) -> ConEXState:
-        """y = 0, x^{-1} = x^0; one call and a bar draw, and one more call where values do not repeat.
+        """Return the start with y = 0; one call, a bar draw, and one more call where values do not repeat.
 
         The first call falls away where ``value`` is the oracle's value at ``x0`` under the present sample, paid for.
         """
@@ -162,7 +162,7 @@ class SZOConEX(Solver):
         return ConEXState(x0, np.zeros((len(x0), oracle.m)), value, level, level, np.zeros_like(x0), 0)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
-        """Extrapolate, dual step, primal step, and foretell the constraints at the new point."""
+        """Extrapolate the constraints, take the dual and the primal step, and linearise at the new point."""
         x, y, value, level, previous, average, k = state
         theta = self.extrapolation
         step = diminishing(self.primal_step, k, self.schedule)
@@ -183,7 +183,7 @@ class SZOConEX(Solver):
     def _gradient(
         self, x: Array, y: Array, value: Evaluation, oracle: ProblemOracle, streams: Streams
     ) -> tuple[Array, Array]:
-        """G_0 + sum_i y_i G_i at x, and its variance."""
+        """Return G_0 + sum_i y_i G_i at x, and its variance."""
         if self.directions == "shared":
             estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value)
             return estimate.gradient, estimate.variance
@@ -195,7 +195,7 @@ class SZOConEX(Solver):
     def _foretell(
         self, x: Array, there: Array, base: Evaluation | None, oracle: ProblemOracle, streams: Streams
     ) -> Array:
-        """The constraints at ``there``, linearised at x from a draw of its own."""
+        """Return the constraints at ``there``, linearised at x from a draw of its own."""
         if not oracle.m:
             return np.zeros((len(x), 0))
         shared = self.directions == "shared"

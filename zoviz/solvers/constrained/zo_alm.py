@@ -24,7 +24,8 @@ _PENALTY_SHARE = 0.1
 _MULTIPLIER = 0.5
 """Size of the multipliers that L_h is weighed with (chosen by us)."""
 _LARGEST_GROWTH = 2.0**20
-"""Beyond it a doubled penalty only stops the iterates: a violation that noise holds up would double for ever."""
+"""Largest growth of the penalty: beyond it doubling only stops the iterates, and a violation that noise holds up
+would double it for ever."""
 
 
 class ALMState(NamedTuple):
@@ -124,12 +125,12 @@ class ZOALM(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:
-        """y = 0; one call."""
+        """Return the start with y = 0; one call."""
         value = oracle(x0)
         return ALMState(x0, np.zeros((len(x0), oracle.m)), value, np.ones(len(x0)), _violation(value), 0)
 
     def step(self, state: ALMState, oracle: Oracle, streams: Streams) -> tuple[ALMState, Info]:
-        """Primal and dual update."""
+        """Take the primal and the dual step."""
         x, y, value, growth, reference, t = state
         beta = self.penalty * growth
         w = np.maximum(y + beta[:, None] * value.h, 0.0)
@@ -151,5 +152,5 @@ class ZOALM(Solver):
 
 
 def _violation(value: Evaluation) -> Array:
-    """||[h]_+||, shape (R,)."""
+    """Return ||[h]_+||, shape (R,)."""
     return np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))

@@ -119,7 +119,7 @@ class ZOiALM(Solver):
     )
 
     def objection(self, problem: Problem) -> str | None:
-        """Boxes and products of boxes only, and differences along every coordinate."""
+        """Refuse domains that are no (products of) boxes, and estimators that skip coordinates."""
         if isinstance(self.estimator, Block):
             return "ZO-iALM tests stationarity along every coordinate, and Block probes a few: choose Coordinate."
         if not problem.domain.separable:
@@ -163,14 +163,14 @@ class ZOiALM(Solver):
         return IALMState(x0, y, oracle(x0), x0, x0, beta, bound, rho, zero, zero, zero, remaining)
 
     def step(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
-        """One coordinate step, or one test."""
+        """Take one coordinate step, or one test."""
         oracle.resample()
         if state.left:
             return self._coordinate(state, oracle, streams)
         return self._test(state, oracle, streams)
 
     def _coordinate(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
-        """ZO-APCU's step in every replica."""
+        """Take ZO-APCU's step in every replica."""
         x, z, rho, n = state.x, state.z, state.weight, oracle.n
         phi, rows = AugmentedLagrangian(state.y, state.penalty), np.arange(len(x))
         i = streams.subset("coordinates", n, 1)[:, 0, 0]

@@ -119,11 +119,11 @@ class ZOSPLM(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SPLMState:
-        """z = x0, y = 0; one call."""
+        """Return the start with z = x0, y = 0; one call."""
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, oracle(x0))
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
-        """Primal, dual and proximal update."""
+        """Take the primal, the dual and the proximal step."""
         x, y, z, value = state
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
         if self.estimate_proximal:

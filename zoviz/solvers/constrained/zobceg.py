@@ -54,7 +54,7 @@ class ZOBCEG(ExtraGradient):
     )
 
     def objection(self, problem: Problem) -> str | None:
-        """Boxes and products of boxes only."""
+        """Refuse domains that are no (products of) boxes."""
         if not problem.domain.separable:
             return (
                 f"ZOBCEG moves single coordinates and needs a box as domain; {problem.title or type(problem).__name__} "
@@ -63,11 +63,11 @@ class ZOBCEG(ExtraGradient):
         return None
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
-        """The dual step is slowed by tau / n: a coordinate of x moves in one of n / tau half steps, y in each."""
+        """Slow the dual step by tau / n: a coordinate of x moves in one of n / tau half steps, y in each."""
         return PACE, DUAL_SHARE / PACE * min(self.estimator.block_size, n) / n, 1.0
 
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
-        """1 + N / G^2 with the noise N of a whole sweep: a block has its share of the noise and of the gradient."""
+        """Return 1 + N / G^2 with the noise N of a whole sweep: a block has its share of both."""
         sigma = constants.lagrangian_noise
         sweep = self.estimator.clone()
         sweep.block_size = n
@@ -77,7 +77,7 @@ class ZOBCEG(ExtraGradient):
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
     ) -> Field:
-        """Differences on a random block of x, h(x) on a random block of y, zero elsewhere."""
+        """Estimate by differences on a random block of x and h(x) on a random block of y, zero elsewhere."""
         estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value, radius=radius)
         size, dual = self.dual_block_size, value.h
         if size is not None and size < y.shape[1]:

@@ -33,6 +33,6 @@ class ZOCEG(ExtraGradient):
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
     ) -> Field:
-        """Coordinate differences in x, h(x) in y."""
+        """Estimate by differences along all coordinates of x; along y the field is h(x)."""
         estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)
         return Field(estimate.gradient, value.h, estimate.variance)

@@ -56,7 +56,7 @@ class ZOEG(ExtraGradient):
     estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
-        """Half the steps that a noiseless field would bear, over 1 + (n + m - 1)/k."""
+        """Halve the steps that a noiseless field would bear, over 1 + (n + m - 1)/k."""
         return _PACE, _DUAL_PACE, 1.0 + self.relative_variance(n + m)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class ZOEG(ExtraGradient):
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
     ) -> Field:
-        """Two-point estimate in (x, y), or in x with the exact dual part."""
+        """Estimate by two points in (x, y), or in x with the exact dual part."""
         n = x.shape[1]
         if self.dual == "exact":
             estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)

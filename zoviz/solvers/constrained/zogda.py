@@ -119,7 +119,7 @@ class ZOGDA(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> GDAState:
-        """y = 0; one call."""
+        """Return the start with y = 0; one call."""
         return GDAState(x0, np.zeros((len(x0), oracle.m)), oracle(x0), 0)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
@@ -141,7 +141,7 @@ class ZOGDA(Solver):
 
 
 def _in_duals(oracle: Oracle, x: Array) -> DerivedOracle:
-    """The Lagrangian at fixed x as an oracle on R^m, its value in f; every point costs a call at x."""
+    """Return the Lagrangian at fixed x as an oracle on R^m, its value in f; every point costs a call at x."""
 
     def evaluate(y: Array) -> Evaluation:
         value = oracle(x if y.ndim == 2 else np.repeat(x[:, None], y.shape[1], axis=1))

@@ -1,4 +1,4 @@
-"""What every library's optimiser becomes here: a solver that takes one evaluation, sweep or generation per step."""
+"""The base of other libraries' optimisers: a step is one evaluation, one sweep of differences, or one generation."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from zoviz.solvers.external.coroutine import Ask, Ended, History, LibraryRun, Re
 from zoviz.solvers.measured_constants import look
 
 _ON_BOUNDARY = 1e-9
-"""How far a point may lie outside the box, by round-off, and still be reported."""
+"""Largest distance outside the box, by round-off, at which a point may still be reported."""
 
 
 class ExternalState(NamedTuple):
@@ -55,9 +55,9 @@ class ExternalSolver(Solver):
 
     external = True
     needs: ClassVar[tuple[str, ...]] = ("scipy", "greenlet")
-    """Modules without which it cannot run."""
+    """Modules that the library needs."""
     extra: ClassVar[str] = "peers"
-    """The extra that brings them."""
+    """The optional extra of zoviz that installs them."""
     survives: ClassVar[bool] = True
     """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
     checkpointable: ClassVar[bool] = False
@@ -70,7 +70,7 @@ class ExternalSolver(Solver):
 
     @property
     def lacking(self) -> str:
-        """The library, where it is not at hand."""
+        """The sentence on the library where it is not installed."""
         missing = [name for name in self.needs if importlib.util.find_spec(name) is None]
         if not missing:
             return ""
@@ -80,13 +80,13 @@ class ExternalSolver(Solver):
         )
 
     def objection(self, problem: Problem) -> str | None:
-        """A box as domain."""
+        """Refuse a domain that is no box."""
         if not isinstance(problem.domain, Box):
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
         return None
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-        """Measured only where there is noise to know; else 1 is assumed, at no call, as its user would do.
+        """Measure constants only where there is noise to know; else assume 1, at no call, as the library's user would.
 
         So it is where looking at the noise would take more than half of the budget.
         """
@@ -96,15 +96,15 @@ class ExternalSolver(Solver):
         return Constants(1.0, 1.0, 1.0, 1.0, 1.0, weak_convexity=np.nan, provenance=Provenance.ASSUMED)
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """The library's own loop, from ``task.start`` to its end, every value through ``ask``."""
+        """Run the library's own loop from ``task.start`` to its end, every value through ``ask``."""
         raise NotImplementedError(f"{type(self).__name__} must define play(task, ask).")
 
     def width(self, n: int) -> int:
-        """Most points of one request."""
+        """Return the largest number of points that the library asks for at once."""
         return 1
 
     def done(self, state: ExternalState, active: np.ndarray) -> str | None:
-        """How the libraries ended, once all have.
+        """Return how the libraries ended, once all have.
 
         Raises
         ------
@@ -178,7 +178,7 @@ class ExternalSolver(Solver):
         return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ended, history)
 
     def _stand(self, history: History, oracle: Oracle) -> tuple[LibraryRun, ...]:
-        """The libraries at this point of their history; rebuilt where they stand elsewhere."""
+        """Return the libraries at this point of their history; rebuild them where they are elsewhere."""
         if self._at == history.digest and all(library.here for library in self._libraries):
             return self._libraries
         self.close()
@@ -199,7 +199,7 @@ class ExternalSolver(Solver):
 
 
 def _box(oracle: Oracle) -> Box:
-    """The domain, which ``objection`` has found to be a box; as the solver sees it, it is one too."""
+    """Return the domain, which ``objection`` has checked to be a box."""
     assert isinstance(oracle.domain, Box)
     return oracle.domain
 
@@ -216,7 +216,7 @@ def _start_alone(task: Task, ask: Ask) -> Ended:
 
 
 def better(state: ExternalState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:
-    """The best of the state's point and new ones x (R, q, n) with their values; NaN marks those not evaluated."""
+    """Return the better of the state's point and new points x (R, q, n), NaN where not evaluated."""
     everything_x = np.concatenate([state.x[:, None], x], axis=1)
     f = np.concatenate([state.value.f[:, None], value.f], axis=1)
     h = np.concatenate([state.value.h[:, None], value.h], axis=1)

@@ -1,4 +1,4 @@
-"""Values for libraries that ask for f, h and their slopes apart: one joint call serves all at one point."""
+"""Caches joint values for libraries that ask for f, h and their slopes apart: one call serves all at one point."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoviz.solvers.external.coroutine import Ask, Task
 
 
 class CallCache:
-    """One replica's joint values, kept by the bytes of x.
+    """One replica's joint values by the bytes of x.
 
     Asking for f and for h at one point is one call. Asking for either again is free where the noise contract is
     "deterministic" or "common"; under "independent" it is a new simulation, and charged.
@@ -27,11 +27,11 @@ class CallCache:
         self.dual: Array | None = None
 
     def objective(self, x: Array) -> float:
-        """f(x)."""
+        """Return f(x)."""
         return float(self._at(x, "f").f)
 
     def constraints(self, x: Array) -> Array:
-        """h(x), shape (m,)."""
+        """Return h(x), shape (m,)."""
         return self._at(x, "h").h.copy()
 
     def _at(self, x: Array, part: str) -> Evaluation:
@@ -43,7 +43,7 @@ class CallCache:
         return self._known[key]
 
     def _is_due(self, key: bytes, part: str) -> bool:
-        """Whether a new simulation is due; marks the part as served."""
+        """Return whether a new simulation is due, and mark the part as served."""
         served = self._served.get(key)
         if served is None or (part in served and self._task.contract == "independent"):
             return True
@@ -52,7 +52,7 @@ class CallCache:
 
 
 class DifferenceCache(CallCache):
-    """The same, with forward differences of an absolute step for f and every h at once.
+    """Joint values with forward differences of an absolute step for f and every h at once.
 
     n calls per point whose value is known, else n + 1; under "common" always n + 1, since a difference is free of the
     shared noise only within one sweep. A probe that would leave the box goes the other way.
@@ -70,15 +70,15 @@ class DifferenceCache(CallCache):
         self._given: dict[bytes, set[str]] = {}
 
     def gradient(self, x: Array) -> Array:
-        """Slopes of f, shape (n,)."""
+        """Return the slopes of f, shape (n,)."""
         return self._sweep(x, "f")[0].copy()
 
     def jacobian(self, x: Array) -> Array:
-        """Slopes of h, shape (m, n)."""
+        """Return the slopes of h, shape (m, n)."""
         return self._sweep(x, "h")[1:].copy()
 
     def _sweep(self, x: Array, part: str) -> Array:
-        """Slopes of (f, h), shape (1 + m, n)."""
+        """Return the slopes of (f, h), shape (1 + m, n)."""
         key = x.tobytes()
         sweep = self._given.get(key)
         if sweep is not None and not (part in sweep and self._task.contract == "independent"):

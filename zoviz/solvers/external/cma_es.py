@@ -49,7 +49,7 @@ class CMAES(ExternalSolver):
     )
 
     def objection(self, problem: Problem) -> str | None:
-        """The same, and two variables that the bounds leave free."""
+        """Refuse what every external solver refuses, and a single variable."""
         reason = super().objection(problem)
         if (
             reason is None
@@ -67,11 +67,11 @@ class CMAES(ExternalSolver):
         return {"initial_width": 0.2, "population_factor": 3.0 if constants.noise > 0 else 1.0}
 
     def width(self, n: int) -> int:
-        """One generation."""
+        """Return the size of one generation."""
         return int(self.population_factor * (4 + int(3 * np.log(n))))
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """pycma's loop of ask, tell and update."""
+        """Run pycma's loop of ask, tell and update."""
         import cma
 
         # Said where a constraint has one value all over a population; pycma guards its division against that.
@@ -98,13 +98,13 @@ class CMAES(ExternalSolver):
         return Ended(f"pycma's {reasons}", _multipliers(fitness, task.m))
 
     def strategy(self, task: Task) -> Any:
-        """The strategy at its start, with a generator of its own."""
+        """Return the strategy at its start, with a generator of its own."""
         import cma
 
         return cma.CMAEvolutionStrategy(task.start, self.initial_width, self.options(task, _normal(task.seed)))
 
     def options(self, task: Task, normal: Callable[..., Array]) -> dict[str, Any]:
-        """pycma's options: silent, no files, no global random numbers."""
+        """Return pycma's options: silent, no files, no global random numbers."""
         widths = task.upper - task.lower
         return {
             "CMA_stds": np.where(np.isfinite(widths) & (widths > 0), widths, 2.0),
@@ -121,7 +121,7 @@ class CMAES(ExternalSolver):
 
 
 def _normal(seed: int) -> Callable[..., Array]:
-    """Standard normal numbers of the shape that is called for, as numpy.random.randn's."""
+    """Draw standard normal numbers of a shape, as ``numpy.random.randn`` does."""
     generator = np.random.default_rng(seed)
 
     def draw(*shape: int) -> Array:
@@ -131,7 +131,7 @@ def _normal(seed: int) -> Callable[..., Array]:
 
 
 def _multipliers(fitness: Any, m: int) -> Array | None:
-    """pycma's lambda (m,), once it has some."""
+    """Return pycma's lambda (m,), once it has some."""
     lagrangian = fitness.al if m else None
     if lagrangian is None or lagrangian.lam is None:
         return None

@@ -31,7 +31,7 @@ class COBYLA(Local):
     title = "COBYLA (SciPy)"
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """``scipy.optimize.minimize``."""
+        """Run ``scipy.optimize.minimize``."""
         from scipy.optimize import minimize
 
         values = CallCache(task, ask)
@@ -64,7 +64,7 @@ class COBYQA(Local):
     title = "COBYQA (SciPy)"
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """``scipy.optimize.minimize`` without its lock."""
+        """Run SciPy's COBYQA without its lock."""
         values = CallCache(task, ask)
         arguments = region(task, values.constraints)
         options = {
@@ -81,7 +81,7 @@ class COBYQA(Local):
 
 
 def region(task: Task, constraints: Any, jacobian: Any = None, keep: bool = False) -> dict[str, Any]:
-    """SciPy's bounds and constraints: the box, and h <= 0 where there is an h."""
+    """Return SciPy's bounds and constraints: the box, and h <= 0 where there is an h."""
     from scipy.optimize import Bounds, NonlinearConstraint
 
     bounds = Bounds(task.lower, task.upper, keep_feasible=keep)

@@ -1,4 +1,4 @@
-"""A library's optimiser that owns its loop, turned inside out: held at the points that it wants next."""
+"""A library's optimiser that owns its loop, run as a coroutine that stops at the points that it wants next."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoviz.core.types import Array, Evaluation
 
 
 class Task(NamedTuple):
-    """What a library is told of the problem and its start, one replica's.
+    """The problem and the start of one replica, as a library is given them.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Task(NamedTuple):
 
 
 class Request(NamedTuple):
-    """Points that a library wants the values of, (q, n), and its multipliers (m,) where it has new ones.
+    """The points (q, n) that a library wants the values of, and its multipliers (m,) where it has new ones.
 
     Points None: it is thinking, in a process of its own, and others may go on before it is waited for.
     """
@@ -45,17 +45,17 @@ class Request(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """How a library ended by itself, and its multipliers (m,) where it has some."""
+    """The message with which a library ended by itself, and its multipliers (m,) where it has some."""
 
     message: str
     dual: Array | None = None
 
 
 class Ask(Protocol):
-    """Hands points out and returns their values."""
+    """A function through which a library's loop asks for values."""
 
     def __call__(self, points: Array | None, dual: Array | None = None) -> Evaluation:
-        """Values f (q,) and h (q, m) at points (q, n); with None, nothing to use, later."""
+        """Return the values f (q,) and h (q, m) at points (q, n); with None, wait for nothing."""
         ...
 
 
@@ -72,7 +72,7 @@ def _ask(points: Array | None, dual: Array | None = None) -> Evaluation:
 
 
 def _root() -> Any:
-    """What stands for the present thread."""
+    """Return the greenlet of the present thread."""
     import greenlet
 
     here = greenlet.getcurrent()
@@ -82,7 +82,7 @@ def _root() -> Any:
 
 
 class LibraryRun:
-    """One replica's library at work, held at its request.
+    """One replica's library at work, stopped at its request.
 
     It runs in a stack of its own (a greenlet) of the thread that began it, and only while ``answer`` is being called.
     ``play`` must not refer to the library, so that one that is forgotten takes its stack with it.
@@ -115,15 +115,15 @@ class LibraryRun:
 
     @property
     def here(self) -> bool:
-        """Whether the present thread may go on with it."""
+        """Whether the present thread may go on with the library."""
         return bool(self._held.dead) or self._thread is _root()
 
     def answer(self, value: Evaluation) -> None:
-        """Give the values of the wanted points, f (q,) and h (q, m)."""
+        """Give the library the values of its points, f (q,) and h (q, m)."""
         self._go(value)
 
     def settle(self) -> None:
-        """Wait until the library has told what it wants next."""
+        """Wait until the library has asked for its next points or has ended."""
         while self._thinking:
             self._go(None)
 
@@ -150,7 +150,7 @@ class LibraryRun:
 
 
 class Record(NamedTuple):
-    """What one step asked and heard: the replica (N,), point (N, n) and values (N,), (N, m) of N points."""
+    """The points of one step and their values: replica (N,), point (N, n), f (N,), h (N, m)."""
 
     replica: np.ndarray
     x: Array
@@ -158,7 +158,7 @@ class Record(NamedTuple):
 
 
 class History:
-    """Everything that the libraries were told since their start: with it they can be brought to this state again.
+    """All values that the libraries were given since their start: from it they can be brought to this state again.
 
     States that follow one another share one growing list, of which each knows its own length; one that branches off
     takes a copy of its part.
@@ -192,11 +192,11 @@ class History:
 
     @property
     def records(self) -> list[Record]:
-        """One per step, oldest first."""
+        """The records, one per step, oldest first."""
         return self._records[: self._length]
 
     def extended(self, record: Record) -> History:
-        """The same and one step more."""
+        """Return the history with one step more."""
         records = self._records if len(self._records) == self._length else self.records
         records.append(record)
         digest = _digest(self.digest, record.replica, record.x, *record.value)
@@ -224,7 +224,7 @@ class History:
 
 
 def _digest(before: bytes, *arrays: np.ndarray) -> bytes:
-    """A digest of the arrays' bytes after what ``before`` is a digest of."""
+    """Return a digest of the arrays' bytes after what ``before`` is a digest of."""
     digest = hashlib.blake2b(before, digest_size=16)
     for array in arrays:
         digest.update(np.ascontiguousarray(array).tobytes())
