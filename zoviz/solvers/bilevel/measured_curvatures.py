@@ -14,7 +14,7 @@ from zoviz.problems.bilevel import BilevelConstants
 _DIRECTIONS, _POWERS, _STEP = 8, 8, 1e-2
 """Directions of differences, power iterations, and length of the differences' steps (chosen by us)."""
 _MARGIN = 3.0
-"""How much larger than the mean curvatures along a few directions the largest one is taken to be (chosen by us)."""
+"""How much larger L_g is taken to be than the largest curvature along a few directions (chosen by us)."""
 _LEAST_CONVEXITY = 1e-3
 """Share of L_g that mu_g is at least taken to be: where a difference shows none, noise or round-off hid it."""
 _SYSTEM_MARGIN = 10.0
