@@ -71,7 +71,7 @@ def test_the_card_follows_the_run() -> None:
         card.update(run)
     assert card.visible and isinstance(card.picture, Loads)
     order = np.argsort(run.problem.data.upper)
-    np.testing.assert_array_equal(card.picture.users.data["load"], run.state.x[0][order])
+    np.testing.assert_array_equal(card.picture.bars.data["load"], run.state.x[0][order])
     other = Run(problem=BlackBox(), solver=ZOCEG(), replicas=1, iterations=2)
     other.run()
     card.update(other)

@@ -13,7 +13,7 @@ from zoviz.problems import BlackBoxAttack, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 from zoviz.views.common.colours import PALETTE  # noqa: E402
 from zoviz.views.pictures.base import EVERY, Picture, PictureCard  # noqa: E402
-from zoviz.views.pictures.blackbox_attack import SHOWN, Attack, chosen  # noqa: E402
+from zoviz.views.pictures.blackbox_attack import SHOWN, Attack, first_of_classes  # noqa: E402
 
 
 def test_only_the_attack_has_this_picture() -> None:
@@ -27,7 +27,7 @@ def test_tiles_are_images_perturbation_and_sums() -> None:
     path = rng.uniform(-15.0, 15.0, (4, problem.n))
     picture.update(problem, path)
     y, test = path[-1], problem.data.test
-    places = chosen(test)
+    places = first_of_classes(test)
     assert test.labels[places].tolist() == list(range(SHOWN))
     tiles = [tile[::-1].ravel() for tile in picture.images.data["image"]]
     for i, a in enumerate(test.pixels[places]):

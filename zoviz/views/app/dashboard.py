@@ -136,7 +136,7 @@ class Dashboard(pn.viewable.Viewer):
         if not self.board.refresh():  # else the browser has enough to do until the next look
             self.run_list.update()
             self.picture.update(run)
-        self.output.update(run, seen=not self.stored_runs.is_open)
+        self.output.update(run, visible=not self.stored_runs.is_open)
         self.controller.look()
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
         self.status_bar.update()

@@ -41,9 +41,9 @@ def free_colour(solver: Solver, used: Mapping[str, type[Solver]]) -> str:
     own = solver_colour(solver)
     kin = [shade(own, step) for step in range(3)]
     alone = used.get(own, type(solver)) is type(solver)
-    wanted = [*kin, *PALETTE] if alone else [*PALETTE, *kin]
-    wanted += [shade(colour, step) for step in (1, 2) for colour in PALETTE]
-    return next((colour for colour in wanted if colour not in used), own)
+    candidates = [*kin, *PALETTE] if alone else [*PALETTE, *kin]
+    candidates += [shade(colour, step) for step in (1, 2) for colour in PALETTE]
+    return next((colour for colour in candidates if colour not in used), own)
 
 
 def shade(colour: str, step: int) -> str:

@@ -66,14 +66,14 @@ def batched_changes(document: Document | None) -> Iterator[None]:
     if document is None:
         yield
         return
-    waiting = document.callbacks.hold_value is not None
-    if not waiting:
+    already_held = document.callbacks.hold_value is not None
+    if not already_held:
         document.hold("combine")
     try:
         with document.models.freeze():
             yield
     finally:
-        if not waiting:
+        if not already_held:
             document.unhold()
 
 

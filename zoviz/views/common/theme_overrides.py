@@ -27,17 +27,17 @@ def restore_callback(values: Mapping[str, Any]) -> CustomJS:
     return CustomJS(code=_PUT_BACK % json.dumps(values))
 
 
-def override_theme(model: HasProps, kept: CustomJS | None = None, **values: Any) -> None:
+def override_theme(model: HasProps, callback: CustomJS | None = None, **values: Any) -> None:
     """Set properties and keep them against the page's theme, which overwrites fonts and spacing in the browser.
 
     Parameters
     ----------
     model : HasProps
-    kept : CustomJS, optional
+    callback : CustomJS, optional
         The ``restore_callback`` of these values, where models share one.
     """
     model.update(**values)
     if isinstance(model, Model):
-        kept = kept or restore_callback(values)
-        added: dict[str, Any] = {f"change:{name}": [kept] for name in values}
+        callback = callback or restore_callback(values)
+        added: dict[str, Any] = {f"change:{name}": [callback] for name in values}
         model.js_property_callbacks = {**model.js_property_callbacks, **added}

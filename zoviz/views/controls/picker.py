@@ -124,25 +124,25 @@ class Picker(pn.viewable.Viewer):
 
     def _prepare(self) -> bool:
         """Whether the problem's data are there, and what fits it is offered; ``complaint``: what is waited for."""
-        ready, waiting = self._background_build.ready(self.problem), self._offered is not self.problem
+        ready, stale = self._background_build.ready(self.problem), self._offered is not self.problem
         if not ready:
             self.complaint = f"Loading the data of {self.problem_name}."
-        elif waiting:
+        elif stale:
             self._offer(self.problem_name, self.solver_name)
         for panel in (self.problem_panel, self.solver_panel):
-            panel.wait(waiting and not ready)
+            panel.wait(stale and not ready)
         return ready
 
-    def _offer(self, problem: str, wanted: str | None) -> None:
+    def _offer(self, problem: str, favourite: str | None) -> None:
         """Offer the solvers that accept the problem, and say which do not and why."""
-        chosen, before = self.problems[problem], self.solver_form
+        subject, before = self.problems[problem], self.solver_form
         reasons = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
         accepted = [title for title, reason in reasons.items() if not reason] or list(self.solvers)
-        self.explain(chosen, {title: reason for title, reason in reasons.items() if reason})
-        favourite = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
-        self._offered = chosen
+        self.explain(subject, {title: reason for title, reason in reasons.items() if reason})
+        first = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
+        self._offered = subject
         self.param.solver_name.objects = accepted
-        self.param.update(problem_name=problem, solver_name=wanted if wanted in accepted else favourite)
+        self.param.update(problem_name=problem, solver_name=favourite if favourite in accepted else first)
         self.problem_form = ProblemForm(self.problem)
         self.problem_form.lock(self._locked)
         self.problem_panel.put(self.problem_form)

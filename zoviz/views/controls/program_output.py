@@ -73,20 +73,20 @@ class ProgramOutput(pn.viewable.Viewer):
         """Whether the card is on the page."""
         return bool(self._column.visible)
 
-    def update(self, run: Run | None, seen: bool = True) -> None:
+    def update(self, run: Run | None, visible: bool = True) -> None:
         """Show what is new, once a second at most; with the document's lock, at every look at the run.
 
         Parameters
         ----------
         run : Run or None
-        seen : bool
+        visible : bool
             Whether the card is where somebody can see it.
         """
         other = run is not self._run
         self._looks += 1
         if other:
             self._run, self._looks = run, 0
-        if not other and (not (seen and self.follow) or (run is not None and run.active and self._looks % EVERY)):
+        if not other and (not (visible and self.follow) or (run is not None and run.active and self._looks % EVERY)):
             return
         calls = () if run is None else run.printed
         if calls != self._calls or other:

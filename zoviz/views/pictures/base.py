@@ -62,7 +62,7 @@ class Picture(param.Parameterized):
 
     def frame(self, x_label: str, y_label: str, **options: Any) -> Any:
         """An empty figure in the page's style; Bokeh's types say less than what its properties take."""
-        made: Any = figure(
+        fig: Any = figure(
             title=self.title,
             height=self.height,
             sizing_mode="stretch_width",
@@ -76,13 +76,13 @@ class Picture(param.Parameterized):
             name=f"picture-{type(self).__name__}",
             **options,
         )
-        made.toolbar.autohide, made.toolbar.logo = True, None
-        override_theme(made.title, text_font_size="14px", text_font_style="bold", standoff=4)
-        for axis in (made.xaxis[0], made.yaxis[0]):
+        fig.toolbar.autohide, fig.toolbar.logo = True, None
+        override_theme(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        for axis in (fig.xaxis[0], fig.yaxis[0]):
             axis.formatter = CustomJSTickFormatter(code=SHORT)
             fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
             override_theme(axis, axis_label_standoff=2, **fonts)
-        return made
+        return fig
 
 
 class PictureCard(pn.viewable.Viewer):
@@ -114,7 +114,7 @@ class PictureCard(pn.viewable.Viewer):
 
     @property
     def picture(self) -> Picture | None:
-        """The one that is shown."""
+        """The picture that is on the page; None where there is none."""
         return None if self._shown is None else self._pictures[self._shown]
 
     def update(self, run: Run | None) -> None:

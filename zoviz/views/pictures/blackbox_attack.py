@@ -21,7 +21,7 @@ _GREYS = tuple(f"#{level:02x}{level:02x}{level:02x}" for level in range(256))
 _RIGHT, _WRONG = TARGET, PALETTE[7]
 
 
-def chosen(pool: Pool) -> np.ndarray:
+def first_of_classes(pool: Pool) -> np.ndarray:
     """The first image of each of the first classes."""
     return np.array([int(np.argmax(pool.labels == label)) for label in range(SHOWN)])
 
@@ -44,7 +44,7 @@ class Attack(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Attacks."""
+        """Whether the problem is an attack on a classifier."""
         return isinstance(problem, BlackBoxAttack)
 
     def build(self) -> figure:
@@ -65,10 +65,10 @@ class Attack(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """The newest perturbation."""
+        """Draw the newest perturbation, and what the classifier reads."""
         data, y = problem.data, path[-1]
         test, side = data.test, data.side
-        places = chosen(test)
+        places = first_of_classes(test)
         labels = test.labels[places]
         some = Pool(test.pixels[places], test.hidden[places], labels)
         before, after = (problem.classes(one[None], some)[0] for one in (np.zeros_like(y), y))
@@ -81,11 +81,11 @@ class Attack(Picture):
         high, low = np.full(SHOWN, 2.5), np.zeros(SHOWN)
         self.images.data = {"x": np.tile(left, 2), "y": np.concatenate([high, low]), "image": shown}
         self.change.data = {"x": [left[SHOWN // 2]], "y": [1.25], "image": [tile(y)]}
-        taken = np.concatenate([before, after])
+        classes = np.concatenate([before, after])
         size = f"‖y‖∞ = {np.abs(y).max():.2f}"
         self.words.data = {
             "x": [*(np.tile(left, 2) + 0.5), left[SHOWN // 2] + 1.75],
             "y": [*(high + 1.0), *(low + 1.0), 1.65],
-            "text": [f"read as {one}" for one in taken] + [size],
-            "colour": [_RIGHT if good else _WRONG for good in taken == np.tile(labels, 2)] + [PALETTE[0]],
+            "text": [f"read as {one}" for one in classes] + [size],
+            "colour": [_RIGHT if good else _WRONG for good in classes == np.tile(labels, 2)] + [PALETTE[0]],
         }

@@ -37,7 +37,7 @@ class Consensus(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Distributed optimisation only."""
+        """Whether the problem is distributed optimisation on a random graph."""
         return isinstance(problem, DistributedConsensus)
 
     def build(self) -> figure:
@@ -65,7 +65,7 @@ class Consensus(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Disagreement at the newest iterate."""
+        """Draw how far each node is from the mean at the newest iterate."""
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         x, y = np.sin(angle), np.cos(angle)
         graph = problem.data.graph

@@ -16,7 +16,7 @@ from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 MOST = 300
-"""Iterates that are drawn; of a longer path, evenly chosen ones."""
+"""Iterates that are drawn; of a longer path, evenly indices ones."""
 
 
 class Fairness(Picture):
@@ -26,7 +26,7 @@ class Fairness(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Fair classification only."""
+        """Whether the problem is fair classification."""
         return isinstance(problem, FairClassification)
 
     def build(self) -> figure:
@@ -54,18 +54,18 @@ class Fairness(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """The path up to the newest iterate."""
-        chosen = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST)).round().astype(int))
-        measured = problem.fairness(path[chosen])
-        covariance, accuracy = measured["covariance"], 100.0 * measured["accuracy"]
+        """Draw the path up to the newest iterate, the bound and the optimum."""
+        indices = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST)).round().astype(int))
+        measures = problem.fairness(path[indices])
+        covariance, accuracy = measures["covariance"], 100.0 * measures["accuracy"]
         optimum = problem.known_optimum
-        known: dict[str, Any] = {"covariance": [], "accuracy": []}
+        optimum_point: dict[str, Any] = {"covariance": [], "accuracy": []}
         if optimum is not None:
             best = problem.fairness(optimum.point[None])
-            known = {"covariance": best["covariance"], "accuracy": 100.0 * best["accuracy"]}
-        levels = np.concatenate([accuracy, known["accuracy"]])
+            optimum_point = {"covariance": best["covariance"], "accuracy": 100.0 * best["accuracy"]}
+        levels = np.concatenate([accuracy, optimum_point["accuracy"]])
         low, high = float(levels.min()) - 1.0, min(100.0, float(levels.max()) + 1.0)
         self.bound.data = {"c": [problem.bound], "low": [low], "high": [high], "nought": [0.0]}
         self.path.data = {"covariance": covariance, "accuracy": accuracy}
         self.now.data = {"covariance": covariance[-1:], "accuracy": accuracy[-1:]}
-        self.best.data = known
+        self.best.data = optimum_point

@@ -36,11 +36,11 @@ def rows(feeder: Feeder) -> Array:
     row, count = np.zeros(len(feeder.buses)), 0
     stack = [(int(np.argmin(feeder.depth)), False)]
     while stack:
-        bus, done = stack.pop()
+        bus, rows_below = stack.pop()
         below = sorted(children.get(bus, []), key=lambda child: -reach[child])
         if not below:
             row[bus], count = count, count + 1
-        elif done:
+        elif rows_below:
             row[bus] = row[below[0]]
         else:
             stack += [(bus, True), *((child, False) for child in reversed(below))]
@@ -54,7 +54,7 @@ class FeederMap(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """AC load tracking only."""
+        """Whether the problem is load tracking on a feeder with AC power flow."""
         return isinstance(problem, ACLoadTracking)
 
     def build(self) -> figure:

@@ -16,7 +16,7 @@ from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
 MOST = 400
-"""Users that are drawn; of more, evenly chosen ones."""
+"""Users that are drawn; of more, evenly users ones."""
 
 
 class Loads(Picture):
@@ -26,18 +26,18 @@ class Loads(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Convex load tracking only."""
+        """Whether the problem is convex load tracking."""
         return isinstance(problem, LoadTracking)
 
     def build(self) -> figure:
         """Limits as pale bars, the optimum as short strokes."""
-        self.users = ColumnDataSource({name: [] for name in ("user", "limit", "load", "optimum")})
+        self.bars = ColumnDataSource({name: [] for name in ("user", "limit", "load", "optimum")})
         fig = self.frame("users, by their limit", "kW")
-        style = {"source": self.users, "width": 0.8, "line_color": None}
+        style = {"source": self.bars, "width": 0.8, "line_color": None}
         fig.vbar("user", top="limit", fill_color=REFERENCE, fill_alpha=0.25, legend_label="limit u", **style)
         fig.vbar("user", top="load", fill_color=PALETTE[0], fill_alpha=0.75, legend_label="now x", **style)
         stroke = {"marker": "dash", "size": 7, "color": TARGET, "line_width": 2, "legend_label": "optimum x*"}
-        fig.scatter("user", "optimum", source=self.users, **stroke)
+        fig.scatter("user", "optimum", source=self.bars, **stroke)
         fig.xgrid.grid_line_color = None
         fig.y_range.start = 0
         legend = fig.legend[0]
@@ -47,13 +47,13 @@ class Loads(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """The newest loads."""
+        """Draw each user's curtailed load at the newest iterate."""
         data = problem.data
         order = np.argsort(data.upper)
-        chosen = order[np.unique(np.linspace(0, order.size - 1, min(order.size, MOST)).round().astype(int))]
-        self.users.data = {
-            "user": np.arange(chosen.size, dtype=float),
-            "limit": data.upper[chosen],
-            "load": path[-1][chosen],
-            "optimum": data.optimum.point[chosen],
+        users = order[np.unique(np.linspace(0, order.size - 1, min(order.size, MOST)).round().astype(int))]
+        self.bars.data = {
+            "user": np.arange(users.size, dtype=float),
+            "limit": data.upper[users],
+            "load": path[-1][users],
+            "optimum": data.optimum.point[users],
         }

@@ -19,7 +19,7 @@ from zoviz.views.pictures.base import Picture
 WIDEST = 9.0
 """Width in pixels of a line that carries the largest mean demand."""
 LEAST = 0.02
-"""Share of that demand below which a rate is not drawn."""
+"""Share of that demand below which a rate is not lines."""
 _BEND = np.linspace(0.0, 1.0, 13)
 
 
@@ -46,7 +46,7 @@ class Slices(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Network slicing only."""
+        """Whether the problem is network slicing."""
         return isinstance(problem, NetworkSlicing)
 
     def build(self) -> figure:
@@ -61,10 +61,10 @@ class Slices(Picture):
         fig.axis.visible = False
         fig.multi_line("xs", "ys", source=self.links, color=REFERENCE, line_alpha=0.35, line_width=1)
         style = {"color": "colour", "line_width": "width", "line_alpha": 0.75, "legend_field": "flow"}
-        drawn = fig.multi_line("xs", "ys", source=self.flows, **style)
+        lines = fig.multi_line("xs", "ys", source=self.flows, **style)
         fig.scatter("x", "y", source=self.nodes, marker="marker", size="size", color=REFERENCE, line_color="white")
         tips = [("link", "@link"), ("flow", "@flow"), ("rate", "@rate{0.000}"), ("of capacity", "@used{0 %}")]
-        fig.add_tools(HoverTool(renderers=[drawn], tooltips=tips, visible=False))
+        fig.add_tools(HoverTool(renderers=[lines], tooltips=tips, visible=False))
         words = fig.text("x", "y", text="text", source=self.words, text_align="align", text_baseline="baseline")
         override_theme(words.glyph, text_font_size="12px", text_color=EVENT)
         legend = fig.legend[0]
@@ -117,13 +117,13 @@ class Slices(Picture):
         }
 
 
-def labels(network: Network, chosen: Array, nodes: int) -> list[str]:
+def labels(network: Network, shares: Array, nodes: int) -> list[str]:
     """A line for each node: which flows begin and end there, and of which functions it has how much."""
     text: list[list[str]] = [[] for _ in range(nodes)]
     for k, (source, target) in enumerate(zip(network.source, network.target, strict=True), start=1):
         text[source].append(f"source {k}")
         text[target].append(f"target {k}")
-    for k, s, p in np.argwhere(chosen >= 0.05):
-        share = min(max(chosen[k, s, p], 0.0), 1.0)
+    for k, s, p in np.argwhere(shares >= 0.05):
+        share = min(max(shares[k, s, p], 0.0), 1.0)
         text[network.sites[network.provider[k, s, p]]].append(f"{k + 1}: f{s + 1} {share:.0%}")
     return ["\n".join(lines) for lines in text]

@@ -71,7 +71,7 @@ class PlotView(param.Parameterized):
         self._titles: dict[str, str] = {}
         self._listed: dict[str, list[GlyphRenderer]] = {}
         self._heading, self._zero = self.title, False
-        self.drawn: list[GlyphRenderer] = []
+        self.renderers: list[GlyphRenderer] = []
 
     @property
     def has_figure(self) -> bool:
@@ -186,14 +186,14 @@ class PlotView(param.Parameterized):
         titles = dict.fromkeys(self._titles[key] for key in styles if self._lines.get(key))
         self._heading = "; ".join(titles) or self.title
         self._entitle()
-        self.drawn = renderers or [self._placeholder]
+        self.renderers = renderers or [self._placeholder]
         fig.renderers = [*self._fixed, *renderers]
-        fig.y_range.renderers = self.drawn
+        fig.y_range.renderers = self.renderers
         entries = self._entries(runs)
         if entries != self._listed:
             self._listed = entries
             self._legend.ncols = 2 if len(entries) > 3 else len(entries)
-            self._legend.items = [LegendItem(label=label, renderers=drawn) for label, drawn in entries.items()]
+            self._legend.items = [LegendItem(label=label, renderers=parts) for label, parts in entries.items()]
 
     def caption(self, snapshots: Iterable[Snapshot]) -> None:
         """Say so where all that the plot has of these traces is 0, for which a logarithmic axis has no place."""

@@ -142,9 +142,9 @@ class Board(pn.viewable.Viewer):
 
     def _place(self) -> None:
         """Keep plots off the page on which no run that has taken a step draws anything."""
-        begun = [one.key for one in self.shown.runs.values() if one.visible and len(one.run.trace) > 1]
+        begun_keys = [one.key for one in self.shown.runs.values() if one.visible and len(one.run.trace) > 1]
         for view, cell, pane in zip(self.views, self._cells, self._panes, strict=True):
-            needed = view.needed(begun)
+            needed = view.needed(begun_keys)
             if needed and pane.object is not view.figure:
                 pane.object = view.figure
             update_changed(cell, visible=needed)
@@ -163,7 +163,7 @@ class Board(pn.viewable.Viewer):
         }
         for view in self.views:
             view.arrange(styles)
-        self._shared.x_range.renderers = [line for view in self.views for line in view.drawn]
+        self._shared.x_range.renderers = [line for view in self.views for line in view.renderers]
 
     def _dress(self, shown: ShownRun, columns: Mapping[str, Array]) -> None:
         """Give a run its lines on every plot."""

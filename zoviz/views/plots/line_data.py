@@ -64,7 +64,7 @@ class LineData(NamedTuple):
     values: np.ndarray
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The values by name."""
+        """The rows of ``values``, shape (points,) each, by name."""
         return dict(zip(self.keys, self.values, strict=True))
 
 

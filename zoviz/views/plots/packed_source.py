@@ -48,7 +48,7 @@ class PackedSource:
         self.source.tags = [self.wire, keys_of(self._series)]
 
     def send(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:
-        """Draw what the trace holds now."""
+        """Send the browser what the trace holds now."""
         self.wire.data = {"p": self._line_data(snapshot, axis, band, log_x, log_y).values.ravel()}
 
     def settle(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> None:

@@ -40,16 +40,16 @@ def convergence(
     log_y : bool
         Draw magnitudes on a logarithmic axis.
     """
-    named = _named(runs)
-    for run in named.values():
+    runs_by_name = _named(runs)
+    for run in runs_by_name.values():
         columns = run.trace.snapshot().columns
         if column not in columns:
             raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
     views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
     view = next((view for view in views if column in [one.column for one in view.series(columns)]), None)
     title, label = (column, column) if view is None else (view.heading(columns), view.y_label(columns) or column)
-    lines = {name: _components(column, run.trace[column]) for name, run in named.items()}
-    return _overlay(named, lines, title, label, axis, band, log_y)
+    lines = {name: _components(column, run.trace[column]) for name, run in runs_by_name.items()}
+    return _overlay(runs_by_name, lines, title, label, axis, band, log_y)
 
 
 def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log_y: bool = True) -> hv.Overlay:
@@ -60,26 +60,26 @@ def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log
     view : PlotView
         E.g. ``zoviz.views.plots.catalogue.variance.Variance()``.
     """
-    named = _named(runs)
-    lines = {name: view.series(run.trace.snapshot().columns) for name, run in named.items()}
-    columns = next(iter(named.values())).trace.snapshot().columns
+    runs_by_name = _named(runs)
+    lines = {name: view.series(run.trace.snapshot().columns) for name, run in runs_by_name.items()}
+    columns = next(iter(runs_by_name.values())).trace.snapshot().columns
     title, label = view.heading(columns), view.y_label(columns) or view.title
-    return _overlay(named, lines, title, label, axis, band, log_y and view.can_log)
+    return _overlay(runs_by_name, lines, title, label, axis, band, log_y and view.can_log)
 
 
 def _named(runs: Runs) -> dict[str, Run | StoredRun]:
     """The runs by names that differ."""
     if isinstance(runs, Mapping):
-        named = dict(runs)
+        runs_by_name = dict(runs)
     else:
-        named = {}
+        runs_by_name = {}
         for run in [runs] if isinstance(runs, (Run, StoredRun)) else runs:
             title = run.label or type(run.solver).title or type(run.solver).__name__
-            named[title if title not in named else f"{title} #{len(named) + 1}"] = run
-    waiting = [name for name, run in named.items() if not len(run.trace)]
-    if not named or waiting:
-        raise ValueError(f"Expected runs that have begun, got {waiting or 'none'}: call start() or run() first.")
-    return named
+            runs_by_name[title if title not in runs_by_name else f"{title} #{len(runs_by_name) + 1}"] = run
+    not_begun = [name for name, run in runs_by_name.items() if not len(run.trace)]
+    if not runs_by_name or not_begun:
+        raise ValueError(f"Expected runs that have begun, got {not_begun or 'none'}: call start() or run() first.")
+    return runs_by_name
 
 
 def _components(column: str, values: Array) -> list[Series]:
@@ -90,7 +90,7 @@ def _components(column: str, values: Array) -> list[Series]:
 
 
 def _overlay(
-    named: dict[str, Run | StoredRun],
+    runs_by_name: dict[str, Run | StoredRun],
     lines: dict[str, list[Series]],
     title: str,
     label: str,
@@ -104,21 +104,21 @@ def _overlay(
         )
     areas, curves, marks = [], [], []
     used: dict[str, type] = {}
-    for name, run in named.items():
+    for name, run in runs_by_name.items():
         colour = free_colour(run.solver, used)
         used[colour] = type(run.solver)
-        drawn = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
+        values = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
         for one in lines[name]:
             ink = REFERENCE if one.muted else colour
-            legend = " · ".join(part for part in (name if len(named) > 1 else "", one.label) if part) or name
-            low, high = drawn[f"{one.key}.low"], drawn[f"{one.key}.high"]
+            legend = " · ".join(part for part in (name if len(runs_by_name) > 1 else "", one.label) if part) or name
+            low, high = values[f"{one.key}.low"], values[f"{one.key}.high"]
             if np.isfinite(low).any():
-                area = hv.Area((drawn["x"], low, high), "x", ["low", "high"], label=legend)
+                area = hv.Area((values["x"], low, high), "x", ["low", "high"], label=legend)
                 areas.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
-            curve = hv.Curve((drawn["x"], drawn[one.key]), "x", "y", label=legend)
+            curve = hv.Curve((values["x"], values[one.key]), "x", "y", label=legend)
             curves.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
-        marks += _marks(run, axis, drawn["x"], drawn[lines[name][0].key]) if lines[name] else []
-    problem = type(next(iter(named.values())).problem)
+        marks += _marks(run, axis, values["x"], values[lines[name][0].key]) if lines[name] else []
+    problem = type(next(iter(runs_by_name.values())).problem)
     heading = f"{title}: {problem.title or problem.__name__}"
     return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], signed(label, log_y), log_y)
 

@@ -106,8 +106,8 @@ class StoredRunsPage(pn.viewable.Viewer):
     def put_on_plots(self) -> None:
         """Put the chosen runs on the plots."""
         for record in self.table.chosen:
-            stored = self._store.load(record.id)
-            self._controller.runs_shown.put(stored, stored.label or f"{record.solver} {record.id[:6]}")
+            run = self._store.load(record.id)
+            self._controller.runs_shown.put(run, run.label or f"{record.solver} {record.id[:6]}")
 
     @say_errors()
     def resume(self) -> None:

@@ -21,11 +21,11 @@ class Accuracy(PlotView):
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """One line for each."""
+        """A line for each column that ends in ``accuracy``."""
         names = sorted(name for name in columns if name.endswith(trace_columns.ACCURACY))
         labels = (name.removesuffix(trace_columns.ACCURACY).strip("_") or "all" for name in names)
         return [Series(name, label, dash) for name, label, dash in zip(names, labels, _DASHES, strict=False)]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """A share."""
+        """The share of right answers."""
         return "share of right answers"

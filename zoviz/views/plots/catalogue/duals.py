@@ -20,12 +20,12 @@ class Duals(PlotView):
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """One line per component."""
+        """A line for each dual variable."""
         if trace_columns.DUAL not in columns:
             return []
         count = columns[trace_columns.DUAL].shape[-1]
         return [Series(trace_columns.DUAL, f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The symbol."""
+        """The symbol of the dual variables."""
         return "y"

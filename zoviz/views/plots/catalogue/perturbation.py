@@ -22,5 +22,5 @@ class Perturbation(PlotView):
         return [Series("perturbation", "largest pixel")] if "perturbation" in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The norm."""
+        """The norm of the perturbation."""
         return "‖y‖∞"

@@ -26,5 +26,5 @@ class Regret(PlotView):
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Its common name."""
+        """The common name of the regret that is drawn."""
         return "BL-Reg"

@@ -24,5 +24,5 @@ class Stationarity(PlotView):
         return [Series(trace_columns.STATIONARITY, "current")] if trace_columns.STATIONARITY in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Its common name."""
+        """The common name of the stationarity measure that is drawn."""
         return "KKT residual ε"

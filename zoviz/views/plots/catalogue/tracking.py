@@ -26,5 +26,5 @@ class Tracking(PlotView):
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Both norms."""
+        """The norms of both tracking errors."""
         return "‖y − y*‖, ‖v − v*‖"

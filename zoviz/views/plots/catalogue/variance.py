@@ -30,5 +30,5 @@ class Variance(PlotView):
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The trace of a covariance."""
+        """The trace of the estimator's covariance."""
         return "tr Cov ĝ"

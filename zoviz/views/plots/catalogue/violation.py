@@ -21,5 +21,5 @@ class Violation(PlotView):
         return [Series(trace_columns.VIOLATION, "current")] if trace_columns.VIOLATION in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The norm."""
+        """The norm of the positive part of h."""
         return "‖[h(x)]₊‖"
