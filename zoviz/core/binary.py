@@ -188,9 +188,9 @@ def _name(cls: type) -> str:
 def _class_at(address: str) -> Any:
     """The NamedTuple ``module:name`` in a module that is loaded."""
     module, _, name = address.partition(":")
-    found: Any = sys.modules.get(module)
+    item: Any = sys.modules.get(module)
     for part in name.split("."):
-        found = getattr(found, part, None)
-    if not (isinstance(found, type) and issubclass(found, tuple) and hasattr(found, "_fields")):
+        item = getattr(item, part, None)
+    if not (isinstance(item, type) and issubclass(item, tuple) and hasattr(item, "_fields")):
         raise ZovizError(f"Expected a NamedTuple at {address}, got none: was it renamed, or is its module not loaded?")
-    return found
+    return item

@@ -110,8 +110,8 @@ def _class(cls: type[param.Parameterized], own: dict[str, type], imports: _Impor
 def _default(argument: inspect.Parameter) -> str:
     if argument.default is inspect.Parameter.empty:
         return ""
-    shown = repr(argument.default).replace("'", '"') if type(argument.default) in _PLAIN else "..."
-    return f" = {shown}"
+    text = repr(argument.default).replace("'", '"') if type(argument.default) in _PLAIN else "..."
+    return f" = {text}"
 
 
 def write() -> None:

@@ -42,9 +42,9 @@ class LocalRegret:
     def add(self, before: Iterate, after: Iterate, sample: Any) -> None:
         """Take in a round: the iterate that was played, and the sample that was revealed."""
         problem, x = self._problem, before.x
-        known = problem.solution(x, sample)
-        assert known is not None  # else the problem has no tally
-        y, v = known
+        solution = problem.solution(x, sample)
+        assert solution is not None  # else the problem has no tally
+        y, v = solution
         alpha = problem.regret_step
         moved = problem.domain.project(x - alpha * problem.hypergradient(x, y, v, sample))
         self._rounds += 1
@@ -204,8 +204,8 @@ class OnlineBilevel(Problem):
 
     def tally(self, replicas: int) -> LocalRegret | None:
         """The bilevel local regret and the tracking errors, where y* is known."""
-        known = type(self).solution is not OnlineBilevel.solution and self.differentiable
-        return LocalRegret(self, replicas) if known else None
+        computable = type(self).solution is not OnlineBilevel.solution and self.differentiable
+        return LocalRegret(self, replicas) if computable else None
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
         """F_t(x) = f_t(x, y*_t(x)) of the sample's round; no black box of this kind is behind the oracle's values."""

@@ -99,9 +99,9 @@ def _pulled(problem: LinearlyConstrained, z: Array, weight: float) -> tuple[Func
 
 def _independent(matrix: Array, offset: Array) -> tuple[Array, Array]:
     """Equations with the same solutions and orthonormal rows, which SLSQP asks for."""
-    left, sizes, right = np.linalg.svd(matrix, full_matrices=False)
+    basis, sizes, right = np.linalg.svd(matrix, full_matrices=False)
     independent = sizes > 1e-10 * sizes.max(initial=0.0)
-    return right[independent], (left.T @ offset)[independent] / sizes[independent]
+    return right[independent], (basis.T @ offset)[independent] / sizes[independent]
 
 
 class LinearlyConstrained(Problem):

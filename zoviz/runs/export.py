@@ -84,13 +84,13 @@ def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
 def about(run: ExportedRun) -> dict[str, str]:
     """What the run is, as text by name."""
     record = run.record
-    told = {
+    attributes = {
         name: str(getattr(record, name)) for name in ("id", "label", "status", "message", "notes", "study", "parent")
     }
-    told |= {"problem": run.recipe["problem"], "solver": run.recipe["solver"], "settings": run.recipe["settings"]}
-    told |= {"versions": run.recipe["versions"], "tags": json.dumps(record.tags)}
-    told["journal"] = json.dumps([tuple(change) for change in run.journal], default=str)
-    return told | {"seed": str(record.seed), "created": repr(record.created)}
+    attributes |= {"problem": run.recipe["problem"], "solver": run.recipe["solver"], "settings": run.recipe["settings"]}
+    attributes |= {"versions": run.recipe["versions"], "tags": json.dumps(record.tags)}
+    attributes["journal"] = json.dumps([tuple(change) for change in run.journal], default=str)
+    return attributes | {"seed": str(record.seed), "created": repr(record.created)}
 
 
 def _csv(run: ExportedRun, path: Path) -> None:

@@ -90,12 +90,12 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
 
     None of time: what is repeated takes a time of its own.
     """
-    spec, done = begun(source), source.progress
+    spec, progress = begun(source), source.progress
     iterations, calls = spec.iterations, spec.calls
     if iterations is not None and iterations <= at:
         iterations += at
-    if calls is not None and at >= done.iteration and (source.spent_calls or done.calls >= calls):
-        calls += done.calls
+    if calls is not None and at >= progress.iteration and (source.spent_calls or progress.calls >= calls):
+        calls += progress.calls
     return {"iterations": iterations, "calls": calls, "seconds": None}
 
 

@@ -61,8 +61,8 @@ class _Speller:
 
     def _default(self, current: Any, fresh: Any, declared: Any) -> bool:
         """Whether the constructor gives this value by itself, whatever the other arguments are."""
-        made = isinstance(current, param.Parameterized)
-        return self._same(current, fresh) and (made or self._same(current, declared))
+        is_object = isinstance(current, param.Parameterized)
+        return self._same(current, fresh) and (is_object or self._same(current, declared))
 
     def _same(self, current: Any, default: Any) -> bool:
         if isinstance(current, param.Parameterized):

@@ -207,15 +207,15 @@ class Store:
 
     def _purgeable(self, connection: Connection, ids: Iterable[str] | None, older_than: float | None) -> list[Record]:
         deleted = {one.id: one for one in queries.runs(connection, Filter(deleted=True), "created", None, 0)}
-        wanted = list(deleted) if ids is None else [self._find(connection, id) for id in dict.fromkeys(ids)]
-        for id in wanted:
+        ids_to_purge = list(deleted) if ids is None else [self._find(connection, id) for id in dict.fromkeys(ids)]
+        for id in ids_to_purge:
             if id not in deleted:
                 raise StoreError(f"Expected a deleted run, got {id[:8]}, which is not: delete it first.")
         if older_than is not None:
             latest = time.time() - older_than * _DAY
             old = set(connection.scalars(select(RUNS.c.id).where(RUNS.c.deleted <= latest)))
-            wanted = [id for id in wanted if id in old]
-        return [deleted[id] for id in wanted if not deleted[id].status.active]
+            ids_to_purge = [id for id in ids_to_purge if id in old]
+        return [deleted[id] for id in ids_to_purge if not deleted[id].status.active]
 
     def check(self) -> list[str]:
         """What is amiss, one sentence each: damage to the file, rows of no run, wrong checksums; empty if all is well.

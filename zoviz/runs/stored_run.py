@@ -171,9 +171,9 @@ class StoredRun:
             spent = points(data)
             entries = resume.evaluations(connection, self.id, spent, now.status)
         now._substitute(problem, solver)
-        asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
+        points_asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
         run = Run.of(now.initial.replaced(**settings), store=self._store)
-        run.id, run.kept = self.id, Kept(data, now.trace, now.path, now.journal, entries, asked)
+        run.id, run.kept = self.id, Kept(data, now.trace, now.path, now.journal, entries, points_asked)
         return run
 
     def replay(self, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
@@ -230,10 +230,10 @@ class StoredRun:
         ZovizError
             Where one differs from what was stored.
         """
-        for kind, given in (("problem", problem), ("solver", solver)):
-            if given is not None:
-                check_same(recipe.read(self.recipe[kind]), describe(given), kind)
-                setattr(self, kind, given.clone())
+        for kind, substitute in (("problem", problem), ("solver", solver)):
+            if substitute is not None:
+                check_same(recipe.read(self.recipe[kind]), describe(substitute), kind)
+                setattr(self, kind, substitute.clone())
                 vars(self).pop("initial", None)
         if problem is not None:
             self.problem.recall(self.memory)

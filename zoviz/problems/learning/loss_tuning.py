@@ -216,19 +216,19 @@ class LossTuning(OnlineBilevel):
         place = (unit[..., 1] * counts[labels]).astype(np.intp)
         return np.concatenate(members)[(np.cumsum(counts) - counts)[labels] + place]
 
-    def _values(self, x: Array, y: Array, chosen: np.ndarray, read: Read) -> Array:
+    def _values(self, x: Array, y: Array, indices: np.ndarray, read: Read) -> Array:
         """Losses at points (R, ..., n) and (R, ..., d)."""
         points = y.shape[:-1]
-        chosen = np.broadcast_to(aligned(chosen, y), (*points, chosen.shape[-1])).reshape(-1, chosen.shape[-1])
+        indices = np.broadcast_to(aligned(indices, y), (*points, indices.shape[-1])).reshape(-1, indices.shape[-1])
         flat = (np.broadcast_to(one, (*points, one.shape[-1])).reshape(-1, one.shape[-1]) for one in (x, y))
-        return values(self._loss(chosen, read), *flat).reshape(points)
+        return values(self._loss(indices, read), *flat).reshape(points)
 
-    def _loss(self, chosen: np.ndarray, read: Read) -> Loss:
+    def _loss(self, indices: np.ndarray, read: Read) -> Loss:
         """The loss on chosen images of the stream (B, b)."""
         stream, network = self.data.stream, self.data.network
-        chosen = chosen.astype(np.intp, copy=False)  # a window in a store of the first version has floats
-        pixels = torch().tensor(_inputs(stream.pixels[chosen]))
-        member = torch().tensor(stream.labels[chosen][..., None] == np.arange(CLASSES)).double()
+        indices = indices.astype(np.intp, copy=False)  # a window in a store of the first version has floats
+        pixels = torch().tensor(_inputs(stream.pixels[indices]))
+        member = torch().tensor(stream.labels[indices][..., None] == np.arange(CLASSES)).double()
 
         def loss(x: Any, y: Any) -> Any:
             return read(x, y, network.logits(y, pixels), member)

@@ -100,8 +100,8 @@ class QuadraticBilevel(OnlineBilevel):
         reach = np.linalg.norm(coupling, 2) * self.half_width * np.sqrt(n) + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)
         convexity = float(min(1.0, self.conditioning))
         size = float((reach / convexity + 3.0 * np.sqrt(d) * (1.0 + self.drift_size)) / convexity)
-        found = BilevelConstants(self.conditioning, convexity, float(np.linalg.norm(outer, 2)), size)
-        return _Data(hessian, inverse, coupling, bowl, rng.uniform(0.0, 2.0 * np.pi, n + 2 * d), found)
+        constants = BilevelConstants(self.conditioning, convexity, float(np.linalg.norm(outer, 2)), size)
+        return _Data(hessian, inverse, coupling, bowl, rng.uniform(0.0, 2.0 * np.pi, n + 2 * d), constants)
 
     @property
     def bilevel_constants(self) -> BilevelConstants:

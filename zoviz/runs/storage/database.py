@@ -124,27 +124,27 @@ class Database:
 
     def _open(self, create: bool) -> None:
         """Make the tables, or bring older ones to this version; processes that open at once take turns."""
-        found = self.version() if create or self._may_be_read() else None
-        if found == VERSION:
+        stored_version = self.version() if create or self._may_be_read() else None
+        if stored_version == VERSION:
             return
-        if found is None and not create:
+        if stored_version is None and not create:
             url = self.url.render_as_string(hide_password=True)
             raise NoStore(f"Expected a store at {url}, got none: name the one that you mean, or store a run first.")
-        if found is not None and found > VERSION:
+        if stored_version is not None and stored_version > VERSION:
             raise StoreError(
-                f"Expected a store of version {VERSION} at most, got version {found} in {self.name}: it was written by "
-                "a newer zoviz; update this one."
+                f"Expected a store of version {VERSION} at most, got version {stored_version} in {self.name}: it was "
+                "written by a newer zoviz; update this one."
             )
         self._turn_wal_on()
         with self.writing() as connection:
             if not self.sqlite:
                 connection.execute(select(func.pg_advisory_xact_lock(_TURN)))
-            found = _version(connection)
-            if found is None:
+            stored_version = _version(connection)
+            if stored_version is None:
                 METADATA.create_all(connection)
-            for number in range(found or VERSION, VERSION):
+            for number in range(stored_version or VERSION, VERSION):
                 MIGRATIONS[number](connection)
-            if found != VERSION:
+            if stored_version != VERSION:
                 connection.execute(insert(VERSIONS).values(version=VERSION, since=time.time()))
 
     def _may_be_read(self) -> bool:

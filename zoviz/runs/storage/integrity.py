@@ -16,15 +16,15 @@ _PAGE = 100
 
 def check(database: Database) -> list[str]:
     """What is amiss, one sentence each; nothing is changed."""
-    found: list[str] = []
+    faults: list[str] = []
     try:
         with database.reading() as connection:
             # One by one: what was found before the file could not be read any further is told too.
             for sentence in _all(connection, database):
-                found.append(sentence)
+                faults.append(sentence)
     except StoreError as error:
-        found.append(str(error))
-    return found
+        faults.append(str(error))
+    return faults
 
 
 def _all(connection: Connection, database: Database) -> Iterator[str]:
@@ -37,9 +37,9 @@ def _all(connection: Connection, database: Database) -> Iterator[str]:
 
 def _file(connection: Connection) -> Iterator[str]:
     """What SQLite itself finds."""
-    for (told,) in connection.exec_driver_sql("PRAGMA integrity_check"):
-        if told != "ok":
-            yield f"The file is damaged: {told}."
+    for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
+        if line != "ok":
+            yield f"The file is damaged: {line}."
     for table, *_ in connection.exec_driver_sql("PRAGMA foreign_key_check"):
         yield f"A row of {table} belongs to no run."
 

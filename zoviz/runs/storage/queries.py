@@ -117,10 +117,10 @@ def find(connection: Connection, start: str, name: str) -> str:
     """
     # "g" follows every hexadecimal digit in any collation.
     query = select(RUNS.c.id).where(RUNS.c.id >= start, RUNS.c.id < f"{start}g").limit(2)
-    found = [row.id for row in connection.execute(query)] if start else []
-    if start in found or len(found) == 1:
-        return start if start in found else found[0]
-    if not found:
+    ids = [row.id for row in connection.execute(query)] if start else []
+    if start in ids or len(ids) == 1:
+        return start if start in ids else ids[0]
+    if not ids:
         raise UnknownName(f"Expected the id of a run in {name}, got {start!r}: list them with runs().")
     raise UnknownName(f"Expected one run, got several whose id begins with {start!r}: give more of it.")
 

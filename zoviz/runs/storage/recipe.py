@@ -150,8 +150,8 @@ class _Names:
             if isinstance(one.get(tag), str):
                 one[tag] = self._current(one[tag])
         if isinstance(one.get("class"), str) and isinstance(one.get("values"), dict):
-            known = legacy_names.PARAMETERS.get(one["class"], {})
-            one["values"] = {known.get(name, name): item for name, item in one["values"].items()}
+            renames = legacy_names.PARAMETERS.get(one["class"], {})
+            one["values"] = {renames.get(name, name): item for name, item in one["values"].items()}
         return one
 
     def _current(self, name: str) -> str:

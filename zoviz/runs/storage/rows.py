@@ -94,12 +94,12 @@ def alive(row: Mapping[Any, Any], now: float) -> bool:
 
 def versions() -> dict[str, str]:
     """Python, the machine, and the version of every library that is loaded."""
-    found = {"python": platform.python_version(), "machine": platform.platform()}
+    numbers = {"python": platform.python_version(), "machine": platform.platform()}
     for name, module in list(sys.modules.items()):
         version = vars(module).get("__version__") if module is not None and "." not in name else None
         if isinstance(version, str) and name not in sys.stdlib_module_names and not name.startswith("_"):
-            found[name] = version
-    return dict(sorted(found.items()))
+            numbers[name] = version
+    return dict(sorted(numbers.items()))
 
 
 def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:

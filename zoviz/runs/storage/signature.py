@@ -29,9 +29,9 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 def key_file() -> Path:
     """Where the key is: ``zoviz/signing.key`` in the user's folder for settings (``XDG_CONFIG_HOME`` and its like)."""
-    given = os.environ.get("XDG_CONFIG_HOME", "")
-    if os.path.isabs(given):
-        base = Path(given)
+    configured = os.environ.get("XDG_CONFIG_HOME", "")
+    if os.path.isabs(configured):
+        base = Path(configured)
     elif os.name == "nt":
         base = Path(os.environ.get("APPDATA") or Path.home() / "AppData" / "Roaming")
     elif sys.platform == "darwin":

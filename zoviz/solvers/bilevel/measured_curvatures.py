@@ -45,13 +45,13 @@ def measured_bilevel_constants(
     largest = _MARGIN * bends.max(axis=1)
     if first_order:
         largest = np.maximum(largest / _MARGIN, _power(rounds, x0, y0, in_y[:, 0]))
-    found = np.stack([largest, bends.min(axis=1), f_bend, f_bend_x, f_slope, mixed])
-    good = np.flatnonzero(np.isfinite(found).all(axis=0))
-    found = found[:, good[0]] if good.size else np.ones(len(found))
-    curvature = float(found[0]) or 1.0
-    convexity = float(np.clip(found[1], _LEAST_CONVEXITY * curvature, curvature))
-    outer = float(found[3] + found[2] * (found[5] / convexity) ** 2) or curvature
-    size = float(max(_SYSTEM_MARGIN * found[4] / convexity, 1.0))
+    estimates = np.stack([largest, bends.min(axis=1), f_bend, f_bend_x, f_slope, mixed])
+    good = np.flatnonzero(np.isfinite(estimates).all(axis=0))
+    estimates = estimates[:, good[0]] if good.size else np.ones(len(estimates))
+    curvature = float(estimates[0]) or 1.0
+    convexity = float(np.clip(estimates[1], _LEAST_CONVEXITY * curvature, curvature))
+    outer = float(estimates[3] + estimates[2] * (estimates[5] / convexity) ** 2) or curvature
+    size = float(max(_SYSTEM_MARGIN * estimates[4] / convexity, 1.0))
     calls = oracle.spent - before
     return BilevelConstants(curvature, convexity, outer, size, provenance=Provenance.MEASURED, calls=calls)
 

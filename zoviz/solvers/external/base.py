@@ -152,18 +152,18 @@ class ExternalSolver(Solver):
                 raise BudgetSpent
             return state
         counts *= able
-        wanted = np.arange(max(self.width(oracle.n), counts.max())) < counts[:, None]
-        x = np.repeat(state.x[:, None], wanted.shape[1], axis=1)
+        mask = np.arange(max(self.width(oracle.n), counts.max())) < counts[:, None]
+        x = np.repeat(state.x[:, None], mask.shape[1], axis=1)
         box = _box(oracle)
         free = _free(box)
         points = np.repeat(box.lower[None], counts.sum(), axis=0)
         points[:, free] = np.concatenate([libraries[r].wanted for r in np.flatnonzero(counts)])
-        x[wanted] = points
-        value = oracle(x, wanted)
-        heard = wanted & oracle.active[:, None]
+        x[mask] = points
+        value = oracle(x, mask)
+        heard = mask & oracle.active[:, None]
         if not self.survives:
             finite = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
-            oracle.fail((wanted & ~finite).any(axis=1))
+            oracle.fail((mask & ~finite).any(axis=1))
             heard &= oracle.active[:, None]
         self._at = None
         for r in np.flatnonzero(heard.any(axis=1)):

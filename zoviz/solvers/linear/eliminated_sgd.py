@@ -46,8 +46,8 @@ def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
     inverse = np.zeros(matrix.T.shape)
     inverse[free] = np.linalg.pinv(matrix[:, free])
     whole = np.concatenate([matrix, offset[:, None]], axis=1)
-    left = whole - (matrix @ inverse) @ whole
-    if np.linalg.norm(left) > _CONSISTENT * np.linalg.norm(whole):
+    rest = whole - (matrix @ inverse) @ whole
+    if np.linalg.norm(rest) > _CONSISTENT * np.linalg.norm(whole):
         return None
     return Elimination(inverse, matrix, offset)
 

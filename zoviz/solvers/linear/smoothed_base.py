@@ -113,9 +113,9 @@ class SmoothedMethod(PenalisedMethod):
         """
         if state.iteration == 0:
             return None
-        lifted, kept = Lifted(oracle), state.kept
+        lifted, candidate = Lifted(oracle), state.kept
         oracle.resample(self.polish_batch)
-        gradient, _ = self.gradient(lifted.first, kept.point[:, : state.n], oracle, streams)
-        pull = kept.dual + self.penalty * lifted.residual(kept.point, copy=2)
-        point, _ = self.descend(kept, lifted.slope(gradient, pull, copy=1), lifted)
+        gradient, _ = self.gradient(lifted.first, candidate.point[:, : state.n], oracle, streams)
+        pull = candidate.dual + self.penalty * lifted.residual(candidate.point, copy=2)
+        point, _ = self.descend(candidate, lifted.slope(gradient, pull, copy=1), lifted)
         return point[:, : state.n]
