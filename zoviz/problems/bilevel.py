@@ -11,7 +11,7 @@ import param
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, ExactValues, Iterate, StepConstants
+from zoviz.core.types import Array, Evaluation, ExactValues, Iterate, Sample, StepConstants
 from zoviz.problems.base import Problem
 
 
@@ -157,27 +157,27 @@ class OnlineBilevel(Problem):
         """The follower's start y_1, shape (R, d): the point of Y nearest to 0."""
         return self.inner_domain.project(np.zeros((streams.replicas, self.inner_domain.n)))
 
-    def outer(self, x: Array, y: Array, xi: Any) -> Array:
+    def outer(self, x: Array, y: Array, xi: Sample) -> Array:
         """f_t(x, y), mean over the round's batch, shape (R, ...)."""
         raise NotImplementedError(f"{type(self).__name__} must define outer(x, y, xi).")
 
-    def inner(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner(self, x: Array, y: Array, xi: Sample) -> Array:
         """g_t(x, y), mean over the round's batch, shape (R, ...)."""
         raise NotImplementedError(f"{type(self).__name__} must define inner(x, y, xi).")
 
-    def outer_gradients(self, x: Array, y: Array, xi: Any) -> tuple[Array, Array]:
+    def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
         """Gradients of f_t in x (R, ..., n) and in y (R, ..., d)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
-    def inner_gradient(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
         """Gradient of g_t in y, (R, ..., d)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
-    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Second derivative of g_t in y, times v: (R, ..., d)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
-    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Mixed derivative of g_t, of its gradient in y along v with respect to x: (R, ..., n)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
@@ -186,18 +186,18 @@ class OnlineBilevel(Problem):
         """Whether the derivatives above are provided, so that first-order methods may run."""
         return type(self).inner_jacobian_vector is not OnlineBilevel.inner_jacobian_vector
 
-    def exact(self, xi: Any) -> Any:
+    def exact(self, xi: Sample) -> Any:
         """The sample's round without sampling noise, where it is known; else the sample itself."""
         return xi
 
-    def solution(self, x: Array, xi: Any) -> tuple[Array, Array] | None:
+    def solution(self, x: Array, xi: Sample) -> tuple[Array, Array] | None:
         """y* (R, d) and v* (R, d) of the round without sampling noise, off the books; None where they are unknown.
 
         Where there is no closed form and g_t is strongly convex, ``zoviz.problems.inner_solution.settle`` finds both.
         """
         return None
 
-    def hypergradient(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def hypergradient(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """grad_x f_t + grad_xy g_t v of the round without sampling noise, (R, n); at y* and v*, that of F_t."""
         exact = self.exact(xi)
         return self.outer_gradients(x, y, exact)[0] + self.inner_jacobian_vector(x, y, v, exact)
@@ -207,7 +207,7 @@ class OnlineBilevel(Problem):
         computable = type(self).solution is not OnlineBilevel.solution and self.differentiable
         return LocalRegret(self, replicas) if computable else None
 
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+    def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
         """F_t(x) = f_t(x, y*_t(x)) of the sample's round; no black box of this kind is behind the oracle's values."""
         raise NotImplementedError(f"{type(self).__name__} does not define evaluate(x, xi): it has no closed form.")
 

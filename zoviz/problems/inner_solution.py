@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Sample
 
 if TYPE_CHECKING:
     from zoviz.problems.bilevel import OnlineBilevel
@@ -16,7 +16,7 @@ TOLERANCE = 1e-8
 
 
 def settle(
-    problem: OnlineBilevel, x: Array, xi: Any, start: Array, tolerance: float = TOLERANCE, steps: int = 100
+    problem: OnlineBilevel, x: Array, xi: Sample, start: Array, tolerance: float = TOLERANCE, steps: int = 100
 ) -> tuple[Array, Array]:
     """y* (R, d) and v* (R, d) of the round without sampling noise, for g_t strongly convex in y on all of R^d.
 
@@ -43,7 +43,7 @@ def settle(
     return y, v
 
 
-def conjugate_gradients(problem: OnlineBilevel, x: Array, y: Array, b: Array, xi: Any, tolerance: float) -> Array:
+def conjugate_gradients(problem: OnlineBilevel, x: Array, y: Array, b: Array, xi: Sample, tolerance: float) -> Array:
     """The solution of (second derivative of g_t in y) v = b, (R, d), to ``tolerance`` ||b||."""
     v, residual = np.zeros_like(b), b
     direction, square = b, np.square(b).sum(axis=-1, keepdims=True)
@@ -61,7 +61,9 @@ def conjugate_gradients(problem: OnlineBilevel, x: Array, y: Array, b: Array, xi
     return v
 
 
-def _backtrack(problem: OnlineBilevel, x: Array, y: Array, move: Array, slope: Array, xi: Any) -> tuple[Array, Array]:
+def _backtrack(
+    problem: OnlineBilevel, x: Array, y: Array, move: Array, slope: Array, xi: Sample
+) -> tuple[Array, Array]:
     """The longest of the steps 1, 1/2, ... along ``move`` that shortens the gradient, replica by replica."""
     length = np.ones((len(y), 1))
     for _ in range(30):

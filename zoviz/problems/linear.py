@@ -12,7 +12,7 @@ import param
 from zoviz.core.optional import require
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box, Set
-from zoviz.core.types import Array, Evaluation, ExactValues, Iterate
+from zoviz.core.types import Array, Evaluation, ExactValues, Iterate, Sample
 from zoviz.problems.base import Problem
 
 Function = Callable[[Array], Any]
@@ -159,7 +159,7 @@ class LinearlyConstrained(Problem):
         """Constraints h as a black box shows them."""
         return 2 * self.rows if self.equations else self.rows
 
-    def residual(self, x: Array, xi: Any = None, copy: int = 0) -> Array:
+    def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
         """A x - b of shape (..., p) at x (..., n).
 
         Parameters
@@ -171,11 +171,11 @@ class LinearlyConstrained(Problem):
         """
         raise NotImplementedError(f"{type(self).__name__} must define residual(x, xi, copy).")
 
-    def adjoint(self, y: Array, xi: Any = None, copy: int = 0) -> Array:
+    def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
         """A^T y of shape (..., n) for y (..., p); sample and copy as for ``residual``."""
         raise NotImplementedError(f"{type(self).__name__} must define adjoint(y, xi, copy).")
 
-    def stochastic_gradient(self, x: Array, xi: Any = None) -> Array:
+    def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
         """Mean of grad F(x, xi) over the mini-batch, (..., n); the exact gradient of f without a sample."""
         raise NotImplementedError(f"{type(self).__name__} must define stochastic_gradient(x, xi).")
 
@@ -204,7 +204,7 @@ class LinearlyConstrained(Problem):
         """Multipliers of the rows, (..., p), from those of h, (..., m)."""
         return y[..., : self.rows] - y[..., self.rows :] if self.equations else y
 
-    def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array]:
+    def gradient(self, x: Array, xi: Sample | None = None) -> tuple[Array, Array]:
         """Exact gradients off the books; that of h is constant, a view that must not be written to."""
         of_h = self._dense()[2]
         return self.stochastic_gradient(x), np.broadcast_to(of_h, (*x.shape[:-1], *of_h.shape))

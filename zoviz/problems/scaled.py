@@ -51,7 +51,7 @@ class Scaled(Problem):
         """A twin around a twin."""
         return type(self)(self._problem.clone(), self._units)
 
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+    def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Values at solver's points, in the solver's units."""
         return self._units.value(self._problem.evaluate(self._units.point(x), xi))
 
@@ -61,7 +61,7 @@ class Scaled(Problem):
         """The sample of the problem itself."""
         return self._problem.draw(iteration, streams, shape, size)
 
-    def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array] | None:
+    def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array] | None:
         """Gradients of the scaled functions along the scaled coordinates."""
         gradients = self._problem.gradient(self._units.point(x), xi)
         return None if gradients is None else self._units.gradients(gradients)

@@ -165,15 +165,15 @@ class BlackBoxAttack(OnlineBilevel):
         units = {"outer": streams.uniform("xi: f", outer), "inner": streams.uniform("xi: g", inner)}
         return Sample(**{level: (count * unit).astype(np.intp) for level, unit in units.items()})
 
-    def exact(self, xi: Any) -> None:
+    def exact(self, xi: Sample) -> None:
         """All images of the stream."""
         return None
 
-    def outer(self, x: Array, y: Array, xi: Any = None) -> Array:
+    def outer(self, x: Array, y: Array, xi: Sample | None = None) -> Array:
         """Mean loss on the round's validation images; it does not depend on x."""
         return self._loss(y, None if xi is None else xi.outer)
 
-    def inner(self, x: Array, y: Array, xi: Any = None) -> Array:
+    def inner(self, x: Array, y: Array, xi: Sample | None = None) -> Array:
         """Mean loss on the round's training images, and what the perturbation costs."""
         cost = np.einsum("...i,...i->...", np.exp(aligned(x, y)), np.square(aligned(y, x)))
         return self._loss(y, None if xi is None else xi.inner) + 0.5 * self.penalty * cost

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -142,12 +142,12 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
         part = slopes @ signed if signed.ndim == 2 else _apply(slopes, signed)
         return part + self.ridge * x
 
-    def residual(self, x: Array, xi: Any = None, copy: int = 0) -> Array:
+    def residual(self, x: Array, xi: object = None, copy: int = 0) -> Array:
         """a'theta - c and -a'theta - c."""
         covariance = x @ self.data.direction
         return np.stack([covariance - self.bound, -covariance - self.bound], axis=-1)
 
-    def adjoint(self, y: Array, xi: Any = None, copy: int = 0) -> Array:
+    def adjoint(self, y: Array, xi: object = None, copy: int = 0) -> Array:
         """(y_1 - y_2) a."""
         return (y[..., 0] - y[..., 1])[..., None] * self.data.direction
 

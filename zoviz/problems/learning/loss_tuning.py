@@ -163,32 +163,32 @@ class LossTuning(OnlineBilevel):
         outer, inner = (streams.uniform(f"xi: {level}", b, 2) for level, b in zip("fg", sizes, strict=True))
         return Sample(phase=phase, outer=self._choose(phase, outer), inner=self._choose(phase, inner))
 
-    def exact(self, xi: Any) -> Sample:
+    def exact(self, xi: Sample) -> Sample:
         """The round's phase, by evenly chosen images."""
         even = self._choose(xi.phase, np.broadcast_to(_even(EXACT), (len(xi.outer), EXACT, 2)))
         return Sample(phase=xi.phase, outer=even, inner=even)
 
-    def outer(self, x: Array, y: Array, xi: Any) -> Array:
+    def outer(self, x: Array, y: Array, xi: Sample) -> Array:
         """Cross-entropy on the validation images, classes balanced; it does not depend on x."""
         return self._values(x, y, xi.outer, self._balanced)
 
-    def inner(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner(self, x: Array, y: Array, xi: Sample) -> Array:
         """Adjusted cross-entropy on the training images, and the weight decay."""
         return self._values(x, y, xi.inner, self._adjusted)
 
-    def outer_gradients(self, x: Array, y: Array, xi: Any) -> tuple[Array, Array]:
+    def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
         """0, and the gradient of f_t in y."""
         return np.zeros_like(x), slope(self._loss(xi.outer, self._balanced), x, y)
 
-    def inner_gradient(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
         """By reverse-mode differentiation."""
         return slope(self._loss(xi.inner, self._adjusted), x, y)
 
-    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Gradient in y of <grad_y g, v>."""
         return product(self._loss(xi.inner, self._adjusted), x, y, v, "y")
 
-    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """Gradient in x of <grad_y g, v>."""
         return product(self._loss(xi.inner, self._adjusted), x, y, v, "x")
 

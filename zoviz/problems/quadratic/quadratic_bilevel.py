@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -145,46 +145,46 @@ class QuadraticBilevel(OnlineBilevel):
         tilt = np.ones((replicas, 2)) if tilt is None else tilt
         return Sample(t=t, a=a, c=c, q=q, bend=tilt[:, :1], pull=tilt[:, 1:])
 
-    def exact(self, xi: Any) -> Sample:
+    def exact(self, xi: Sample) -> Sample:
         """The round without sampling noise."""
         return self._sample(xi.t, np.repeat(self.vectors(xi.t)[None], len(xi.a), axis=0), len(xi.a))
 
-    def outer(self, x: Array, y: Array, xi: Any) -> Array:
+    def outer(self, x: Array, y: Array, xi: Sample) -> Array:
         """f_t(x, y)."""
         a, q = _like(xi.a, x), _like(xi.q, x)
         bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)
         return 0.5 * np.square(y - a).sum(axis=-1) + bowl - (q * x).sum(axis=-1)
 
-    def inner(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner(self, x: Array, y: Array, xi: Sample) -> Array:
         """g_t(x, y)."""
         bend, pull, c = _like(xi.bend, x), _like(xi.pull, x), _like(xi.c, x)
         quadratic = 0.5 * bend[..., 0] * np.einsum("...i,...i->...", y @ self.data.hessian, y)
         return quadratic - ((pull * (x @ self.data.coupling.T) + c) * y).sum(axis=-1)
 
-    def outer_gradients(self, x: Array, y: Array, xi: Any) -> tuple[Array, Array]:
+    def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
         """Q x - q_t and y - a_t."""
         return x @ self.data.bowl - _like(xi.q, x), y - _like(xi.a, x)
 
-    def inner_gradient(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
         """H y - B x - c_t."""
         forward = _like(xi.pull, x) * (x @ self.data.coupling.T)
         return _like(xi.bend, x) * (y @ self.data.hessian) - forward - _like(xi.c, x)
 
-    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """H v."""
         return _like(xi.bend, v) * (v @ self.data.hessian)
 
-    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """-B' v."""
         return -_like(xi.pull, v) * (v @ self.data.coupling)
 
-    def solution(self, x: Array, xi: Any) -> tuple[Array, Array]:
+    def solution(self, x: Array, xi: Sample | None) -> tuple[Array, Array]:
         """y* and v* in closed form."""
         a, c, _ = np.split(self.vectors(0 if xi is None else xi.t), [self.d, 2 * self.d])
         y = (x @ self.data.coupling.T + c) @ self.data.inverse
         return y, -(y - a) @ self.data.inverse
 
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+    def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
         """F_t(x) of the sample's round without sampling noise; of round 0 without a sample."""
         a, _, q = np.split(self.vectors(0 if xi is None else xi.t), [self.d, 2 * self.d])
         bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import param
 
@@ -85,45 +83,45 @@ class ToyBilevel(OnlineBilevel):
         a, w = self.weights(t)
         return Sample(t=t, a=a, w=w + noise[:, 0], shift=noise[:, 1])
 
-    def exact(self, xi: Any) -> Sample:
+    def exact(self, xi: Sample) -> Sample:
         """The round without sampling noise."""
         return self._sample(xi.t, np.zeros((len(xi.w), 2)))
 
-    def outer(self, x: Array, y: Array, xi: Any) -> Array:
+    def outer(self, x: Array, y: Array, xi: Sample) -> Array:
         """f_t(x, y)."""
         return 0.5 * xi.a * np.square(x[..., 0] - 1.0) + _like(xi.w, x)[..., 0] * y[..., 0]
 
-    def inner(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner(self, x: Array, y: Array, xi: Sample) -> Array:
         """g_t(x, y)."""
         return np.square(self._lag(x, y, xi))[..., 0]
 
-    def outer_gradients(self, x: Array, y: Array, xi: Any) -> tuple[Array, Array]:
+    def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
         """a_t (x - 1) and w_t."""
         return xi.a * (x - 1.0), np.broadcast_to(_like(xi.w, x), y.shape)
 
-    def inner_gradient(self, x: Array, y: Array, xi: Any) -> Array:
+    def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
         """2 (y - cos x)."""
         return 2.0 * self._lag(x, y, xi)
 
-    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """2 v."""
         return 2.0 * v
 
-    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Any) -> Array:
+    def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
         """2 v sin x."""
         return 2.0 * v * np.sin(x)
 
-    def solution(self, x: Array, xi: Any) -> tuple[Array, Array]:
+    def solution(self, x: Array, xi: Sample) -> tuple[Array, Array]:
         """cos x and -w_t / 2."""
         return np.cos(x), np.full_like(x, -0.5 * self.weights(0 if xi is None else xi.t)[1])
 
-    def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
+    def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
         """F_t(x) of the sample's round without sampling noise; of round 0 without a sample."""
         a, w = self.weights(0 if xi is None else xi.t)
         value = 0.5 * a * np.square(x[..., 0] - 1.0) + w * np.cos(x[..., 0])
         return Evaluation(value, np.zeros((*x.shape[:-1], 0)))
 
-    def _lag(self, x: Array, y: Array, xi: Any) -> Array:
+    def _lag(self, x: Array, y: Array, xi: Sample) -> Array:
         """y - cos x - noise."""
         return y - np.cos(x) - _like(xi.shift, x)
 
