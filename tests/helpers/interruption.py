@@ -17,6 +17,7 @@ from zoviz.runs.engine.checkpoint import capture, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.trace import Snapshot, Trace
+from zoviz.runs.engine.worker import StepCallback
 
 SOLVERS = {name: cls for name, cls in EVERY.items() if "not installed" not in (cls().accepts(NonconvexQCQP()) or "")}
 GENERAL = {name for name, cls in SOLVERS.items() if cls().accepts(NonconvexQCQP()) is None}
@@ -75,7 +76,8 @@ def logged(make: Callable[[], Run], log: Log, observer: Callable[[], object] | N
     """Run to the end with a log of paid evaluations."""
     run = prepared(make)
     worker = run.worker
-    worker.source, worker.observer = LoggedValues(worker.problem, log), observer
+    worker.source = LoggedValues(worker.problem, log)
+    worker.observers = () if observer is None else (StepCallback(observer),)
     worker.work()
     run.wait()
     return run

@@ -17,6 +17,7 @@ from zoviz.runs.engine.checkpoint import capture, restore
 from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import Progress
+from zoviz.runs.engine.worker import StepCallback
 from zoviz.runs.repeat import onward
 from zoviz.solvers import ZOSPLM
 
@@ -78,7 +79,7 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     run.prepare()
     kept: list[Any] = []
     worker = run.worker
-    worker.observer = lambda: kept.append(capture(worker)) if worker.iteration == 3 else None
+    worker.observers = (StepCallback(lambda: kept.append(capture(worker)) if worker.iteration == 3 else None),)
     worker.inbox.command("step", 5)
     thread = threading.Thread(target=worker.work)
     thread.start()

@@ -9,8 +9,8 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.oracle import Question
 from zoviz.runs.engine.evaluation_log import Entry, Log
-from zoviz.runs.engine.inbox import Inbox
 from zoviz.runs.engine.spec import RunSpec
+from zoviz.runs.engine.steering import Inbox
 from zoviz.runs.engine.worker import Worker
 
 VALUES = ("", "f value", "g value")
@@ -82,9 +82,9 @@ class Interview(Worker):
     """
 
     def __init__(self, spec: RunSpec) -> None:
-        super().__init__(spec)
+        self.answers = Answers()
+        super().__init__(spec, self.answers)
         self._untouched = spec.solver.clone()
-        self.source = self.answers = Answers()
         self._committed: tuple[Any, Any] = ({}, {})
         self._begun = self._polishing = False
 

@@ -6,7 +6,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import param
 
@@ -17,17 +17,37 @@ from zoviz.core.types import Printed
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.runs import recording, repeat
-from zoviz.runs.engine.checkpoint import Kept
+from zoviz.runs import repeat
+from zoviz.runs.engine.checkpoint import Kept, restore
+from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import Result, summarise
-from zoviz.runs.engine.spec import RunSettings, RunSpec
+from zoviz.runs.engine.spec import EVERY_CALL, RunSettings, RunSpec
 from zoviz.runs.engine.steering import Steering
 from zoviz.runs.engine.stopping import Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
-from zoviz.runs.engine.worker import Worker
-from zoviz.runs.recording import RunStore
+from zoviz.runs.engine.worker import RunObserver, StepCallback, Worker
 from zoviz.solvers.base import Solver
+
+if TYPE_CHECKING:
+    from zoviz.runs.storage.database import Database
+    from zoviz.runs.storage.recorder import Recorder
+
+
+class RunStore(Protocol):
+    """A store as runs see it: what they need of ``Store``, which knows them."""
+
+    @property
+    def database(self) -> Database:
+        """Where everything is written."""
+
+    @property
+    def trusted(self) -> tuple[str, ...]:
+        """Names of functions, classes and programs that stored runs may be rebuilt from."""
+
+    @property
+    def own(self) -> bool:
+        """Whether runs that this user has begun need no trust by name."""
 
 
 class Run(RunSettings):
@@ -103,6 +123,7 @@ class Run(RunSettings):
     )
 
     _worker: Worker | None = None
+    _recorder: Recorder | None = None
 
     def __init__(
         self,
@@ -200,9 +221,7 @@ class Run(RunSettings):
         """
         if not self.spec.ends:
             raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
-        worker = self.prepare()
-        worker.observer = observer
-        worker.work()
+        self.prepare(*([] if observer is None else [StepCallback(observer)])).work()
         return self.wait()
 
     def pause(self) -> None:
@@ -291,7 +310,7 @@ class Run(RunSettings):
         """The worker that carries the run out, None before its start; its thread alone may change it."""
         return self._worker
 
-    def prepare(self) -> Worker:
+    def prepare(self, *observers: RunObserver) -> Worker:
         """The worker of a run that begins, without its first step: ``start`` and ``run`` set it to work.
 
         Raises
@@ -307,11 +326,39 @@ class Run(RunSettings):
         if reason is not None:
             raise ValueError(reason)
         self.initial = self.spec.clone()
-        self._worker = Worker(self.initial.clone())
-        self._worker.status = RunStatus.RUNNING
-        recording.begin(self._worker, self.initial, self.id, self.store, self.kept)
-        self._steering = Steering(self.solver, (self.problem, self), self._worker)
-        return self._worker
+        spec, kept, source = self.initial.clone(), self.kept, None
+        recorder = None if self.store is None else self._make_recorder(self.store, self.initial)
+        # Evaluations are logged where the run says so, and where a paid one could not be spared otherwise: a solver
+        # without checkpoints begins again from its start.
+        begins_anew = not (spec.solver.checkpointable or spec.problem.analytic)
+        logs = spec.checkpoint == EVERY_CALL or begins_anew or (kept is not None and bool(kept.entries))
+        if recorder is not None and logs:
+            source = LoggedValues(spec.problem, Log(None if kept is None else kept.entries, recorder.keep))
+        worker = Worker(spec, source, (*([] if recorder is None else [recorder]), *observers))
+        if recorder is not None and kept is not None:
+            restore(worker, kept.checkpoint, kept.trace, kept.path, kept.journal)
+            worker.problem.recall({"asked": kept.asked})
+        self._worker, self._recorder = worker, recorder
+        worker.begin()
+        self._steering = Steering(self.solver, (self.problem, self), worker)
+        return worker
+
+    def _make_recorder(self, store: RunStore | str, spec: RunSpec) -> Recorder:
+        """Who writes the run into its store.
+
+        Raises
+        ------
+        StoreError
+            Where there is no store to be opened at the URL.
+        """
+        # Here, since a run without a store can do without SQLAlchemy, whose import takes longer than zoviz's own.
+        from zoviz.runs.storage.database import Database
+        from zoviz.runs.storage.recorder import Recorder
+
+        own, each = isinstance(store, str), spec.checkpoint == EVERY_CALL
+        database = Database(store) if isinstance(store, str) else store.database
+        interval = defaults.CHECKPOINT_SECONDS if each else float(spec.checkpoint)
+        return Recorder(database, self.id, spec, None if self.kept is None else self.kept.asked, interval, each, own)
 
     def _command(self, name: str, steps: int = 1) -> None:
         if self._worker is not None and self.active:
@@ -342,8 +389,7 @@ class Run(RunSettings):
     @property
     def trouble(self) -> str:
         """What is amiss with the run's store, as a sentence; empty where all is well, or there is none."""
-        recorder = None if self._worker is None else self._worker.recorder
-        return "" if recorder is None else recorder.trouble
+        return "" if self._recorder is None else self._recorder.trouble
 
     @property
     def error(self) -> BaseException | None:

@@ -24,8 +24,7 @@ from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, buil
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.export import export
-from zoviz.runs.recording import RunStore
-from zoviz.runs.run import Run
+from zoviz.runs.run import Run, RunStore
 from zoviz.runs.storage import queries, recipe
 from zoviz.runs.storage.recipe import check_same, describe, rebuild
 from zoviz.runs.storage.rows import LISTED

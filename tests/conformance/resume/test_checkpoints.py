@@ -13,6 +13,7 @@ from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.engine.checkpoint import capture
 from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.trace import Trace
+from zoviz.runs.engine.worker import StepCallback
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.solvers.constrained.proximal_point import ProximalPoint
 
@@ -113,10 +114,10 @@ def test_a_thinned_trace_goes_on_and_so_does_a_run_that_was_stopped() -> None:
         worker = whole.worker
         kept[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
 
-    whole.worker.observer = look
+    whole.worker.observers = (StepCallback(look),)
     whole.worker.work()
     stopped = narrow()
-    stopped.worker.observer = lambda: stopped.stop() if stopped.progress.iteration == 101 else None
+    stopped.worker.observers = (StepCallback(lambda: stopped.stop() if stopped.progress.iteration == 101 else None),)
     stopped.worker.work()
     # It ends with a row that has no place in the trace of a run that was never stopped.
     assert stopped.status == "stopped" and stopped.trace["iteration"][-1] == 101 and stopped.trace.stride == 2

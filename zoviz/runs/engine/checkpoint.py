@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Mapping
-from heapq import merge
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +15,6 @@ from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Mark
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.journal import Change, Journal
-from zoviz.runs.engine.startup import present_again
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
@@ -70,36 +68,14 @@ def capture(worker: Worker) -> bytes | None:
     amiss = worker.state is None or worker.error is not None or worker.spent_calls
     if amiss or not worker.solver.checkpointable or not worker.oracle.active.any():
         return None
-    return pack(_contents(worker))
-
-
-def _contents(worker: Worker) -> dict[str, Any]:
-    oracle, solver, units = worker.oracle, worker.solver, worker.oracle.units
-    return {
-        "version": VERSION,
-        "iteration": worker.iteration,
-        "seconds": worker.seconds,
-        "state": worker.state,
-        "info": worker.info,
-        "streams": {key: mark._asdict() for key, mark in worker.streams.snapshot().items()},
-        "oracle": oracle.snapshot(),
-        "units": None if units is None else {"level": units.level, "f": units.f, "h": units.h, "width": units.width},
-        "resolved": worker.resolved,
-        "live": {name: solver.get(name) for name in (*worker.resolved, *solver.live)},
-        "hits": [target.hit for target in worker.targets],
-        "journal": [change._asdict() for change in worker.journal],
-        "planned": len(worker.schedule),
-        "notes": worker.notes,
-        "memory": worker.problem.memory,
-        "tally": None if worker.tally is None else worker.tally.memory,
-    }
+    return pack({"version": VERSION, **worker.export_state()})
 
 
 _OF_UNITS = ("level", "f", "h", "width")
 
 
 def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
-    """What ``_contents`` made, whatever version; without a solver its state is a dict of fields.
+    """What ``Worker.export_state`` made, whatever version; without a solver its state is a dict of fields.
 
     Raises
     ------
@@ -175,34 +151,9 @@ def restore(
         kept = _read(data, worker.solver)
         done = len(kept["journal"])
         with SingleBlasThread(), np.errstate(all="ignore"):
-            _put_back(worker, kept)
-            worker.trace = worker.trace if trace is None else _until(trace, worker.iteration)
-            worker.path = worker.path if path is None else _until(path, worker.iteration)
-            _measure_again(worker)
-    # What was steered stands after what the schedule does at the same iteration, as it did then.
-    worker.schedule = list(merge(worker.schedule, list(steering)[done:], key=lambda change: change.iteration))
-
-
-def _put_back(worker: Worker, kept: dict[str, Any]) -> None:
-    worker.problem.recall(kept["memory"])
-    worker.oracle = oracle = worker.make_oracle()
-    if kept["units"] is not None:
-        worker.seen = present_again(worker.problem, oracle, **kept["units"])
-    oracle.restore(kept["oracle"])
-    worker.streams.restore({key: Mark(**mark) for key, mark in kept["streams"].items()})
-    for name, value in kept["live"].items():
-        worker.solver.set(name, value)
-    worker.iteration, worker.seconds = kept["iteration"], kept["seconds"]
-    worker.state, worker.info, worker.resolved = kept["state"], kept["info"], kept["resolved"]
-    if worker.tally is not None:
-        worker.tally.recall(kept["tally"])
-    for target, hit in zip(worker.targets, kept["hits"], strict=True):
-        target.recall(hit)
-    worker.open = any(target.hits < len(target.iteration) for target in worker.targets)
-    for change in kept["journal"]:
-        worker.journal.append(Change(**change))
-    worker.schedule = worker.schedule[len(worker.schedule) - kept["planned"] :]
-    worker.notes[:] = kept["notes"]
+            rows = (None if one is None else _until(one, kept["iteration"]) for one in (trace, path))
+            worker.import_state(kept, *rows)
+    worker.change_again(list(steering)[done:])
 
 
 def _until(rows: Trace, iteration: int) -> Trace:
@@ -213,9 +164,3 @@ def _until(rows: Trace, iteration: int) -> Trace:
     known = columns["iteration"]
     keep = (known <= iteration) & (known % rows.stride == 0)
     return Trace.holding({name: column[keep] for name, column in columns.items()}, rows.capacity, rows.stride)
-
-
-def _measure_again(worker: Worker) -> None:
-    """Have the problem recall the gradients that it knew here: computed elsewhere they may differ by round-off."""
-    if worker.trace.wants(worker.iteration) or worker.open:
-        worker.measured()

@@ -1,8 +1,8 @@
-"""Units for a run's solver, measured at its start with charged calls."""
+"""A run's start: parameters that were left open, and units for its solver, measured with charged calls."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
@@ -16,13 +16,29 @@ from zoviz.estimators.base import chunks
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
-
-if TYPE_CHECKING:
-    from zoviz.runs.engine.worker import Worker
+from zoviz.solvers.base import Solver
 
 
-def resolve(worker: Worker, x0: Array) -> None:
-    """Set every parameter of the worker's solver that is None, within its bounds, and note what was chosen.
+def resolve(
+    solver: Solver, problem: Problem, oracle: Oracle, x0: Array, streams: Streams
+) -> tuple[dict[str, Any], str]:
+    """Set every parameter of a solver that is None, within its bounds.
+
+    Parameters
+    ----------
+    solver : Solver
+    problem : Problem
+        As the solver sees it.
+    oracle : Oracle
+    x0 : Array, shape (R, n)
+    streams : Streams
+
+    Returns
+    -------
+    values : dict
+        What was chosen, by (dotted) name.
+    note : str
+        A sentence where constants were measured for it; else empty.
 
     Raises
     ------
@@ -30,15 +46,12 @@ def resolve(worker: Worker, x0: Array) -> None:
         Where the functions are so large or so small that the rules' powers of their slopes leave the floating-point
         range.
     """
-    solver = worker.solver
     suggestible = solver.suggestible()
     if not suggestible:
-        return
-    constants = solver.learn(worker.seen, worker.oracle, x0, worker.streams)
-    if constants.measured:
-        worker.notes.append(f"Steps chosen from constants {constants.source}.")
+        return {}, ""
+    constants, values = solver.learn(problem, oracle, x0, streams), {}
     try:
-        chosen = solver.suggest(worker.seen, constants)
+        chosen = solver.suggest(problem, constants)
     except (OverflowError, ZeroDivisionError) as error:
         raise ZovizError(
             f"Expected slopes and curvatures whose powers are finite, so that steps can be chosen, got "
@@ -48,8 +61,9 @@ def resolve(worker: Worker, x0: Array) -> None:
     for name in suggestible:
         holder, own = solver.owner(name)
         low, high = holder.param[own].bounds
-        worker.resolved[name] = min(max(chosen[name], low), high)
-        solver.set(name, worker.resolved[name])
+        values[name] = min(max(chosen[name], low), high)
+        solver.set(name, values[name])
+    return values, f"Steps chosen from constants {constants.source}." if constants.measured else ""
 
 
 _REACH = 0.25

@@ -1,14 +1,97 @@
-"""The bridge from public parameters to a run's worker: live ones are posted, structural ones refused."""
+"""Steering of a run: the inbox that people's requests go through, and the watch over the public parameters."""
 
 from __future__ import annotations
 
+import threading
 import weakref
-from typing import Any
+from collections import deque
+from typing import Any, Protocol
 
 import param
 
-from zoviz.runs.engine.worker import Worker
+from zoviz.runs.engine.journal import Journal
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.base import Solver
+
+
+class Inbox:
+    """Requests posted by any thread, taken by the worker between two steps.
+
+    Attributes
+    ----------
+    waiting : bool
+        True while there is something to take: one attribute read per step is all that an idle inbox costs.
+    paused, stopping : bool
+        What the last commands ask for.
+    """
+
+    def __init__(self) -> None:
+        self._condition = threading.Condition()
+        self._changes: deque[tuple[str, Any]] = deque()
+        self._applying = False
+        self._steps = 0
+        self.waiting = False
+        self.paused = False
+        self.stopping = False
+
+    def post(self, name: str, value: Any) -> None:
+        """Ask for a parameter's new value."""
+        with self._condition:
+            self._changes.append((name, value))
+            self._wake()
+
+    def command(self, name: str, steps: int = 1) -> None:
+        """Ask for "pause", "unpause", "step" (``steps`` of them, then pause) or "stop"."""
+        with self._condition:
+            self.paused = {"pause": True, "step": True, "unpause": False, "stop": self.paused}[name]
+            self._steps = self._steps + steps if name == "step" else 0
+            self.stopping = self.stopping or name == "stop"
+            self._wake()
+
+    @property
+    def settled(self) -> bool:
+        """Whether every change that was posted has been made."""
+        with self._condition:
+            return not self._changes and not self._applying
+
+    def _wake(self) -> None:
+        self.waiting = True
+        self._condition.notify_all()
+
+    def take(self) -> list[tuple[str, Any]]:
+        """The changes posted so far, oldest first; the worker calls this while ``waiting``."""
+        with self._condition:
+            changes = list(self._changes)
+            self._changes.clear()
+            self._applying = bool(changes)
+            self.waiting = self.paused or self.stopping
+            return changes
+
+    def may_step(self) -> bool:
+        """Whether the worker may take a step now, not waiting; uses up one granted step while paused."""
+        with self._condition:
+            self._applying = False
+            if self.stopping:
+                return False
+            if self.paused and self._steps:
+                self._steps -= 1
+                return True
+            return not self.paused
+
+    def wait(self) -> None:
+        """Block until something changes."""
+        with self._condition:
+            if not self._changes and self.paused and not self._steps and not self.stopping:
+                self._condition.wait()
+
+
+class Steerable(Protocol):
+    """What steering needs of a worker."""
+
+    inbox: Inbox
+    journal: Journal
+    resolved: dict[str, Any]
+    status: RunStatus
 
 
 class Steering:
@@ -20,10 +103,10 @@ class Steering:
         The public one; setting one of its live parameters posts the value to the worker.
     fixed : tuple of Parameterized
         The problem and the run: none of their parameters may change.
-    worker : Worker
+    worker : Steerable
     """
 
-    def __init__(self, solver: Solver, fixed: tuple[param.Parameterized, ...], worker: Worker) -> None:
+    def __init__(self, solver: Solver, fixed: tuple[param.Parameterized, ...], worker: Steerable) -> None:
         # Weak: the public solver outlives its runs and must not keep their traces alive.
         self._solver, self._worker = solver, weakref.ref(worker)
         self._watched: list[tuple[param.Parameterized, Any]] = []

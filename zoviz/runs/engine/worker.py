@@ -3,28 +3,63 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from heapq import merge
+from typing import Any
 
 import numpy as np
 
 from zoviz.core.blas import SingleBlasThread
 from zoviz.core.errors import BudgetSpent, OracleError
-from zoviz.core.streams import Streams
+from zoviz.core.streams import Mark, Streams
 from zoviz.oracle import Oracle, ValueSource
 from zoviz.runs.engine import measures
-from zoviz.runs.engine.inbox import Inbox
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.startup import present, resolve
+from zoviz.runs.engine.startup import present, present_again, resolve
+from zoviz.runs.engine.steering import Inbox
 from zoviz.runs.engine.stopping import RunStatus, build
 from zoviz.runs.engine.trace import Trace
 
-if TYPE_CHECKING:
-    from zoviz.runs.storage.recorder import Recorder
-
 PATH_POINTS, PATH_VARIABLES = 256, 5000
 """Iterates of the first replica that a run keeps, evenly over its course; none where there are more variables."""
+
+
+class RunObserver:
+    """Hears of what a worker does, in the worker's thread and between two steps; a subclass says what it listens to."""
+
+    def started(self, worker: Worker) -> None:
+        """Heed a worker that is about to begin; what this raises keeps it from beginning."""
+
+    def stepped(self) -> None:
+        """Heed a step that was taken."""
+
+    def changed(self) -> None:
+        """Heed a parameter that was changed between two steps."""
+
+    def paused(self) -> None:
+        """Heed a pause: the state is not going to change for a while."""
+
+    def ended(self, status: RunStatus, message: str) -> str:
+        """Heed the end, last of all; returns a sentence to be added to the run's message, or nothing."""
+        return ""
+
+
+class StepCallback(RunObserver):
+    """Calls a function of a user's after every step.
+
+    Parameters
+    ----------
+    function : callable
+        Without arguments.
+    """
+
+    def __init__(self, function: Callable[[], object]) -> None:
+        self._function = function
+
+    def stepped(self) -> None:
+        """Call it."""
+        self._function()
 
 
 class Worker:
@@ -34,17 +69,16 @@ class Worker:
     ----------
     spec : RunSpec
         What the run is made of; its problem and solver are twins that nobody else may touch.
-
-    Attributes
-    ----------
-    source : ValueSource or None
+    source : ValueSource, optional
         Who answers the oracle in the problem's place, e.g. a log of paid evaluations.
+    observers : iterable of RunObserver
+        Told in this order.
     """
 
     oracle: Oracle  # made when the run begins, and not there before
     error: BaseException | None = None
 
-    def __init__(self, spec: RunSpec) -> None:
+    def __init__(self, spec: RunSpec, source: ValueSource | None = None, observers: Iterable[RunObserver] = ()) -> None:
         self.problem, self.solver, self.limits = spec.problem, spec.solver, spec.limits
         self.streams = Streams(spec.seed, spec.replicas)
         self.targets, self.stop_at_targets = build(spec.targets, spec.replicas), spec.stop_at_targets
@@ -61,9 +95,13 @@ class Worker:
         self.tally = self.problem.tally(spec.replicas)
         self.exact = measures.ExactPoints()
         self.seen = self.problem  # as the solver sees it: in its units
-        self.source: ValueSource | None = None
-        self.observer: Callable[[], object] | None = None
-        self.recorder: Recorder | None = None
+        self.source, self.observers = source, tuple(observers)
+
+    def begin(self) -> None:
+        """Tell the observers that work is about to begin, in the thread of who starts it, who hears what they raise."""
+        self.status = RunStatus.RUNNING
+        for observer in self.observers:
+            observer.started(self)
 
     def work(self) -> None:
         """Run to the end; an exception ends the run as failed and stays in ``error``."""
@@ -98,8 +136,8 @@ class Worker:
                     self.error = error
                     self._end(RunStatus.FAILED, _sentence(error))
         outcome, self.message = self._outcome
-        if self.recorder is not None:
-            self.message = f"{self.message} {self.recorder.end(outcome)}".rstrip()
+        for observer in self.observers:
+            self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
         self.status = outcome
 
     def _add_last_row(self) -> None:
@@ -125,7 +163,8 @@ class Worker:
             if self.problem.scaled:
                 self.seen = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
-            resolve(self, x0)
+            self.resolved, note = resolve(self.solver, self.seen, self.oracle, x0, self.streams)
+            self.notes += [note] if note else []
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
             raise ValueError(
@@ -182,8 +221,8 @@ class Worker:
                 return False
             self.trace.show_tail(self._row())
             self.status = RunStatus.PAUSED
-            if self.recorder is not None:
-                self.recorder.hold()
+            for observer in self.observers:
+                observer.paused()
             self.inbox.wait()
 
     def _apply(self, name: str, value: Any) -> None:
@@ -193,8 +232,8 @@ class Worker:
             return
         self.solver.set(name, new)
         self.journal.append(Change(self.iteration, self.oracle.spent, self.seconds, name, old, new))
-        if self.recorder is not None:
-            self.recorder.steered()
+        for observer in self.observers:
+            observer.changed()
 
     def _advance(self) -> None:
         started = time.perf_counter()
@@ -217,10 +256,68 @@ class Worker:
                 self._check_targets(measured)
             if due:
                 self.trace.append(self._row(measured))
-        if self.recorder is not None:
-            self.recorder.look()
-        if self.observer is not None:
-            self.observer()
+        for observer in self.observers:
+            observer.stepped()
+
+    def export_state(self) -> dict[str, Any]:
+        """Everything between two steps that the next one needs, and what the result tells; not the rows of traces."""
+        oracle, solver, units = self.oracle, self.solver, self.oracle.units
+        return {
+            "iteration": self.iteration,
+            "seconds": self.seconds,
+            "state": self.state,
+            "info": self.info,
+            "streams": {key: mark._asdict() for key, mark in self.streams.snapshot().items()},
+            "oracle": oracle.snapshot(),
+            "units": None
+            if units is None
+            else {"level": units.level, "f": units.f, "h": units.h, "width": units.width},
+            "resolved": self.resolved,
+            "live": {name: solver.get(name) for name in (*self.resolved, *solver.live)},
+            "hits": [target.hit for target in self.targets],
+            "journal": [change._asdict() for change in self.journal],
+            "planned": len(self.schedule),
+            "notes": self.notes,
+            "memory": self.problem.memory,
+            "tally": None if self.tally is None else self.tally.memory,
+        }
+
+    def import_state(self, state: dict[str, Any], trace: Trace | None = None, path: Trace | None = None) -> None:
+        """Go where a worker of the same specification was, which exported this state.
+
+        Parameters
+        ----------
+        state : dict
+        trace, path : Trace, optional
+            Rows recorded until then.
+        """
+        self.problem.recall(state["memory"])
+        self.oracle = self.make_oracle()
+        if state["units"] is not None:
+            self.seen = present_again(self.problem, self.oracle, **state["units"])
+        self.oracle.restore(state["oracle"])
+        self.streams.restore({key: Mark(**mark) for key, mark in state["streams"].items()})
+        for name, value in state["live"].items():
+            self.solver.set(name, value)
+        self.iteration, self.seconds = state["iteration"], state["seconds"]
+        self.state, self.info, self.resolved = state["state"], state["info"], state["resolved"]
+        if self.tally is not None:
+            self.tally.recall(state["tally"])
+        for target, hit in zip(self.targets, state["hits"], strict=True):
+            target.recall(hit)
+        self.open = any(target.hits < len(target.iteration) for target in self.targets)
+        for change in state["journal"]:
+            self.journal.append(Change(**change))
+        self.schedule = self.schedule[len(self.schedule) - state["planned"] :]
+        self.notes[:] = state["notes"]
+        self.trace, self.path = self.trace if trace is None else trace, self.path if path is None else path
+        # The exact values that the next row looks up, from here: computed elsewhere they may differ by round-off.
+        if self.trace.wants(self.iteration) or self.open:
+            self.measured()
+
+    def change_again(self, changes: Iterable[Change]) -> None:
+        """Make these changes at their iterations, after what the schedule does there, as they were made then."""
+        self.schedule = list(merge(self.schedule, changes, key=lambda change: change.iteration))
 
     def _polish(self) -> None:
         """Let the solver say its last word, as far as the budget covers it."""

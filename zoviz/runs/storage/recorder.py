@@ -11,7 +11,9 @@ from sqlalchemy import Connection
 
 from zoviz.core.errors import ZovizError
 from zoviz.runs.engine.evaluation_log import Entry
-from zoviz.runs.engine.worker import Worker
+from zoviz.runs.engine.spec import RunSpec
+from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.engine.worker import RunObserver, Worker
 from zoviz.runs.storage import rows, writer
 from zoviz.runs.storage.database import Database
 from zoviz.runs.storage.writer import Progress
@@ -24,10 +26,10 @@ _SHARE = 50.0
 """A state is not asked for before so many times its own cost has gone by: recording takes at most 2% of the worker."""
 
 
-class Recorder:
+class Recorder(RunObserver):
     """Stores what a worker does: once an interval, all that is new in one transaction.
 
-    Between two steps the worker hands over its state when it is asked to (``look``), which costs a test of a flag
+    Between two steps the worker hands over its state when it is asked to (``stepped``), which costs a test of a flag
     otherwise. Trouble with the store never ends a run: it is told, and what could not be written is tried again at
     the next interval, so that nothing is lost if the disk has room again.
 
@@ -36,7 +38,11 @@ class Recorder:
     database : Database
     run : str
         Its id.
-    worker : Worker
+    spec : RunSpec
+        What the run began with.
+    asked : int or None
+        Evaluations that are kept of a run that is in the store and goes on; its course is then written anew from what
+        the worker has.
     interval : float
         Seconds.
     each : bool
@@ -50,8 +56,12 @@ class Recorder:
         What is amiss with the store at present, as a sentence; else empty.
     """
 
-    def __init__(self, database: Database, run: str, worker: Worker, interval: float, each: bool, own: bool) -> None:
-        self._database, self._run, self._worker = database, run, worker
+    _worker: Worker  # from the run's start on
+
+    def __init__(
+        self, database: Database, run: str, spec: RunSpec, asked: int | None, interval: float, each: bool, own: bool
+    ) -> None:
+        self._database, self._run, self._spec, self._asked = database, run, spec, asked
         self._interval, self._each, self._own = interval, each, own
         self._first: dict[str, dict[str, Any]] | None = None
         self._again = False
@@ -64,38 +74,31 @@ class Recorder:
         self._thread: threading.Thread | None = None
         self._untaken = self.trouble = ""
 
-    def begin(self, first: dict[str, dict[str, Any]], asked: int | None) -> None:
+    def started(self, worker: Worker) -> None:
         """Enter the run, and go on recording from a thread of its own.
-
-        Parameters
-        ----------
-        first : dict
-            Columns of the run's rows in ``runs`` and ``recipes``.
-        asked : int or None
-            Evaluations that are kept of a run that is in the store and goes on; its course is then written anew from
-            what the worker has.
 
         Raises
         ------
         StoreError
             Where the run is to go on, and is at work elsewhere.
         """
-        self._first, self._again = first, asked is not None
-        self._progress = Progress(changes=len(self._worker.journal))
+        self._worker, asked = worker, self._asked
+        self._first, self._again = rows.first(self._run, self._spec), asked is not None
+        self._progress = Progress(changes=len(worker.journal))
         if asked is not None:
             with self._database.writing() as connection:
-                writer.claim(connection, self._run, first, asked)
+                writer.claim(connection, self._run, self._first, asked)
         self._flush()
         self._thread = threading.Thread(target=self._go_on, name="zoviz-recorder", daemon=True)
         self._thread.start()
 
-    def look(self) -> None:
-        """Called by the worker after every step."""
+    def stepped(self) -> None:
+        """Hand over the worker's state, if it was asked for."""
         if self._wanted:
             self._take()
 
-    def hold(self) -> None:
-        """Called by the worker when it pauses: its state is not going to change for a while."""
+    def paused(self) -> None:
+        """Hand over the worker's state."""
         self._take()
 
     def keep(self, ordinal: int, entry: Entry) -> None:
@@ -108,20 +111,20 @@ class Recorder:
         else:
             self._attempt(lambda connection: writer.write_paid(connection, self._run, self._paid))
 
-    def steered(self) -> None:
-        """Called by the worker when a parameter has changed."""
+    def changed(self) -> None:
+        """Write the change at once, where nothing that was paid for may be lost."""
         if self._each:
             self._flush()
 
-    def end(self, status: str) -> str:
-        """Called by the worker last of all: write what is left; a sentence where that failed, else empty."""
+    def ended(self, status: RunStatus, message: str) -> str:
+        """Write what is left; returns a sentence where that failed, else nothing."""
         self._ending.set()
         self._answered.set()
         if self._thread is not None:
             self._thread.join()
         if self._worker.state is not None:
             self._take()
-        self._flush((status, self._worker.message))
+        self._flush((status, message))
         if self._own:
             self._database.close()
         return self.trouble
