@@ -8,24 +8,50 @@ from typing import TYPE_CHECKING, Any
 
 from zoviz import estimators, problems, solvers
 from zoviz.ask_tell.session import AskTell
+from zoviz.core.errors import ZovizError
 from zoviz.minimize.minimize import minimize
+from zoviz.problems import BlackBox, Executable
+from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
 
 if TYPE_CHECKING:
     from zoviz.runs.store import Store
+    from zoviz.runs.stored_run import StoredRun
     from zoviz.studies.study import Study
+    from zoviz.views.app.dashboard import dashboard
 
 __version__ = "0.1.0"
 
-_LAZY = {"Store": "zoviz.runs.store", "Study": "zoviz.studies.study"}
+_LAZY = {
+    "Store": "zoviz.runs.store",
+    "StoredRun": "zoviz.runs.stored_run",
+    "Study": "zoviz.studies.study",
+    "dashboard": "zoviz.views.app.dashboard",
+}
+"""Public names whose modules are imported when they are first asked for."""
 
-__all__ = ["AskTell", "Run", "Store", "Study", "estimators", "minimize", "problems", "solvers"]
+__all__ = [
+    "AskTell",
+    "BlackBox",
+    "Executable",
+    "Result",
+    "Run",
+    "Store",
+    "StoredRun",
+    "Study",
+    "ZovizError",
+    "dashboard",
+    "estimators",
+    "minimize",
+    "problems",
+    "solvers",
+]
 
 
 if not TYPE_CHECKING:  # to a type checker every misspelt name would be Any
 
     def __getattr__(name: str) -> Any:
-        """What needs SQLAlchemy is imported when it is asked for: that takes longer than the rest of zoviz."""
+        """What needs SQLAlchemy or Panel is imported when it is asked for: that takes longer than the rest of zoviz."""
         if name in _LAZY:
             from importlib import import_module
 

@@ -46,7 +46,7 @@ STARTS = (*["inside"] * 18, *["missing"] * 4, *["corner"] * 3, *["far"] * 2, "ou
 FORMS = ("joint", "joint", "separate", "list", "SciPy's", "SciPy's equality")
 WORKERS = (*["none"] * 57, "two", "timeout", "slow")
 OPTIONS: tuple[dict[str, Any], ...] = (
-    *[{}] * 12, {"noise": "independent"}, {"noise": "deterministic"}, {"replicas": 2}, {"maxiter": 3},
+    *[{}] * 12, {"noise": "independent"}, {"noise": "deterministic"}, {"replicas": 2}, {"iterations": 3},
     {"scaled": False}, {"replicas": 3, "noise": "independent"},
 )  # fmt: skip
 CALLBACKS = (*["none"] * 16, "counts", "stops", "raises")
@@ -112,7 +112,7 @@ class Case:
             on_error=one(("raise", "fail")),
             workers=workers,
             callback=one(CALLBACKS),
-            options=options | {"models": False} if method == "NOMAD" and n >= 5 else options,
+            options=options | {"solver_options": {"models": False}} if method == "NOMAD" and n >= 5 else options,
             at_once=bool(rng.random() < 0.15),
         )
 
@@ -292,7 +292,7 @@ def callback_of(case: Case) -> Any:
         raise OwnError("the callback")
 
     def count(*, intermediate_result: Any) -> None:
-        assert intermediate_result.nfev <= case.budget
+        assert intermediate_result.calls <= case.budget
 
     return {"none": None, "stops": stop, "raises": fail, "counts": count}[case.callback]
 
@@ -300,7 +300,7 @@ def callback_of(case: Case) -> Any:
 def solve(case: Case, box: Box) -> Any:
     """The call."""
     common = {"bounds": bounds_of(case), "method": case.method, "on_error": case.on_error, "seed": case.number % 5}
-    common |= {"maxfev": case.budget, "callback": callback_of(case), "options": dict(case.options)}
+    common |= {"max_calls": case.budget, "callback": callback_of(case), **case.options}
     common |= {"none": {}, "two": {"workers": 2}, "timeout": {"timeout": 60.0}, "slow": {"timeout": 0.4}}[case.workers]
     if case.form == "joint":
         return minimize(box.joint, start_of(case), joint=True, **common)
@@ -380,7 +380,7 @@ def _innermost(trace: TracebackType | None) -> str:
 def fault_of(case: Case, box: Box, result: Any) -> str:
     """What is wrong with an answer; empty where nothing is."""
     x = np.asarray(result.x)
-    if result.calls != box.calls or result.nfev != result.calls:
+    if result.calls != box.calls:
         return f"{result.calls} calls said, {box.calls} made"
     if x.shape != (case.n,) or not np.isfinite(x).all():
         return "x is not n finite numbers"

@@ -34,18 +34,24 @@ from zoviz.solvers import ZOCEG
         ({"method": "ZOSPLN"}, "Expected the name of a solver, got 'ZOSPLN': did you mean ZOSPLM"),
         ({"method": "quite another"}, "got 'quite another': the solvers are "),
         ({"method": 3}, "Expected the name of a solver, its class or an instance, got 3"),
-        ({"maxfev": 0}, "Expected maxfev a whole number from 1, got 0"),
-        ({"maxfev": 1e4}, "Expected maxfev a whole number from 1, got 10000.0"),
-        ({"maxfev": 2}, "Expected a budget that covers choosing the steps and evaluating the start, got 1 oracle"),
-        ({"maxfev": 3, "options": {"replicas": 8}}, "Expected maxfev to leave a call for each of 8 replicas, got 3"),
+        ({"max_calls": 0}, "Expected max_calls a whole number from 1, got 0"),
+        ({"max_calls": 1e4}, "Expected max_calls a whole number from 1, got 10000.0"),
+        ({"max_calls": 2}, "Expected a budget that covers choosing the steps and evaluating the start, got 1 oracle"),
+        ({"max_calls": 3, "replicas": 8}, "Expected max_calls to leave a call for each of 8 replicas, got 3"),
         ({"seed": -1}, "Expected seed a whole number from 0, got -1"),
         ({"seed": np.random.default_rng(0)}, "Expected seed a whole number from 0, got Generator"),
         ({"callback": 3}, "Expected a function as callback, got 3"),
-        ({"options": {"primal_stop": 1}}, "got 'primal_stop': did you mean primal_step"),
-        ({"options": {"estimator.batchsize": 1}}, "got 'estimator.batchsize': did you mean estimator.batch_size"),
-        ({"options": {"no.such.thing": 1}}, "Expected an option of the run or of ZOSPLM, got 'no.such.thing': ZOSPLM"),
-        ({"options": {"replicas": 0}}, "Expected replicas a whole number from 1, got 0"),
-        ({"options": {"noise": "loud"}}, "noise"),
+        ({"solver_options": {"primal_stop": 1}}, "got 'primal_stop': did you mean primal_step"),
+        (
+            {"solver_options": {"estimator.batchsize": 1}},
+            "did you mean estimator.batch_size",
+        ),
+        (
+            {"solver_options": {"no.such.thing": 1}},
+            "of ZOSPLM in solver_options, got 'no.such.thing': ZOSPLM",
+        ),
+        ({"replicas": 0}, "Expected replicas a whole number from 1, got 0"),
+        ({"noise": "loud"}, "noise"),
         ({"joint": True, "constraints": f_at}, "Expected the constraints from fun with joint=True, got others too"),
         ({"workers": "two"}, "Expected workers a number, an executor or a map-like callable, got 'two'"),
     ],
@@ -76,8 +82,8 @@ def test_failures_are_counted_and_explained() -> None:
         return float((x[0] + 1e-4) ** 2 + x[1] ** 2)
 
     with pytest.raises(ValueError, match="folded"):
-        minimize(fragile, [0.0, 1.0], BOUNDS, method="ZOSPLM", maxfev=300)
-    result = minimize(fragile, [0.0, 1.0], BOUNDS, method="ZOSPLM", maxfev=300, on_error="fail")
+        minimize(fragile, [0.0, 1.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300)
+    result = minimize(fragile, [0.0, 1.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300, on_error="fail")
     assert result.success and result.failures > 0 and result.fun < 0.5
     assert f"returned {result.failures} non-finite values. The first failure, at x = [" in result.message
     assert "ValueError: the mesh is folded" in result.message
@@ -87,16 +93,20 @@ def test_a_run_that_froze_still_answers_with_what_it_found() -> None:
     def cliff(x: Array) -> float:
         return np.nan if x[0] > 1.0 else -float(x[0])
 
-    result = minimize(cliff, [0.0], [(-9, 9)], method=ZOCEG(primal_step=0.3, dual_step=0.1, dual_cap=1.0), maxfev=200)
+    result = minimize(
+        cliff, [0.0], bounds=[(-9, 9)], method=ZOCEG(primal_step=0.3, dual_step=0.1, dual_cap=1.0), max_calls=200
+    )
     assert result.status == "failed" and "Expected finite values from the black box" in result.message
     assert result.success and 0.0 < result.x[0] <= 1.0 and result.fun == -result.x[0]
 
 
 @pytest.mark.parametrize("kind", ["threads", "map", "processes"])
 def test_workers_give_what_a_single_thread_gives(kind: str) -> None:
-    expected = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, "ZOSPLM", 300)
+    expected = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method="ZOSPLM", max_calls=300)
     with ThreadPoolExecutor(2) as pool:
         workers = {"threads": pool, "map": pool.map, "processes": 2}[kind]
-        result = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, "ZOSPLM", 300, workers=workers)
+        result = minimize(
+            f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method="ZOSPLM", max_calls=300, workers=workers
+        )
     np.testing.assert_array_equal(result.x, expected.x)
     assert (result.fun, result.calls, result.message) == (expected.fun, expected.calls, expected.message)

@@ -9,28 +9,36 @@ from helpers.black_box import f_at
 from helpers.minimizing import BOUNDS, LINE, Diary
 from zoviz import minimize
 from zoviz.core.types import Array
-from zoviz.problems import BlackBox
 from zoviz.solvers import ZOCEG
 
 
-@pytest.mark.parametrize("maxfev", [41, 200, 1001])
+@pytest.mark.parametrize("max_calls", [41, 200, 1001])
 @pytest.mark.parametrize("replicas", [1, 3])
-def test_the_budget_is_what_is_called_and_counted(maxfev: int, replicas: int) -> None:
+def test_the_budget_is_what_is_called_and_counted(max_calls: int, replicas: int) -> None:
     diary = Diary(f_at)
-    result = minimize(diary, [0, 0], BOUNDS, LINE, "ZOCEG", maxfev, options={"replicas": replicas})
-    assert result.calls == result.calls == len(diary.points) <= maxfev
-    assert result.calls > maxfev - 20 * replicas - 20, "and most of it is used"
+    result = minimize(
+        diary, [0, 0], bounds=BOUNDS, constraints=LINE, method="ZOCEG", max_calls=max_calls, replicas=replicas
+    )
+    assert result.calls == len(diary.points) <= max_calls
+    assert result.calls > max_calls - 20 * replicas - 20, "and most of it is used"
 
 
 def test_the_default_budget_is_a_thousand_calls_per_variable_and_one() -> None:
     diary = Diary(f_at)
-    result = minimize(diary, [0.0, 0.0], BOUNDS, method="ZOBCEG")
+    result = minimize(diary, [0.0, 0.0], bounds=BOUNDS, method="ZOBCEG")
     assert 2900 < result.calls == len(diary.points) <= 3000
 
 
 def test_the_answer_is_the_best_feasible_point_that_was_queried_in_the_bounds() -> None:
     diary = Diary(f_at)
-    result = minimize(diary, [0.0, 0.0], [(-1, 1.2)] * 2, lambda x: x[0] + x[1] - 2.0, "ZOSPLM", 600)
+    result = minimize(
+        diary,
+        [0.0, 0.0],
+        bounds=[(-1, 1.2)] * 2,
+        constraints=lambda x: x[0] + x[1] - 2.0,
+        method="ZOSPLM",
+        max_calls=600,
+    )
     points = np.array(diary.points)
     good = (points.sum(axis=1) - 2.0 <= 1e-6) & (np.abs(points - 0.1) <= 1.1).all(axis=1)
     values = np.array([f_at(point) for point in points[good]])
@@ -42,7 +50,14 @@ def test_the_answer_is_the_best_feasible_point_that_was_queried_in_the_bounds() 
 
 def test_where_nothing_is_feasible_the_least_violating_point_is_returned_and_it_is_said() -> None:
     diary = Diary(lambda x: float(x @ x))
-    result = minimize(diary, [1.0, 1.0], BOUNDS, [lambda x: x[0] + 1.0, lambda x: 2.0 - x[0]], "ZOCEG", 500)
+    result = minimize(
+        diary,
+        [1.0, 1.0],
+        bounds=BOUNDS,
+        constraints=[lambda x: x[0] + 1.0, lambda x: 2.0 - x[0]],
+        method="ZOCEG",
+        max_calls=500,
+    )
     points = np.array(diary.points)
     points = points[(np.abs(points) <= 4.0).all(axis=1)]
     violations = np.maximum(points[:, 0] + 1.0, 2.0 - points[:, 0])
@@ -57,8 +72,16 @@ def test_the_answer_is_sought_between_the_best_point_and_the_last_iterate_too() 
     diary = Diary(lambda x: -float(x[0]))
     # A small dual step: the iterates swing about the boundary, and the last of them lies outside.
     solver = ZOCEG(primal_step=0.1, dual_step=0.1, dual_cap=10.0)
-    options = {"maxiter": 15} | ({"scaled": False} if "scaled" in BlackBox.param else {})
-    result = minimize(diary, [0.0], [(-5, 5)], lambda x: x[0] ** 3 - 1.0, solver, 1000, options=options)
+    result = minimize(
+        diary,
+        [0.0],
+        bounds=[(-5, 5)],
+        constraints=lambda x: x[0] ** 3 - 1.0,
+        method=solver,
+        max_calls=1000,
+        iterations=15,
+        scaled=False,
+    )
     points = np.array(diary.points)[:, 0]
     before, after = points[:-20], points[-20:]
     last = result.trace["objective"][-1, 0]
@@ -68,25 +91,25 @@ def test_the_answer_is_sought_between_the_best_point_and_the_last_iterate_too() 
 
 
 def test_a_start_that_is_best_is_kept() -> None:
-    result = minimize(lambda x: float(x @ x), [0.0, 0.0], method="ZOSPLM", maxfev=300)
+    result = minimize(lambda x: float(x @ x), [0.0, 0.0], method="ZOSPLM", max_calls=300)
     assert result.fun == 0.0 and (result.x == 0.0).all()
 
 
 @pytest.mark.parametrize("method", ["auto", "ZOSPLM", "COBYQA", "NOMAD"])
-@pytest.mark.parametrize("maxfev", [1, 400])
-def test_where_the_bounds_leave_nothing_free_one_call_tells_everything(method: str, maxfev: int) -> None:
+@pytest.mark.parametrize("max_calls", [1, 400])
+def test_where_the_bounds_leave_nothing_free_one_call_tells_everything(method: str, max_calls: int) -> None:
     seen: list[Array] = []
 
     def bowl(x: Array) -> tuple[float, Array]:
         seen.append(x)
         return float(x @ x), x[:1] - 1.5
 
-    result = minimize(bowl, None, [(1.0, 1.0), (-2.0, -2.0)], joint=True, method=method, maxfev=maxfev)
+    result = minimize(bowl, None, bounds=[(1.0, 1.0), (-2.0, -2.0)], joint=True, method=method, max_calls=max_calls)
     assert "no variable free" in result.message and result.success and result.status == "finished"
-    assert (result.nfev, result.nit, result.fun) == (1, 0, 5.0) == (len(seen), 0, 5.0)
+    assert (result.calls, result.nit, result.fun) == (1, 0, 5.0) == (len(seen), 0, 5.0)
     np.testing.assert_array_equal(result.x, [1.0, -2.0])
 
 
 def test_the_course_of_a_run_that_leaves_the_floating_point_range_is_told_without_warnings() -> None:
-    result = minimize(lambda x: 1e200 * (x @ x), [0.5, 0.5], constraints=lambda x: 1e200, method="ZOSPLM", maxfev=40)
+    result = minimize(lambda x: 1e200 * (x @ x), [0.5, 0.5], constraints=lambda x: 1e200, method="ZOSPLM", max_calls=40)
     assert not result.success and result.maxcv == 1e200

@@ -78,11 +78,11 @@ def test_what_would_not_take_the_problem_is_not_recommended(monkeypatch: pytest.
     assert "Better suited" not in choose(problem, 100)[1]
 
 
-@pytest.mark.parametrize("maxfev", [20, 40, 60, 100])
-def test_few_noisy_calls_are_enough_for_an_answer(maxfev: int) -> None:
+@pytest.mark.parametrize("max_calls", [20, 40, 60, 100])
+def test_few_noisy_calls_are_enough_for_an_answer(max_calls: int) -> None:
     box = Disc()
-    result = minimize(box, [0.0, 0.0], BOUNDS, joint=True, maxfev=maxfev, seed=0)
-    assert result.calls == box.calls <= maxfev
+    result = minimize(box, [0.0, 0.0], bounds=BOUNDS, joint=True, max_calls=max_calls, seed=0)
+    assert result.calls == box.calls <= max_calls
     assert result.fun < 5.0  # at the start
 
 
@@ -90,17 +90,21 @@ def test_few_noisy_calls_are_enough_for_an_answer(maxfev: int) -> None:
 def test_every_method_begins_where_the_noise_is_dear(method: str) -> None:
     """Looking through noise of this size may take 124 calls in two dimensions."""
     box = Disc(0.1)
-    assert minimize(box, [0.0, 0.0], BOUNDS, joint=True, maxfev=60, method=method, seed=0).calls == box.calls <= 60
+    assert (
+        minimize(box, [0.0, 0.0], bounds=BOUNDS, joint=True, max_calls=60, method=method, seed=0).calls
+        == box.calls
+        <= 60
+    )
 
 
 def test_the_choice_under_noise_is_worth_its_calls() -> None:
     """Loss f - f* + violation, medians of 9: well below 1, what the old choice (ZO-SPLM) had left after 300 calls."""
-    for maxfev, most in ((60, 0.6), (300, 0.3)):
+    for max_calls, most in ((60, 0.6), (300, 0.3)):
         losses = []
         for seed in range(9):
             box = Disc()
             box.rng = np.random.default_rng(seed)
-            x = minimize(box, [0.0, 0.0], BOUNDS, joint=True, maxfev=maxfev, seed=seed).x
+            x = minimize(box, [0.0, 0.0], bounds=BOUNDS, joint=True, max_calls=max_calls, seed=seed).x
             box.scale = 0.0
             f, h = box(x)
             losses.append(max(f - 1.0, 0.0) + max(h.max(), 0.0))

@@ -37,7 +37,7 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("bounds", [BOUNDS, optimize.Bounds(-4.0, 4.0)], ids=["pairs", "Bounds"])
 def test_scipys_forms_and_scipys_answers(form: str, bounds: Any) -> None:
     expected = optimize.minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="SLSQP")
-    result = minimize(f_at, [0.5, 0.6], bounds, FORMS[form], method="ZOCEG", maxfev=3000)
+    result = minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="ZOCEG", max_calls=3000)
     assert expected.success and result.success and result.maxcv <= 1e-6
     assert result.fun == pytest.approx(f_at(result.x))
     assert -1e-5 <= result.fun - expected.fun <= 5e-3
@@ -56,7 +56,7 @@ def test_scipys_forms_and_scipys_answers(form: str, bounds: Any) -> None:
 def test_an_equality_is_two_rows_that_are_met_as_far_as_the_answer_says(equality: Any) -> None:
     inside = {"type": "ineq", "fun": lambda x: 1.0 - x[0] ** 2 / 4.0 - x[1] ** 2}
     expected = optimize.minimize(f_at, [0.5, 0.6], constraints=[equality, inside], method="SLSQP")
-    result = minimize(f_at, [0.5, 0.6], None, [equality, inside], method="ZOCEG", maxfev=4000)
+    result = minimize(f_at, [0.5, 0.6], bounds=None, constraints=[equality, inside], method="ZOCEG", max_calls=4000)
     assert result.h.shape == result.multipliers.shape == (3,)
     assert result.h[0] == pytest.approx(-result.h[1], abs=1e-12) and result.maxcv < 1e-3
     assert result.success == (result.maxcv <= 1e-6) == ("No feasible point was found" not in result.message)

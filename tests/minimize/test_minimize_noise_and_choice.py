@@ -35,30 +35,35 @@ class Noisy:
 
 def test_noise_is_found_and_the_answer_is_a_mean_not_the_luckiest_value() -> None:
     diary = Diary(Noisy(0.5))
-    result = minimize(diary, [0.0, 0.0], BOUNDS, method="ZOSPLM", maxfev=3000)
+    result = minimize(diary, [0.0, 0.0], bounds=BOUNDS, method="ZOSPLM", max_calls=3000)
     assert result.calls == len(diary.points) <= 3000
     assert "Values are noisy: x is " in result.message and "means of 8 calls" in result.message
     assert abs(result.fun - f_at(result.x)) < 4 * 0.5 / np.sqrt(8)
     assert f_at(result.x) < 1.0
-    assert "Values are noisy" not in minimize(f_at, [0.0, 0.0], BOUNDS, method="ZOSPLM", maxfev=300).message
-    declared = minimize(f_at, [0.0, 0.0], BOUNDS, method="ZOSPLM", maxfev=300, options={"noise": "independent"})
+    assert "Values are noisy" not in minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300).message
+    declared = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300, noise="independent")
     assert "Values are noisy" in declared.message
 
 
 def test_noise_in_constraints_is_found_too() -> None:
     generator = np.random.default_rng(1)
     result = minimize(
-        f_at, [0.0, 0.0], BOUNDS, lambda x: x.sum() - 2.0 + 0.05 * generator.standard_normal(), "ZOSPLM", 3000
+        f_at,
+        [0.0, 0.0],
+        bounds=BOUNDS,
+        constraints=lambda x: x.sum() - 2.0 + 0.05 * generator.standard_normal(),
+        method="ZOSPLM",
+        max_calls=3000,
     )
     assert "Values are noisy" in result.message and abs(result.x.sum() - 2.0) < 0.2
 
 
 def test_the_choice_is_made_and_said() -> None:
-    result = minimize(f_at, [0.0, 0.0], BOUNDS, LINE, maxfev=600)
+    result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, max_calls=600)
     assert result.success and result.fun == pytest.approx(0.5, abs=0.01)
     assert "was chosen for 2 variables, 1 constraint, deterministic values and 577 calls: " in result.message
     assert result.message.startswith(named(result.method).title)
-    noisy = minimize(Noisy(0.1), [0.0, 0.0], BOUNDS, maxfev=2000)
+    noisy = minimize(Noisy(0.1), [0.0, 0.0], bounds=BOUNDS, max_calls=2000)
     assert "CMA-ES (pycma) was chosen for 2 variables, 0 constraints, noisy values and 1981 calls" in noisy.message
 
 
@@ -110,6 +115,6 @@ def test_calls_that_fail_count_in_no_mean(value: float) -> None:
         calls += 1
         return value if calls % 4 == 0 else float(x @ x)
 
-    result = minimize(now_and_then, [1.0, 1.0], method="COBYLA", maxfev=200, options={"noise": "independent"})
+    result = minimize(now_and_then, [1.0, 1.0], method="COBYLA", max_calls=200, noise="independent")
     assert result.success and result.fun == result.x @ result.x and result.failures > 10
     assert "means of" in result.message

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,116 +10,124 @@ from numpy.typing import ArrayLike
 
 from zoviz.core import defaults
 from zoviz.evaluation.scipy_constraints import WithArguments, stacked
-from zoviz.minimize.session import Task
+from zoviz.minimize.session import Session
 from zoviz.problems.user.best_point import Ledger, Recorded
 from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers.base import Solver
-
-_OF_PROBLEM = ("noise", "optimal_value", "scaled")
-"""Options that are the problem's, where it has such a parameter; the others are the run's or the solver's."""
 
 
 def minimize(
     fun: Callable[..., Any],
     x0: ArrayLike | None,
+    *,
+    args: Any = (),
     bounds: Any = None,
     constraints: Any = (),
     method: str | Solver | type[Solver] = "auto",
-    maxfev: int | None = None,
-    seed: int | None = None,
-    callback: Callable[..., object] | None = None,
-    options: Mapping[str, Any] | None = None,
-    *,
-    args: Any = (),
     joint: bool = False,
+    max_calls: int | None = None,
+    seed: int = 0,
+    noise: str | None = None,
     workers: Any = None,
     timeout: float | None = None,
     on_error: str = "raise",
+    callback: Callable[..., object] | None = None,
+    tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+    replicas: int = 1,
+    iterations: int | None = None,
+    seconds: float | None = None,
+    targets: Mapping[str, float | Sequence[float]] | None = None,
+    stop_at_targets: bool = False,
+    scaled: bool = True,
+    optimal_value: float | None = None,
+    solver_options: Mapping[str, Any] | None = None,
 ) -> OptimizeResult:
-    """Minimise fun(x) subject to constraints and bounds, from values alone."""
-    settings = dict(options or {})
-    params = {"joint": joint, "workers": workers, "timeout": timeout, "on_error": on_error}
-    params |= {name: settings.pop(name) for name in _OF_PROBLEM if name in settings and name in Recorded.param}
-    tolerance = settings.setdefault("tolerance", defaults.FEASIBILITY_TOLERANCE)
+    """Minimise fun(x) subject to constraints and bounds, from values alone.
+
+    One call is one joint evaluation of ``fun`` and all constraints at one point.
+
+    Parameters
+    ----------
+    fun : callable
+        x (n,) to a number; with ``joint=True`` to (f, h), where h <= 0 is feasible.
+    x0 : array_like, shape (n,), or None
+        Start; None draws it from the bounds.
+    args : tuple
+        Further arguments of ``fun``.
+    bounds : sequence of n pairs, or SciPy's ``Bounds``, optional
+    constraints : constraint or sequence of constraints
+        SciPy's ``LinearConstraint``, ``NonlinearConstraint`` and dicts (``'ineq'`` means >= 0, ``'eq'`` = 0), or
+        functions h with h(x) <= 0. They become rows h <= 0, in order; of a two-sided one first the rows of ``lb``,
+        then those of ``ub``. Derivatives in them are not used.
+    method : str, Solver or its class
+        A solver; ``"auto"`` chooses by dimension, noise and budget (``zoviz.solvers.choice.TABLE``) and says so in
+        ``message``.
+    joint : bool
+        Whether ``fun`` returns (f, h).
+    max_calls : int, optional
+        Budget of calls in all, over all replicas, never exceeded. Default 1000 (n + 1).
+    seed : int
+        The same call gives the same result.
+    noise : "deterministic" or "independent", optional
+        Whether values at one point differ; None finds out, by 2 calls.
+    workers, timeout, on_error
+        As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means.
+    callback : callable, optional
+        Called after each iteration: with ``intermediate_result=`` (x, fun, maxcv, h, nit, calls so far) if that is the
+        name of its one parameter, else with x, as SciPy does. It stops the run by raising ``StopIteration``.
+    tolerance : float
+        Largest component of h that counts as feasible.
+    replicas, iterations, seconds, targets, stop_at_targets
+        As for ``Run``: independent runs in lock-step, other budgets, and first hits.
+    scaled : bool
+        Whether the solver sees variables, objective and constraints of order 1, for 5 calls.
+    optimal_value : float, optional
+        The optimum f*, where it is known: for the target and the trace "gap".
+    solver_options : mapping, optional
+        The solver's parameters by name, dotted for its estimator's (``{"estimator.batch_size": 10}``).
+
+    Returns
+    -------
+    OptimizeResult
+        ``x``: the best feasible point queried, else the least violating; ``fun``, ``h``, ``violation`` (the norm) and
+        ``maxcv`` (the largest component) there; ``success``: whether x is feasible; ``status``, ``message``, ``nit``,
+        ``calls``, ``failures``, ``multipliers`` (m,), ``best_x`` and ``best_fun`` (NaN where no feasible point was
+        found), ``seed``, ``method``, its ``parameters`` as used, and ``trace``, the course of the run.
+
+    Raises
+    ------
+    ValueError
+        For arguments that make no sense.
+    OracleError
+        Where ``fun`` returns no value at the start, or something useless.
+    Exception
+        What ``fun`` raises, unless ``on_error="fail"``.
+
+    Notes
+    -----
+    3 calls at the start are spent on counting constraints and on noise (1 under a budget below 30, or where
+    ``noise`` is given). Where the last iterate is better than the best feasible point but violates, up to 20 calls go
+    into the boundary between them. Under noise the best point queried is partly the luckiest: x is then the better of
+    it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are such means.
+
+    Examples
+    --------
+    >>> from zoviz import minimize
+    >>> result = minimize(lambda x: x @ x, [2.0, 1.0], constraints=lambda x: 1 - x[0])
+    >>> result.success, round(result.fun, 2)
+    (True, 1.0)
+    """
+    params: dict[str, Any] = {"joint": joint, "workers": workers, "timeout": timeout, "on_error": on_error}
+    params |= {"scaled": scaled, "optimal_value": optimal_value}
+    params |= {} if noise is None else {"noise": noise}
     problem = _pose(WithArguments(fun, args) if args != () else fun, x0, bounds, constraints, tolerance, params)
-    task = Task(problem, maxfev, seed, settings)
+    settings: dict[str, Any] = {"seed": seed, "replicas": replicas, "iterations": iterations, "seconds": seconds}
+    settings |= {"targets": targets or {}, "stop_at_targets": stop_at_targets, "tolerance": tolerance}
+    session = Session(problem, max_calls, noise is not None, settings)
     try:
-        task.examine("noise" in params)
-        return task.solve(method, callback)
+        return session.solve(method, solver_options or {}, callback)
     finally:
         problem.release()
-
-
-minimize.__doc__ = (
-    f"{minimize.__doc__}\n"
-    + """
-One call is one joint evaluation of ``fun`` and all constraints at one point.
-
-Parameters
-----------
-fun : callable
-    x (n,) to a number; with ``joint=True`` to (f, h), where h <= 0 is feasible.
-x0 : array_like, shape (n,), or None
-    Start; None draws it from the bounds.
-bounds : sequence of n pairs, or SciPy's ``Bounds``, optional
-constraints : constraint or sequence of constraints
-    SciPy's ``LinearConstraint``, ``NonlinearConstraint`` and dicts (``'ineq'`` means >= 0, ``'eq'`` = 0), or
-    functions h with h(x) <= 0. They become rows h <= 0, in order; of a two-sided one first the rows of ``lb``,
-    then those of ``ub``. Derivatives in them are not used.
-method : str, Solver or its class
-    A solver; ``"auto"`` chooses by dimension, noise and budget (``zoviz.solvers.choice.TABLE``) and says so in
-    ``message``.
-maxfev : int, optional
-    Budget of calls in all, never exceeded. Default 1000 (n + 1).
-seed : int, optional
-    Default 0: the same call gives the same result.
-callback : callable, optional
-    Called after each iteration: with ``intermediate_result=`` (x, fun, maxcv, nit, nfev so far) if that is the
-    name of its one parameter, else with x, as SciPy does. It stops the run by raising ``StopIteration``.
-options : mapping, optional
-    ``replicas`` (default 1), ``seconds``, ``maxiter``, ``targets``, ``stop_at_targets``,
-    ``tolerance`` (default 1e-6); ``noise`` ("deterministic", "independent") where it need not be
-    measured, ``optimal_value``, ``scaled``; ``disp``; and the solver's parameters by name, dotted for its
-    estimator's (``"estimator.batch_size"``).
-args : tuple
-    Further arguments of ``fun``.
-joint : bool
-    Whether ``fun`` returns (f, h).
-workers, timeout, on_error
-    As for ``BlackBox``: parallel evaluation, longest time of a call in seconds, and what an exception means.
-
-Returns
--------
-OptimizeResult
-    ``x``: the best feasible point queried, else the least violating; ``fun``, ``maxcv`` (largest violation) and
-    ``h`` there; ``success``: whether x is feasible; ``status``, ``message``, ``nit``, ``nfev`` = ``calls``,
-    ``failures``, ``multipliers`` (m,), ``best_feasible`` (NaN where there is none), ``seed``, ``method``, its
-    ``parameters`` as used, and ``trace``, the course of the run.
-
-Raises
-------
-ValueError
-    For arguments that make no sense.
-OracleError
-    Where ``fun`` returns no value at the start, or something useless.
-Exception
-    What ``fun`` raises, unless ``on_error="fail"``.
-
-Notes
------
-3 calls at the start are spent on counting constraints and on noise (1 under a budget below 30, or where
-``noise`` is given). Where the last iterate is better than the best feasible point but violates, up to 20 calls go
-into the boundary between them. Under noise the best point queried is partly the luckiest: x is then the better of
-it and the last iterate by the means of repeated calls, and ``fun`` and ``h`` are such means.
-
-Examples
---------
->>> from zoviz import minimize
->>> result = minimize(lambda x: x @ x, [2.0, 1.0], constraints=lambda x: 1 - x[0])
->>> result.success, round(result.fun, 2)
-(True, 1.0)
-"""
-)
 
 
 def _pose(

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import inspect
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from numbers import Integral
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.problems.user.best_point import Recorded
 from zoviz.runs.engine.result import OptimizeResult, Result
+from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
@@ -34,33 +36,100 @@ MEANS = 16
 RETREATS = 20
 """Without noise, calls between the best feasible point and the last iterate; at most a twentieth of the budget."""
 
-OF_RUN = ("tolerance", "replicas", "seconds", "stop_at_targets", "targets")
+
+class Facts(NamedTuple):
+    """What the first calls tell: whether values are noisy, and how many calls that took."""
+
+    noisy: bool
+    calls: int
 
 
-class Task:
+class Answer(NamedTuple):
+    """The point to be returned, with its values.
+
+    Attributes
+    ----------
+    x : Array, shape (n,)
+    fun : float
+    h : Array, shape (m,)
+    note : str
+        Why it is this point; may be empty.
+    calls, failures : int
+        Calls that finding it took after the run, and those of them without finite values.
+    """
+
+    x: Array
+    fun: float
+    h: Array
+    note: str
+    calls: int
+    failures: int
+
+
+class Session:
     """A recorded black box on its way to an ``OptimizeResult``.
 
     Parameters
     ----------
     problem : Recorded
-    maxfev : int, optional
+    max_calls : int, optional
         Calls in all; default 1000 (n + 1).
-    seed : int, optional
-        Default 0.
+    noise_is_known : bool
+        Whether the problem's noise was said, and need not be found out.
     settings : dict
-        Options of the run and of the solver.
+        Settings of the run, by name.
     """
 
-    def __init__(self, problem: Recorded, maxfev: int | None, seed: int | None, settings: dict[str, Any]) -> None:
-        self._problem, self._ledger, self._settings = problem, problem.ledger, settings
-        self._maxfev = defaults.calls_for(problem.n) if maxfev is None else _whole(maxfev, "maxfev", 1)
-        self._seed = 0 if seed is None else _whole(seed, "seed", 0)
-        self._replicas = _whole(settings.get("replicas", 1), "replicas", 1)
-        self._spent, self._failures = 0, 0
-        self._notes: list[str] = []
+    def __init__(
+        self, problem: Recorded, max_calls: int | None, noise_is_known: bool, settings: Mapping[str, Any]
+    ) -> None:
+        self._problem, self._best, self._settings = problem, problem.ledger, dict(settings)
+        self._max_calls = defaults.calls_for(problem.n) if max_calls is None else _whole(max_calls, "max_calls", 1)
+        self._noise_is_known = noise_is_known
+        _whole(self._settings["seed"], "seed", 0)
+        self._replicas = _whole(self._settings["replicas"], "replicas", 1)
         self._all_fixed = bool((problem.domain.lower == problem.domain.upper).all())
 
-    def examine(self, noise_is_known: bool) -> None:
+    def solve(
+        self,
+        method: str | Solver | type[Solver],
+        options: Mapping[str, Any],
+        callback: Callable[..., object] | None,
+    ) -> OptimizeResult:
+        """Examine the black box, run a solver and choose the answer; where bounds fix every variable, it is the start.
+
+        Parameters
+        ----------
+        method : str, Solver or its class
+        options : mapping
+            Parameters of the solver, by name.
+        callback : callable, optional
+        """
+        facts = self.examine()
+        if self._all_fixed:
+            solver, reason = self._solver(method, options, 1)
+            note = "The bounds leave no variable free, so that one call tells everything."
+            return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
+        if facts.noisy:
+            self._problem.noise = "independent"
+        reserve = self._reserve(facts)
+        calls = (self._max_calls - facts.calls - reserve) // self._replicas
+        if calls < 1:
+            raise ValueError(
+                f"Expected max_calls to leave a call for each of {self._replicas} replicas, got {self._max_calls}, of "
+                f"which {facts.calls + reserve} are spent otherwise: raise it."
+            )
+        solver, reason = self._solver(method, options, calls)
+        run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls}))
+        try:
+            run.run(None if callback is None else self._observer(callback, run, facts))
+        except OracleError:
+            if run.frozen < self._replicas:  # else the points queried so far are an answer
+                raise
+        answer = self.answer(run, facts, reserve)
+        return self._folded(facts, answer, type(run.solver).__name__, run, [reason, run.message])
+
+    def examine(self) -> Facts:
         """Count the constraints, and see whether values are noisy; charged.
 
         Raises
@@ -69,7 +138,7 @@ class Task:
             Where there is no value at the start.
         """
         problem = self._problem
-        value, self._spent = problem.probe(), 1
+        value = problem.probe()
         if isinstance(value, Failure):
             if problem.on_error == "raise" and not value.counted:
                 raise value.error
@@ -79,60 +148,53 @@ class Task:
                 f"Expected finite values at the start, got f = {value.f:g} and h = {value.h}: begin where the "
                 "functions are defined."
             )
-        self._ledger.enter(problem.start[None], Evaluation(value.f[None], value.h[None]))
-        if noise_is_known or self._all_fixed or self._maxfev < WORTH_REPEATING:
-            return
+        self._best.enter(problem.start[None], Evaluation(value.f[None], value.h[None]))
+        if self._noise_is_known or self._all_fixed or self._max_calls < WORTH_REPEATING:
+            return Facts(problem.noise == "independent", 1)
         again = problem.evaluate(np.repeat(problem.start[None], REPEATS, axis=0))
-        self._spent += REPEATS
-        if (again.f != value.f).any() or (again.h != value.h).any():
-            problem.noise = "independent"
+        differs = bool((again.f != value.f).any() or (again.h != value.h).any())
+        return Facts(differs or problem.noise == "independent", 1 + REPEATS)
 
-    def solve(self, method: str | Solver | type[Solver], callback: Callable[..., object] | None) -> OptimizeResult:
-        """Run a solver and choose the answer; where bounds fix every variable, the start is the answer."""
-        if self._all_fixed:
-            solver = self._solver(method, 1)
-            self._notes.append("The bounds leave no variable free, so that one call tells everything.")
-            return self._told(self._answer(), solver, None)
-        noisy = self._problem.noise == "independent"
-        kept = min(MEANS, self._maxfev // 10) if noisy else min(RETREATS, self._maxfev // 20) * (self._problem.m > 0)
-        calls = (self._maxfev - self._spent - kept) // self._replicas
-        if calls < 1:
-            raise ValueError(
-                f"Expected maxfev to leave a call for each of {self._replicas} replicas, got {self._maxfev}, of which "
-                f"{self._spent + kept} are spent otherwise: raise it."
-            )
-        solver = self._solver(method, calls)
-        settings = {name: self._settings[name] for name in OF_RUN if name in self._settings}
-        limits = {"calls": calls, "iterations": self._settings.get("maxiter"), "seed": self._seed}
-        run = Run(problem=self._problem, solver=solver, **({"replicas": 1} | settings | limits))
-        try:
-            run.run(None if callback is None else self._observer(callback, run))
-        except OracleError:
-            if run.frozen < self._replicas:  # else the points queried so far are an answer
-                raise
-        self._notes.append(run.message)
+    def answer(self, run: Run, facts: Facts, reserve: int) -> Answer:
+        """Choose the point to be returned after a run, with at most ``reserve`` further calls."""
         result = run.result
-        if noisy and kept >= 4:
-            return self._told(self._mean_answer(result.x[_leader(result)], kept), run.solver, run)
-        if run.status is RunStatus.FINISHED and not noisy and "seconds" not in settings:
-            self._retreat(result, kept)
-        return self._told(self._answer(), run.solver, run)
+        if facts.noisy and reserve >= 4:
+            return self._mean_answer(result.x[_leader(result)], reserve)
+        calls, failures = 0, 0
+        if run.status is RunStatus.FINISHED and not facts.noisy and run.seconds is None:
+            calls, failures = self._retreat(result, reserve)
+        return self._best_answer(calls, failures)
 
-    def _solver(self, method: str | Solver | type[Solver], calls: int) -> Solver:
-        """A twin of the solver that was named or is chosen, with its options set."""
+    def _best_answer(self, calls: int, failures: int) -> Answer:
+        """Return the best point queried."""
+        best, note = self._best, ""
+        if not best.feasible:
+            note = (
+                f"No feasible point was found among {best.points} queried: x is the least violating, by "
+                f"{best.violation:.3g}."
+            )
+        return Answer(best.x, best.f, best.h, note, calls, failures)
+
+    def _reserve(self, facts: Facts) -> int:
+        """Calls that are left for choosing the answer."""
+        if facts.noisy:
+            return min(MEANS, self._max_calls // 10)
+        return min(RETREATS, self._max_calls // 20) if self._problem.m else 0
+
+    def _solver(
+        self, method: str | Solver | type[Solver], options: Mapping[str, Any], calls: int
+    ) -> tuple[Solver, str]:
+        """Return a twin of the solver that was named or is chosen, with its options set, and why it was chosen."""
         if isinstance(method, str) and method.casefold() == "auto":
             solver, reason = choose(self._problem, calls)
-            self._notes.append(reason)
         else:
-            solver = named(method).clone()
-        known = {*OF_RUN, "maxiter", "disp"}
-        for name, value in self._settings.items():
-            if name not in known:
-                _set(solver, name, value, known)
-        return solver
+            solver, reason = named(method).clone(), ""
+        for name, value in options.items():
+            _set(solver, name, value)
+        return solver, reason
 
-    def _observer(self, callback: Callable[..., object], run: Run) -> Callable[[], None]:
-        """The callback in SciPy's manner, to be called after each iteration."""
+    def _observer(self, callback: Callable[..., object], run: Run, facts: Facts) -> Callable[[], None]:
+        """Return the callback in SciPy's manner, to be called after each iteration."""
         if not callable(callback):
             raise ValueError(f"Expected a function as callback, got {callback!r:.80}.")
         try:
@@ -141,12 +203,12 @@ class Task:
             wants_result = False
 
         def observe() -> None:
-            best, progress = self._ledger, run.progress
-            calls = self._spent + progress.calls * self._replicas
+            best, progress = self._best, run.progress
+            calls = facts.calls + progress.calls * self._replicas
             so_far = {"x": best.x.copy(), "fun": best.f, "maxcv": best.violation, "h": best.h.copy()}
             try:
                 if wants_result:
-                    callback(intermediate_result=OptimizeResult(**so_far, nit=progress.iteration, nfev=calls))
+                    callback(intermediate_result=OptimizeResult(**so_far, nit=progress.iteration, calls=calls))
                 else:
                     callback(so_far["x"])
             except StopIteration:
@@ -154,106 +216,87 @@ class Task:
 
         return observe
 
-    def _retreat(self, result: Result, calls: int) -> None:
+    def _retreat(self, result: Result, calls: int) -> tuple[int, int]:
         """Bisect for the boundary between the best feasible point and a last iterate that is better but violates.
 
         Methods with multipliers approach a constraint from outside as often as from inside: the best feasible point
         is then an early one, while the last iterate violates by a hair.
+
+        Returns
+        -------
+        int, int
+            Calls that were made, and those of them without finite values.
         """
-        best, tolerance = self._ledger, self._ledger.tolerance
+        best, tolerance = self._best, self._best.tolerance
         violation = np.where(np.isfinite(result.maxcv), result.maxcv, np.inf)
         r = int(violation.argmin())
         if not (best.feasible and result.fun[r] < best.f and tolerance < violation[r] < np.inf):
-            return
-        inside, outside = best.x, self._problem.domain.project(result.x[r])
+            return 0, 0
+        inside, outside, failures = best.x, self._problem.domain.project(result.x[r]), 0
         for _ in range(calls):
             middle = 0.5 * (inside + outside)
             value = self._problem.evaluate(middle[None])
-            self._spent += 1
             finite = bool(np.isfinite(value.f).all() and np.isfinite(value.h).all())
-            self._failures += not finite
+            failures += not finite
             if finite and (value.h <= tolerance).all():
                 inside = middle
             else:
                 outside = middle
+        return calls, failures
 
-    def _answer(self) -> dict[str, Any]:
-        """The best point queried."""
-        best = self._ledger
-        if not best.feasible:
-            self._notes.append(
-                f"No feasible point was found among {best.points} queried: x is the least violating, by "
-                f"{best.violation:.3g}."
-            )
-        return {"x": best.x, "fun": best.f, "success": best.feasible, "maxcv": best.violation, "h": best.h}
-
-    def _mean_answer(self, last: Array, calls: int) -> dict[str, Any]:
-        """The better of the best point queried and the last iterate, by means of repeated calls."""
-        last = self._problem.domain.project(np.where(np.isfinite(last), last, self._ledger.x))
-        points, repeats = np.stack([self._ledger.x, last]), calls // 2
+    def _mean_answer(self, last: Array, calls: int) -> Answer:
+        """Return the better of the best point queried and the last iterate, by means of repeated calls."""
+        last = self._problem.domain.project(np.where(np.isfinite(last), last, self._best.x))
+        points, repeats = np.stack([self._best.x, last]), calls // 2
         value = self._problem.evaluate(np.repeat(points[:, None], repeats, axis=1))
-        self._spent += 2 * repeats
         good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
-        self._failures += int((~good).sum())
+        failures = int((~good).sum())
         if not good.any():
-            return self._answer()
+            return self._best_answer(2 * repeats, failures)
         (f, _), (h, error) = _mean(value.f[..., None], good), _mean(value.h, good)
         f = f[:, 0]
-        feasible = np.all(h <= self._ledger.tolerance + 2.0 * error, axis=-1)
+        feasible = np.all(h <= self._best.tolerance + 2.0 * error, axis=-1)
         violation = h.max(axis=-1, initial=0.0)
         rank = np.where(feasible, 0.0, violation)
         i = int(np.lexsort((f, rank))[0])  # NaN sorts last
         which = ("the best point queried", "the last iterate")[i]
-        self._notes.append(f"Values are noisy: x is {which}, fun and h are means of {good[i].sum()} calls there.")
+        note = f"Values are noisy: x is {which}, fun and h are means of {good[i].sum()} calls there."
         if not feasible[i]:
-            self._notes.append(f"No feasible point was found: in the mean x violates by {violation[i]:.3g}.")
-        return {"x": points[i], "fun": f[i], "success": bool(feasible[i]), "maxcv": violation[i], "h": h[i]}
+            note += f" No feasible point was found: in the mean x violates by {violation[i]:.3g}."
+        elif violation[i] > self._best.tolerance:
+            note += f" In the mean x violates by {violation[i]:.3g}, within twice the standard error of that mean."
+        return Answer(points[i], float(f[i]), h[i], note, 2 * repeats, failures)
 
-    def _told(self, answer: dict[str, Any], solver: Solver, run: Run | None) -> OptimizeResult:
-        """The answer with all that is to be said about it and about the run, where there was one."""
-        course = self._without_run() if run is None else self._of_run(run)
-        if self._failures:
-            self._notes.append(
-                f"The black box returned {self._failures} non-finite values. {self._ledger.mishap}".rstrip()
-            )
-        x = answer["x"]
-        out = OptimizeResult(
-            message=" ".join(self._notes),
-            **answer,
-            **course,
-            nfev=self._spent,
-            calls=self._spent,
-            failures=self._failures,
-            best_feasible=x.copy() if answer["success"] else np.full_like(x, np.nan),
-            seed=self._seed,
-            method=type(solver).__name__,
+    def _folded(self, facts: Facts, answer: Answer, method: str, run: Run | None, notes: list[str]) -> OptimizeResult:
+        """Return the answer with all that is to be said about it, and about the run, where there was one."""
+        result = None if run is None else run.result
+        notes = [*notes, answer.note]
+        failures = answer.failures + (0 if result is None else int(result.failures.sum()))
+        if failures:
+            notes.append(f"The black box returned {failures} non-finite values. {self._best.mishap}".rstrip())
+        positive = np.maximum(answer.h, 0.0)
+        maxcv = float(positive.max(initial=0.0))
+        success = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun) and maxcv <= self._best.tolerance)
+        return OptimizeResult(
+            message=" ".join(filter(None, notes)),
+            x=answer.x,
+            fun=answer.fun,
+            success=success,
+            violation=math.hypot(*positive),
+            maxcv=maxcv,
+            h=answer.h,
+            status=RunStatus.FINISHED if run is None else run.status,
+            nit=0 if result is None else result.nit,
+            calls=facts.calls + answer.calls + (0 if result is None else int(result.calls.sum())),
+            failures=failures,
+            multipliers=np.full(self._problem.m, np.nan) if result is None else result.multipliers[_leader(result)],
+            best_x=answer.x.copy() if success else np.full_like(answer.x, np.nan),
+            best_fun=answer.fun if success else np.nan,
+            seed=self._settings["seed"],
+            method=method,
+            parameters={} if run is None else dict(run.parameters),
+            trace=Trace() if result is None else result.trace,
         )
-        if self._settings.get("disp"):
-            print(out.message)
-        return out
-
-    def _of_run(self, run: Run) -> dict[str, Any]:
-        """What a run tells of itself; its calls and failures are added to those made otherwise."""
-        result = run.result
-        self._spent += int(result.calls.sum())
-        self._failures += int(result.failures.sum())
-        return {
-            "status": run.status,
-            "nit": result.nit,
-            "multipliers": result.multipliers[_leader(result)],
-            "parameters": {name: run.solver.get(name) for name in run.solver.live} | dict(run.resolved),
-            "trace": result.trace,
-        }
-
-    def _without_run(self) -> dict[str, Any]:
-        """The same where nothing had to be run."""
-        return {
-            "status": RunStatus.FINISHED,
-            "nit": 0,
-            "multipliers": np.full(self._problem.m, np.nan),
-            "parameters": {},
-            "trace": Trace(),
-        }
 
 
 def _mean(values: Array, good: np.ndarray) -> tuple[Array, Array]:
@@ -280,14 +323,15 @@ def _whole(value: Any, name: str, least: int) -> int:
     return int(value)
 
 
-def _set(solver: Solver, name: str, value: Any, known: set[str]) -> None:
+def _set(solver: Solver, name: str, value: Any) -> None:
     """Set a parameter of the solver, dotted names allowed; others get a sentence."""
     try:
         solver.owner(name)
     except (AttributeError, ValueError):
         own = [key for key in solver.param if key != "name"]
         own += [f"estimator.{key}" for key in getattr(solver.estimator, "param", ()) if key != "name"]
-        near = difflib.get_close_matches(name, [*own, *sorted(known)], n=3, cutoff=0.5)
+        near = difflib.get_close_matches(str(name), own, n=3, cutoff=0.5)
         hint = f"did you mean {' or '.join(near)}?" if near else f"{type(solver).__name__} has {', '.join(own)}."
-        raise ValueError(f"Expected an option of the run or of {type(solver).__name__}, got {name!r}: {hint}") from None
+        kind = type(solver).__name__
+        raise ValueError(f"Expected a parameter of {kind} in solver_options, got {name!r}: {hint}") from None
     solver.set(name, value)

@@ -124,7 +124,7 @@ def score(name: str, extras: bool, reference: Known) -> Score:
         return float(value.f), value.h
 
     started = time.perf_counter()
-    result = minimize(fun, x0, bounds, joint=True, method=method)
+    result = minimize(fun, x0, bounds=bounds, joint=True, method=method)
     seconds = time.perf_counter() - started
     violation = scaled_violation(problem, result.x, x0)
     return Score(
