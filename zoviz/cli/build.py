@@ -1,4 +1,4 @@
-"""From the words of a command line to a problem, a solver and a run."""
+"""Builds a problem, a solver and a run's settings from the words of a command line."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from zoviz.solvers.choice import choose, named
 
 
 def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:
-    """Problem and solver as the words say, with the given parameters set; a solver that is chosen is told of."""
+    """Build problem and solver from the words, with the given parameters set; say which solver was chosen."""
     plain, assignments = split(args.words)
     if args.exe:
         plain = ["", *plain]
@@ -64,7 +64,7 @@ def _employing(problem: Problem, workers: Any) -> Problem:
 
 
 def find_problem(name: str) -> Problem:
-    """A problem by its class's name, or the object that ``module:object`` names.
+    """Return a problem by its class's name, or the object that ``module:object`` names.
 
     Raises
     ------
@@ -98,7 +98,7 @@ def look_here() -> None:
 
 
 def executable(args: argparse.Namespace, workers: Any) -> Executable:
-    """The user's program."""
+    """Build the problem of a user's program."""
     if not args.bounds and not args.x0:
         raise UsageError("Expected --bounds or --x0 with --exe, got neither: say how many variables there are.")
     return Executable(
@@ -140,7 +140,7 @@ def _bounds(text: str | None) -> list[tuple[float, float]] | None:
 
 
 def dask(address: str) -> Any:
-    """The executor of a Dask cluster."""
+    """Return the executor of a Dask cluster."""
     try:
         from distributed import Client
     except ImportError:
@@ -169,7 +169,7 @@ def _checkpoint(text: str) -> float | str:
 
 
 def targets(pairs: Sequence[str]) -> dict[str, list[float]]:
-    """First hits to record, from ``gap=1e-2``."""
+    """Parse the targets, such as ``gap=1e-2``."""
     plain, assignments = split(pairs)
     thresholds: dict[str, list[float]] = {}
     try:
@@ -193,5 +193,5 @@ def trusted(args: argparse.Namespace) -> tuple[str, ...]:
 
 
 def open_store(args: argparse.Namespace, create: bool = False, own: bool = True) -> Store:
-    """The store that the command line names, made where there is none if asked to; closed when the command ends."""
+    """Open the store that the command line names, created if need be and allowed; closed when the command ends."""
     return args.closing.enter_context(Store(args.store, trusted=trusted(args), own=own, create=create))

@@ -1,4 +1,4 @@
-"""Lists of what the registry finds, with one line each, or one of them in full."""
+"""The commands that list what the registry finds, a line each, or one class in full."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Catalogue(Command):
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """List."""
+        """Print the list, or one class."""
         if args.which:
             return self._tell(named(self._package, self._base, args.which, self._kind), args.json)
         classes = discover(self._package, self._base).values()

@@ -1,4 +1,4 @@
-"""What a command is, and what it can say."""
+"""The base class of commands, and how they print."""
 
 from __future__ import annotations
 
@@ -36,15 +36,15 @@ class Command(ABC):
 
     @abstractmethod
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare options."""
+        """Declare the command's options."""
 
     @abstractmethod
     def run(self, args: argparse.Namespace) -> int:
-        """Do it; an exit code."""
+        """Run the command and return its exit code."""
 
 
 def say(sentence: str) -> None:
-    """To the person, on the standard error stream: what is printed on the other is for use."""
+    """Print a sentence for the person to standard error: standard output holds results only."""
     print(sentence, file=sys.stderr, flush=True)
 
 
@@ -89,5 +89,5 @@ def table(header: Sequence[str], rows: Sequence[Sequence[str]], right: str = "")
 
 
 def number(value: float | None, digits: int = 6) -> str:
-    """A number to be read, "-" where there is none."""
+    """Format a number for people, "-" where there is none."""
     return "-" if value is None or not math.isfinite(value) else f"{value:.{digits}g}"

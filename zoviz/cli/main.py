@@ -56,13 +56,13 @@ def with_negative_values(argv: Sequence[str]) -> list[str]:
 
 
 def commands() -> list[Command]:
-    """Every command, in the order of the help."""
+    """Return every command, in the order of the help."""
     instances = [importlib.import_module(name).COMMAND for name in modules("zoviz.cli.commands")]
     return sorted(instances, key=lambda command: (command.order, command.name))
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """Return the parser of the whole command line."""
     plain = argparse.RawDescriptionHelpFormatter
     whole = argparse.ArgumentParser(prog="zoviz", description=_ABOUT, epilog=_CODES, formatter_class=plain)
     whole.add_argument("--version", action="version", version=f"zoviz {_version()}")

@@ -8,7 +8,7 @@ from zoviz.core import defaults
 
 
 def store_option(parser: argparse.ArgumentParser) -> None:
-    """``--store``."""
+    """Declare ``--store``, the store's URL."""
     default = defaults.store_url()  # not shown: it may hold a password
     parser.add_argument(
         "--store",
@@ -19,7 +19,7 @@ def store_option(parser: argparse.ArgumentParser) -> None:
 
 
 def trust_option(parser: argparse.ArgumentParser) -> None:
-    """``--trust``."""
+    """Declare ``--trust``, what a stored run may be rebuilt from."""
     parser.add_argument(
         "--trust",
         action="append",
@@ -30,12 +30,12 @@ def trust_option(parser: argparse.ArgumentParser) -> None:
 
 
 def json_option(parser: argparse.ArgumentParser) -> None:
-    """``--json``."""
+    """Declare ``--json``, results as JSON."""
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def run_options(parser: argparse.ArgumentParser) -> None:
-    """Options that make a run, shared by the commands that make some."""
+    """Declare the options that make a run, for the commands that make one."""
     parser.add_argument("words", nargs="*", metavar="PROBLEM SOLVER NAME=VALUE", help="see the examples")
     budget = parser.add_argument_group("budgets (the first that is spent ends the run; default: 1000 (n + 1) calls)")
     budget.add_argument("--calls", type=int, metavar="N", help="oracle calls of each replica")

@@ -1,4 +1,4 @@
-"""Reads ``name=value`` as a parameter of a problem or a solver."""
+"""Parses ``name=value`` as a parameter of a problem or a solver."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _TRUE, _FALSE = ("true", "yes", "on", "1"), ("false", "no", "off", "0")
 
 
 def split(words: Iterable[str]) -> tuple[list[str], list[tuple[str, str]]]:
-    """Plain words, and pairs from ``name=value``."""
+    """Separate plain words from pairs ``name=value``."""
     plain, pairs = [], []
     for word in words:
         name, sign, value = word.partition("=")
@@ -52,7 +52,7 @@ def assign(problem: Problem, solver: Solver, name: str, text: str) -> None:
 
 
 def read(parameter: param.Parameter, text: str, name: str) -> Any:
-    """The value that the text stands for, in the parameter's type.
+    """Return the value that a text stands for, in the parameter's type.
 
     Raises
     ------

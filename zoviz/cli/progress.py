@@ -1,4 +1,4 @@
-"""A run on a terminal: a progress bar, and what Ctrl-C does."""
+"""Follows a run on a terminal: a progress bar, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Watch:
 
     @property
     def interrupted(self) -> bool:
-        """Whether the person ended it."""
+        """Whether the person ended the run."""
         return self._hits > 0
 
     def _interrupt(self, *_: int | FrameType | None) -> None:
@@ -94,7 +94,7 @@ def _mean(column: np.ndarray) -> float | None:
 
 
 def report(run: Run, as_json: bool, interrupted: bool, kept: str | None) -> int:
-    """Print the outcome; the exit code."""
+    """Print the outcome and return the exit code."""
     if run.state is None:
         if as_json:
             show({"id": run.id, "status": run.status, "message": run.message})

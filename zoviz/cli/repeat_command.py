@@ -1,4 +1,4 @@
-"""Commands that begin with a stored run: resume, replay, fork."""
+"""The commands that begin with a stored run: resume, replay, fork."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoviz.solvers.parameter_lookup import owner
 
 
 class Again(Command):
-    """One of the three.
+    """A command that resumes, replays or forks a stored run.
 
     Parameters
     ----------

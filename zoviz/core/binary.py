@@ -1,4 +1,4 @@
-"""Nested values as bytes: arrays and JSON, no pickle, nothing imported when they are read."""
+"""A binary format for nested values: arrays and JSON, without pickle, nothing imported on reading."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _KINDS = "biuf"
 
 
 def pack(value: Any) -> bytes:
-    """Bytes of dicts, lists, tuples, NamedTuples, numbers, text, None and arrays of numbers, nested in any way.
+    """Return the bytes of nested dicts, lists, tuples, NamedTuples, numbers, text, None and arrays.
 
     Layout: a line with the version, a BLAKE2 digest of 16 bytes, and an npz with the tree as JSON and one array for
     each type of number. An array that occurs twice is stored once, and is one array again when it is read. A NamedTuple
@@ -44,7 +44,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes, classes: Mapping[str, type[Any]] | None = None) -> Any:
-    """What ``pack`` was given.
+    """Return the value that ``pack`` was given.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Objects made from parameters, whose constructors tell what they take: names, types and defaults."""
+"""The base of objects made from parameters, whose constructors name them with types and defaults."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class _SignatureOfParameters(ParameterizedMetaclass):
 
 
 class Configurable(param.Parameterized, metaclass=_SignatureOfParameters):
-    """An object made from parameters; ``inspect.signature`` of its class names each with its type and default."""
+    """The base of objects made from parameters; ``inspect.signature`` names each with its type and default."""
 
     __abstract = True
 

@@ -1,4 +1,4 @@
-"""Packages that only some problems need."""
+"""Imports packages that only some problems need, with a sentence where one is missing."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoviz.core.errors import MissingExtra
 
 
 def require(module: str, extra: str) -> ModuleType:
-    """The module, imported only now: who never needs it need not have it.
+    """Import and return a module that is only needed here.
 
     Parameters
     ----------
@@ -34,7 +34,7 @@ def require(module: str, extra: str) -> ModuleType:
 
 
 def folder(package: str, extra: str) -> Path:
-    """Where a package lies, without importing it; see ``require``."""
+    """Return the folder of a package without importing it; see ``require``."""
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
         raise _missing(package, extra)

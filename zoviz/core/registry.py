@@ -1,4 +1,4 @@
-"""Finds every concrete problem, estimator, solver and view by importing its package: no hand-kept lists.
+"""Finds every concrete problem, estimator, solver and view by importing its package: there are no hand-kept lists.
 
 A class takes part as soon as its module lies in the package; a class that only serves others to inherit from says so
 with Param's private ``__abstract = True``.
@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 def modules(package: str) -> list[str]:
-    """Names of the package's public modules, its sub-packages' included.
+    """Return the names of a package's public modules, its sub-packages' included.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def modules(package: str) -> list[str]:
 
 
 def discover(package: str, base: type[T]) -> dict[str, type[T]]:
-    """Every concrete subclass of ``base``, by class name, after importing the package's modules.
+    """Return every concrete subclass of ``base``, by class name, after importing the package's modules.
 
     Classes that a user defined elsewhere (a notebook, a script) are found too.
 
@@ -59,12 +59,12 @@ def every(package: str, base: type[T]) -> list[type[T]]:
 
 
 def key(name: object) -> str:
-    """A name without what people forget: case, blanks, hyphens."""
+    """Return a name without case, blanks and hyphens."""
     return "".join(letter for letter in str(name).casefold() if letter.isalnum())
 
 
 def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
-    """The concrete subclass of ``base`` with this name, of the class or for people.
+    """Return the concrete subclass of ``base`` with this name, of the class or for people.
 
     Parameters
     ----------
@@ -91,7 +91,7 @@ def named(package: str, base: type[T], name: str, kind: str) -> type[T]:
 
 
 def required(cls: type) -> list[str]:
-    """Names of the arguments that the class cannot be made without: a list that makes its own instances leaves it out.
+    """Return the names of the arguments without which the class cannot be made.
 
     Parameters
     ----------

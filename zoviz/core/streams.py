@@ -64,7 +64,7 @@ class _Filler:
 
 
 class Mark(NamedTuple):
-    """How far one sequence has been read: a few numbers per replica, from which what was drawn ahead is drawn again.
+    """The position in one random sequence: a few numbers per replica, from which reading goes on.
 
     Attributes
     ----------
@@ -116,7 +116,7 @@ class _Stream:
             fill(row)
 
     def mark(self) -> Mark:
-        """The place that reading has come to; cheap between two refills, which alone advance the generators."""
+        """The position that reading has come to; cheap between two refills, which alone advance the generators."""
         if self._states is None:
             states = self._now() if self._before is None else self._before
             self._states = np.array([_packed(state) for state in states], dtype=np.uint64)
@@ -134,7 +134,7 @@ class _Stream:
 
 
 def _packed(state: Mapping[str, Any]) -> list[int]:
-    """A PCG64 generator's state as six numbers of 64 bits."""
+    """Return a PCG64 generator's state as six numbers of 64 bits."""
     own, low = state["state"], (1 << 64) - 1
     halves = [own["state"] >> 64, own["state"] & low, own["inc"] >> 64, own["inc"] & low]
     return [*halves, state["has_uint32"], state["uinteger"]]
@@ -166,7 +166,7 @@ class Streams:
         self._streams: dict[tuple[str, str, float], _Stream] = {}
 
     def generator(self, purpose: str, replica: int = 0) -> np.random.Generator:
-        """A fresh generator for (seed, purpose, replica)."""
+        """Return a fresh generator for (seed, purpose, replica)."""
         key = (zlib.crc32(purpose.encode()), replica)
         return np.random.default_rng(np.random.SeedSequence(self.seed, spawn_key=key))
 
@@ -207,11 +207,11 @@ class Streams:
         return draw_subset(self, purpose, n, size, repeats)
 
     def snapshot(self) -> dict[tuple[str, str, float], Mark]:
-        """The place that every sequence has been read to."""
+        """Return the positions of all sequences."""
         return {key: stream.mark() for key, stream in self._streams.items()}
 
     def restore(self, snapshot: dict[tuple[str, str, float], Mark]) -> None:
-        """Go back to a snapshot: what was read since is read again, number for number.
+        """Go back to a snapshot, so that what was read since is read again, number for number.
 
         The snapshot may be that of other streams with the same seed and as many replicas, e.g. of another process.
 

@@ -38,7 +38,7 @@ class Evaluation(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """A gradient estimate and what is known about its quality.
+    """A gradient estimate with its measured variance and the value at the point itself.
 
     Attributes
     ----------
@@ -56,7 +56,7 @@ class Estimate(NamedTuple):
 
 
 class Iterate(NamedTuple):
-    """What a solver's state stands for, said by the solver to those who measure it; None is what a method has not.
+    """A solver's iterate by its roles (point, multipliers, slack ...); None where a method has no such thing.
 
     Attributes
     ----------
@@ -312,7 +312,7 @@ class Printed(NamedTuple):
 
 
 def checked(value: Any, x: Array, m: int) -> Evaluation:
-    """What a black box returned at points x (..., n), if its shapes are right.
+    """Return a black box's answer at points x (..., n) as an ``Evaluation``, after a check of its shapes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Units in which a solver sees a problem, where they are not the user's own."""
+"""Affine maps between the user's units and those in which a solver sees a problem."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ENDLESS = 1e19
 
 
 class Similar(Set):
-    """A set seen in other units: {u : offset + width u in X}, with the same width for all coordinates.
+    """A set seen in other units: {u : offset + width u in X}, with one width for all coordinates.
 
     Parameters
     ----------
@@ -64,7 +64,7 @@ class Units:
     h: Array
 
     def point(self, u: Array) -> Array:
-        """Solver's points in the user's units, shape (..., n); round-off never takes one out of a box."""
+        """Map a solver's points to the user's units, shape (..., n); round-off never takes one out of a box."""
         x = self.offset + self.width * u
         if isinstance(self.domain, Box) and isinstance(self.outer, Box):
             inside = (u >= self.domain.lower) & (u <= self.domain.upper)
@@ -72,7 +72,7 @@ class Units:
         return x
 
     def inverse(self, x: Array) -> Array:
-        """User's points in the solver's units, shape (..., n); round-off never takes one out of a box."""
+        """Map a user's points to the solver's units, shape (..., n); round-off never takes one out of a box."""
         u = (x - self.offset) / self.width
         if isinstance(self.domain, Box) and isinstance(self.outer, Box):
             inside = (x >= self.outer.lower) & (x <= self.outer.upper)
@@ -80,28 +80,28 @@ class Units:
         return u
 
     def value(self, value: Evaluation) -> Evaluation:
-        """User's values in the solver's units."""
+        """Map a user's values to the solver's units."""
         return Evaluation((value.f - self.level) / self.f, value.h / self.h)
 
     def user_value(self, value: Evaluation) -> Evaluation:
-        """Solver's values in the user's units."""
+        """Map a solver's values to the user's units."""
         return Evaluation(self.level + self.f * value.f, self.h * value.h)
 
     def dual(self, y: Array) -> Array:
-        """Solver's multipliers in the user's units, shape (..., m)."""
+        """Map a solver's multipliers to the user's units, shape (..., m)."""
         return y * (self.f / self.h)
 
     def gradients(self, gradients: tuple[Array, Array]) -> tuple[Array, Array]:
-        """User's gradients, (..., n) and (..., m, n), in the solver's units."""
+        """Map a user's gradients, (..., n) and (..., m, n), to the solver's units."""
         of_f, of_h = gradients
         return of_f * (self.width / self.f), of_h * (self.width / self.h[:, None])
 
     def with_values(self, level: float, f: float, h: Array) -> Units:
-        """The same coordinates with other magnitudes of the values."""
+        """Return the same coordinates with other magnitudes of the values."""
         return Units(self.outer, self.domain, self.offset, self.width, float(level), float(f), h)
 
     def with_width(self, width: Array) -> Units:
-        """The same with other widths of the coordinates, shape (n,); all equal, where X is no box."""
+        """Return the same units with other widths of the coordinates, shape (n,); all equal where X is no box."""
         outer = self.outer
         if not isinstance(outer, Box):
             return replace(self, domain=Similar(outer, width[0]), width=width)
@@ -110,7 +110,7 @@ class Units:
 
 
 def coordinates(domain: Set, starts: Array, m: int) -> Units:
-    """Coordinates in which X is of about unit width; values as they are.
+    """Return units in which X is of about unit width and values are as they are.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def coordinates(domain: Set, starts: Array, m: int) -> Units:
 
 
 def as_box(domain: Set) -> Box | None:
-    """The domain as one box, where it is a box or a product of boxes."""
+    """Return the domain as one box, where it is a box or a product of boxes."""
     if isinstance(domain, Product):
         factors = [as_box(factor) for factor in domain.factors]
         boxes = [box for box in factors if box is not None]

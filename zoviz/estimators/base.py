@@ -110,7 +110,7 @@ class DirectionalEstimator(GradientEstimator):
         raise NotImplementedError
 
     def weights(self, slopes: Array, squares: Array, n: int) -> Array:
-        """Factor w of u in the sample g_i = w u, from the slopes along u and ||u||^2, both (R, k)."""
+        """Return factors w (R, k) of the samples g_i = w u_i, from the slopes along u_i and ||u_i||^2, both (R, k)."""
         raise NotImplementedError
 
     def calls(self, n: int) -> int:

@@ -8,7 +8,7 @@ from zoviz.core.types import Array, Evaluation
 
 
 class Lagrangian:
-    """phi(f, h) = f + <y, h> at fixed y (R, m), for values of shapes (R, ...) and (R, ..., m)."""
+    """The Lagrangian f + <y, h> at fixed y (R, m), for values of shapes (R, ...) and (R, ..., m)."""
 
     def __init__(self, y: Array) -> None:
         self._y = y

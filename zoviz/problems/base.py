@@ -1,4 +1,4 @@
-"""What every problem offers: values, exact measures off the books, and the noise that hides them."""
+"""The base class of problems: values, exact measures off the books, and additive noise."""
 
 from __future__ import annotations
 

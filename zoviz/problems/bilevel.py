@@ -16,7 +16,7 @@ from zoviz.problems.base import Problem
 
 
 class LocalRegret:
-    r"""Sums over the rounds, each at the decision (x_t, y_t) played before its functions were revealed.
+    r"""Sums of the bilevel local regret, each round at the decision played before its functions were revealed.
 
     .. math:: \text{BL-Reg}_T = \sum_{t \le T} \Big\| \frac{x_t - \Pi_X(x_t - \alpha\nabla F_t(x_t))}{\alpha} \Big\|^2,
               \qquad F_t(x) = f_t(x, y_t^*(x))
@@ -56,11 +56,11 @@ class LocalRegret:
 
     @property
     def memory(self) -> dict[str, Any]:
-        """Rounds, sum, the last slope and errors."""
+        """The rounds so far, the sum, the last slope and errors."""
         return {"rounds": self._rounds, "regret": self._regret, "slope": self._slope, "errors": dict(self._errors)}
 
     def recall(self, memory: dict[str, Any]) -> None:
-        """Go on from these."""
+        """Go on from the sums of ``memory``."""
         self._rounds, self._regret, self._slope = memory["rounds"], memory["regret"], memory["slope"]
         self._errors = dict(memory["errors"])
 

@@ -1,4 +1,4 @@
-"""Parameters of a problem and a solver under one roof, by name."""
+"""Looks up a (dotted) parameter in a problem or its solver."""
 
 from __future__ import annotations
 

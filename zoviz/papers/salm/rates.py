@@ -37,7 +37,7 @@ class Slope(NamedTuple):
 
     @property
     def interval(self) -> tuple[float, float]:
-        """95%."""
+        """The slope's 95 % confidence interval."""
         return self.value - 1.96 * self.error, self.value + 1.96 * self.error
 
 

@@ -63,7 +63,7 @@ Found = dict[str, Outcome]
 
 
 def solver(method: str, rates: Rates) -> Solver:
-    """The method with these rates: of y, and of x where it moves."""
+    """Return the method with these rates: of y, and of x where it moves."""
     classes = discover("zoviz.solvers", Solver)
     if method in SINGLE:
         name, settings = SINGLE[method]

@@ -70,7 +70,7 @@ def main() -> None:
 
 
 def report(n: int, instance: str, counts: np.ndarray, note: str) -> None:
-    """One line; replicas without a hit are counted, never left out in silence."""
+    """Print one line of the table; replicas without a hit are counted, never left out in silence."""
     missing = int(np.isnan(counts).sum())
     if missing:
         note += f"  {missing} of {counts.size} replicas did not get there"

@@ -166,7 +166,7 @@ class BlackBoxAttack(OnlineBilevel):
         return Sample(**{level: (count * unit).astype(np.intp) for level, unit in units.items()})
 
     def exact(self, xi: Sample) -> None:
-        """All images of the stream."""
+        """Return a sample with all images of the stream."""
         return None
 
     def outer(self, x: Array, y: Array, xi: Sample | None = None) -> Array:
@@ -179,7 +179,7 @@ class BlackBoxAttack(OnlineBilevel):
         return self._loss(y, None if xi is None else xi.inner) + 0.5 * self.penalty * cost
 
     def classes(self, y: Array, pool: Pool) -> np.ndarray:
-        """What the network takes perturbed images for, (R, N) from y (R, d)."""
+        """Return the network's classes of perturbed images, (R, N) from y (R, d)."""
         network = self.data.network
         return network.read(pool.hidden + (y @ network.first)[:, None]).argmax(axis=-1)
 

@@ -180,7 +180,7 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
         return differences.reshape(*x.shape[:-1], self.rows)
 
     def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """At every node, the sum over its edges of their y, with the sign of its end."""
+        """Return A^T y: at every node the sum over its edges of their y, with the sign of its end."""
         pairs = y.reshape(*y.shape[:-1], -1, self.features)
         product = self.data.graph.adjoint(pairs, None if xi is None else xi.edges[..., copy, :])
         return product.reshape(*y.shape[:-1], self.domain.n)

@@ -135,7 +135,7 @@ class NetworkSlicing(Built, LinearlyConstrained):
         return self.domain.project(self.start_radius * streams.uniform("x0", self.domain.n))
 
     def parts(self, x: Array) -> Plan:
-        """A point (..., n) by its parts."""
+        """Split a point (..., n) into its parts."""
         return self.data.system.parts(x)
 
     def draw(

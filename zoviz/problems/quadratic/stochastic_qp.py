@@ -191,7 +191,7 @@ class StochasticQP(Built, LinearlyConstrained):
         return exact + size * np.matmul(y[..., None, :], noise[..., :-1])[..., 0, :]
 
     def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
-        """Q x + q + (sigma / sqrt(n)) xi + kappa zeta x."""
+        """Return Q x + q + (sigma / sqrt(n)) xi + kappa zeta x, (R, n)."""
         slope = _product(self.data.spectrum, self.data.mirror, x)
         slope += self.data.vector
         if xi is not None:

@@ -38,7 +38,7 @@ class Ledger:
         return self.violation <= self.tolerance
 
     def enter(self, x: Array, value: Evaluation) -> None:
-        """Take note of points (k, n) of X and their values; those that are not finite are passed over."""
+        """Enter points (k, n) of X and their values; those that are not finite are passed over."""
         self.points += len(x)
         violation = value.h.max(axis=-1, initial=0.0)
         good = np.isfinite(value.f) & np.isfinite(violation)

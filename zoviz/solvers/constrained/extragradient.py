@@ -184,7 +184,7 @@ class ExtraGradient(Solver):
         return ExtraGradientState(x, y, oracle(x), average, k + 1, recent, noisy), info
 
     def output(self, state: ExtraGradientState) -> Array:
-        """The last iterate or an average, as ``report`` says."""
+        """Return the last iterate or an average, as ``report`` says."""
         if self.report == "average" and state.iteration:
             return state.average
         return state.recent if self.report == "recent" or (self.report == "auto" and state.noisy) else state.x

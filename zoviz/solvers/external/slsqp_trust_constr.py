@@ -79,7 +79,7 @@ class SLSQP(Differenced):
     )
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
-        """``tolerance`` = 1e-9, or a tenth of the noise."""
+        """Return ``tolerance``: 1e-9, or a tenth of the noise."""
         return {"tolerance": max(1e-9, 0.1 * noise)}
 
     def play(self, task: Task, ask: Ask) -> Ended:

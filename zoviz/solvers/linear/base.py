@@ -145,7 +145,7 @@ class LinearMethod(Solver):
         return self.gradients == "stochastic"
 
     def objection(self, problem: Problem) -> str | None:
-        """Linear rows in the user's own units; known ones where the method needs them."""
+        """Refuse scaled rows, and sampled rows where the method needs known ones."""
         if not isinstance(problem, LinearlyConstrained):
             return f"{self.title} is for linear constraints, and {problem.title} has others: choose another solver."
         if problem.scaled:
@@ -163,7 +163,7 @@ class LinearMethod(Solver):
         return super().theory(problem, info, exact) if self.gradients == "zeroth-order" else {}
 
     def scale(self, problem: Problem, power: float) -> float:
-        """min{1, (400 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""
+        """Return min{1, (400 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""
         inflation = 1.0 + self.relative_variance(problem.domain.n) if self.gradients == "zeroth-order" else 1.0
         return min(1.0, (SHORT_HORIZON / self.horizon) ** power) / inflation
 
