@@ -41,7 +41,7 @@ def test_one_free_variable_among_fixed_ones_is_enough_or_refused(cls: type[Exter
         assert "two variables that are not fixed by bounds, got one" in (cls().accepts(problem) or "")
     else:
         assert cls().accepts(problem) is None
-        assert minimize(bowl, [1.0, 2.5], problem.bounds, method=cls).fun < 2.5
+        assert minimize(bowl, [1.0, 2.5], bounds=problem.bounds, method=cls).fun < 2.5
 
 
 def test_trust_constr_ends_where_every_barrier_problem_is_solved_exactly() -> None:
@@ -50,6 +50,6 @@ def test_trust_constr_ends_where_every_barrier_problem_is_solved_exactly() -> No
 
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", category=UserWarning, module=r"scipy\.")
-        result = minimize(parabola, [0.5], [(None, 3.0)], method=TrustConstr)
+        result = minimize(parabola, [0.5], bounds=[(None, 3.0)], method=TrustConstr)
     assert "each barrier problem is solved exactly" in result.message
-    assert result.nfev < 200 and abs(result.x[0] - 0.2075) < 1e-6
+    assert result.calls < 200 and abs(result.x[0] - 0.2075) < 1e-6
