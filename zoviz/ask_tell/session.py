@@ -115,6 +115,11 @@ class AskTell:
         self._proceed()
 
     @property
+    def worker(self) -> Interview:
+        """The worker that carries the session out, as ``Run.worker``."""
+        return self._worker
+
+    @property
     def done(self) -> bool:
         """Whether the budget is spent or the targets are hit: there is nothing left to ask."""
         return self._worker.answers.question is None

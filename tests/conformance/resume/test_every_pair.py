@@ -62,7 +62,7 @@ def test_every_call_in_a_store_and_a_kill_in_mid_step(solver: str, problem: str,
 
     run.run(kill)
     assert_same(run, whole)
-    again = Store(f"sqlite:///{copy}").resume(run.id)
+    again = Store(f"sqlite:///{copy}").load(run.id).resume()
     again.run()
     assert_same(again, whole)
 
