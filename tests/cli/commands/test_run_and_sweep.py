@@ -41,12 +41,15 @@ def test_no_store_keeps_nothing(zoviz: Callable[..., Told], folder: Path) -> Non
     assert not (folder / "zoviz.db").exists()
 
 
-def test_the_readme_s_beam_in_one_line(zoviz: Callable[..., Told]) -> None:
+def test_the_readme_s_beam_in_one_line(
+    zoviz: Callable[..., Told], folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     told = zoviz("run", "beam_module:problem", "ZOCEG", "--calls", "3000", "--quiet", "--json")
     assert told.code == FINE, told.err
     assert told.json["best_fun"] == pytest.approx(1.34, abs=2e-3)
     again = zoviz("replay", told.json["id"][:8], "--trust", "beam_module", "--quiet", "--json")
     assert again.json["x"] == told.json["x"]
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "another_user"))
     refused = zoviz("replay", told.json["id"][:8], "--quiet")
     assert refused.code == MISUSED and "--trust beam_module:beam" in refused.err
 
@@ -59,13 +62,15 @@ def test_no_feasible_point_and_a_failing_function_have_codes(zoviz: Callable[...
 
 
 @pytest.mark.parametrize("command", ["sim.py {input} {output}", "sim.py"], ids=["files", "streams"])
-def test_a_program(command: str, zoviz: Callable[..., Told]) -> None:
+def test_a_program(command: str, zoviz: Callable[..., Told], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ["--bounds", "0:2*2", "--constraints", "1", "--calls", "12", "--quiet", "--json"]
     told = zoviz("run", "--exe", f"{sys.executable} {command}", *options, "SLSQP")
     assert told.code == FINE, told.err
     best = np.array(told.json["best_x"])
     assert told.json["best_fun"] == np.square(best - 1).sum() < 0.1 and best.sum() >= 1.5
     assert max(told.json["calls"]) <= 12
+    assert zoviz("replay", told.json["id"], "--quiet", "--json").json["x"] == told.json["x"], "one's own needs no trust"
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "another_user"))
     refused = zoviz("replay", told.json["id"], "--quiet", "--json")
     assert refused.code == MISUSED and "--trust" in refused.err
     again = zoviz("replay", told.json["id"], "--quiet", "--json", "--trust", f"{sys.executable} {command}")
