@@ -16,6 +16,7 @@ from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import COBYLA, SLSQP, TrustConstr
 from zoviz.solvers.external.base import ExternalSolver
+from zoviz.solvers.external.call_cache import CallCache
 from zoviz.solvers.external.coroutine import Ended, Task
 
 
@@ -97,3 +98,25 @@ def test_a_replica_that_fails_is_frozen_and_leaves_the_others_intact(cls: type[E
     for other in (0, 2):
         np.testing.assert_array_equal(result.x[other], whole.x[other])
         assert result.calls[other] == whole.calls[other]
+
+
+def test_a_library_that_asks_for_known_points_alone_is_ended() -> None:
+    """COBYQA does, now and then, where no point is feasible."""
+
+    def constraint(x: Array) -> float:
+        return float(1.0 + (0.6 * x[0]) ** 2)
+
+    class Circling(COBYLA):
+        __abstract = True
+
+        def play(self, task: Task, ask: Any) -> Ended:
+            cache = CallCache(task, ask)
+            for i in itertools.count():
+                cache.objective(task.start + 0.1 * (i % 3))
+            return Ended("never")
+
+    problem = BlackBox(lambda x: float(x @ x), constraint, bounds=[(-4.0, 4.0)], x0=[0.5], scaled=False)
+    run = Run(problem, Circling(**FIXED[COBYLA]), replicas=2, calls=50)
+    run.run()
+    assert "it asks for nothing but points that it knows" in run.message and run.status == "finished"
+    assert (run.result.calls == 3).all()

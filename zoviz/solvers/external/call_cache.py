@@ -5,7 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz.core.types import Array, Evaluation
-from zoviz.solvers.external.coroutine import Ask, Task
+from zoviz.solvers.external.coroutine import Ask, Standstill, Task
+
+_PATIENCE, _PATIENCE_PER_VARIABLE = 1000, 10
+"""Known values in a row after which a library goes round in a circle; models of n variables ask for 2n + 1 of them."""
 
 
 class CallCache:
@@ -13,6 +16,8 @@ class CallCache:
 
     Asking for f and for h at one point is one call. Asking for either again is free where the noise contract is
     "deterministic" or "common"; under "independent" it is a new simulation, and charged.
+
+    A library that asks for known points alone, again and again, is ended: no budget would ever end it.
 
     Attributes
     ----------
@@ -24,6 +29,7 @@ class CallCache:
         self._task, self._ask = task, ask
         self._known: dict[bytes, Evaluation] = {}
         self._served: dict[bytes, set[str]] = {}
+        self._known_in_a_row = 0
         self.dual: Array | None = None
 
     def objective(self, x: Array) -> float:
@@ -40,6 +46,10 @@ class CallCache:
             f, h = self._ask(x[None], self.dual)
             self._known[key] = Evaluation(f[0], h[0])
             self._served[key] = {part}
+            self._known_in_a_row = 0
+        elif self._known_in_a_row > _PATIENCE + _PATIENCE_PER_VARIABLE * x.size:
+            raise Standstill("it asks for nothing but points that it knows")
+        self._known_in_a_row += 1
         return self._known[key]
 
     def _is_due(self, key: bytes, part: str) -> bool:
@@ -93,6 +103,7 @@ class DifferenceCache(CallCache):
         probes = x + np.diag(steps)
         base = None if self._task.contract == "common" else self._known.get(key)
         f, h = self._ask(probes if base is not None else np.concatenate([x[None], probes]), self.dual)
+        self._known_in_a_row = 0
         if base is None:
             base, f, h = Evaluation(f[0], h[0]), f[1:], h[1:]
             if key not in self._known:  # f and h at x are paid for, though not asked for yet

@@ -51,6 +51,10 @@ class Ended(NamedTuple):
     dual: Array | None = None
 
 
+class Standstill(Exception):
+    """A library goes round in a circle; control flow, not an error: it is ended where it stands."""
+
+
 class Ask(Protocol):
     """A function through which a library's loop asks for values."""
 
@@ -139,6 +143,8 @@ class LibraryRun:
         self._held.parent = greenlet.getcurrent()
         try:
             request = self._held.switch(*values)
+        except Standstill as standstill:
+            request = Ended(str(standstill))
         except Exception as error:
             self.error = error
             request = Ended(f"{type(error).__name__}: {error}")
