@@ -17,7 +17,7 @@ from sqlalchemy import insert, select, update
 
 from helpers.hostile_values import Bomb
 from zoviz import Run
-from zoviz.core.binary import pack
+from zoviz.core.encoding.binary import pack
 from zoviz.problems import BlackBox, Executable, LoadTracking, Problem
 from zoviz.runs.storage.schema import PARTS, RECIPES, RUNS, SNAPSHOTS, sealed
 from zoviz.runs.store import Store

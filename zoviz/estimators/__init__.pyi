@@ -1,4 +1,4 @@
-"""The classes of ``zoviz.estimators``, written by ``python -m zoviz.core.stubs``."""
+"""The classes of ``zoviz.estimators``, written by ``python -m zoviz.cli.stubs``."""
 
 from typing import Literal
 from zoviz.estimators.coordinate import Block as _Block

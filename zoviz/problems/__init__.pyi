@@ -1,4 +1,4 @@
-"""The classes of ``zoviz.problems``, written by ``python -m zoviz.core.stubs``."""
+"""The classes of ``zoviz.problems``, written by ``python -m zoviz.cli.stubs``."""
 
 from collections.abc import Callable
 from collections.abc import Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sqlalchemy import Connection, select
 
-from zoviz.core.binary import unpack
+from zoviz.core.encoding.binary import unpack
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.schema import EVALUATIONS, SNAPSHOTS

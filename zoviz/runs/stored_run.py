@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from sqlalchemy import Connection, select
 
-from zoviz.core import legacy_names
-from zoviz.core.binary import unpack
+from zoviz.core.encoding import legacy_names
+from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume

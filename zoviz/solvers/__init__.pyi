@@ -1,4 +1,4 @@
-"""The classes of ``zoviz.solvers``, written by ``python -m zoviz.core.stubs``."""
+"""The classes of ``zoviz.solvers``, written by ``python -m zoviz.cli.stubs``."""
 
 from typing import Literal
 from zoviz.estimators.base import GradientEstimator

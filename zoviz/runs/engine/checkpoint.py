@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core import legacy_names
-from zoviz.core.binary import pack, unpack
 from zoviz.core.blas import SingleBlasThread
+from zoviz.core.encoding import legacy_names
+from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Mark
 from zoviz.runs.engine.evaluation_log import Entry

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import param
 
-from zoviz.core import legacy_names
+from zoviz.core.encoding import legacy_names
 from zoviz.core.errors import Untrusted, ZovizError
 from zoviz.core.registry import every
 from zoviz.estimators import GradientEstimator

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import psutil
 
-from zoviz.core.binary import pack
+from zoviz.core.encoding.binary import pack
 from zoviz.runs.engine import columns
 from zoviz.runs.engine.checkpoint import capture
 from zoviz.runs.engine.result import OUTCOME, summarise

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.binary import pack, unpack
+from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot, Trace
 from zoviz.runs.storage.schema import sealed

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, delete, insert, select, update
 
-from zoviz.core.binary import pack
+from zoviz.core.encoding.binary import pack
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.worker import Worker

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.scipy_internals import cobyqa_minimize
 from zoviz.core.types import Array
 from zoviz.solvers.external.call_cache import CallCache
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
+from zoviz.solvers.external.scipy_internals import cobyqa_minimize
 from zoviz.solvers.external.step_sizes import Local
 
 

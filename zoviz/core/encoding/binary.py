@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core import legacy_names
+from zoviz.core.encoding import legacy_names
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Sample
 

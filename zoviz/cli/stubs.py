@@ -1,4 +1,4 @@
-"""Types of the classes that a package finds at run time, for editors and type checkers: ``python -m zoviz.core.stubs``.
+"""Types of the classes that a package finds at run time, for editors and type checkers: ``python -m zoviz.cli.stubs``.
 
 A checker sees neither the names that ``registry.export`` puts into a package nor the parameters behind ``**params``.
 The stub beside the package's ``__init__.py`` tells both; every class in it inherits from the one that it stands for.
@@ -37,7 +37,7 @@ def stub(package: ModuleType) -> str:
     imports = _Imports(own)
     bodies = [_class(cls, own, imports) for cls in _bases_first(own.values())]
     bases = [f"from {cls.__module__} import {name} as {name}" for name, cls in classes.items() if name not in own]
-    head = f'"""The classes of ``{package.__name__}``, written by ``python -m zoviz.core.stubs``."""'
+    head = f'"""The classes of ``{package.__name__}``, written by ``python -m zoviz.cli.stubs``."""'
     listed = "\n".join(f'    "{name}",' for name in sorted(classes))
     return "\n\n".join([head, "\n".join([*imports.lines(), *bases]), f"__all__ = [\n{listed}\n]", *bodies]) + "\n"
 

@@ -9,7 +9,7 @@ import sys
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from zoviz.core.scipy_internals import VERSIONS, cobyqa_minimize
+from zoviz.solvers.external.scipy_internals import VERSIONS, cobyqa_minimize
 
 pytest.importorskip("scipy", reason='python -m pip install "zoviz[peers]"')
 

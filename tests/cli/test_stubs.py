@@ -8,14 +8,14 @@ from types import ModuleType
 
 import pytest
 
-from zoviz.core.stubs import PACKAGES, path, stub
+from zoviz.cli.stubs import PACKAGES, path, stub
 
 EACH_PACKAGE = pytest.mark.parametrize("package", [importlib.import_module(name) for name in PACKAGES], ids=PACKAGES)
 
 
 @EACH_PACKAGE
 def test_the_stub_is_what_the_script_writes(package: ModuleType) -> None:
-    assert path(package).read_text(encoding="utf-8") == stub(package), "Run python -m zoviz.core.stubs."
+    assert path(package).read_text(encoding="utf-8") == stub(package), "Run python -m zoviz.cli.stubs."
 
 
 @EACH_PACKAGE

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 
-from zoviz.core import binary
-from zoviz.core.binary import pack, unpack
+from zoviz.core.encoding import binary
+from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Evaluation
 from zoviz.runs.engine.journal import Change
