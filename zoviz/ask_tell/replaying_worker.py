@@ -18,11 +18,11 @@ VALUES = ("", "f value", "g value")
 
 
 class Unanswered(BaseException):
-    """A step needs a value that was not told yet; control flow, which no ``except Exception`` may stop."""
+    """Raised where a step needs a value that is not there yet; no ``except Exception`` may stop it."""
 
 
 class Answers:
-    """A source of values that were told since the present step began.
+    """A source of the values that the caller has given since the present step began.
 
     Attributes
     ----------
@@ -42,24 +42,24 @@ class Answers:
         return self.question is not None or len(self._log) > 0
 
     def begin(self) -> None:
-        """A new step: no question, no answer."""
+        """Begin a new step, without question or answer."""
         self._log.forget()
         self.repeat()
 
     def repeat(self) -> None:
-        """The same step from its beginning."""
+        """Begin the same step again with the answers so far."""
         self.question: Question | None = None
         self.width = 0
 
     def tell(self, values: Array) -> None:
-        """Answer the question, with values (k, width)."""
+        """Add the answer to the question, values (k, width)."""
         question = self.question
         if question is None:
             raise ZovizError("Expected a question that is open, got none: there is nothing to tell.")
         self._log.append(question.ordinal, Entry(question.points, values, "", question.kind))
 
     def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
-        """The values that were told (k, width); where there are none yet, note the question and leave the step."""
+        """Return the answered values (k, width); where there are none yet, note the question and leave the step."""
         if question.kind not in VALUES:
             raise ZovizError(
                 f"Expected a method that asks for values, got one that asks for a {question.kind}: choose zeroth-order "
@@ -75,7 +75,7 @@ class Answers:
 
 
 class Interview(Worker):
-    """A worker that stops where a value is missing, and begins the step again once it is there.
+    """A worker that leaves a step where a value is missing, and runs it again from its start once it is there.
 
     A step is a function of the state, the streams and the oracle's counts: all three are put back to where the last
     whole step left them, and the answers so far are read again.

@@ -22,12 +22,12 @@ from zoviz.solvers.choice import choose, named
 
 
 def _never(x: Array) -> Any:
-    """Stand where a function would."""
+    """Raise: it stands where a function would, and is never called."""
     raise ZovizError("Expected the values from tell(), got a call of the function: ask and tell has none.")
 
 
 class AskTell:
-    """A solver that hands out the points to evaluate and is told their values: for laboratories, queues, clusters.
+    """A session in which the caller evaluates the points that a solver asks for: laboratories, queues, clusters.
 
     Points and results are those of ``Run`` on the same problem, solver and seed, bit for bit. Between any ``ask`` and
     ``tell`` the whole of it can be pickled, random numbers included, and goes on elsewhere as it would have here.
@@ -126,7 +126,7 @@ class AskTell:
 
     @property
     def question(self) -> Question:
-        """What is asked at present: the points in the shape in which a ``Run`` evaluates them, the kind, the sample.
+        """The present question: points in the shape in which a ``Run`` evaluates them, kind, and sample.
 
         Raises
         ------
@@ -157,7 +157,7 @@ class AskTell:
         return summarise(self._worker)
 
     def ask(self) -> Array:
-        """The points to evaluate, shape (q, n); the same ones until they are told.
+        """Return the points to evaluate, shape (q, n); the same ones until they are told.
 
         Of an online bilevel problem the values of f_t or g_t are asked for (``question.kind``), at points x and y side
         by side, shape (q, n + d).

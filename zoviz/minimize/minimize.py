@@ -1,4 +1,4 @@
-"""The front door: minimise a function, in SciPy's manner."""
+"""The function ``minimize``."""
 
 from __future__ import annotations
 
@@ -133,7 +133,7 @@ def minimize(
 def _pose(
     fun: Callable[..., Any], x0: Any, bounds: Any, constraints: Any, tolerance: float, params: dict[str, Any]
 ) -> Recorded:
-    """The black box that the arguments describe."""
+    """Make the black box that the arguments describe."""
     if not callable(fun):
         raise ValueError(f"Expected a function as fun, got {fun!r:.80}.")
     rows = stacked(constraints)

@@ -1,4 +1,4 @@
-"""One black box, one budget, one answer: what lies between ``minimize`` and a run."""
+"""The session behind ``minimize``: one black box, one budget, one answer."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RETREATS = 20
 
 
 class Facts(NamedTuple):
-    """What the first calls tell: whether values are noisy, and how many calls that took."""
+    """The findings of the first calls: whether values are noisy, and how many calls were made."""
 
     noisy: bool
     calls: int
@@ -176,7 +176,7 @@ class Session:
         return Answer(best.x, best.f, best.h, note, calls, failures)
 
     def _reserve(self, facts: Facts) -> int:
-        """Calls that are left for choosing the answer."""
+        """Return the number of calls that are left for choosing the answer."""
         if facts.noisy:
             return min(MEANS, self._max_calls // 10)
         return min(RETREATS, self._max_calls // 20) if self._problem.m else 0
@@ -300,7 +300,7 @@ class Session:
 
 
 def _mean(values: Array, good: np.ndarray) -> tuple[Array, Array]:
-    """Mean and its standard error over the calls that are good, (points, calls, k) to (points, k); NaN where none is.
+    """Return mean and standard error over the finite calls, (points, calls, k) to (points, k); NaN where none is.
 
     Of one call alone the error is not known, and 0 here.
     """
@@ -311,7 +311,7 @@ def _mean(values: Array, good: np.ndarray) -> tuple[Array, Array]:
 
 
 def _leader(result: Result) -> int:
-    """The replica with the best feasible point, else the one that violates least now."""
+    """Return the replica with the best feasible point, else the one that violates least now."""
     if np.isfinite(result.best_fun).any():
         return int(np.nanargmin(result.best_fun))
     return int(np.argmin(np.where(np.isfinite(result.maxcv), result.maxcv, np.inf)))

@@ -1,4 +1,4 @@
-"""Stored runs as files for other programs."""
+"""Writes stored runs as files for other programs."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ _INSTALL = "pip install 'zoviz[export]'"
 
 
 class ExportedRun(Protocol):
-    """What is written of a stored run."""
+    """A protocol: the members of a stored run that are written."""
 
     @property
     def record(self) -> Record:
-        """Its line in the list."""
+        """The run's line in the list."""
 
     @property
     def recipe(self) -> Mapping[str, Any]:
-        """The row of what it is made of."""
+        """The stored description of the run."""
 
     @property
     def journal(self) -> Journal:
@@ -37,11 +37,11 @@ class ExportedRun(Protocol):
 
     @property
     def trace(self) -> Trace:
-        """Its course."""
+        """The trace of the run."""
 
     @property
     def path(self) -> Trace:
-        """Iterates of the first replica."""
+        """The iterates of the first replica."""
 
     @property
     def has_iterate(self) -> bool:
@@ -49,11 +49,11 @@ class ExportedRun(Protocol):
 
     @property
     def result(self) -> Result:
-        """The outcome."""
+        """The outcome of the run."""
 
 
 def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
-    """Write a run's course to a file; the suffix of its name says how.
+    """Write a run's trace to a file; the suffix of its name says in which format.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
 
 
 def about(run: ExportedRun) -> dict[str, str]:
-    """What the run is, as text by name."""
+    """Return the run's description, as text by name."""
     record = run.record
     attributes = {
         name: str(getattr(record, name)) for name in ("id", "label", "status", "message", "notes", "study", "parent")
@@ -111,7 +111,7 @@ def _netcdf(run: ExportedRun, path: Path) -> None:
 
 
 def dataset(run: ExportedRun) -> Any:
-    """The run as an ``xarray.Dataset``: the trace by iteration and replica, the path, and the outcome."""
+    """Return the run as an ``xarray.Dataset``: trace by iteration and replica, path, and outcome."""
     import xarray
 
     variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
@@ -143,5 +143,5 @@ _OUTCOME = {
 
 
 def _plain(name: str) -> str:
-    """A name that NetCDF takes: without the stroke, which parts groups."""
+    """Return a name that NetCDF takes: without the slash, which separates groups."""
     return name.replace("/", "_")

@@ -1,4 +1,4 @@
-"""From the description of a run that has begun to that of a replay or a fork."""
+"""Describes the replay or the fork of a run."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.runs.engine.stopping import Progress
 
 
 class BegunRun(Protocol):
-    """A run that has begun, at work here or in a store, as far as repeating it needs it."""
+    """A protocol: the members of a live or stored run that repeating it needs."""
 
     @property
     def id(self) -> str:

@@ -1,4 +1,4 @@
-"""What a store has of a run that goes on, beside its description."""
+"""Reads what resuming a stored run needs beside its description."""
 
 from __future__ import annotations
 

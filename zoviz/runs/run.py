@@ -170,7 +170,7 @@ class Run(RunSettings):
 
     @classmethod
     def of(cls, spec: RunSpec, *, store: RunStore | str | None = None) -> Run:
-        """Make a run of its description.
+        """Make a run of a description.
 
         Parameters
         ----------
@@ -181,12 +181,12 @@ class Run(RunSettings):
 
     @property
     def spec(self) -> RunSpec:
-        """What the run is made of, at present; ``initial`` is what it began with."""
+        """The run's present description; ``initial`` is the one that it began with."""
         return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), **self.settings)
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings but problem, solver and schedule, by name."""
+        """The settings except problem, solver and schedule, by name."""
         return {name: getattr(self, name) for name in RunSettings.param if name != "name"}
 
     def start(self, steps: int | None = None) -> Run:
@@ -265,12 +265,12 @@ class Run(RunSettings):
             self._steering.release()
 
     def follow(self) -> None:
-        """Have the public solver show what a script has changed, or the run before it was resumed."""
+        """Copy changes that did not come from the public solver (schedule, replay, resume) back to it."""
         if self._steering is not None:
             self._steering.follow()
 
     def set(self, values: Mapping[str, Any]) -> None:
-        """Steer: set live parameters of the public solver; while the run goes on they reach it between two steps.
+        """Set live parameters of the public solver by name; while the run goes on they reach it between two steps.
 
         Parameters
         ----------
@@ -282,7 +282,7 @@ class Run(RunSettings):
 
     @property
     def parameters(self) -> Mapping[str, Any]:
-        """The live parameters as the run works with them: with what was chosen at its start, and changed since."""
+        """The live parameters in force: those chosen at the start, and changed since."""
         solver = self.solver if self._worker is None else self._worker.solver
         return MappingProxyType({name: solver.get(name) for name in (*solver.live, *self.resolved)})
 
@@ -311,7 +311,7 @@ class Run(RunSettings):
         return self._worker
 
     def prepare(self, *observers: RunObserver) -> Worker:
-        """The worker of a run that begins, without its first step: ``start`` and ``run`` set it to work.
+        """Make the worker of a run that begins, without its first step; ``start`` and ``run`` set it to work.
 
         Raises
         ------
@@ -344,7 +344,7 @@ class Run(RunSettings):
         return worker
 
     def _make_recorder(self, store: RunStore | str, spec: RunSpec) -> Recorder:
-        """Who writes the run into its store.
+        """Make the recorder that writes the run into its store.
 
         Raises
         ------
@@ -442,7 +442,7 @@ class Run(RunSettings):
 
     @property
     def frozen(self) -> int:
-        """Replicas that a non-finite value stopped."""
+        """The number of replicas that a non-finite value stopped."""
         return 0 if self._oracle is None else int((~self._oracle.active).sum())
 
     @property

@@ -1,4 +1,4 @@
-"""Where runs are kept: every value that was paid for, and all that is needed to go on."""
+"""The store: runs in a database, every value that was paid for, and all that is needed to resume."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Store:
 
     @property
     def url(self) -> str:
-        """Where it is, for another process, whatever its folder is; with the password, if there is one."""
+        """The store's URL for another process, whatever its folder; with the password, if there is one."""
         url = self.database.url
         if self.database.sqlite:
             url = url.set(database=os.path.abspath(str(url.database)))
@@ -85,7 +85,7 @@ class Store:
         self.database.close()
 
     def load(self, id: str) -> StoredRun:
-        """All that is known of a run, which can resume, replay, fork and export itself.
+        """Load a run, which can resume, replay, fork and export itself.
 
         Parameters
         ----------
@@ -115,7 +115,7 @@ class Store:
         limit: int | None = None,
         offset: int = 0,
     ) -> list[Record]:
-        """The runs for which all that is given holds; no more of the store is read than what is listed.
+        """Return the records that pass a filter; no more of the store is read than what is listed.
 
         Parameters
         ----------
@@ -136,7 +136,7 @@ class Store:
             return queries.runs(connection, which, sort, limit, offset)
 
     def count(self, **which: Any) -> int:
-        """How many runs ``runs`` would list.
+        """Return how many runs ``runs`` would list.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Store:
             return queries.count(connection, Filter(**which))
 
     def record(self, id: str) -> Record | None:
-        """The line of the run with this id, a whole one; None where there is no such run."""
+        """Return the record of the run with this whole id; None where there is no such run."""
         with self.database.reading() as connection:
             return queries.one(connection, id)
 
@@ -164,7 +164,7 @@ class Store:
                 connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
 
     def delete(self, ids: Iterable[str]) -> None:
-        """Put runs aside; ``restore`` brings them back, ``purge`` ends them."""
+        """Hide runs from the list; ``restore`` brings them back, ``purge`` removes them for good."""
         self._mark(ids, time.time())
 
     def restore(self, ids: Iterable[str]) -> None:
@@ -172,7 +172,7 @@ class Store:
         self._mark(ids, None)
 
     def purgeable(self, ids: Iterable[str] | None = None, older_than: float | None = None) -> list[Record]:
-        """The runs that ``purge`` would remove.
+        """Return the runs that ``purge`` would remove.
 
         Parameters
         ----------
@@ -190,7 +190,7 @@ class Store:
             return self._purgeable(connection, ids, older_than)
 
     def purge(self, ids: Iterable[str] | None = None, older_than: float | None = None) -> list[Record]:
-        """Remove deleted runs for good, but those that are still at work; what was removed.
+        """Remove deleted runs for good, except those at work; return what was removed.
 
         A file keeps its size: new runs use the room.
 
@@ -218,7 +218,7 @@ class Store:
         return [deleted[id] for id in ids_to_purge if not deleted[id].status.active]
 
     def check(self) -> list[str]:
-        """What is amiss, one sentence each: damage to the file, rows of no run, wrong checksums; empty if all is well.
+        """Return all faults, one sentence each: damage to the file, rows of no run, wrong checksums.
 
         Every byte is read; nothing is changed.
         """

@@ -1,4 +1,4 @@
-"""A run as a store has it: to be read and drawn like one that is at work."""
+"""A stored run, to be read and drawn like one that is at work."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from zoviz.solvers.base import Solver
 
 
 class StoredRun:
-    """What a store knows of a run at the moment of loading, with the names that a ``Run`` has for it.
+    """A run as it was when it was loaded, with the names that a ``Run`` has.
 
     Attributes
     ----------
@@ -76,12 +76,12 @@ class StoredRun:
 
     @property
     def id(self) -> str:
-        """32 hexadecimal digits."""
+        """The run's id, 32 hexadecimal digits."""
         return self.record.id
 
     @property
     def label(self) -> str:
-        """Name for people."""
+        """The run's name for people."""
         return self.record.label
 
     @property
@@ -96,12 +96,12 @@ class StoredRun:
 
     @property
     def active(self) -> bool:
-        """False: nothing here is going on."""
+        """Always False: a stored run is not at work here."""
         return False
 
     @property
     def replicas(self) -> int:
-        """R."""
+        """The number R of replicas."""
         return self.record.replicas
 
     @property
@@ -111,29 +111,29 @@ class StoredRun:
 
     @cached_property
     def own(self) -> bool:
-        """Whether this user has begun it, on this machine and from this folder, so that it needs no other trust."""
+        """Whether this user began the run on this machine and in this folder, so that it needs no other trust."""
         return self._store.own and is_own(self.id, self.recipe)
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """Names from which its problem and solver may be made again."""
+        """The names from which its problem and solver may be rebuilt."""
         return (*self._store.trusted, *self.names) if self.own else self._store.trusted
 
     @cached_property
     def problem(self) -> Problem:
-        """The problem, made again from its class and values."""
+        """The problem, rebuilt from its recipe."""
         problem = rebuild(recipe.read(self.recipe["problem"]), trusted=self.trusted)
         problem.recall(self.memory)
         return problem
 
     @cached_property
     def solver(self) -> Solver:
-        """The solver as it was at the start, made again from its class and values."""
+        """The solver as it was at the start, rebuilt from its recipe."""
         return rebuild(recipe.read(self.recipe["solver"]), trusted=self.trusted)
 
     @cached_property
     def initial(self) -> RunSpec:
-        """What it is made of, with problem and solver as they were at the start.
+        """The description with problem and solver as they were at the start.
 
         Raises
         ------
@@ -143,7 +143,7 @@ class StoredRun:
         return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), **self.settings)
 
     def resume(self, *, problem: Problem | None = None, solver: Solver | None = None, **settings: Any) -> Run:
-        """Make the run itself: started, it goes on from its last checkpoint, and ends as if it had never stopped.
+        """Make the run: started, it goes on from its last checkpoint, and ends as if it had never stopped.
 
         One that failed asks again for what it failed on. What the store has at this moment counts, not at loading.
 
@@ -239,12 +239,12 @@ class StoredRun:
 
     @property
     def limits(self) -> Limits:
-        """Its budgets."""
+        """The budgets of the run."""
         return Limits(*(self.settings[name] for name in Limits._fields))
 
     @property
     def progress(self) -> Progress:
-        """Counters when it was last heard of."""
+        """The counters at the run's last sign of life."""
         done = self.record.iterations, self.record.calls, self.record.seconds
         return Progress(*done, self.limits.fraction(*done))
 
@@ -255,17 +255,17 @@ class StoredRun:
 
     @property
     def memory(self) -> dict[str, Any]:
-        """What evaluating left behind beside values."""
+        """The side effects of evaluating, such as call numbers, that a rebuilt problem recalls."""
         return self._outcome.get("memory", {})
 
     @property
     def names(self) -> set[str]:
-        """Classes, functions and programs that making its problem and solver again takes: what to trust."""
+        """The classes, functions and programs that rebuilding takes: what to trust."""
         return recipe.names([recipe.read(self.recipe[kind]) for kind in ("problem", "solver")])
 
     @property
     def hits(self) -> list[Target]:
-        """Targets with their first hits."""
+        """The targets with their first hits."""
         targets = build(self.settings["targets"], self.replicas)
         for target, hit in zip(targets, self._outcome["hits"] if self._outcome else [], strict=False):
             target.recall(hit)
@@ -273,7 +273,7 @@ class StoredRun:
 
     @property
     def frozen(self) -> int:
-        """Replicas that a non-finite value stopped."""
+        """The number of replicas that a non-finite value stopped."""
         return int((~self._outcome["active"]).sum()) if self._outcome else 0
 
     @property

@@ -23,7 +23,7 @@ from helpers.every_bilevel import (
 )
 from helpers.every_solver import finished
 from zoviz.core.errors import OracleError
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Iterate
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
@@ -44,10 +44,16 @@ def spoiled(method: Callable[..., Any], replicas: int, victim: int, after: int, 
     return patched
 
 
+def first_coordinate(self: Any, iterate: Iterate, sample: Any, exact: Any = None) -> dict[str, Any]:
+    """Measures that need no value of the problem."""
+    x = iterate.x[:, 0]
+    return {"objective": x, "violation": 0 * x}
+
+
 def spoil(problem: str, replicas: int, victim: int, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
     cls, seen = PROBLEMS[problem], itertools.count()
     monkeypatch.setattr(cls, "tally", lambda self, replicas: None)
-    monkeypatch.setattr(cls, "measures", lambda self, state, x, xi: {"objective": x[:, 0], "violation": 0 * x[:, 0]})
+    monkeypatch.setattr(cls, "measures", first_coordinate)
     for name in ("outer", "inner", *DERIVATIVES):
         monkeypatch.setattr(cls, name, spoiled(getattr(cls, name), replicas, victim, after, seen))
 

@@ -24,7 +24,7 @@ VERSION = 2
 
 
 class Kept(NamedTuple):
-    """All that going on needs beside problem, solver and settings.
+    """The data that resuming a run needs beside its problem, solver and settings.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Kept(NamedTuple):
 
 
 def capture(worker: Worker) -> bytes | None:
-    """Everything that the next step needs, and what the result tells; to be called in the worker's thread.
+    """Return a worker's state as bytes: all that the next step and the result need; called in the worker's thread.
 
     The solver's state, the random generators (not what they drew ahead), the oracle's counts and best points, steps
     chosen and set, first hits, steering. The rows of trace and path are not in it.
@@ -75,7 +75,7 @@ _OF_UNITS = ("level", "f", "h", "width")
 
 
 def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
-    """What ``Worker.export_state`` made, whatever version; without a solver its state is a dict of fields.
+    """Read a checkpoint of any version; without a solver its state is a dict of fields.
 
     Raises
     ------
@@ -90,7 +90,7 @@ def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
 
 
 def _of_version_1(kept: dict[str, Any]) -> dict[str, Any]:
-    """A checkpoint of the first version: private names of the oracle's, and tuples without names."""
+    """Translate a checkpoint of the first version: private names of the oracle's, and tuples without names."""
     units = kept["units"]
     return kept | {
         "oracle": legacy_names.oracle_progress(kept["oracle"]),
@@ -102,7 +102,7 @@ def _of_version_1(kept: dict[str, Any]) -> dict[str, Any]:
 
 
 def state_classes(solver: Solver) -> dict[str, type[Any]]:
-    """The NamedTuples that a state of this solver may be made of, by name.
+    """Return the NamedTuples that a state of this solver may be made of, by name.
 
     These are all that the modules know in which the classes of the solver and of what is nested in it, and their bases,
     are defined: so a checkpoint names a state by its class alone, and the module may move.
@@ -115,7 +115,7 @@ def state_classes(solver: Solver) -> dict[str, type[Any]]:
 
 
 def points(data: bytes | None) -> int:
-    """Evaluations that were made before a capture: entries of the log with lower ordinals are not asked for again."""
+    """Return how many evaluations precede a checkpoint: logged entries with lower ordinals are not repeated."""
     return 0 if data is None else int(_read(data)["oracle"]["calls"].sum())
 
 
@@ -126,7 +126,7 @@ def restore(
     path: Trace | None = None,
     steering: Iterable[Change] = (),
 ) -> None:
-    """Put a fresh worker, made of the same problem, solver and settings, where another was captured.
+    """Bring a fresh worker, of the same problem, solver and settings, to the state of a checkpoint.
 
     ``worker.work()`` then goes on, and ends as the other would have ended, bit for bit. That holds for problems whose
     values depend on the points alone; a function with random numbers of its own goes on with other numbers.

@@ -60,7 +60,7 @@ FAMILIES = (
 
 
 def column(name: str, problem: Problem | type[Problem] | None = None) -> Column | None:
-    """What is declared of a column, by its full name; None for an unknown one.
+    """Return the declaration of a column by its full name; None for an unknown one.
 
     Parameters
     ----------

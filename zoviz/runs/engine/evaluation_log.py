@@ -14,7 +14,7 @@ from zoviz.problems.base import Problem
 
 
 class Entry(NamedTuple):
-    """Points that were evaluated together, and their values.
+    """A logged evaluation: points that were evaluated together, and their values.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Entry(NamedTuple):
 
     @classmethod
     def read(cls, stored: Mapping[str, Any] | tuple[Any, ...]) -> tuple[int, Self]:
-        """An ordinal and an entry from what is stored of both.
+        """Make an ordinal and an entry from their stored form.
 
         Stores of version 1 have no names, but the ordinal, x, f of shape (k,), h (k, m) and the note in this order.
         """
@@ -50,12 +50,12 @@ class Entry(NamedTuple):
         return ordinal, cls(x, np.concatenate([f[:, None], h], axis=1), note)
 
     def stored(self, ordinal: int) -> dict[str, Any]:
-        """What ``read`` takes."""
+        """Return the stored form of an entry and its ordinal."""
         return {"ordinal": ordinal, **self._asdict()}
 
 
 class Log:
-    """Finished evaluations of one run by ordinal: the number of calls that the run had paid for before.
+    """The finished evaluations of one run by ordinal: the number of calls that the run had paid for before.
 
     The ordinal of a point follows from what the run asks, not from when an evaluation ends, so that a batch may be
     evaluated in parallel.
@@ -79,14 +79,14 @@ class Log:
         return len(self._entries)
 
     def append(self, ordinal: int, entry: Entry) -> None:
-        """Add an evaluation."""
+        """Add an evaluation to the log."""
         if self._write is None:
             self._entries[ordinal] = entry
         else:
             self._write(ordinal, entry)
 
     def get(self, ordinal: int, x: Array, kind: str = "") -> Entry | None:
-        """The evaluation of points (k, n) with this ordinal; None where it was not made.
+        """Return the evaluation of points (k, n) with this ordinal; None where it was not made.
 
         Raises
         ------
@@ -105,7 +105,7 @@ class Log:
         return entry
 
     def forget(self) -> None:
-        """Drop all entries: they are behind."""
+        """Drop all entries, once a checkpoint has made them superfluous."""
         self._entries.clear()
 
 
@@ -123,7 +123,7 @@ class LoggedValues:
         self._problem, self._log = problem, log
 
     def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
-        """The logged values (k, width) at a question's points, else those that ``compute`` gives now."""
+        """Return the logged values (k, width) at a question's points, else those that ``compute`` gives now."""
         points, kind = question.points, question.kind
         if not kind and self._problem.pointwise:
             return self._point_by_point(question.ordinal, points, width)

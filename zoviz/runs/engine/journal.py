@@ -1,4 +1,4 @@
-"""What a person did to a run, exactly enough to do it again."""
+"""The journal of a run: what a person changed, exactly enough to repeat it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 
 class Change(NamedTuple):
-    """A parameter changed between two steps.
+    """A change of a parameter between two steps.
 
     Attributes
     ----------
@@ -31,7 +31,7 @@ class Change(NamedTuple):
 
 
 class Journal(Sequence[Change]):
-    """Changes in order; the worker appends, anyone reads."""
+    """The changes of a run in order; the worker appends, any thread reads."""
 
     def __init__(self, changes: Iterable[Change] = ()) -> None:
         self._changes: list[Change] = [Change(*change) for change in changes]
@@ -50,5 +50,5 @@ class Journal(Sequence[Change]):
         return iter(tuple(self._changes))
 
     def until(self, iteration: int) -> Journal:
-        """The changes that came before or at ``iteration``."""
+        """Return the changes before or at ``iteration``."""
         return Journal(change for change in self if change.iteration <= iteration)

@@ -1,4 +1,4 @@
-"""What one row of a trace holds: measures off the books, beside what the solver says of itself."""
+"""The values of one row of a trace: measures off the books, and the solver's own figures."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SHOWN_DUALS = 8
 
 
 class ExactPoints:
-    """Exact values at the two points that a run measured last, so that theory need not compute them again.
+    """A cache of exact values at the two points measured last, so that theory need not compute them again.
 
     Two: a row measures the new iterate before theory asks about the one that the step's estimate was taken at, which
     is the iterate of the row before. Points are known by their values: a copy will do.
@@ -29,11 +29,11 @@ class ExactPoints:
         self._last: tuple[ExactValues, ...] = ()
 
     def find(self, x: Array) -> ExactValues | None:
-        """Those at x (R, n), if they are among the last."""
+        """Return the exact values at x (R, n), if they are in the cache."""
         return next((one for one in self._last if np.array_equal(one.x, x)), None)
 
     def take(self, problem: Problem, x: Array) -> ExactValues | None:
-        """Those of the problem at x (R, n), computed unless they are known; None where it has none."""
+        """Return the problem's exact values at x (R, n), computed if need be; None where it has none."""
         exact = self.find(x)
         if exact is None:
             exact = problem.exact_values(x)
@@ -44,7 +44,7 @@ class ExactPoints:
 def metrics(
     problem: Problem, solver: Solver, state: Any, sample: Any = None, points: ExactPoints | None = None
 ) -> dict[str, Array]:
-    """The problem's measures of the reported iterate; of the last one where measuring elsewhere would cost calls."""
+    """Return the problem's measures of the reported iterate; of the last one where measuring elsewhere costs calls."""
     iterate = solver.iterate(state)
     if not problem.analytic:
         return problem.measures(iterate, sample)
@@ -68,7 +68,7 @@ def row(
     measured: dict[str, Array],
     points: ExactPoints,
 ) -> dict[str, Array]:
-    """Everything of a trace's row that has a replica axis; NaN for frozen replicas.
+    """Return every column of a trace's row that has a replica axis; NaN for frozen replicas.
 
     In the user's units, but for the variance of the solver's estimate and what theory says of it.
     """
@@ -99,7 +99,7 @@ def row(
 
 
 def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-    """The solver's last word on its state; None where it has none or what is left of the budget does not cover it."""
+    """Return the solver's polished answer; None where it has none or the rest of the budget does not cover it."""
     try:
         return solver.polish(state, oracle, streams)
     except BudgetSpent:
@@ -107,7 +107,7 @@ def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Ar
 
 
 def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:
-    """The new state with the rows of frozen replicas as they were; samples that it keeps stay whole.
+    """Return the new state with the rows of frozen replicas as they were; its samples stay whole.
 
     An array that changed its shape (a window that grew) has nothing to go back to: 0 there.
     """

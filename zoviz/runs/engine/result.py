@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Result:
-    """What came out, replica axis first, in the user's units.
+    """The outcome of a run, replica axis first, in the user's units.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Result:
 
 @np.errstate(all="ignore")  # an iterate that has run away is measured too
 def summarise(worker: Worker) -> Result:
-    """The outcome so far of a worker that has begun."""
+    """Return the outcome so far of a worker that has begun."""
     oracle, state, units = worker.oracle, worker.state, worker.oracle.units
     measured = _measured(worker)
     found = np.isfinite(oracle.best_f)

@@ -1,4 +1,4 @@
-"""What a run is made of, in one place: everything that makes, stores, repeats or shows runs uses this description."""
+"""The description of a run in one place: everything that makes, stores, repeats or shows runs uses it."""
 
 from __future__ import annotations
 
@@ -109,7 +109,7 @@ class RunSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """All but problem, solver and schedule, by name."""
+        """Everything but problem, solver and schedule, by name."""
         return {name: getattr(self, name) for name in SETTINGS}
 
     @property
@@ -142,7 +142,7 @@ class RunSpec:
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> RunSpec:
-        """Make the description that ``to_dict`` told; what is left out gets its default.
+        """Make a description from the dict of ``to_dict``; what is left out gets its default.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""A run's start: parameters that were left open, and units for its solver, measured with charged calls."""
+"""The start of a run: resolves open parameters, and measures units for the solver with charged calls."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ _BUDGET = 10
 def present(
     problem: Problem, oracle: Oracle, x0: Array, streams: Streams, estimator: GradientEstimator | None = None
 ) -> Problem:
-    r"""The problem as its solver is to see it; the oracle adopts the same units.
+    r"""Return the problem in units measured for its solver; the oracle adopts the same units.
 
     Coordinates are those of ``units.coordinates``, which ``_evened`` changes for an estimator that probes them one by
     one. Values are divided by how much they change near the start,
@@ -126,7 +126,7 @@ def present(
 def present_again(
     problem: Problem, oracle: Oracle, level: float, f: float, h: Array, width: Array | None = None
 ) -> Problem:
-    """The same with figures that are known, at no call: level f_0, sizes s_f and s_i, shape (m,), and widths, (n,)."""
+    """Return the problem in known units, at no call: level f_0, sizes s_f and s_i, shape (m,), and widths, (n,)."""
     units = _coordinates(problem, _fixed()).with_values(level, f, h)
     units = units if width is None else units.with_width(width)
     oracle.adopt(units)
@@ -134,7 +134,7 @@ def present_again(
 
 
 def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
-    """Whether to look along every coordinate: of a box under independent noise, for differences along coordinates.
+    """Return whether to measure along every coordinate: in a box, under independent noise, for coordinate differences.
 
     And for a tenth of the budget at most. Without noise a look from afar misleads where curvatures vary over X, as the
     spring's do.
@@ -149,7 +149,7 @@ def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
 
 
 def _evened(oracle: Oracle, x0: Array) -> Array | None:
-    r"""Widths of a box's coordinates along which the functions bend alike; None where nothing is known of how they do.
+    r"""Return widths of a box's coordinates along which the functions bend alike; None where nothing is known of that.
 
     Second differences of every function F_j, f or h_j in the sizes of ``present``, along every coordinate, from c and
     half of the interval to both sides, give the curvatures of the coordinates and from these their widths,
@@ -217,12 +217,12 @@ def _sides(oracle: Oracle, centre: Array, reach: Array, one: int) -> tuple[Array
 
 
 def _stacked(value: Evaluation) -> Array:
-    """All functions, f first, along the last axis."""
+    """Stack all functions, f first, along the last axis."""
     return np.concatenate([value.f[..., None], value.h], axis=-1)
 
 
 def _fixed() -> Streams:
-    """Fixed seed: what is drawn here tells how the problem draws its starts, and must not differ between runs."""
+    """Return random streams of a fixed seed: measured units must not differ between runs."""
     return Streams(0, 16)
 
 

@@ -35,13 +35,13 @@ class Inbox:
         self.stopping = False
 
     def post(self, name: str, value: Any) -> None:
-        """Ask for a parameter's new value."""
+        """Request a parameter's new value."""
         with self._condition:
             self._changes.append((name, value))
             self._wake()
 
     def command(self, name: str, steps: int = 1) -> None:
-        """Ask for "pause", "unpause", "step" (``steps`` of them, then pause) or "stop"."""
+        """Request "pause", "unpause", "step" (``steps`` of them, then pause) or "stop"."""
         with self._condition:
             self.paused = {"pause": True, "step": True, "unpause": False, "stop": self.paused}[name]
             self._steps = self._steps + steps if name == "step" else 0
@@ -50,7 +50,7 @@ class Inbox:
 
     @property
     def settled(self) -> bool:
-        """Whether every change that was posted has been made."""
+        """Whether every change that was requested has been made."""
         with self._condition:
             return not self._changes and not self._applying
 
@@ -59,7 +59,7 @@ class Inbox:
         self._condition.notify_all()
 
     def take(self) -> list[tuple[str, Any]]:
-        """The changes posted so far, oldest first; the worker calls this while ``waiting``."""
+        """Return the changes requested so far, oldest first; called by the worker while ``waiting``."""
         with self._condition:
             changes = list(self._changes)
             self._changes.clear()
@@ -68,7 +68,7 @@ class Inbox:
             return changes
 
     def may_step(self) -> bool:
-        """Whether the worker may take a step now, not waiting; uses up one granted step while paused."""
+        """Return whether the worker may take a step now, without waiting; uses up one granted step while paused."""
         with self._condition:
             self._applying = False
             if self.stopping:
@@ -86,7 +86,7 @@ class Inbox:
 
 
 class Steerable(Protocol):
-    """What steering needs of a worker."""
+    """A protocol: the members of a worker that steering needs."""
 
     inbox: Inbox
     journal: Journal
@@ -120,13 +120,13 @@ class Steering:
             self._watched.append((target, target.param.watch(react, names)))
 
     def release(self) -> None:
-        """Stop watching."""
+        """Stop watching the public objects."""
         for target, watcher in self._watched:
             target.param.unwatch(watcher)
         self._watched.clear()
 
     def follow(self) -> None:
-        """Show on the public solver what the journal has got by other hands: a script's, or before a resumption."""
+        """Copy changes that did not come from the public solver (schedule, replay, resume) back to it."""
         worker = self._worker()
         # While something is on its way from here to the worker, the journal is behind the public solver.
         if worker is None or len(worker.journal) == self._followed or not worker.inbox.settled:

@@ -1,4 +1,4 @@
-"""How far a run has come: its status, its budgets, and the first hits of its targets."""
+"""The end of a run: its status, its budgets, and the first hits of its targets."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ class RunStatus(StrEnum):
 
 
 class Limits(NamedTuple):
-    """Budgets of a run; None is unlimited."""
+    """The budgets of a run; None is unlimited."""
 
     iterations: int | None
     calls: int | None
     seconds: float | None
 
     def fraction(self, iterations: int, calls: int, seconds: float) -> float:
-        """Share of the tightest budget that is used, at most 1; NaN without any."""
+        """Return the share of the tightest budget that is used, at most 1; NaN without any."""
         shares = []
         if self.iterations is not None:
             shares.append(iterations / max(self.iterations, 1))
@@ -57,7 +57,7 @@ class Limits(NamedTuple):
         return min(max(shares), 1.0) if shares else math.nan
 
     def spent(self, iteration: int, seconds: float) -> str | None:
-        """Which budget is spent, as a sentence; that of calls is the oracle's to watch."""
+        """Return the sentence on a budget that is spent, if one is; calls are the oracle's to watch."""
         if self.iterations is not None and iteration >= self.iterations:
             return f"The budget of {self.iterations} iterations is spent."
         if self.seconds is not None and seconds >= self.seconds:
@@ -75,7 +75,7 @@ class Progress(NamedTuple):
 
 
 class Target:
-    """The first time that |metric| <= threshold.
+    """The first iteration at which |metric| <= threshold, for every replica.
 
     Attributes
     ----------
@@ -94,21 +94,21 @@ class Target:
 
     @property
     def hit(self) -> dict[str, Array]:
-        """When it was hit, under names that stores hold."""
+        """The iterations, calls and seconds of the first hits, under the names that stores hold."""
         return {name: getattr(self, name) for name in ("iteration", "calls", "seconds")}
 
     def recall(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
-        """Put back what ``hit`` was; in stores of version 1 these are three arrays in this order."""
+        """Restore the first hits from ``hit``; stores of version 1 have three arrays in this order."""
         named = hit if isinstance(hit, Mapping) else dict(zip(("iteration", "calls", "seconds"), hit, strict=True))
         self.iteration, self.calls, self.seconds = named["iteration"], named["calls"], named["seconds"]
 
     @property
     def hits(self) -> int:
-        """Replicas that hit it so far."""
+        """The number of replicas that have hit the target."""
         return int(np.isfinite(self.iteration).sum())
 
     def check(self, values: Array, iteration: int, calls: np.ndarray, seconds: float) -> bool:
-        """Record new hits; whether some replica has not hit yet."""
+        """Record new hits, and return whether some replica has not hit yet."""
         open_ = np.isnan(self.iteration)
         new = open_ & (np.abs(values) <= self.threshold)
         if new.any():
@@ -122,7 +122,7 @@ class Target:
 
 
 def build(targets: Mapping[str, float | Sequence[float]], replicas: int) -> list[Target]:
-    """Targets from {"gap": 1e-2, "violation": [1, 0.1]}, loosest first.
+    """Make targets from {"gap": 1e-2, "violation": [1, 0.1]}, loosest first.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""What a run remembers of its course: bounded columns, one writer, many readers."""
+"""The trace of a run: bounded columns, one writer, many readers."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class _Table(NamedTuple):
 
 
 class Trace:
-    """Rows at a stride that doubles whenever ``capacity`` rows are full: a run may go on for ever.
+    """A table of rows at a stride that doubles whenever ``capacity`` rows are full: a run may go on for ever.
 
     One thread appends; any thread may take a snapshot at any time. Rows once written never change: thinning writes a
     new table and publishes it in one assignment.
@@ -59,7 +59,7 @@ class Trace:
 
     @classmethod
     def holding(cls, columns: Mapping[str, Array], capacity: int = CAPACITY, stride: int = 1) -> Trace:
-        """A trace with these rows, as ``snapshot`` gave them, at this stride; more may follow."""
+        """Make a trace with the rows of a snapshot at this stride; more may follow."""
         trace, rows = cls(capacity), len(columns["iteration"])
         trace.stride = stride
         held = {name: np.full((max(capacity, rows), *c.shape[1:]), np.nan) for name, c in columns.items()}
@@ -70,7 +70,7 @@ class Trace:
         return trace
 
     def wants(self, iteration: int) -> bool:
-        """Whether a row is due at this iteration."""
+        """Return whether a row is due at this iteration."""
         return iteration % self.stride == 0
 
     def append(self, row: Mapping[str, float | Array]) -> None:
@@ -114,7 +114,7 @@ class Trace:
         return _Table(columns, table.epoch + 1), keep.size
 
     def snapshot(self) -> Snapshot:
-        """A consistent view of all rows so far."""
+        """Return a consistent view of all rows so far."""
         tail = self._with_tail
         if tail is not None:
             return tail
@@ -131,7 +131,7 @@ class Trace:
         return columns[name]
 
     def flat(self) -> dict[str, np.ndarray]:
-        """One line per row and replica: columns of shape (rows R,), vectors spread over numbered ones.
+        """Return one line per row and replica: columns of shape (rows R,), vectors spread over numbered ones.
 
         ``iteration``, ``seconds`` and the number of the ``replica`` come first.
         """
@@ -148,7 +148,7 @@ class Trace:
         return out
 
     def write_csv(self, file: IO[str]) -> None:
-        """One line per row and replica, vectors spread over numbered columns, full precision."""
+        """Write one line per row and replica, vectors spread over numbered columns, in full precision."""
         table = self.flat()
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(table)

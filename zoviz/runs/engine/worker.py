@@ -1,4 +1,4 @@
-"""The one loop that advances a solver: budgets, steering, targets, trace, failures."""
+"""The worker: the one loop that advances a solver, with budgets, steering, targets, trace and failures."""
 
 from __future__ import annotations
 
@@ -26,27 +26,27 @@ PATH_POINTS, PATH_VARIABLES = 256, 5000
 
 
 class RunObserver:
-    """Hears of what a worker does, in the worker's thread and between two steps; a subclass says what it listens to."""
+    """A listener to a worker, called in its thread between two steps; a subclass overrides what it listens to."""
 
     def started(self, worker: Worker) -> None:
-        """Heed a worker that is about to begin; what this raises keeps it from beginning."""
+        """Called before a worker begins; an exception keeps it from beginning."""
 
     def stepped(self) -> None:
-        """Heed a step that was taken."""
+        """Called after a step."""
 
     def changed(self) -> None:
-        """Heed a parameter that was changed between two steps."""
+        """Called after a parameter was changed between two steps."""
 
     def paused(self) -> None:
-        """Heed a pause: the state is not going to change for a while."""
+        """Called at a pause: the state is not going to change for a while."""
 
     def ended(self, status: RunStatus, message: str) -> str:
-        """Heed the end, last of all; returns a sentence to be added to the run's message, or nothing."""
+        """Called last of all; may return a sentence to be added to the run's message."""
         return ""
 
 
 class StepCallback(RunObserver):
-    """Calls a function of a user's after every step.
+    """An observer that calls a user's function after every step.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ class StepCallback(RunObserver):
         self._function = function
 
     def stepped(self) -> None:
-        """Call it."""
+        """Call the user's function."""
         self._function()
 
 
 class Worker:
-    """Owns private twins of problem and solver, and everything that changes while a run is going on.
+    """The owner of private clones of problem and solver, and of everything that changes while a run is going on.
 
     Parameters
     ----------
@@ -98,13 +98,13 @@ class Worker:
         self.source, self.observers = source, tuple(observers)
 
     def begin(self) -> None:
-        """Tell the observers that work is about to begin, in the thread of who starts it, who hears what they raise."""
+        """Tell the observers that work is about to begin; what they raise reaches the thread that starts the run."""
         self.status = RunStatus.RUNNING
         for observer in self.observers:
             observer.started(self)
 
     def work(self) -> None:
-        """Run to the end; an exception ends the run as failed and stays in ``error``."""
+        """Run to the end; an exception ends the run as failed and is left in ``error``."""
         try:
             with SingleBlasThread(), np.errstate(all="ignore"):
                 if self.state is None:
@@ -125,7 +125,7 @@ class Worker:
             self._close()
 
     def _close(self) -> None:
-        """Write the last row, let go of what the problem holds open, and only then say that the run has ended."""
+        """Write the last row, release what the problem holds open, and only then publish the final status."""
         for end in (self.solver.close, self._add_last_row, self.problem.release):
             try:
                 end()
@@ -145,16 +145,16 @@ class Worker:
             self.trace.append(self._row())
 
     def make_oracle(self) -> Oracle:
-        """An oracle that has not been asked anything."""
+        """Return a fresh oracle."""
         return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance, self.source)
 
     def _end(self, status: RunStatus, message: str) -> bool:
-        """Say how the run ends; seen from outside once the last row is written."""
+        """Set how the run ends; published once the last row is written."""
         self._outcome = (status, message)
         return False
 
     def _prepare(self) -> None:
-        """Check, choose what was left open, evaluate the start and record it."""
+        """Check the problem, resolve open parameters, evaluate the start and record it."""
         self.status = RunStatus.RUNNING
         started = time.perf_counter()
         self.oracle = self.make_oracle()
@@ -210,7 +210,7 @@ class Worker:
         return True
 
     def _attend(self) -> bool:
-        """Take what was posted; wait while paused. Whether to go on."""
+        """Make the requested changes, wait while paused, and return whether to go on."""
         while True:
             for name, value in self.inbox.take():
                 self._apply(name, value)
@@ -260,7 +260,7 @@ class Worker:
             observer.stepped()
 
     def export_state(self) -> dict[str, Any]:
-        """Everything between two steps that the next one needs, and what the result tells; not the rows of traces."""
+        """Return all between two steps that the next one and the result need, except the traces' rows."""
         oracle, solver, units = self.oracle, self.solver, self.oracle.units
         return {
             "iteration": self.iteration,
@@ -283,7 +283,7 @@ class Worker:
         }
 
     def import_state(self, state: dict[str, Any], trace: Trace | None = None, path: Trace | None = None) -> None:
-        """Go where a worker of the same specification was, which exported this state.
+        """Take over the state that a worker of the same specification exported.
 
         Parameters
         ----------
@@ -316,15 +316,15 @@ class Worker:
             self.measured()
 
     def change_again(self, changes: Iterable[Change]) -> None:
-        """Make these changes at their iterations, after what the schedule does there, as they were made then."""
+        """Plan these changes at their iterations, after what the schedule does there, as they were made before."""
         self.schedule = list(merge(self.schedule, changes, key=lambda change: change.iteration))
 
     def _polish(self) -> None:
-        """Let the solver say its last word, as far as the budget covers it."""
+        """Let the solver polish its answer, as far as the budget covers it."""
         self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
 
     def measured(self) -> dict[str, Any]:
-        """Measures of the present state, and sums over all steps so far."""
+        """Return the measures of the present state, and sums over all steps so far."""
         measured = measures.metrics(self.seen, self.solver, self.state, self.oracle.sample, self.exact)
         return measured if self.tally is None else measured | self.tally.row()
 

@@ -1,4 +1,4 @@
-"""Whether a store is whole: the file, what belongs together, every checksum."""
+"""Checks a store: the file, references between rows, every checksum."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _PAGE = 100
 
 
 def check(database: Database) -> list[str]:
-    """What is amiss, one sentence each; nothing is changed."""
+    """Return all faults, one sentence each; nothing is changed."""
     faults: list[str] = []
     try:
         with database.reading() as connection:
@@ -36,7 +36,7 @@ def _all(connection: Connection, database: Database) -> Iterator[str]:
 
 
 def _file(connection: Connection) -> Iterator[str]:
-    """What SQLite itself finds."""
+    """Yield the faults that SQLite itself finds."""
     for (line,) in connection.exec_driver_sql("PRAGMA integrity_check"):
         if line != "ok":
             yield f"The file is damaged: {line}."
@@ -54,7 +54,7 @@ def _orphans(connection: Connection) -> Iterator[str]:
 
 
 def _texts(connection: Connection) -> Iterator[str]:
-    """JSON that cannot be read."""
+    """Yield a fault for each JSON text that cannot be read."""
     for table in (RECIPES, JOURNAL):
         texts = ("old", "new") if table is JOURNAL else [c.name for c in table.c if c.name not in ("run", "signature")]
         columns = (table.c.run, *(table.c[name] for name in texts))

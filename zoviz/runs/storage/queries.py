@@ -1,4 +1,4 @@
-"""A store's list of runs: what one line says, and the query that finds them."""
+"""The list of a store's runs: a line's contents, and the queries for it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ACTIVE = tuple(str(status) for status in RunStatus if status.active)
 
 
 class Record(NamedTuple):
-    """One line of the list of runs.
+    """One line in the list of runs.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Record(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """Which runs: those for which all that is not None holds; ``deleted`` runs are listed apart.
+    """A filter of runs: all that is not None must hold; ``deleted`` runs are listed apart.
 
     ``text`` is looked for in labels, notes, tags, problems, solvers, messages, studies and ids.
     """
@@ -83,13 +83,13 @@ class Filter(NamedTuple):
 
 
 def spell_tags(tags: tuple[str, ...]) -> str:
-    """Tags as they are stored: each between line feeds, so that one can be looked for."""
+    """Return tags in their stored form: each between line feeds, so that one can be searched for."""
     clean = sorted({" ".join(tag.split()) for tag in tags} - {""})
     return "\n" + "\n".join(clean) + "\n" if clean else ""
 
 
 def runs(connection: Connection, which: Filter, sort: str, limit: int | None, offset: int) -> list[Record]:
-    """The runs asked for, in order."""
+    """Return the records that pass a filter, in order."""
     living = _living(connection)
     query = _where(select(*_LISTED, RUNS.c.process_started), which, living)
     query = query.order_by(*_order(sort)).limit(limit).offset(offset)
@@ -97,18 +97,18 @@ def runs(connection: Connection, which: Filter, sort: str, limit: int | None, of
 
 
 def count(connection: Connection, which: Filter) -> int:
-    """How many there are."""
+    """Return the number of runs that pass a filter."""
     return connection.execute(_where(select(func.count()).select_from(RUNS), which, _living(connection))).scalar_one()
 
 
 def one(connection: Connection, run: str) -> Record | None:
-    """The run with this id, if there is one."""
+    """Return the run with this id, if there is one."""
     row = connection.execute(select(*_LISTED, RUNS.c.process_started).where(RUNS.c.id == run)).one_or_none()
     return None if row is None else _record(row._mapping, _living(connection))
 
 
 def find(connection: Connection, start: str, name: str) -> str:
-    """The id that begins so.
+    """Return the id that begins so.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def find(connection: Connection, start: str, name: str) -> str:
 
 
 def _living(connection: Connection) -> list[str]:
-    """Ids of runs at work; the others that say so were interrupted."""
+    """Return the ids of runs whose process is alive; others with an active status were interrupted."""
     columns = (RUNS.c.id, RUNS.c.host, RUNS.c.pid, RUNS.c.process_started, RUNS.c.updated)
     now = time.time()
     rows = connection.execute(select(*columns).where(RUNS.c.status.in_(ACTIVE)))

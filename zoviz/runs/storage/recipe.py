@@ -1,4 +1,4 @@
-"""What a problem, a solver or an estimator is made of, as JSON: a class's name and values, never code or a pickle."""
+"""Descriptions of problems, solvers and estimators as JSON: class names and values, never code or a pickle."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ TAGS = ("class", "function", "program", "unnamed", "omitted", "array", "tuple", 
 
 
 def describe(value: Any) -> Any:
-    """The JSON value from which ``rebuild`` makes an equal object.
+    """Return the JSON value from which ``rebuild`` makes an equal object.
 
     Numbers keep every bit (arrays are nested lists of shortest decimals). Classes and functions are named as
     ``name_of`` does; what has no such name (a lambda, a closure, what lives in ``__main__``) is noted as unnamed. What
@@ -78,7 +78,7 @@ def _of_object(value: Any) -> dict[str, str]:
 
 
 def name_of(value: type | Callable[..., Any]) -> str:
-    """How a description names a class or function: zoviz's own by its name alone, since its module may move.
+    """Return a class's or function's name in descriptions: zoviz's own without a module, since that may move.
 
     These are problems, solvers, estimators, and the example functions in a problem's own module; all else is
     ``module:qualified.name``.
@@ -100,7 +100,7 @@ def _examples(module: str) -> dict[str, Callable[..., Any]]:
 
 
 def names(description: Any) -> set[str]:
-    """All that a description names beyond zoviz, for who decides what to trust: classes, functions and programs."""
+    """Return all that a description names beyond zoviz, to decide on trust: classes, functions and programs."""
     tagged = (
         (tag, part[tag]) for part in _parts(description) for tag in ("class", "function", "program") if tag in part
     )
@@ -108,12 +108,12 @@ def names(description: Any) -> set[str]:
 
 
 def read(text: str) -> Any:
-    """A description from the JSON text of a store, with the names that this version has for what is zoviz's own."""
+    """Parse a description, with old names of zoviz's replaced by today's."""
     return _Names().renamed(json.loads(text))
 
 
 def as_first_stored(one: Any) -> Any:
-    """A description with the names that stores of the first version had, modules and all."""
+    """Return a description with the names that stores of the first version had, modules and all."""
     if isinstance(one, list):
         return [as_first_stored(item) for item in one]
     if not isinstance(one, dict):
@@ -126,21 +126,21 @@ def as_first_stored(one: Any) -> Any:
 
 
 class _Names:
-    """zoviz's own classes and functions by name; they are looked up once, when the first is asked for."""
+    """A table of zoviz's own classes and functions by name, filled when the first is asked for."""
 
     @cached_property
     def classes(self) -> dict[str, type]:
-        """Problems, solvers and estimators: zoviz's by name, those that a user has defined here by path."""
+        """The problems, solvers and estimators: zoviz's by name, a user's by path."""
         return {name_of(cls): cls for package, base in _ROOMS for cls in every(package, base)}
 
     @cached_property
     def functions(self) -> dict[str, Callable[..., Any]]:
-        """Examples in the problems' own modules."""
+        """The example functions in the problems' own modules."""
         modules = {cls.__module__ for name, cls in self.classes.items() if ":" not in name}
         return {name: function for module in modules for name, function in _examples(module).items()}
 
     def renamed(self, one: Any) -> Any:
-        """A description with today's names."""
+        """Return a description with today's names."""
         if isinstance(one, list):
             return [self.renamed(item) for item in one]
         if not isinstance(one, dict):
@@ -161,7 +161,7 @@ class _Names:
 
 
 def unnamed(description: Any) -> list[str]:
-    """What a description could not name, and ``rebuild`` therefore refuses."""
+    """Return what a description could not name, which ``rebuild`` therefore refuses."""
     return [part["unnamed"] for part in _parts(description) if "unnamed" in part]
 
 
@@ -175,7 +175,7 @@ def _parts(description: Any) -> Iterator[dict[str, Any]]:
 
 
 def rebuild(description: Any, *, trusted: Iterable[str] = ()) -> Any:
-    """The object that ``describe`` described.
+    """Make the object that a description stands for.
 
     Nothing is imported because a description says so: a class must be one that the registry finds, and anything else
     must be in ``trusted``.
@@ -199,7 +199,7 @@ def rebuild(description: Any, *, trusted: Iterable[str] = ()) -> Any:
 
 
 class _Builder:
-    """Makes objects from descriptions."""
+    """A maker of objects from descriptions."""
 
     def __init__(self, trusted: frozenset[str]) -> None:
         self._trusted, self._names = trusted, _Names()
@@ -317,7 +317,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def check_same(stored: Any, given: Any, place: str) -> None:
-    """Check that an object that is ``given`` in the place of a stored one is described as that was.
+    """Raise if ``given`` differs from the stored description; unnamed functions and executors are not compared.
 
     What could not be named may be anything; executors do not count.
 

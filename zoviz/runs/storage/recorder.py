@@ -1,4 +1,4 @@
-"""Writes a run into a store while it goes on, from a thread of its own: the solver never waits for the disk."""
+"""The recorder: writes a run into a store from a thread of its own, so that the solver never waits for the disk."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _SHARE = 50.0
 
 
 class Recorder(RunObserver):
-    """Stores what a worker does: once an interval, all that is new in one transaction.
+    """An observer that stores a run: once an interval, all that is new in one transaction.
 
     Between two steps the worker hands over its state when it is asked to (``stepped``), which costs a test of a flag
     otherwise. Trouble with the store never ends a run: it is told, and what could not be written is tried again at
@@ -75,7 +75,7 @@ class Recorder(RunObserver):
         self._untaken = self.trouble = ""
 
     def started(self, worker: Worker) -> None:
-        """Enter the run, and go on recording from a thread of its own.
+        """Insert the run's rows, and start the writing thread.
 
         Raises
         ------
@@ -93,7 +93,7 @@ class Recorder(RunObserver):
         self._thread.start()
 
     def stepped(self) -> None:
-        """Hand over the worker's state, if it was asked for."""
+        """Hand over the worker's state, if the writing thread has asked for it."""
         if self._wanted:
             self._take()
 
@@ -102,7 +102,7 @@ class Recorder(RunObserver):
         self._take()
 
     def keep(self, ordinal: int, entry: Entry) -> None:
-        """Called with every evaluation that has ended, where they are logged; before the next begins."""
+        """Take a finished evaluation of a logged run, before the next one begins."""
         self._paid.append((ordinal, entry))
         if self._first is not None or not self._each:
             return
@@ -117,7 +117,7 @@ class Recorder(RunObserver):
             self._flush()
 
     def ended(self, status: RunStatus, message: str) -> str:
-        """Write what is left; returns a sentence where that failed, else nothing."""
+        """Write what is left; return a sentence where that failed, else nothing."""
         self._ending.set()
         self._answered.set()
         if self._thread is not None:
@@ -130,7 +130,7 @@ class Recorder(RunObserver):
         return self.trouble
 
     def _take(self) -> None:
-        """The worker's thread: snapshots of a state between two steps."""
+        """Take snapshots of a state between two steps, in the worker's thread."""
         started = time.perf_counter()
         self._wanted = False
         try:
@@ -170,7 +170,7 @@ class Recorder(RunObserver):
         self._attempt(write, settle)
 
     def _attempt(self, write: Callable[[Connection], int], settle: Callable[[], object] | None = None) -> None:
-        """Write in a transaction, after which as many of the evaluations as ``write`` says are off the list."""
+        """Run ``write`` in a transaction, then drop as many logged evaluations as it says."""
         with self._turn:
             try:
                 with self._database.writing() as connection:

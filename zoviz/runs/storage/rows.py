@@ -1,4 +1,4 @@
-"""What a run looks like as rows of a store."""
+"""A run as rows of a store's tables."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ SILENCE = 30.0
 
 
 def text(value: Any) -> str:
-    """A value as JSON text."""
+    """Return a value as JSON text."""
     return json.dumps(describe(value))
 
 
 def first(run: str, spec: RunSpec) -> dict[str, dict[str, Any]]:
-    """Columns of a run that begins, by table."""
+    """Return the columns of a run that begins, by table."""
     now = time.time()
     runs = {
         "problem": type(spec.problem).__name__,
@@ -58,7 +58,7 @@ def first(run: str, spec: RunSpec) -> dict[str, dict[str, Any]]:
 
 
 def whereabouts(now: float) -> dict[str, Any]:
-    """Who is at work: host, process and its start, so that another process can tell whether it still is."""
+    """Return the columns that identify this process: host, process id and its start."""
     me = psutil.Process()
     return {
         "status": str(RunStatus.RUNNING),
@@ -70,12 +70,12 @@ def whereabouts(now: float) -> dict[str, Any]:
 
 
 def host() -> str:
-    """Name of this machine."""
+    """Return the name of this machine."""
     return socket.gethostname()
 
 
 def alive(row: Mapping[Any, Any], now: float) -> bool:
-    """Whether the process that wrote a row is at work still.
+    """Return whether the process that wrote a row is still running.
 
     On this machine its process must be there; elsewhere, and where a clock was set since so that its start does not
     fit, its last sign must be younger than ``SILENCE``.
@@ -93,7 +93,7 @@ def alive(row: Mapping[Any, Any], now: float) -> bool:
 
 
 def versions() -> dict[str, str]:
-    """Python, the machine, and the version of every library that is loaded."""
+    """Return the versions of Python, the machine and every library that is loaded."""
     numbers = {"python": platform.python_version(), "machine": platform.platform()}
     for name, module in list(sys.modules.items()):
         version = vars(module).get("__version__") if module is not None and "." not in name else None
@@ -103,7 +103,7 @@ def versions() -> dict[str, str]:
 
 
 def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
-    """Columns of ``runs`` that change: status, counters and the last figures.
+    """Return the columns of ``runs`` that change: status, counters and the last figures.
 
     The objective is the mean over the replicas, the violation the largest, the best value the least.
     """
@@ -127,13 +127,13 @@ _FIGURES = (
 
 
 def snapshots(worker: Worker) -> dict[str, bytes]:
-    """What is kept of a worker between two steps, by kind."""
+    """Return a worker's outcome and checkpoint, by kind."""
     found = {"outcome": outcome(worker), "checkpoint": capture(worker)}
     return {kind: data for kind, data in found.items() if data is not None}
 
 
 def outcome(worker: Worker) -> bytes:
-    """What a reader of a stored run is shown of its present state, and what a problem made again is to recall."""
+    """Return the outcome of a worker's present state for readers, and what its problem is to recall."""
     result = summarise(worker)
     shown: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
     shown["active"] = worker.oracle.active.copy()
@@ -143,5 +143,5 @@ def outcome(worker: Worker) -> bytes:
 
 
 def number(value: float | None) -> float:
-    """A figure of a row: NaN where there is none."""
+    """Return a figure of a row: NaN where there is none."""
     return math.nan if value is None else value

@@ -1,4 +1,4 @@
-"""The tables of a store; what is listed stands apart from what is large."""
+"""The tables of a store; what is listed is apart from what is large."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ BLOBS = (SEGMENTS, SNAPSHOTS, EVALUATIONS)
 
 
 def sealed(data: bytes) -> dict[str, object]:
-    """The columns ``data`` and ``checksum`` (BLAKE2b, 16 bytes in hexadecimal) of a row."""
+    """Return the columns ``data`` and ``checksum`` (BLAKE2b, 16 bytes in hexadecimal) of a row."""
     return {"data": data, "checksum": hashlib.blake2b(data, digest_size=16).hexdigest()}
 
 

@@ -1,4 +1,4 @@
-"""Whose a stored run is: a key of this user's signs what a run that he has begun may import and launch again.
+"""Signatures of stored runs: with a key of the user's own, his runs need no further trust to be made again.
 
 A store may come from anybody. What its rows name is imported or launched only where the person at the keyboard trusts
 it by name; a run that he himself has begun, on this machine and in this folder, he has trusted by beginning it.
@@ -28,7 +28,7 @@ _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 
 def key_file() -> Path:
-    """Where the key is: ``zoviz/signing.key`` in the user's folder for settings (``XDG_CONFIG_HOME`` and its like)."""
+    """Return the path of the key: ``zoviz/signing.key`` in the user's configuration folder."""
     configured = os.environ.get("XDG_CONFIG_HOME", "")
     if os.path.isabs(configured):
         base = Path(configured)
@@ -42,7 +42,7 @@ def key_file() -> Path:
 
 
 def sign(run: str, recipe: Mapping[str, str]) -> str:
-    """The signature of a run that this user begins here; empty where it needs no trust, or no key can be had.
+    """Return the signature of a run that this user begins here; empty where it needs no trust or there is no key.
 
     Parameters
     ----------
@@ -58,7 +58,7 @@ def sign(run: str, recipe: Mapping[str, str]) -> str:
 
 
 def is_own(run: str, recipe: Mapping[str, str]) -> bool:
-    """Whether this user has begun the run on this machine, from this folder, and its row has not changed since.
+    """Return whether this user began the run on this machine, in this folder, and its row has not changed since.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def is_own(run: str, recipe: Mapping[str, str]) -> bool:
 
 
 def renewed(run: str, stored: Mapping[str, str], ours: Mapping[str, str]) -> str:
-    """The signature of a stored run that goes on here with the settings of ``ours``.
+    """Return the signature of a stored run that is resumed here with the settings of ``ours``.
 
     It is signed where it was this user's before, or where he has trusted, or given, just what is stored.
     """
@@ -82,7 +82,7 @@ def renewed(run: str, stored: Mapping[str, str], ours: Mapping[str, str]) -> str
 
 
 def _signature(key: bytes, run: str, recipe: Mapping[str, str]) -> str:
-    """HMAC-SHA256 of what is signed, as JSON, which tells where one part ends and the next begins.
+    """Return the HMAC-SHA256 of the parts as JSON, which separates them without ambiguity.
 
     The machine and the working folder count, since names of programs and modules mean others elsewhere: a store in a
     folder that somebody hands over has nothing in it that would be launched there.
@@ -107,7 +107,7 @@ def _key(create: bool) -> bytes | None:
 
 
 def _make(path: Path) -> None:
-    """Make the key under another name first: of several processes that begin at once, all read the one that lasts."""
+    """Make the key under a temporary name first: processes that begin at once all read the one that lasts."""
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     fresh = path.with_name(f".{secrets.token_hex(8)}.key")
     with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:

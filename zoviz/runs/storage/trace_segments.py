@@ -1,4 +1,4 @@
-"""A trace on its way into a store, in segments of new rows, and back."""
+"""Converts a trace into stored segments of new rows, and back."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _GARBAGE = 2
 
 
 class Place(NamedTuple):
-    """How far a trace is stored: the last iteration, segments, rows in them."""
+    """The stored position of a trace: the last iteration, the number of segments, the rows in them."""
 
     last: int = -1
     segments: int = 0
@@ -33,7 +33,7 @@ class News(NamedTuple):
 
 
 def news(kind: str, trace: Trace, place: Place) -> News | None:
-    """What a trace has that is not stored yet; None where there is nothing."""
+    """Return the segment of a trace that is not stored yet; None where there is nothing new."""
     now = trace.snapshot()
     if not now.rows:
         return None
@@ -54,7 +54,7 @@ def _stride(now: Snapshot) -> int:
 
 
 def assemble(segments: Iterable[tuple[int, bytes]], capacity: int) -> Trace:
-    """The trace that was stored, from the strides and data of its segments in order."""
+    """Make the stored trace from the strides and data of its segments in order."""
     parts, stride = [], 1
     for stride, data in segments:  # noqa: B007 - the last one counts
         parts.append(unpack(data))
@@ -68,7 +68,7 @@ def assemble(segments: Iterable[tuple[int, bytes]], capacity: int) -> Trace:
 
 
 def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:
-    """One table; a column that came later is NaN before."""
+    """Join tables; a column that came later is NaN before."""
     shapes = {name: column.shape[1:] for part in parts for name, column in part.items()}
     out = {}
     for name, shape in shapes.items():

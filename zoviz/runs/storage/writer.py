@@ -1,4 +1,4 @@
-"""What a recorder writes, within a transaction."""
+"""The SQL statements of a recorder, within a transaction."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from zoviz.runs.storage.trace_segments import Place, news
 
 
 class Progress(NamedTuple):
-    """How much of a run is stored: rows of its trace and its path, changes, and whether its resolved parameters are."""
+    """The stored part of a run: rows of its trace and its path, changes, and its resolved parameters."""
 
     trace: Place = Place()
     path: Place = Place()
@@ -29,7 +29,7 @@ class Progress(NamedTuple):
 
 
 def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], asked: int) -> None:
-    """Take over a run that is not at work; of several processes that try, one succeeds.
+    """Take over a run that no process is running; of several that try, one succeeds.
 
     Evaluations from the ordinal ``asked`` on are going to be made again.
 
@@ -52,7 +52,7 @@ def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], as
 
 
 def enter(connection: Connection, run: str, first: dict[str, dict[str, Any]], again: bool) -> None:
-    """The first rows of a run; one that goes on is to write its course anew."""
+    """Insert the first rows of a run; one that is resumed writes its trace anew."""
     if again:
         connection.execute(delete(SEGMENTS).where(SEGMENTS.c.run == run))
         return
@@ -68,7 +68,7 @@ def write(
     taken: tuple[int, dict[str, bytes]] | None,
     outcome: tuple[str, str] | None,
 ) -> Progress:
-    """All that is new of a worker.
+    """Write all that is new of a worker.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def write(
 
 
 def write_paid(connection: Connection, run: str, paid: Sequence[tuple[int, Entry]]) -> int:
-    """The evaluations on a list that may grow meanwhile, in one row; how many."""
+    """Write the evaluations on a list that may grow meanwhile in one row; return their number."""
     now = list(paid)
     if now:
         packed = pack([entry.stored(ordinal) for ordinal, entry in now])
