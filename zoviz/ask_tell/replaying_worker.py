@@ -74,7 +74,7 @@ class Answers:
         return entry.values
 
 
-class Interview(Worker):
+class ReplayingWorker(Worker):
     """A worker that leaves a step where a value is missing, and runs it again from its start once it is there.
 
     A step is a function of the state, the streams and the oracle's counts: all three are put back to where the last

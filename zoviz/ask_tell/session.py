@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from zoviz.ask_tell.replaying_worker import Interview
+from zoviz.ask_tell.replaying_worker import ReplayingWorker
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
@@ -99,7 +99,7 @@ class AskTell:
                 f"Expected a method that asks for values, got {solver.title or type(solver).__name__}, which asks for "
                 "derivatives: choose zeroth-order gradients or a zeroth-order method, or use Run."
             )
-        self._worker = Interview(
+        self._worker = ReplayingWorker(
             RunSpec(
                 problem.clone(),
                 solver.clone(),
@@ -115,7 +115,7 @@ class AskTell:
         self._proceed()
 
     @property
-    def worker(self) -> Interview:
+    def worker(self) -> ReplayingWorker:
         """The worker that carries the session out, as ``Run.worker``."""
         return self._worker
 

@@ -14,7 +14,7 @@ from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.parameter_lookup import owner
 
 
-class Again(Command):
+class RepeatCommand(Command):
     """A command that resumes, replays or forks a stored run.
 
     Parameters

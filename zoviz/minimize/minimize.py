@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from zoviz.core import defaults
 from zoviz.evaluation.scipy_constraints import WithArguments, stacked
 from zoviz.minimize.session import Session
-from zoviz.problems.user.best_point import Ledger, Recorded
+from zoviz.problems.user.best_point import BestPoint, RecordingBlackBox
 from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers.base import Solver
 
@@ -132,7 +132,7 @@ def minimize(
 
 def _pose(
     fun: Callable[..., Any], x0: Any, bounds: Any, constraints: Any, tolerance: float, params: dict[str, Any]
-) -> Recorded:
+) -> RecordingBlackBox:
     """Make the black box that the arguments describe."""
     if not callable(fun):
         raise ValueError(f"Expected a function as fun, got {fun!r:.80}.")
@@ -144,4 +144,4 @@ def _pose(
             x0 = np.atleast_1d(np.asarray(x0, dtype=float))
         except (TypeError, ValueError):
             raise ValueError(f"Expected x0 as n numbers, got {x0!r:.80}.") from None
-    return Recorded(fun, rows, bounds, x0, ledger=Ledger(tolerance), **params)
+    return RecordingBlackBox(fun, rows, bounds, x0, best=BestPoint(tolerance), **params)

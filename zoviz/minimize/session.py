@@ -15,7 +15,7 @@ from zoviz.core import defaults
 from zoviz.core.errors import OracleError
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
-from zoviz.problems.user.best_point import Recorded
+from zoviz.problems.user.best_point import RecordingBlackBox
 from zoviz.runs.engine.result import OptimizeResult, Result
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
@@ -71,7 +71,7 @@ class Session:
 
     Parameters
     ----------
-    problem : Recorded
+    problem : RecordingBlackBox
     max_calls : int, optional
         Calls in all; default 1000 (n + 1).
     noise_is_known : bool
@@ -81,9 +81,9 @@ class Session:
     """
 
     def __init__(
-        self, problem: Recorded, max_calls: int | None, noise_is_known: bool, settings: Mapping[str, Any]
+        self, problem: RecordingBlackBox, max_calls: int | None, noise_is_known: bool, settings: Mapping[str, Any]
     ) -> None:
-        self._problem, self._best, self._settings = problem, problem.ledger, dict(settings)
+        self._problem, self._best, self._settings = problem, problem.best, dict(settings)
         self._max_calls = defaults.calls_for(problem.n) if max_calls is None else _whole(max_calls, "max_calls", 1)
         self._noise_is_known = noise_is_known
         _whole(self._settings["seed"], "seed", 0)

@@ -18,7 +18,7 @@ from zoviz.core.units import Units
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
-from zoviz.runs.engine.checkpoint import Kept, restore
+from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import Result, summarise
@@ -97,7 +97,7 @@ class Run(RunSettings):
         32 hexadecimal digits, the run's own for ever.
     initial : RunSpec or None
         What it is made of, as it was when it started.
-    kept : Kept or None
+    resume_data : ResumeData or None
         What a store has of the run that this one goes on with.
 
     Raises
@@ -163,7 +163,7 @@ class Run(RunSettings):
             parent=parent,
         )
         self.id, self.schedule = uuid.uuid4().hex, Journal(schedule)
-        self.kept: Kept | None = None
+        self.resume_data: ResumeData | None = None
         self._thread: threading.Thread | None = None
         self._steering: Steering | None = None
         self.initial: RunSpec | None = None
@@ -326,18 +326,18 @@ class Run(RunSettings):
         if reason is not None:
             raise ValueError(reason)
         self.initial = self.spec.clone()
-        spec, kept, source = self.initial.clone(), self.kept, None
+        spec, data, source = self.initial.clone(), self.resume_data, None
         recorder = None if self.store is None else self._make_recorder(self.store, self.initial)
         # Evaluations are logged where the run says so, and where a paid one could not be spared otherwise: a solver
         # without checkpoints begins again from its start.
         begins_anew = not (spec.solver.checkpointable or spec.problem.analytic)
-        logs = spec.checkpoint == EVERY_CALL or begins_anew or (kept is not None and bool(kept.entries))
+        logs = spec.checkpoint == EVERY_CALL or begins_anew or (data is not None and bool(data.entries))
         if recorder is not None and logs:
-            source = LoggedValues(spec.problem, Log(None if kept is None else kept.entries, recorder.keep))
+            source = LoggedValues(spec.problem, Log(None if data is None else data.entries, recorder.keep))
         worker = Worker(spec, source, (*([] if recorder is None else [recorder]), *observers))
-        if recorder is not None and kept is not None:
-            restore(worker, kept.checkpoint, kept.trace, kept.path, kept.journal)
-            worker.problem.recall({"asked": kept.asked})
+        if recorder is not None and data is not None:
+            restore(worker, data.checkpoint, data.trace, data.path, data.journal)
+            worker.problem.recall({"asked": data.asked})
         self._worker, self._recorder = worker, recorder
         worker.begin()
         self._steering = Steering(self.solver, (self.problem, self), worker)
@@ -358,7 +358,9 @@ class Run(RunSettings):
         own, each = isinstance(store, str), spec.checkpoint == EVERY_CALL
         database = Database(store) if isinstance(store, str) else store.database
         interval = defaults.CHECKPOINT_SECONDS if each else float(spec.checkpoint)
-        return Recorder(database, self.id, spec, None if self.kept is None else self.kept.asked, interval, each, own)
+        return Recorder(
+            database, self.id, spec, None if self.resume_data is None else self.resume_data.asked, interval, each, own
+        )
 
     def _command(self, name: str, steps: int = 1) -> None:
         if self._worker is not None and self.active:

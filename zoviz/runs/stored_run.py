@@ -16,7 +16,7 @@ from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume
-from zoviz.runs.engine.checkpoint import Kept, points
+from zoviz.runs.engine.checkpoint import ResumeData, points
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import OUTCOME, Result
 from zoviz.runs.engine.spec import FREE, RunSpec
@@ -172,7 +172,7 @@ class StoredRun:
         now._substitute(problem, solver)
         points_asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
         run = Run.of(now.initial.replaced(**settings), store=self._store)
-        run.id, run.kept = self.id, Kept(data, now.trace, now.path, now.journal, entries, points_asked)
+        run.id, run.resume_data = self.id, ResumeData(data, now.trace, now.path, now.journal, entries, points_asked)
         return run
 
     def replay(self, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:

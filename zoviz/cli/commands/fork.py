@@ -1,8 +1,8 @@
 """``zoviz fork``."""
 
-from zoviz.cli.repeat_command import Again
+from zoviz.cli.repeat_command import RepeatCommand
 
-COMMAND = Again(
+COMMAND = RepeatCommand(
     "fork",
     "repeat a stored run up to an iteration, then go on with changed parameters and the same random numbers",
     "  zoviz fork 3f2a --at 500 primal_step=0.01 --calls 40000",

@@ -1,5 +1,5 @@
 """``zoviz replay``."""
 
-from zoviz.cli.repeat_command import Again
+from zoviz.cli.repeat_command import RepeatCommand
 
-COMMAND = Again("replay", "repeat a stored run bit for bit, its steering included", "  zoviz replay 3f2a")
+COMMAND = RepeatCommand("replay", "repeat a stored run bit for bit, its steering included", "  zoviz replay 3f2a")

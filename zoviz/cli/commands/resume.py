@@ -1,8 +1,8 @@
-"""``zoviz resume``, ``zoviz replay``: see ``again``."""
+"""``zoviz resume``."""
 
-from zoviz.cli.repeat_command import Again
+from zoviz.cli.repeat_command import RepeatCommand
 
-COMMAND = Again(
+COMMAND = RepeatCommand(
     "resume",
     "go on with an interrupted run from its last checkpoint",
     "  zoviz resume 3f2a\n  zoviz resume 3f2a --trust my_module    for a run of your own functions",

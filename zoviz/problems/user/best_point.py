@@ -11,7 +11,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.problems.user.blackbox import BlackBox
 
 
-class Ledger:
+class BestPoint:
     """The best point so far: the lowest f among feasible points; before the first of them the least violating.
 
     Attributes
@@ -54,25 +54,25 @@ class Ledger:
             self.h, self.violation = value.h[i].copy(), float(violation[i])
 
 
-class Recorded(BlackBox):
-    """A black box with a ledger, which its clones share, as they do its processes: one of them evaluates at a time."""
+class RecordingBlackBox(BlackBox):
+    """A black box with a best point, which its clones share, as they do its processes: one evaluates at a time."""
 
     __abstract = True
 
-    def __init__(self, *arguments: Any, ledger: Ledger | None = None, **params: Any) -> None:
+    def __init__(self, *arguments: Any, best: BestPoint | None = None, **params: Any) -> None:
         super().__init__(*arguments, **params)
-        self.ledger = Ledger(defaults.FEASIBILITY_TOLERANCE) if ledger is None else ledger
+        self.best = BestPoint(defaults.FEASIBILITY_TOLERANCE) if best is None else best
 
     def clone(self) -> Self:
-        """A twin that writes into the same ledger."""
+        """Return a clone that enters its values into the same best point."""
         twin = super().clone()
-        twin.ledger, twin._evaluator = self.ledger, self._evaluator
+        twin.best, twin._evaluator = self.best, self._evaluator
         return twin
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Values, noted in the ledger where x lies in the bounds: a difference may probe just outside."""
+        """Return the values, and enter those whose x lies in the bounds: a difference may probe just outside."""
         value = super().evaluate(x, xi)
-        self.ledger.mishap = self.ledger.mishap or self.mishap
+        self.best.mishap = self.best.mishap or self.mishap
         inside = self.domain.contains(x, 0.0)
-        self.ledger.enter(x[inside], Evaluation(value.f[inside], value.h[inside]))
+        self.best.enter(x[inside], Evaluation(value.f[inside], value.h[inside]))
         return value

@@ -23,7 +23,7 @@ VERSION = 2
 """Version of what a checkpoint holds; ``_read`` takes older ones."""
 
 
-class Kept(NamedTuple):
+class ResumeData(NamedTuple):
     """The data that resuming a run needs beside its problem, solver and settings.
 
     Attributes
