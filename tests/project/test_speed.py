@@ -1,7 +1,7 @@
 """The engine's speed as ratios of times measured side by side in one process.
 
 Times are the thread's own CPU time under one BLAS thread, so that other programs on the machine take nothing from them
-but cache; medians of alternating repetitions (the least, for a step of microseconds), and up to three attempts. Run
+but cache; medians of alternating repetitions (the least, for a step of microseconds), and up to six attempts. Run
 with ``-s`` to see the figures.
 """
 

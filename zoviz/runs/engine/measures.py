@@ -30,7 +30,8 @@ class ExactPoints:
 
     def find(self, x: Array) -> ExactValues | None:
         """Return the exact values at x (R, n), if they are in the cache."""
-        return next((one for one in self._last if np.array_equal(one.x, x)), None)
+        # The first numbers tell most points apart: comparing whole arrays took a tenth of a small step.
+        return next((one for one in self._last if one.x is x or _equal(one.x, x)), None)
 
     def take(self, problem: Problem, x: Array) -> ExactValues | None:
         """Return the problem's exact values at x (R, n), computed if need be; None where it has none."""
@@ -39,6 +40,11 @@ class ExactPoints:
             exact = problem.exact_values(x)
             self._last = self._last if exact is None else (*self._last[-1:], exact)
         return exact
+
+
+def _equal(a: Array, b: Array) -> bool:
+    """Return whether two arrays (R, n) are equal, as ``numpy.array_equal`` does, at less cost where they differ."""
+    return a.shape == b.shape and a.item(0) == b.item(0) and np.array_equal(a, b)
 
 
 def metrics(
