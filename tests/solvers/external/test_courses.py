@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import pickle
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -104,7 +106,8 @@ def alone(cls: type[ExternalSolver], seed: int) -> Array:
     """The points that the library evaluates by itself."""
     kept = Kept()
     if cls is CMAES:
-        by_pycma(kept, seed)
+        with TemporaryDirectory() as folder, contextlib.chdir(folder):  # pycma itself leaves one where it works
+            by_pycma(kept, seed)
     elif cls is NOMAD:
         by_nomad(kept, seed)
     else:

@@ -7,6 +7,7 @@ import importlib.util
 import itertools
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from helpers.waiting import until
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
-from zoviz.solvers import COBYLA, NOMAD
+from zoviz.solvers import CMAES, COBYLA, NOMAD
 from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Ended, LibraryRun, Request, Task
 
@@ -119,3 +120,14 @@ class TestCourse:
         assert course.wanted is None and course.message == ""
         course.settle()
         assert course.wanted is None and course.message == "3.0 4.0" and course.dual.tolist() == [2.0]
+
+
+@each(CMAES)
+def test_no_folder_is_left_where_the_user_works(
+    cls: type[ExternalSolver], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    run = Run(NonconvexQCQP(n=3), cls(**FIXED[cls]), replicas=2, calls=60)
+    run.run()
+    assert run.progress.iteration > 2 and np.isfinite(run.result.multipliers).all()
+    assert list(tmp_path.iterdir()) == []

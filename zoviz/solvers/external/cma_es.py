@@ -72,13 +72,11 @@ class CMAES(ExternalSolver):
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """Run pycma's loop of ask, tell and update."""
-        import cma
-
         # Said where a constraint has one value all over a population; pycma guards its division against that.
         warnings.filterwarnings("ignore", r"iqr\(f\), iqr\(G\)", UserWarning)
         ask(task.start[None])
         values: dict[str, Any] = {}
-        fitness = cma.ConstrainedFitnessAL(lambda x: values["f"], lambda x: values["h"], logging=0, archives=False)
+        fitness = _silent_fitness(lambda x: values["f"], lambda x: values["h"])
         strategy = self.strategy(task)
         while not strategy.stop():
             points = strategy.ask()
@@ -128,6 +126,30 @@ def _normal(seed: int) -> Callable[..., Array]:
         return generator.standard_normal(shape)
 
     return draw
+
+
+def _silent_fitness(f: Callable[[Array], float], h: Callable[[Array], list[float]]) -> Any:
+    """Return pycma's augmented Lagrangian of f and h without its loggers.
+
+    With ``logging=0`` alone pycma makes them first and silences them then: the folder outcmaes, in which they would
+    write, is left in the user's working directory.
+    """
+    import cma
+    from cma.constraints_handler import AugmentedLagrangian
+
+    class Silent(AugmentedLagrangian):
+        logging = property(lambda self: 0, lambda self, gap: None)
+
+    class Fitness(cma.ConstrainedFitnessAL):
+        silent: Silent | None = None
+
+        @property
+        def al(self) -> Silent | None:
+            if self.silent is None and self.dimension:
+                self.silent = Silent(self.dimension)
+            return self.silent
+
+    return Fitness(f, h, archives=False)
 
 
 def _multipliers(fitness: Any, m: int) -> Array | None:
