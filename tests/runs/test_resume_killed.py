@@ -73,7 +73,10 @@ class Stage:
 
     def progress(self, store: Store, run: str) -> int:
         """How far a run has come: by its calls of the function, or by what the store knows of a problem without."""
-        return store.load(run).progress.iteration if self.kind == "free" else self.calls()
+        if self.kind != "free":
+            return self.calls()
+        # A process says its run's id before it enters the run into the store.
+        return -1 if store.record(run) is None else store.load(run).progress.iteration
 
     def calls(self) -> int:
         path = self.folder / "calls.txt"
