@@ -23,12 +23,17 @@ if TYPE_CHECKING:
 DASHBOARD = ROOT / "apps" / "dashboard.py"
 LOCAL_HOSTS = {"localhost", "127.0.0.1"}
 LOG_FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
-# Bokeh leaves a write unawaited when a page goes away in the middle of it; nothing is lost by that.
 PAGE_LEFT = re.compile(
+    # Bokeh leaves a write unawaited when a page goes away in the middle of it; nothing is lost by that.
     r"^[^\n]*Task exception was never retrieved\nfuture: <Task [^\n]*exception=WebSocketClosedError\(\)>\n"
-    r"Traceback .*?^tornado\.websocket\.WebSocketClosedError\n",
+    r"Traceback .*?^tornado\.websocket\.WebSocketClosedError\n"
+    # Where it goes away before Bokeh has bound its session to the connection, there is no session to be told.
+    r"|^[^\n]*ERROR tornado\.application: Uncaught exception GET [^\n]*/ws [^\n]*\nHTTPServerRequest\([^\n]*\n"
+    r"Traceback [^\n]*\n(?:^[ \t][^\n]*\n)*?^[^\n]*in on_close\n(?:^[ \t][^\n]*\n)*?"
+    r"^    assert self\._session is not None\n(?:^[ \t][^\n]*\n)*?AssertionError\n",
     re.MULTILINE | re.DOTALL,
 )
+"""What Bokeh writes of pages that were closed at a moment it does not expect: no error of ours."""
 
 
 @dataclass
