@@ -13,6 +13,7 @@ from helpers.black_box import f_at, h_at
 from helpers.every_solver import EVERY as SOLVERS
 from helpers.interruption import FIELDS
 from zoviz import AskTell, Run
+from zoviz.ask_tell.session import Batch
 from zoviz.core.errors import OracleError, ZovizError
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
@@ -46,8 +47,15 @@ def drive(session: AskTell, problem: Problem, pickled: bool = False) -> AskTell:
     while not session.done:
         if pickled:
             session = pickle.loads(pickle.dumps(session))
-        session.tell(*problem.evaluate(session.ask()))
+        batch = session.ask()
+        session.tell(batch, *problem.evaluate(batch.x))
     return session
+
+
+def assert_same_batch(one: Batch, other: Batch) -> None:
+    np.testing.assert_array_equal(one.x, other.x)
+    np.testing.assert_array_equal(one.ids, other.ids)
+    np.testing.assert_array_equal(one.replicas, other.replicas)
 
 
 def assert_same(session: AskTell, run: Run) -> None:
@@ -112,21 +120,85 @@ def test_a_value_that_is_not_finite_counts_as_in_a_run() -> None:
     assert_same(session, run)
 
 
+def test_no_id_comes_twice_and_the_last_is_the_number_of_calls() -> None:
+    problem = PROBLEMS["measured constants"]()
+    session, ids = AskTell(problem, ZOSPLM(), replicas=3, iterations=4, seed=1), []
+    while not session.done:
+        batch = session.ask()
+        ids.extend(batch.ids)
+        session.tell(batch, *problem.evaluate(batch.x))
+    np.testing.assert_array_equal(ids, np.arange(session.result.calls.sum()))
+
+
+def test_a_batch_says_which_replica_asks() -> None:
+    problem = PROBLEMS["measured constants"]()
+    session = AskTell(problem, ZOSPLM(), replicas=3, iterations=4, seed=1)
+    while not session.done:
+        batch = session.ask()
+        active = np.flatnonzero(session.worker.oracle.active)
+        np.testing.assert_array_equal(batch.replicas, np.repeat(active, len(batch.x) // len(active)))
+        values = problem.evaluate(batch.x)
+        if session.worker.iteration >= 2:
+            values.f[batch.replicas == 1] = np.nan
+        session.tell(batch, *values)
+    np.testing.assert_array_equal(active, [0, 2])
+
+
+@pytest.mark.parametrize("kind", ["measured constants", "independent noise"])
+def test_parts_of_a_batch_may_be_told_in_any_order_and_through_a_pickle(kind: str) -> None:
+    problem, order = PROBLEMS[kind](), np.random.default_rng(0)
+    whole = drive(AskTell(problem, ZOSPLM(), replicas=2, iterations=3, seed=4), problem)
+    session = AskTell(problem, ZOSPLM(), replicas=2, iterations=3, seed=4)
+    while not session.done:
+        batch = session.ask()
+        rows = order.permutation(len(batch.x))[: 1 + len(batch.x) // 2]
+        part = batch.take(rows)
+        calls = session.worker.oracle.calls.sum()
+        session.tell(part, *problem.evaluate(part.x))
+        if len(part.x) < len(batch.x):
+            assert session.worker.oracle.calls.sum() == calls, "the solver waits for the others"
+            assert_same_batch(session.ask(), batch.take(~np.isin(batch.ids, part.ids)))
+            session = pickle.loads(pickle.dumps(session))
+    for name in FIELDS:
+        np.testing.assert_array_equal(getattr(session.result, name), getattr(whole.result, name), err_msg=name)
+
+
+def test_a_batch_that_is_not_open_is_refused() -> None:
+    session = AskTell(solver=ZOSPLM(), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], calls=300)
+    first = session.ask()
+    session.tell(first, np.square(first.x).sum(axis=1))
+    while len((batch := session.ask()).x) < 4:
+        session.tell(batch, np.square(batch.x).sum(axis=1))
+    session.tell(batch.take([0, 2]), [1.0, 1.0])
+    session.tell(batch.take([]), [])
+    for wrong, sentence in (
+        (first, "Expected points that are open, each once, of ids .* got ids 0, 1, 2, 3, 4: tell what the last"),
+        (batch.take([0]), "Expected points that are open"),
+        (batch.take([1, 1]), "Expected points that are open"),
+        (batch.take([1])._replace(x=batch.x[:1]), "got other points under its ids"),
+        ([1.0], r"Expected the batch of ask\(\) first, then f and h, got \[1.0\] as batch"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            session.tell(wrong, [1.0] * len(wrong if isinstance(wrong, list) else wrong.x))
+    assert_same_batch(session.ask(), batch.take(np.delete(np.arange(len(batch.x)), [0, 2])))
+
+
 def test_all_replicas_frozen_is_an_error_as_in_a_run() -> None:
     session = AskTell(solver=ZOCEG(primal_step=0.1, dual_step=0.1, dual_cap=1.0), bounds=[(-1, 1)], calls=50)
     with pytest.raises(OracleError, match="Expected finite values from the black box"):
         for _ in range(20):
-            session.tell(np.full(len(session.ask()), np.nan))
+            batch = session.ask()
+            session.tell(batch, np.full(len(batch.x), np.nan))
     assert session.done and session.result.status == "failed"
 
 
 def test_it_minimises_without_a_function() -> None:
     session = AskTell(solver=ZOCEG(), bounds=[(-4, 4)] * 2, x0=[0.0, 3.0], m=2, calls=600)
     while not session.done:
-        x = session.ask()
-        assert x.shape[1] == 2
-        np.testing.assert_array_equal(session.ask(), x)
-        session.tell([f_at(point) for point in x], [h_at(point) for point in x])
+        batch = session.ask()
+        assert batch.x.shape[1] == 2
+        assert_same_batch(session.ask(), batch)
+        session.tell(batch, [f_at(point) for point in batch.x], [h_at(point) for point in batch.x])
     assert session.result.success == (session.result.maxcv <= 1e-6)
     np.testing.assert_allclose(session.result.best_fun, 1.0, atol=1e-2)
     with pytest.raises(ZovizError, match="Expected a question that is open, got none: The budget of 600"):
@@ -135,7 +207,8 @@ def test_it_minimises_without_a_function() -> None:
 
 def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
     session = AskTell(solver=ZOSPLM(), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], m=2, calls=300)
-    x = session.ask()
+    batch = session.ask()
+    x = batch.x
     with pytest.raises(ZovizError, match="Expected a session past its start"):
         _ = session.result
     good = [f_at(point) for point in x], [h_at(point) for point in x]
@@ -147,16 +220,16 @@ def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
         ({}, good[1], "Expected numbers for f, got"),
     ):
         with pytest.raises(ValueError, match=sentence):
-            session.tell(f, h)
-        np.testing.assert_array_equal(session.ask(), x)
-    session.tell(*good)
+            session.tell(batch, f, h)
+        assert_same_batch(session.ask(), batch)
+    session.tell(batch, *good)
     with pytest.raises(ZovizError, match="past its start"):
         _ = session.result
-    while session.ask().shape != (50, 2):  # up to the first batch of directions
-        x = session.ask()
+    while (batch := session.ask()).x.shape != (50, 2):  # up to the first batch of directions
+        x = batch.x
         one = len(x) == 1  # then a number and a row will do
         f, h = [f_at(point) for point in x], [h_at(point) for point in x]
-        session.tell(f[0] if one else f, h[0] if one else h)
+        session.tell(batch, f[0] if one else f, h[0] if one else h)
     assert session.result.nit == 0 and session.result.fun[0] == pytest.approx(f_at([1.0, 1.0]))
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import zoviz
-from zoviz import Run, Study, minimize
+from zoviz import AskTell, Run, Study, minimize
 from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox, LoadTracking
 from zoviz.solvers import COBYLA, ZOCEG, ZOSPLM
@@ -45,6 +45,10 @@ box = BlackBox(cost, [limit], bounds=[(0.0, 1.0), (None, 1.0)], x0=[0.5, 0.5], w
 answer = minimize(cost, [0.5, 0.5], bounds=[(0.0, 1.0), (0.0, 1.0)], constraints=limit, timeout=60.0)
 print(answer.fun, answer.x, zoviz.__version__)
 
+session = AskTell(box, "ZOCEG", calls=60)
+batch = session.ask()
+session.tell(batch.take(batch.ids < 3), [cost(point) for point in batch.x[batch.ids < 3]])
+
 study = Study("tour", [loads, box], {"field": ZOCEG(schedule="diminishing"), "library": COBYLA()}, calls=100)
 study.run()
 """
@@ -58,6 +62,7 @@ MISTAKES = {
     "class_name": ("import COBYLA, ", "import COBLYA, "),
     "run": ("replicas=4", "replicaz=4"),
     "minimize": ("timeout=60.0", "time_out=60.0"),
+    "ask_tell": ("batch.take(", "batch.took("),
     "study": ("calls=100", "call=100"),
 }
 EACH_MISTAKE = pytest.mark.parametrize("mistake", MISTAKES)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.oracle import Question
@@ -30,6 +32,8 @@ class Answers:
         What is to be told next.
     width : int
         Numbers a point that it asks for.
+    open : ndarray of bool, shape (k,)
+        Which of its k points have no values yet.
     """
 
     def __init__(self) -> None:
@@ -50,13 +54,25 @@ class Answers:
         """Begin the same step again with the answers so far."""
         self.question: Question | None = None
         self.width = 0
+        self.open, self._values = np.zeros(0, dtype=bool), np.empty((0, 0))
 
-    def tell(self, values: Array) -> None:
-        """Add the answer to the question, values (k, width)."""
+    def tell(self, rows: np.ndarray, values: Array) -> bool:
+        """Add values (j, width) at some of the question's points, and return whether it is answered by them.
+
+        Parameters
+        ----------
+        rows : ndarray of int, shape (j,)
+            Places of these points among the question's.
+        values : Array, shape (j, width)
+        """
         question = self.question
         if question is None:
             raise ZovizError("Expected a question that is open, got none: there is nothing to tell.")
-        self._log.append(question.ordinal, Entry(question.points, values, "", question.kind))
+        self._values[rows], self.open[rows] = values, False
+        if self.open.any():
+            return False
+        self._log.append(question.ordinal, Entry(question.points, self._values, "", question.kind))
+        return True
 
     def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
         """Return the answered values (k, width); where there are none yet, note the question and leave the step."""
@@ -69,7 +85,8 @@ class Answers:
         if entry is None:
             # Copies: the solver may go on with its arrays before the answer comes.
             self.question = question._replace(places=tuple(place.copy() for place in question.places))
-            self.width = width
+            self.width, self.open = width, np.ones(len(question.points), dtype=bool)
+            self._values = np.empty((len(question.points), width))
             raise Unanswered
         return entry.values
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,6 +24,36 @@ from zoviz.solvers.choice import choose, named
 def _never(x: Array) -> Any:
     """Raise: it stands where a function would, and is never called."""
     raise ZovizError("Expected the values from tell(), got a call of the function: ask and tell has none.")
+
+
+class Batch(NamedTuple):
+    """Points that a session asks for.
+
+    Attributes
+    ----------
+    x : Array, shape (q, n)
+        The points; of an online bilevel problem x and y side by side, shape (q, n + d).
+    ids : ndarray of int, shape (q,)
+        Number of each evaluation, counted from 0 through the whole session: no two points ever share one.
+    replicas : ndarray of int, shape (q,)
+        The replica that asks for each point.
+    """
+
+    x: Array
+    ids: np.ndarray
+    replicas: np.ndarray
+
+    def take(self, rows: ArrayLike) -> Batch:
+        """Return a part of the batch, to be told by itself.
+
+        Parameters
+        ----------
+        rows : array_like, shape (p,) of int or (q,) of bool
+            Which points, as an index of an array.
+        """
+        rows = np.asarray(rows)
+        rows = rows.astype(np.intp) if not rows.size else np.atleast_1d(rows)
+        return Batch(self.x[rows], self.ids[rows], self.replicas[rows])
 
 
 class AskTell:
@@ -54,8 +84,8 @@ class AskTell:
     >>> from zoviz import AskTell
     >>> session = AskTell(solver="ZOCEG", bounds=[(-2, 2)] * 2, x0=[1, 1], m=1, calls=200)
     >>> while not session.done:
-    ...     x = session.ask()
-    ...     session.tell((x**2).sum(axis=1), 1 - x[:, :1])
+    ...     batch = session.ask()
+    ...     session.tell(batch, (batch.x**2).sum(axis=1), 1 - batch.x[:, :1])
     >>> session.result.success
     array([ True])
 
@@ -156,24 +186,28 @@ class AskTell:
             raise ZovizError("Expected a session past its start, got one that still chooses its steps: tell() first.")
         return summarise(self._worker)
 
-    def ask(self) -> Array:
-        """Return the points to evaluate, shape (q, n); the same ones until they are told.
+    def ask(self) -> Batch:
+        """Return the points to evaluate; the same ones until they are told.
 
         Of an online bilevel problem the values of f_t or g_t are asked for (``question.kind``), at points x and y side
-        by side, shape (q, n + d).
+        by side.
 
         Raises
         ------
         ZovizError
             Where there is nothing left to ask.
         """
-        return self.question.points
+        batch, answers = self._asked(), self._worker.answers
+        return batch if answers.open.all() else batch.take(answers.open)
 
-    def tell(self, f: ArrayLike, h: ArrayLike | None = None) -> None:
-        """Give the values at the points of the last ``ask``.
+    def tell(self, batch: Batch, f: ArrayLike, h: ArrayLike | None = None) -> None:
+        """Give the values at a batch of ``ask``, or at a part of it, in any order: ``batch.take(rows)``.
+
+        The solver goes on once all that it has asked for is told.
 
         Parameters
         ----------
+        batch : Batch
         f : array_like, shape (q,)
             NaN where an evaluation failed: it is counted, and costs a direction, or freezes the replica whose iterate
             it was.
@@ -183,22 +217,58 @@ class AskTell:
         Raises
         ------
         ValueError
-            For other shapes, or what is not a number; nothing is taken over, and ``tell`` may be called again.
+            For other shapes, what is not a number, or a batch that is not open (any more); nothing is taken over, and
+            ``tell`` may be called again.
         ZovizError
             Where nothing was asked.
         Exception
             What ends a ``Run``, e.g. ``OracleError`` where every replica is frozen.
         """
-        count, m = len(self.question.points), self._worker.answers.width - 1
+        rows, m = self._rows(batch), self._worker.answers.width - 1
+        count = len(rows)
         objective = _numbers(f, "f", (count,)).reshape(count, 1)
         constraints = _numbers(np.empty((count, 0)) if h is None else h, "h", (count, m)).reshape(count, m)
-        self._worker.answers.tell(np.concatenate([objective, constraints], axis=1))
-        self._proceed()
+        if self._worker.answers.tell(rows, np.concatenate([objective, constraints], axis=1)):
+            self._proceed()
+
+    def _asked(self) -> Batch:
+        """Return all points of the present question, told or not."""
+        question = self.question
+        points = question.points
+        return Batch(points, question.ordinal + np.arange(len(points)), question.replicas)
+
+    def _rows(self, batch: Batch) -> np.ndarray:
+        """Return the places of a batch among the points of the present question, shape (q,).
+
+        Raises
+        ------
+        ValueError
+            For what is no batch, or has points that are not open.
+        """
+        asked, is_open = self._asked(), self._worker.answers.open
+        if not isinstance(batch, Batch):
+            raise ValueError(f"Expected the batch of ask() first, then f and h, got {batch!r:.80} as batch.")
+        rows = np.asarray(batch.ids) - asked.ids[0]
+        outside = (rows < 0) | (rows >= len(is_open))
+        if outside.any() or not is_open[rows].all() or len(np.unique(rows)) < len(rows):
+            first, last = asked.ids[[0, -1]]
+            raise ValueError(
+                f"Expected points that are open, each once, of ids {first} to {last}, got ids {_some(batch.ids)}: tell "
+                "what the last ask() gave, every point once."
+            )
+        if not np.array_equal(batch.x, asked.x[rows], equal_nan=True):
+            raise ValueError("Expected a batch with the points of ask(), got other points under its ids: ask again.")
+        return rows
 
     def _proceed(self) -> None:
         self._worker.work()
         if self._worker.error is not None:
             raise self._worker.error
+
+
+def _some(ids: np.ndarray) -> str:
+    """Return ids as text, the first few of many."""
+    return ", ".join(str(one) for one in ids[:5]) + (", ..." if len(ids) > 5 else "")
 
 
 def _numbers(value: ArrayLike, name: str, shape: tuple[int, ...]) -> Array:

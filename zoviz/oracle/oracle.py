@@ -248,12 +248,14 @@ class Oracle:
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
         self._charge(kind, int(np.prod(first.shape[1:-1])))
+        rows = np.flatnonzero(self.active)
         if self.all_active:
-            return self._count_missing(self._arrays(Question(ordinal, kind, places, sample), method, shapes), first)
-        out, rows = tuple(np.full(shape, np.nan) for shape in shapes), np.flatnonzero(self.active)
+            question = Question(ordinal, kind, places, sample, rows)
+            return self._count_missing(self._arrays(question, method, shapes), first)
+        out = tuple(np.full(shape, np.nan) for shape in shapes)
         if rows.size:
             question = Question(
-                ordinal, kind, tuple(place[rows] for place in places), None if sample is None else sample[rows]
+                ordinal, kind, tuple(place[rows] for place in places), None if sample is None else sample[rows], rows
             )
             part = self._arrays(question, method, tuple((rows.size, *shape[1:]) for shape in shapes))
             for whole, one in zip(out, part, strict=True):
@@ -337,16 +339,16 @@ class Oracle:
     def _evaluate(self, x: Array, asked: np.ndarray) -> Evaluation:
         sample = self.sample_for(x.shape[1:-1])
         if asked is self.active and self.all_active:
-            return self._joint(x, sample)
+            return self._joint(x, sample, asked)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
         if asked.any():
             if sample is not None:
                 sample = sample[asked if self.contract == "independent" else np.nonzero(asked)[0]]
-            value.f[asked], value.h[asked] = self._joint(x[asked], sample)
+            value.f[asked], value.h[asked] = self._joint(x[asked], sample, asked)
         return value
 
-    def _joint(self, x: Array, sample: Any) -> Evaluation:
-        """Values at points (..., n) by the problem, or by who answers in its place."""
+    def _joint(self, x: Array, sample: Any, asked: np.ndarray) -> Evaluation:
+        """Values at points (..., n), those of ``asked``, by the problem, or by who answers in its place."""
         source = self._source
         if source is None:
             return checked(self._problem.evaluate(x, sample), x, self.m)
@@ -355,7 +357,8 @@ class Oracle:
             value = checked(self._problem.evaluate(x, sample), x, self.m)
             return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(-1, self.m)], axis=1)
 
-        values = source.values(Question(int(self.calls.sum()), "", (x,), sample), 1 + self.m, compute)
+        question = Question(int(self.calls.sum()), "", (x,), sample, np.nonzero(asked)[0])
+        values = source.values(question, 1 + self.m, compute)
         return Evaluation(
             values[:, 0].reshape(x.shape[:-1]).copy(), values[:, 1:].reshape(*x.shape[:-1], self.m).copy()
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
@@ -24,12 +25,16 @@ class Question(NamedTuple):
         The points, in the user's units: x alone, or x with a follower's y and a direction v.
     sample : object
         The problem's sample under which they are to be evaluated; None where it draws none.
+    rows : ndarray of int, shape (r,)
+        Replicas that ask, in their order: k / r points each, or one point each where a replica stands here for each
+        of its points.
     """
 
     ordinal: int
     kind: str
     places: tuple[Array, ...]
     sample: Any
+    rows: np.ndarray
 
     @property
     def points(self) -> Array:
@@ -39,6 +44,11 @@ class Question(NamedTuple):
             np.broadcast_to(place, (*shape, place.shape[-1])).reshape(-1, place.shape[-1]) for place in self.places
         ]
         return np.concatenate(columns, axis=-1)
+
+    @property
+    def replicas(self) -> np.ndarray:
+        """The replica that asks for each of ``points``, shape (k,)."""
+        return np.repeat(self.rows, math.prod(self.places[0].shape[:-1]) // max(len(self.rows), 1))
 
 
 class ValueSource(Protocol):

@@ -72,10 +72,10 @@ def answer(session: AskTell, problem: Problem) -> None:
     question = session.question
     if question.kind:
         method = {"f value": problem.outer, "g value": problem.inner}[question.kind]
-        session.tell(method(*question.places, question.sample).ravel())
+        session.tell(session.ask(), method(*question.places, question.sample).ravel())
     else:
         f, h = problem.evaluate(*question.places, question.sample)
-        session.tell(f.ravel(), h.reshape(f.size, -1))
+        session.tell(session.ask(), f.ravel(), h.reshape(f.size, -1))
 
 
 @EACH_PAIR

@@ -21,8 +21,8 @@ def test_violation_is_the_norm_and_maxcv_the_largest_component_everywhere(tmp_pa
     run = Run(problem, ZOCEG(), replicas=2, iterations=3, store=store)
     session = AskTell(problem, ZOCEG(), iterations=3)
     while not session.done:
-        x = session.ask()
-        session.tell([1.0] * len(x), [[3.0, 4.0]] * len(x))
+        batch = session.ask()
+        session.tell(batch, [1.0] * len(batch.x), [[3.0, 4.0]] * len(batch.x))
     for result in (run.run(), store.load(run.id).result, session.result):
         assert (result.violation == 5.0).all() and (result.maxcv == 4.0).all() and not result.success.any()
     assert minimize(three_four, [0.5, 0.5], joint=True, bounds=[(-1, 1)] * 2).maxcv == 4.0
