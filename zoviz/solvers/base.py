@@ -93,7 +93,7 @@ class Solver(Configurable):
                 f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "
                 f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
             )
-        return self.lacking or self.objection(problem)
+        return self.lacking or self.unsupported_reason(problem)
 
     @property
     def asks_derivatives(self) -> bool:
@@ -105,7 +105,7 @@ class Solver(Configurable):
         """The sentence on a package that is needed and not installed, with its command; else empty."""
         return ""
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Return the solver's own reason not to run on a problem of its form, as a sentence; to be overridden."""
         return None
 

@@ -155,6 +155,6 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
             noise = "noisy" if noisy else "deterministic"
             facts = f"{n} variable{'s' * (n > 1)}, {problem.m} constraint{'s' * (problem.m != 1)}, {noise} values"
             return solver, f"{solver.title} was chosen for {facts} and {calls} calls: {reason}.{missing}"
-        if solver.made_for(problem) and solver.objection(problem) is None:  # it is only not installed
+        if solver.made_for(problem) and solver.unsupported_reason(problem) is None:  # it is only not installed
             missing = missing or f" Better suited: {solver.lacking}"
     raise ValueError(f"Expected a domain that a solver accepts, got {type(problem.domain).__name__}: name a method.")

@@ -104,7 +104,7 @@ class RoundSolver(Solver):
         """Whether a round's gradients and products are asked for."""
         return self.first_order
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse independent additive noise and scaling; a first-order method needs derivatives too."""
         assert isinstance(problem, OnlineBilevel)
         name = type(self).__name__

@@ -44,12 +44,12 @@ class SOBBO(SOBOW):
     square_decay = param.Number(default=0.999, bounds=(0, 0.999999), label="Square decay", doc="Of the mean square u.")
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse what SOBOW refuses, and a domain that is no box with the adaptive geometry."""
         if self.geometry == "adaptive" and not problem.domain.separable:
             kind = type(problem.domain).__name__
             return f"SOBBO's adaptive geometry projects on a box only, not on a {kind}: choose euclidean."
-        return super().objection(problem)
+        return super().unsupported_reason(problem)
 
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
         """As the others, but an outer step of 0.02 in the adaptive geometry: a coordinate moves by about so much."""

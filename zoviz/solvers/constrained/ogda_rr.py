@@ -113,7 +113,7 @@ class OGDARR(Solver):
         doc="Gradient estimator.",
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse one-point estimates by an estimator without a base point."""
         if self.points == 1 and type(self.estimator) not in (Sphere, Gaussian):
             return (

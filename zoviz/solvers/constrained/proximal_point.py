@@ -113,7 +113,7 @@ class ProximalPoint(Solver):
     def estimator(self, value: GradientEstimator) -> None:
         self.inner.estimator = value
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Return the inner solver's reason not to run on the problem."""
         return self.inner.accepts(problem)
 

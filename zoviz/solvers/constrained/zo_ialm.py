@@ -118,7 +118,7 @@ class ZOiALM(Solver):
         doc="Differences, and those of the tests.",
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse domains that are no (products of) boxes, and estimators that skip coordinates."""
         if isinstance(self.estimator, Block):
             return "ZO-iALM tests stationarity along every coordinate, and Block probes a few: choose Coordinate."

@@ -53,7 +53,7 @@ class ZOBCEG(ExtraGradient):
         doc="Differences on a random block.",
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse domains that are no (products of) boxes."""
         if not problem.domain.separable:
             return (

@@ -79,7 +79,7 @@ class ExternalSolver(Solver):
             f'"zoviz[{self.extra}]".'
         )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse a domain that is no box."""
         if not isinstance(problem.domain, Box):
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
@@ -199,7 +199,7 @@ class ExternalSolver(Solver):
 
 
 def _box(oracle: Oracle) -> Box:
-    """Return the domain, which ``objection`` has checked to be a box."""
+    """Return the domain, which ``unsupported_reason`` has checked to be a box."""
     assert isinstance(oracle.domain, Box)
     return oracle.domain
 

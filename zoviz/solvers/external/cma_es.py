@@ -48,9 +48,9 @@ class CMAES(ExternalSolver):
         doc="Samples per generation, in multiples of pycma's 4 + ⌊3 ln n⌋.",
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse what every external solver refuses, and a single variable."""
-        reason = super().objection(problem)
+        reason = super().unsupported_reason(problem)
         if (
             reason is None
             and isinstance(problem.domain, Box)

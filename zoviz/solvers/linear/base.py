@@ -144,7 +144,7 @@ class LinearMethod(Solver):
         """Whether f is seen through the problem's stochastic gradients."""
         return self.gradients == "stochastic"
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse scaled rows, and sampled rows where the method needs known ones."""
         if not isinstance(problem, LinearlyConstrained):
             return f"{self.title} is for linear constraints, and {problem.title} has others: choose another solver."

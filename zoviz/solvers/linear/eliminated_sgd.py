@@ -86,9 +86,9 @@ class EliminatedSGD(LinearMethod):
     title = "Eliminated SGD"
     takes_samples = False
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Equations must be soluble for the variables without bounds."""
-        reason = super().objection(problem)
+        reason = super().unsupported_reason(problem)
         if reason is not None:
             return reason
         assert isinstance(problem, LinearlyConstrained)

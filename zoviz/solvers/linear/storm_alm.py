@@ -64,11 +64,11 @@ class StormALM(SmoothedMethod):
         None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """The recursion needs the same sample at two points."""
         if problem.noise == "independent":
             return f"{self.title} needs one sample at two points: choose another noise contract than independent."
-        return super().objection(problem)
+        return super().unsupported_reason(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Steps as for Algorithm 1 but of order T^(-1/3), and a = min{1, (400 / T)^(2/3)}.
