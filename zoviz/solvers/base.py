@@ -93,7 +93,7 @@ class Solver(Configurable):
                 f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "
                 f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
             )
-        return self.lacking or self.unsupported_reason(problem)
+        return self.missing_package or self.unsupported_reason(problem)
 
     @property
     def asks_derivatives(self) -> bool:
@@ -101,7 +101,7 @@ class Solver(Configurable):
         return False
 
     @property
-    def lacking(self) -> str:
+    def missing_package(self) -> str:
         """The sentence on a package that is needed and not installed, with its command; else empty."""
         return ""
 

@@ -156,5 +156,5 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
             facts = f"{n} variable{'s' * (n > 1)}, {problem.m} constraint{'s' * (problem.m != 1)}, {noise} values"
             return solver, f"{solver.title} was chosen for {facts} and {calls} calls: {reason}.{missing}"
         if solver.made_for(problem) and solver.unsupported_reason(problem) is None:  # it is only not installed
-            missing = missing or f" Better suited: {solver.lacking}"
+            missing = missing or f" Better suited: {solver.missing_package}"
     raise ValueError(f"Expected a domain that a solver accepts, got {type(problem.domain).__name__}: name a method.")

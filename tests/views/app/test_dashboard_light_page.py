@@ -150,7 +150,8 @@ def test_what_is_not_installed_is_one_line_with_its_commands(monkeypatch: pytest
     assert "Solvers whose packages are not installed: 1</summary>" in choice.others.object
     assert 'pip install "zoviz[peers]"' in choice.others.object
     assert (
-        SLSQP().lacking == SLSQP().accepts(NonconvexQCQP()) and "SLSQP (SciPy)" not in choice.param.solver_name.objects
+        SLSQP().missing_package == SLSQP().accepts(NonconvexQCQP())
+        and "SLSQP (SciPy)" not in choice.param.solver_name.objects
     )
 
 

@@ -69,7 +69,7 @@ class ExternalSolver(Solver):
     """Digest of the history that the libraries have been told."""
 
     @property
-    def lacking(self) -> str:
+    def missing_package(self) -> str:
         """The sentence on the library where it is not installed."""
         missing = [name for name in self.needs if importlib.util.find_spec(name) is None]
         if not missing:

@@ -152,8 +152,8 @@ class Picker(pn.viewable.Viewer):
     def explain(self, problem: Problem, reasons: dict[str, str]) -> None:
         """Say why solvers are not offered; in a line each those made for other problems, and those not installed."""
         ours = {title: reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)}
-        absent = [reason for title, reason in ours.items() if self.solvers[title].lacking]
-        own = [reason for title, reason in ours.items() if not self.solvers[title].lacking]
+        absent = [reason for title, reason in ours.items() if self.solvers[title].missing_package]
+        own = [reason for title, reason in ours.items() if not self.solvers[title].missing_package]
         other: dict[str, list[str]] = {}
         for title in reasons:
             if not self.solvers[title].made_for(problem):
