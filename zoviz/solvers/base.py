@@ -144,7 +144,7 @@ class Solver(Configurable):
         """Return a better answer (R, n), made once by charged calls when the run ends; None where there is none."""
         return None
 
-    def remark(self, state: Any) -> str:
+    def closing_note(self, state: Any) -> str:
         """Return a sentence on the outcome for the result's message; empty where there is nothing to say."""
         return ""
 

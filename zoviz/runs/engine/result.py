@@ -90,8 +90,8 @@ def summarise(worker: Worker) -> Result:
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
         message += f" {worker.problem.mishap}" if worker.problem.mishap else ""
-    remark = worker.solver.remark(state)
-    message += f" {remark}" if remark else ""
+    note = worker.solver.closing_note(state)
+    message += f" {note}" if note else ""
     maxcv, measured_at_x = _largest(worker)
     if not measured_at_x.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."

@@ -69,7 +69,7 @@ class SampledALM(SmoothedMethod):
         """What the smoothed methods have, and how often the multipliers were reset."""
         return super().iterate(state)._replace(resets=state.resets)
 
-    def remark(self, state: Safeguarded) -> str:
+    def closing_note(self, state: Safeguarded) -> str:
         """Says so where more than 1% of the iterations reset the multipliers: M_y is then too small."""
         often = int((state.resets > 0.01 * state.iteration).sum())
         if not often:
