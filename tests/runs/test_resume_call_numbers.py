@@ -76,9 +76,9 @@ def test_numbers_follow_the_larger_of_run_and_log_folder(tmp_path: Path) -> None
     (log / "000007.out").touch()
     for asked, expected in ((3, 8), (20, 21)):
         problem = program(folder, log_folder=log)
-        problem.recall({"asked": asked})
+        problem.restore({"asked": asked})
         problem.evaluate(problem.start)
         assert problem.printed[-1].call == expected
-    problem.recall({"mishap": ""})
+    problem.restore({"failure_message": ""})
     problem.clone().evaluate(problem.start)
     assert problem.printed[-1].call == 22

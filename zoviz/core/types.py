@@ -127,12 +127,11 @@ class Tally(Protocol):
     def row(self) -> dict[str, Array]:
         """Columns of shape (R,)."""
 
-    @property
-    def memory(self) -> dict[str, Any]:
-        """The sums, for a run that goes on later."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return the sums, for a run that is resumed later."""
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Put back what ``memory`` was."""
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from the sums of a snapshot."""
 
 
 @dataclass(frozen=True)

@@ -273,7 +273,7 @@ class Session:
         notes = [*notes, answer.note]
         failures = answer.failures + (0 if result is None else int(result.failures.sum()))
         if failures:
-            notes.append(f"The black box returned {failures} non-finite values. {self._best.mishap}".rstrip())
+            notes.append(f"The black box returned {failures} non-finite values. {self._best.failure_message}".rstrip())
         positive = np.maximum(answer.h, 0.0)
         maxcv = float(positive.max(initial=0.0))
         success = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun) and maxcv <= self._best.tolerance)

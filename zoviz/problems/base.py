@@ -105,8 +105,8 @@ class Problem(Noisy):
         """Let go of what evaluating holds open, e.g. processes; a run does it when it ends."""
 
     @property
-    def mishap(self) -> str:
-        """Why the first evaluation that failed did so, as a sentence; empty where none failed or nothing is known."""
+    def failure_message(self) -> str:
+        """The sentence why the first failed evaluation failed; empty where none failed or nothing is known."""
         return ""
 
     @property
@@ -114,13 +114,12 @@ class Problem(Noisy):
         """What the last evaluations printed, oldest first; any thread may ask. Empty where nothing is ever printed."""
         return ()
 
-    @property
-    def memory(self) -> dict[str, Any]:
-        """What evaluating has left behind beside values: numbers and text by name, kept with a run's checkpoint."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return what evaluating has changed in the problem, numbers and text by name, for a run's checkpoint."""
         return {}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Take over another instance's ``memory``, or a part of it; ``asked``: points that a run has asked for."""
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Take over another instance's ``snapshot``, or part of it; ``asked`` counts the points a run has evaluated."""
 
     @property
     def pointwise(self) -> bool:

@@ -54,15 +54,14 @@ class LocalRegret:
             if played is not None:
                 self._errors[name] = np.sqrt(np.square(played - exact).sum(axis=-1))
 
-    @property
-    def memory(self) -> dict[str, Any]:
-        """The rounds so far, the sum, the last slope and errors."""
+    def snapshot(self) -> dict[str, Any]:
+        """Return the rounds so far, the regret's sum, and the last slope and errors, each (R,)."""
         return {"rounds": self._rounds, "regret": self._regret, "slope": self._slope, "errors": dict(self._errors)}
 
-    def recall(self, memory: dict[str, Any]) -> None:
-        """Go on from the sums of ``memory``."""
-        self._rounds, self._regret, self._slope = memory["rounds"], memory["regret"], memory["slope"]
-        self._errors = dict(memory["errors"])
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go on from the sums of a snapshot."""
+        self._rounds, self._regret, self._slope = snapshot["rounds"], snapshot["regret"], snapshot["slope"]
+        self._errors = dict(snapshot["errors"])
 
     def row(self) -> dict[str, Array]:
         """``regret``, ``average_regret`` over the rounds; of the last round ``hypergradient`` (projected) and errors.

@@ -337,7 +337,7 @@ class Run(RunSettings):
         worker = Worker(spec, source, (*([] if recorder is None else [recorder]), *observers))
         if recorder is not None and data is not None:
             restore(worker, data.checkpoint, data.trace, data.path, data.journal)
-            worker.problem.recall({"asked": data.asked})
+            worker.problem.restore({"asked": data.asked})
         self._worker, self._recorder = worker, recorder
         worker.begin()
         self._steering = Steering(self.solver, (self.problem, self), worker)

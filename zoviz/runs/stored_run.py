@@ -123,7 +123,7 @@ class StoredRun:
     def problem(self) -> Problem:
         """The problem, rebuilt from its recipe."""
         problem = rebuild(recipe.read(self.recipe["problem"]), trusted=self.trusted)
-        problem.recall(self.memory)
+        problem.restore(self.problem_snapshot)
         return problem
 
     @cached_property
@@ -235,7 +235,7 @@ class StoredRun:
                 setattr(self, kind, substitute.clone())
                 vars(self).pop("initial", None)
         if problem is not None:
-            self.problem.recall(self.memory)
+            self.problem.restore(self.problem_snapshot)
 
     @property
     def limits(self) -> Limits:
@@ -254,9 +254,9 @@ class StoredRun:
         return bool(self._outcome and self._outcome["spent_calls"])
 
     @property
-    def memory(self) -> dict[str, Any]:
-        """The side effects of evaluating, such as call numbers, that a rebuilt problem recalls."""
-        return self._outcome.get("memory", {})
+    def problem_snapshot(self) -> dict[str, Any]:
+        """The side effects of evaluating, such as call numbers, that a rebuilt problem takes over."""
+        return legacy_names.problem_snapshot(self._outcome.get("problem", self._outcome.get("memory", {})))
 
     @property
     def names(self) -> set[str]:
@@ -268,7 +268,7 @@ class StoredRun:
         """The targets with their first hits."""
         targets = build(self.settings["targets"], self.replicas)
         for target, hit in zip(targets, self._outcome["hits"] if self._outcome else [], strict=False):
-            target.recall(hit)
+            target.restore(hit)
         return targets
 
     @property

@@ -86,7 +86,7 @@ def test_an_executable_tells_from_there_what_it_printed(client: Any) -> None:
     points = np.column_stack([np.linspace(-1, 1, 6), np.zeros(6)])
     value = problem.evaluate(points)
     np.testing.assert_array_equal(value.f, np.where(np.arange(6) == 2, np.nan, points[:, 0]))
-    assert "got exit status 5" in problem.mishap
+    assert "got exit status 5" in problem.failure_message
     parents = {int(one.errors) for one in problem.printed if one.call != 3}
     assert parents <= set(client.run(os.getpid).values()) and os.getpid() not in parents
 
@@ -109,7 +109,7 @@ def test_calls_of_a_killed_worker_are_made_elsewhere(mortal: Any, tmp_path: Path
     points = np.column_stack([np.linspace(-1, 0.6, 8), np.zeros(8)])
     problem = BlackBox(deadly(tmp_path, 1), bounds=BOX, workers=mortal.get_executor())
     np.testing.assert_array_equal(problem.evaluate(points).f, points[:, 0])
-    assert problem.mishap == "" and len(list(tmp_path.iterdir())) == 1
+    assert problem.failure_message == "" and len(list(tmp_path.iterdir())) == 1
 
 
 def test_a_program_goes_with_its_worker_and_is_launched_elsewhere(mortal: Any, tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_a_call_that_is_given_up_is_a_failure_with_a_sentence(tmp_path: Path) ->
         problem = BlackBox(deadly(tmp_path, 99), bounds=BOX, workers=client.get_executor(), on_error="fail")
         assert np.isnan(problem.evaluate(np.array([[0.9, 0.0]])).f).all()
         with pytest.raises(OracleError, match=r"at x = \[0.9 0. \]: " + sentence):
-            raise OracleError(problem.mishap)
+            raise OracleError(problem.failure_message)
         problem.on_error = "raise"
         with pytest.raises(OracleError, match=sentence):
             problem.evaluate(np.array([[0.9, 0.0]]))

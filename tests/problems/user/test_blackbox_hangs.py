@@ -62,7 +62,7 @@ def test_a_hang_costs_one_timeout_and_is_counted(name: str, functions: ModuleTyp
     np.testing.assert_array_equal(np.isnan(value.f), [False, True, False, False])
     np.testing.assert_array_equal(value.f[[0, 2, 3]], expected.f[[0, 2, 3]])
     np.testing.assert_array_equal(value.h[[0, 2, 3]], expected.h[[0, 2, 3]])
-    assert "Expected a value within 0.4 s, got none at x = [0.9 0. ]." in problem.mishap
+    assert "Expected a value within 0.4 s, got none at x = [0.9 0. ]." in problem.failure_message
     problem.release()
     assert alive() == 0
 

@@ -48,7 +48,7 @@ def test_with_on_error_fail_it_counts_as_failed(case: str) -> None:
     problem = BlackBox(objective, constraints, bounds=BOX, m=m, on_error="fail")
     value = problem.evaluate(POINTS[None])
     assert value.f.shape == (1, 4) and value.h.shape == (1, 4, m) and np.isnan(value.f).all()
-    assert problem.mishap.startswith("The first failure, at x = [0.  0.1]: Expected ")
+    assert problem.failure_message.startswith("The first failure, at x = [0.  0.1]: Expected ")
 
 
 @pytest.mark.parametrize(
@@ -71,7 +71,7 @@ def test_not_a_number_is_a_value_that_failed_not_an_error() -> None:
     value = problem.evaluate(POINTS)
     np.testing.assert_array_equal(value.f, [1.0, np.nan, 1.0, 1.0])
     np.testing.assert_array_equal(value.h, [[np.inf, 1.0]] * 4)
-    assert problem.mishap == ""
+    assert problem.failure_message == ""
 
 
 def test_a_function_that_writes_into_its_argument_does_no_harm() -> None:
@@ -139,4 +139,4 @@ def test_with_vectorised_the_batch_fails() -> None:
 
     problem = BlackBox(fragile, bounds=BOX, vectorised=True, on_error="fail")
     assert np.isnan(problem.evaluate(POINTS).f).all() and np.isfinite(problem.evaluate(POINTS[:1]).f).all()
-    assert "at points of shape (4, 2): ValueError: out of range" in problem.mishap
+    assert "at points of shape (4, 2): ValueError: out of range" in problem.failure_message

@@ -115,7 +115,7 @@ def test_a_process_that_dies_is_a_failure_and_is_replaced(functions: ModuleType)
     problem = BlackBox(functions.dies, bounds=BOX, timeout=60.0, on_error="fail")
     for _ in range(2):
         np.testing.assert_array_equal(np.isnan(problem.evaluate(POINTS).f), [False, True, False, False])
-    assert "exit code 7" in problem.mishap
+    assert "exit code 7" in problem.failure_message
     problem.release()
 
 

@@ -34,8 +34,8 @@ def test_a_failure_is_counted_and_says_why(case: str) -> None:
     np.testing.assert_array_equal(value.f, [5.0, np.nan, np.nan])
     np.testing.assert_array_equal(value.h, [[6.0], [np.nan], [np.nan]])
     with pytest.raises(OracleError, match=sentence):
-        raise OracleError(problem.mishap)
-    assert problem.mishap.startswith("The first failure, at x = [0.33333333 2.        ]: Expected ")
+        raise OracleError(problem.failure_message)
+    assert problem.failure_message.startswith("The first failure, at x = [0.33333333 2.        ]: Expected ")
 
 
 @pytest.mark.parametrize(
@@ -49,13 +49,13 @@ def test_a_failure_is_counted_and_says_why(case: str) -> None:
 )
 def test_json_that_makes_no_sense(source: str, sentence: str) -> None:
     problem = shell(source, m=1, format="json")
-    assert np.isnan(problem.evaluate(POINTS[:1]).f[0]) and sentence in problem.mishap
+    assert np.isnan(problem.evaluate(POINTS[:1]).f[0]) and sentence in problem.failure_message
 
 
 def test_an_output_file_that_is_not_written() -> None:
     problem = Executable("echo hello {output}", bounds=BOX, m=1)
     assert np.isnan(problem.evaluate(POINTS[:1]).f[0])
-    assert "Expected the program to write {output}, got no file (it printed 'hello " in problem.mishap
+    assert "Expected the program to write {output}, got no file (it printed 'hello " in problem.failure_message
 
 
 def test_a_program_that_is_not_there_ends_the_run_or_is_counted(tmp_path: Path) -> None:
@@ -63,7 +63,7 @@ def test_a_program_that_is_not_there_ends_the_run_or_is_counted(tmp_path: Path) 
     with pytest.raises(OracleError, match="Expected a program that can be started, got FileNotFoundError: .*missing"):
         Executable(command, bounds=BOX, m=0).evaluate(POINTS)
     problem = Executable(command, bounds=BOX, m=0, on_error="fail", workers=2)
-    assert np.isnan(problem.evaluate(POINTS).f).all() and "got FileNotFoundError" in problem.mishap
+    assert np.isnan(problem.evaluate(POINTS).f).all() and "got FileNotFoundError" in problem.failure_message
 
 
 @pytest.mark.parametrize("workers", [None, 2])
@@ -72,7 +72,7 @@ def test_a_hang_is_given_up_and_all_that_it_started_is_killed(workers: int | Non
     source = f"read a; test $a = 3.0 || {{ echo 7; exit; }}; sleep 600 & echo $$ $! > {seen}; wait"
     problem = shell(source, timeout=1.5, workers=workers)
     np.testing.assert_array_equal(problem.evaluate(POINTS).f, [7.0, 7.0, np.nan])
-    assert "at x = [3.e+00 1.e-17]: Expected a value within 1.5 s, got none" in problem.mishap
+    assert "at x = [3.e+00 1.e-17]: Expected a value within 1.5 s, got none" in problem.failure_message
     assert all(map(gone, pids(seen, 2)))
     assert [one.status for one in problem.printed if one.call == 3] == ["given up"]
 
@@ -88,7 +88,7 @@ def test_retries_until_it_succeeds(tmp_path: Path) -> None:
     source = "echo try $ZOVIZ_ATTEMPT >&2; test $ZOVIZ_ATTEMPT = 3 || exit 1; echo 1"
     problem = shell(source, retries=2, log_folder=tmp_path / "log")
     np.testing.assert_array_equal(problem.evaluate(POINTS).f, 1.0)
-    assert problem.mishap == ""
+    assert problem.failure_message == ""
     assert [(one.call, one.attempt, one.status) for one in problem.printed[:3]] == [
         (1, 1, "exit status 1"),
         (1, 2, "exit status 1"),

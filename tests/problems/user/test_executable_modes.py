@@ -34,7 +34,7 @@ def test_every_mode_gives_the_functions_own_values(mode: str, hs22: str) -> None
     arguments, options = MODES[mode]
     problem = Executable([*PYTHON, hs22, *arguments], bounds=BOX, m=2, **options)
     value, expected = problem.evaluate(POINTS[None]), BlackBox().evaluate(POINTS[None])
-    assert problem.mishap == "" and value.f.shape == (1, 3) and value.h.shape == (1, 3, 2)
+    assert problem.failure_message == "" and value.f.shape == (1, 3) and value.h.shape == (1, 3, 2)
     # Python's float arithmetic is NumPy's but for the power.
     np.testing.assert_allclose(value.f, expected.f, rtol=1e-15)
     np.testing.assert_allclose(value.h, expected.h, rtol=1e-15, atol=1e-15)
@@ -54,7 +54,7 @@ def test_nomads_convention(tmp_path: Path) -> None:
     types = "CNT_EVAL eb OBJ CSTR NOTHING EXTRA_O PB"
     problem = Executable(str(program), bounds=BOX, format="nomad", output_types=types)
     value = problem.evaluate(POINTS)
-    assert problem.m == 3 and problem.mishap == ""
+    assert problem.m == 3 and problem.failure_message == ""
     np.testing.assert_array_equal(value.f, [0.5] * 3)
     np.testing.assert_array_equal(value.h, np.column_stack([[-7.0] * 3, POINTS]))
 

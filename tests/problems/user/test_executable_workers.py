@@ -74,7 +74,7 @@ def test_any_executor_launches_gives_up_and_tells_what_was_printed(crew: str) ->
     workers = CREWS[crew]()
     problem = shell("read a; test $a = 3.0 && sleep 600; echo $a; echo word >&2", timeout=1.5, workers=workers)
     np.testing.assert_array_equal(problem.evaluate(POINTS).f, [POINTS[0, 0], POINTS[1, 0], np.nan])
-    assert "Expected a value within 1.5 s" in problem.mishap
+    assert "Expected a value within 1.5 s" in problem.failure_message
     assert sorted((one.call, one.errors) for one in problem.printed) == [(1, "word\n"), (2, "word\n"), (3, "")]
     if isinstance(workers, Executor):
         workers.shutdown()

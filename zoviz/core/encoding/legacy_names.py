@@ -147,6 +147,11 @@ def oracle_progress(stored: Mapping[str, Any]) -> dict[str, Any]:
     return {ORACLE.get(name, name): value for name, value in stored.items() if name not in _OF_THE_PROBLEM}
 
 
+def problem_snapshot(stored: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a store holds of ``Problem.snapshot``, under today's names."""
+    return {{"mishap": "failure_message"}.get(name, name): value for name, value in stored.items()}
+
+
 def outcome(stored: Mapping[str, Any], tolerance: float) -> Mapping[str, Any]:
     """What the first stores hold of a result, in today's names.
 

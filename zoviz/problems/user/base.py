@@ -83,7 +83,7 @@ class Simulation(Problem):
         self.domain = box(self.bounds, self.x0)
         self._start = None if self.x0 is None else self._checked_start()
         self._evaluator = self._make_evaluator()
-        self._mishap = ""
+        self._failure_message = ""
 
     def _make_evaluator(self) -> Evaluator:
         """Those who evaluate."""
@@ -145,19 +145,18 @@ class Simulation(Problem):
         return np.repeat(self._start[None], streams.replicas, axis=0)
 
     @property
-    def mishap(self) -> str:
-        """Why the first evaluation that failed did so, as a sentence."""
-        return self._mishap
+    def failure_message(self) -> str:
+        """The sentence why the first failed evaluation failed; empty where none did."""
+        return self._failure_message
 
-    @property
-    def memory(self) -> dict[str, Any]:
-        """The first failure, and the number of constraints once it is known."""
-        return {"mishap": self._mishap, "m": self._m}
+    def snapshot(self) -> dict[str, Any]:
+        """Return the first failure's message, and the number of constraints once it is known."""
+        return {"failure_message": self._failure_message, "m": self._m}
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Take over what is not known here yet."""
-        self._mishap = self._mishap or memory.get("mishap", "")
-        self._m = memory.get("m") if self._m is None else self._m
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Take over from a snapshot the failure message and the number of constraints that are not known here yet."""
+        self._failure_message = self._failure_message or snapshot.get("failure_message", "")
+        self._m = snapshot.get("m") if self._m is None else self._m
 
     @property
     def pointwise(self) -> bool:
@@ -208,5 +207,5 @@ class Simulation(Problem):
         if not failure.counted and self.on_error == "raise":
             raise failure.error
         kind = "" if isinstance(failure.error, (OracleError, TimeoutError)) else f"{type(failure.error).__name__}: "
-        self._mishap = self._mishap or f"The first failure, at {at(x)}: {kind}{failure.error}"
+        self._failure_message = self._failure_message or f"The first failure, at {at(x)}: {kind}{failure.error}"
         return Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))

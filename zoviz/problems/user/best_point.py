@@ -23,14 +23,14 @@ class BestPoint:
         The largest of 0 and h.
     points : int
         Points seen.
-    mishap : str
+    failure_message : str
         Why the first evaluation that failed did so.
     """
 
     def __init__(self, tolerance: float) -> None:
         self.tolerance, self.points = tolerance, 0
         self.x, self.f, self.violation, self.h = np.empty(0), np.inf, np.inf, np.empty(0)
-        self.mishap = ""
+        self.failure_message = ""
 
     @property
     def feasible(self) -> bool:
@@ -72,7 +72,7 @@ class RecordingBlackBox(BlackBox):
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Return the values, and enter those whose x lies in the bounds: a difference may probe just outside."""
         value = super().evaluate(x, xi)
-        self.best.mishap = self.best.mishap or self.mishap
+        self.best.failure_message = self.best.failure_message or self.failure_message
         inside = self.domain.contains(x, 0.0)
         self.best.enter(x[inside], Evaluation(value.f[inside], value.h[inside]))
         return value

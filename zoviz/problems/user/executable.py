@@ -68,9 +68,9 @@ class Executable(Simulation):
     Notes
     -----
     An exit status other than 0, a launch that took too long, and output that is not as many numbers as are expected
-    are failed points: NaN, counted, and ``mishap`` tells the first. ``printed`` shows the last launches. The program
-    sees ``ZOVIZ_CALL`` and ``ZOVIZ_ATTEMPT`` (from 1), ``ZOVIZ_INPUT`` and ``ZOVIZ_OUTPUT`` in its environment. It
-    is killed, with all that it has started, when this process ends. On other machines the command must name the
+    are failed points: NaN, counted, and ``failure_message`` tells the first. ``printed`` shows the last launches. The
+    program sees ``ZOVIZ_CALL`` and ``ZOVIZ_ATTEMPT`` (from 1), ``ZOVIZ_INPUT`` and ``ZOVIZ_OUTPUT`` in its environment.
+    It is killed, with all that it has started, when this process ends. On other machines the command must name the
     same program, and the folders must be theirs too.
 
     References
@@ -144,10 +144,10 @@ class Executable(Simulation):
         twin._launches = _Launches(self.log_folder, self._launches)
         return twin
 
-    def recall(self, memory: Mapping[str, Any]) -> None:
-        """Take over what is not known here yet; the next call's number follows all that a run has ``asked`` for."""
-        super().recall(memory)
-        self._launches.go_on(memory.get("asked", 0))
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Take over what a snapshot knows and this problem does not; calls are numbered on from its ``asked``."""
+        super().restore(snapshot)
+        self._launches.go_on(snapshot.get("asked", 0))
 
     @property
     def printed(self) -> tuple[Printed, ...]:

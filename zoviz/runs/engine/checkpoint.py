@@ -19,7 +19,7 @@ from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver
 
-VERSION = 2
+VERSION = 3
 """Version of what a checkpoint holds; ``_read`` takes older ones."""
 
 
@@ -82,22 +82,29 @@ def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
     ZovizError
         For bytes that are damaged, a newer version's, or another solver's.
     """
-    kept = unpack(data, None if solver is None else state_classes(solver))
-    version = kept.get("version", 1)
+    content = unpack(data, None if solver is None else state_classes(solver))
+    version = content.get("version", 1)
     if version > VERSION:
         raise ZovizError(f"Expected a checkpoint of version {VERSION} at most, got {version}: update zoviz.")
-    return kept if version == VERSION else _of_version_1(kept)
+    if version < 2:
+        content = _of_version_1(content)
+    return content if version == VERSION else _of_version_2(content)
 
 
-def _of_version_1(kept: dict[str, Any]) -> dict[str, Any]:
+def _of_version_2(content: dict[str, Any]) -> dict[str, Any]:
+    """Translate a checkpoint of the second version, in which a problem's snapshot was its memory."""
+    return content | {"problem": legacy_names.problem_snapshot(content["memory"])}
+
+
+def _of_version_1(content: dict[str, Any]) -> dict[str, Any]:
     """Translate a checkpoint of the first version: private names of the oracle's, and tuples without names."""
-    units = kept["units"]
-    return kept | {
-        "oracle": legacy_names.oracle_progress(kept["oracle"]),
-        "streams": {key: dict(zip(Mark._fields, mark, strict=True)) for key, mark in kept["streams"].items()},
+    units = content["units"]
+    return content | {
+        "oracle": legacy_names.oracle_progress(content["oracle"]),
+        "streams": {key: dict(zip(Mark._fields, mark, strict=True)) for key, mark in content["streams"].items()},
         "units": None if units is None else dict(zip(_OF_UNITS, units, strict=True)),
-        "journal": [dict(zip(Change._fields, change, strict=True)) for change in kept["journal"]],
-        "planned": kept["script"],
+        "journal": [dict(zip(Change._fields, change, strict=True)) for change in content["journal"]],
+        "planned": content["script"],
     }
 
 
@@ -146,14 +153,14 @@ def restore(
     ZovizError
         For bytes that are damaged, or that are another problem's or solver's.
     """
-    done = 0
+    skip = 0
     if data is not None:
-        kept = _read(data, worker.solver)
-        done = len(kept["journal"])
+        content = _read(data, worker.solver)
+        skip = len(content["journal"])
         with SingleBlasThread(), np.errstate(all="ignore"):
-            rows = (None if one is None else _until(one, kept["iteration"]) for one in (trace, path))
-            worker.import_state(kept, *rows)
-    worker.change_again(list(steering)[done:])
+            rows = (None if one is None else _until(one, content["iteration"]) for one in (trace, path))
+            worker.import_state(content, *rows)
+    worker.change_again(list(steering)[skip:])
 
 
 def _until(rows: Trace, iteration: int) -> Trace:

@@ -151,12 +151,12 @@ class LoggedValues:
     def _logged(self, ordinal: int, points: Array, kind: str) -> Entry | None:
         entry = self._log.get(ordinal, points, kind)
         if entry is not None and entry.note:
-            self._problem.recall({"mishap": entry.note})
+            self._problem.restore({"failure_message": entry.note})
         return entry
 
     def _enter(self, ordinal: int, points: Array, values: Array, kind: str) -> Entry:
         # A copy: the solver may go on with its array before the log is written.
         entry = Entry(points.copy(), values, "", kind)
-        entry = entry if entry.whole else entry._replace(note=self._problem.mishap)
+        entry = entry if entry.whole else entry._replace(note=self._problem.failure_message)
         self._log.append(ordinal, entry)
         return entry

@@ -89,7 +89,7 @@ def summarise(worker: Worker) -> Result:
         message += f" No feasible point was found{whom}."
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
-        message += f" {worker.problem.mishap}" if worker.problem.mishap else ""
+        message += f" {worker.problem.failure_message}" if worker.problem.failure_message else ""
     note = worker.solver.closing_note(state)
     message += f" {note}" if note else ""
     maxcv, measured_at_x = _largest(worker)

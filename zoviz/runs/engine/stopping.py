@@ -97,7 +97,7 @@ class Target:
         """The iterations, calls and seconds of the first hits, under the names that stores hold."""
         return {name: getattr(self, name) for name in ("iteration", "calls", "seconds")}
 
-    def recall(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
+    def restore(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
         """Restore the first hits from ``hit``; stores of version 1 have three arrays in this order."""
         named = hit if isinstance(hit, Mapping) else dict(zip(("iteration", "calls", "seconds"), hit, strict=True))
         self.iteration, self.calls, self.seconds = named["iteration"], named["calls"], named["seconds"]

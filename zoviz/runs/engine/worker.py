@@ -200,7 +200,7 @@ class Worker:
             raise OracleError(
                 f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
-                f"{self.problem.mishap}".rstrip()
+                f"{self.problem.failure_message}".rstrip()
             )
         if self.stop_at_targets and self.targets and not self.open:
             return self._end(RunStatus.FINISHED, "Every replica hit every target.")
@@ -278,8 +278,8 @@ class Worker:
             "journal": [change._asdict() for change in self.journal],
             "planned": len(self.schedule),
             "notes": self.notes,
-            "memory": self.problem.memory,
-            "tally": None if self.tally is None else self.tally.memory,
+            "problem": self.problem.snapshot(),
+            "tally": None if self.tally is None else self.tally.snapshot(),
         }
 
     def import_state(self, state: dict[str, Any], trace: Trace | None = None, path: Trace | None = None) -> None:
@@ -291,7 +291,7 @@ class Worker:
         trace, path : Trace, optional
             Rows recorded until then.
         """
-        self.problem.recall(state["memory"])
+        self.problem.restore(state["problem"])
         self.oracle = self.make_oracle()
         if state["units"] is not None:
             self.seen = present_again(self.problem, self.oracle, **state["units"])
@@ -302,9 +302,9 @@ class Worker:
         self.iteration, self.seconds = state["iteration"], state["seconds"]
         self.state, self.info, self.resolved = state["state"], state["info"], state["resolved"]
         if self.tally is not None:
-            self.tally.recall(state["tally"])
+            self.tally.restore(state["tally"])
         for target, hit in zip(self.targets, state["hits"], strict=True):
-            target.recall(hit)
+            target.restore(hit)
         self.open = any(target.hits < len(target.iteration) for target in self.targets)
         for change in state["journal"]:
             self.journal.append(Change(**change))

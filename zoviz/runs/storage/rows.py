@@ -128,18 +128,18 @@ _FIGURES = (
 
 def snapshots(worker: Worker) -> dict[str, bytes]:
     """Return a worker's outcome and checkpoint, by kind."""
-    found = {"outcome": outcome(worker), "checkpoint": capture(worker)}
-    return {kind: data for kind, data in found.items() if data is not None}
+    content = {"outcome": outcome(worker), "checkpoint": capture(worker)}
+    return {kind: data for kind, data in content.items() if data is not None}
 
 
 def outcome(worker: Worker) -> bytes:
-    """Return the outcome of a worker's present state for readers, and what its problem is to recall."""
+    """Return the outcome of a worker's present state for readers, and the snapshot of its problem."""
     result = summarise(worker)
-    shown: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
-    shown["active"] = worker.oracle.active.copy()
-    shown["hits"] = [target.hit for target in worker.targets]
-    shown |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "memory": worker.problem.memory}
-    return pack(shown | {"message": result.message})
+    content: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
+    content["active"] = worker.oracle.active.copy()
+    content["hits"] = [target.hit for target in worker.targets]
+    content |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "problem": worker.problem.snapshot()}
+    return pack(content | {"message": result.message})
 
 
 def number(value: float | None) -> float:
