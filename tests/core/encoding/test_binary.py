@@ -13,6 +13,8 @@ from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Evaluation
 from zoviz.runs.engine.journal import Change
+from zoviz.solvers.constrained.proximal_point import ProximalPointState
+from zoviz.solvers.linear.smoothed_base import Candidate
 
 
 def test_nested_values_come_back_as_they_were() -> None:
@@ -85,3 +87,12 @@ def test_no_module_is_imported_for_a_name() -> None:
             with pytest.raises(ZovizError, match="Expected a NamedTuple at"):
                 binary._Reader({}, {}).read({"named": name} | rest)
     assert "antigravity" not in sys.modules
+
+
+def test_a_field_that_was_renamed_is_read_by_the_name_that_stores_hold() -> None:
+    fields = {name: place for place, name in enumerate(ProximalPointState._fields) if name != "random_solution"}
+    spelt = {"named": "ProximalPointState", "fields": fields | {"drawn": 4.0}}
+    state = binary._Reader({}, {"ProximalPointState": ProximalPointState}).read(spelt)
+    assert state.random_solution == 4.0 and state.finished == 7
+    spelt = {"named": "Kept", "fields": dict.fromkeys(("point", "dual", "anchor"), 5.0)}
+    assert binary._Reader({}, {"Candidate": Candidate}).read(spelt) == Candidate(5.0, 5.0, 5.0)

@@ -153,7 +153,7 @@ def test_equals_a_hand_written_loop(inner: str, options: tuple[dict, dict]) -> N
             for found, expected in (
                 (state.x[r], hand.x),
                 (state.y[r], hand.y),
-                (state.drawn[r], hand.drawn),
+                (state.random_solution[r], hand.drawn),
                 (state.value.f[r], hand.base[0]),
                 (state.value.h[r], hand.base[1:]),
             ):

@@ -94,7 +94,7 @@ def test_what_is_kept_is_uniform_over_the_iterations_and_from_one_of_them() -> N
     states = [solver.init(qp.initial(streams), oracle, streams)]
     for _ in range(steps):
         states.append(solver.step(states[-1], oracle, streams)[0])
-    kept = states[-1].kept
+    kept = states[-1].candidate
     where = np.array([(kept.point == state.point).all(axis=1) for state in states[:-1]])
     assert (where.sum(axis=0) == 1).all()
     t = where.argmax(axis=0)

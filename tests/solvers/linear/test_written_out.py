@@ -181,7 +181,7 @@ def test_the_last_step_written_out(sampled: bool) -> None:
         polish_batch=50, **SMOOTH, **{"dual_reset": 1e9} if sampled else {}
     )
     run = Run(problem=qp, solver=solver, replicas=REPLICAS, iterations=STEPS, seed=SEED)
-    found, kept = run.run().polished, run.state.kept
+    found, kept = run.run().polished, run.state.candidate
     for r in range(REPLICAS):
         hand = Hand(qp, r, [1] * STEPS + [50])
         (a1, _), (a2, b2) = hand.pair(STEPS, 1), hand.pair(STEPS, 2)

@@ -148,7 +148,8 @@ class _Reader:
         """A NamedTuple by the names of its fields, which the first format has in their order."""
         name = legacy_names.current(spelt["named"])
         fields = spelt["fields"] if "fields" in spelt else self._first_fields(name, spelt["parts"])
-        values = {field: self.read(item) for field, item in fields.items()}
+        renames = legacy_names.FIELDS.get(name, {})
+        values = {renames.get(field, field): self.read(item) for field, item in fields.items()}
         if self._classes is None:
             return values
         cls = _class_at(name) if ":" in name else self._classes.get(name)

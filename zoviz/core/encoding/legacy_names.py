@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-CLASSES: Mapping[str, str] = {}
+CLASSES: Mapping[str, str] = {"Kept": "Candidate"}
 """Classes and functions of zoviz that were renamed: the name that stores hold, and today's."""
 
 PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}
@@ -20,6 +20,7 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": 
 STATES: Mapping[str, tuple[str, ...]] = {
     "ALMState": ("x", "y", "value", "growth", "reference", "iteration"),
     "AdamState": ("x", "inner", "mean", "square", "peak", "iteration"),
+    "Candidate": ("point", "dual", "anchor"),
     "ConEXState": ("x", "y", "value", "level", "previous", "average", "iteration"),
     "DSZOGState": ("x", "y", "value", "distribution", "momentum", "dual_momentum", "square", "iteration"),
     "Eliminated": ("point", "dual", "elimination", "iteration", "n"),
@@ -32,7 +33,6 @@ STATES: Mapping[str, tuple[str, ...]] = {
     ),
     "Info": ("variance", "point", "dual", "radius"),
     "Jacobian": ("gradients", "variances", "perturbed", "base"),
-    "Kept": ("point", "dual", "anchor"),
     "Moments": ("mean", "square"),
     "OAGDState": ("x", "inner", "v", "samples", "round"),
     "OGDAState": ("x", "y", "value", "field_x", "field_y", "average", "weight", "iteration"),
@@ -48,7 +48,17 @@ STATES: Mapping[str, tuple[str, ...]] = {
     "Triple": ("x", "inner", "v"),
     "WindowState": ("x", "inner", "v", "past", "square", "round"),
 }
-"""Fields, in their order, of the states that the first format of packed bytes holds by position."""
+"""Fields, in their order and by their first names, of the states that the first format holds by position."""
+
+FIELDS: Mapping[str, Mapping[str, str]] = {
+    "IALMState": {"left": "steps_to_test"},
+    "ProximalPointState": {"drawn": "random_solution"},
+    "Recursive": {"kept": "candidate"},
+    "Safeguarded": {"kept": "candidate"},
+    "SimultaneousState": {"memory": "moments"},
+    "Smoothed": {"kept": "candidate"},
+}
+"""Fields of states that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
 ORACLE: Mapping[str, str] = {
     "_iteration": "iteration",

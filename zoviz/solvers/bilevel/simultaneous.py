@@ -24,7 +24,7 @@ class SimultaneousState(NamedTuple):
     v: Array
     last: Triple
     directions: Triple
-    memory: Any
+    moments: Any
     round: int
 
 
@@ -117,9 +117,9 @@ class Simultaneous(BilevelSolver):
         """Return what ``improve`` carries from round to round, at the start."""
         return ()
 
-    def improve(self, directions: Triple, memory: Any, t: int) -> tuple[Triple, Any]:
+    def improve(self, directions: Triple, moments: Any, t: int) -> tuple[Triple, Any]:
         """Return the directions to step along, and what to carry on: the plain directions here."""
-        return directions, memory
+        return directions, moments
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
         """Return (D^x, D^y, D^v) at a point, and the variance of D^x, (R,)."""
@@ -133,7 +133,7 @@ class Simultaneous(BilevelSolver):
         if min(weights) < 1.0:
             old, _ = self.raw(rounds, state.last, shared.again())
             directions = Triple(*map(recursive, weights, directions, state.directions, old))
-        along, memory = self.improve(directions, state.memory, t)
+        along, moments = self.improve(directions, state.moments, t)
         inner = at.inner - steps.inner * along.inner
         new = Triple(
             x=rounds.domain.project(at.x - steps.x * along.x),
@@ -141,7 +141,7 @@ class Simultaneous(BilevelSolver):
             v=in_ball(at.v - steps.v * along.v, self.system_radius),
         )
         info = self.tell(at.x, variance, self.radius)
-        return SimultaneousState(*new, at, directions, memory, t), info
+        return SimultaneousState(*new, at, directions, moments, t), info
 
     @property
     def radius(self) -> float:

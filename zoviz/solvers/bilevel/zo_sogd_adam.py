@@ -60,11 +60,11 @@ class ZOSOGDAdam(ZOSOGD):
         """Return zero moments."""
         return Moments(nothing, nothing)
 
-    def improve(self, directions: Triple, memory: Moments, t: int) -> tuple[Triple, Moments]:
+    def improve(self, directions: Triple, moments: Moments, t: int) -> tuple[Triple, Moments]:
         """Return Adam's directions, each of order 1 in every coordinate."""
         first, second = self.mean_decay, self.square_decay
-        mean = Triple(*(first * m + (1.0 - first) * d for m, d in zip(memory.mean, directions, strict=True)))
-        square = Triple(*(mean_square(s, d, second) for s, d in zip(memory.square, directions, strict=True)))
+        mean = Triple(*(first * m + (1.0 - first) * d for m, d in zip(moments.mean, directions, strict=True)))
+        square = Triple(*(mean_square(s, d, second) for s, d in zip(moments.square, directions, strict=True)))
         along = (
             m / (1.0 - first**t) / root_mean_square(s, second, t, self.floor) for m, s in zip(mean, square, strict=True)
         )

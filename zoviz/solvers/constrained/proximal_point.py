@@ -41,7 +41,7 @@ class ProximalPointState(NamedTuple):
     held: Array
     clock: int
     finished: int
-    drawn: Array
+    random_solution: Array
 
 
 class ProximalPoint(Solver):
@@ -163,7 +163,7 @@ class ProximalPoint(Solver):
         return state._replace(x=inner.x, y=inner.y, value=value, inner=inner, clock=state.clock + 1), info
 
     def _next_stage(self, state: ProximalPointState, oracle: Oracle, streams: Streams) -> ProximalPointState:
-        centre, finished, answer = self.inner.output(state.inner), state.finished + 1, state.drawn
+        centre, finished, answer = self.inner.output(state.inner), state.finished + 1, state.random_solution
         if finished <= self.stages:
             take = streams.uniform("stage") < 1.0 / finished
             answer = np.where(take[:, None], centre, answer)
@@ -190,7 +190,7 @@ class ProximalPoint(Solver):
 
     def output(self, state: ProximalPointState) -> Array:
         """Where the inner solver stands, or the stage's solution drawn, as ``report`` says."""
-        return state.drawn if self.report == "random" and state.finished else self.inner.output(state.inner)
+        return state.random_solution if self.report == "random" and state.finished else self.inner.output(state.inner)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
         """As for the inner solver: only the black box's part is estimated."""

@@ -40,7 +40,7 @@ class IALMState(NamedTuple):
         Second sequence of the coordinate method; centre of the proximal term.
     penalty, curvature, weight, stage, tests, first : Array, shape (R,)
         beta_k, L_phi, rho; outer stages done, tests of this stage, the first ||c|| > 0 at a stage's end.
-    left : int
+    steps_to_test : int
         Coordinate steps until the next test, the same for all replicas.
     """
 
@@ -55,7 +55,7 @@ class IALMState(NamedTuple):
     stage: Array
     tests: Array
     first: Array
-    left: int
+    steps_to_test: int
 
 
 class ZOiALM(Solver):
@@ -165,7 +165,7 @@ class ZOiALM(Solver):
     def step(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
         """Take one coordinate step, or one test."""
         oracle.resample()
-        if state.left:
+        if state.steps_to_test:
             return self._coordinate(state, oracle, streams)
         return self._test(state, oracle, streams)
 
@@ -194,7 +194,9 @@ class ZOiALM(Solver):
             x_next, z_next = np.where(wide, x, x_next), np.where(wide, z, z_next)
             old, new = state.value, value
             value = Evaluation(np.where(worse, old.f, new.f), np.where(wide, old.h, new.h))
-        return state._replace(x=x_next, value=value, z=z_next, curvature=bound, left=state.left - 1), info
+        return state._replace(
+            x=x_next, value=value, z=z_next, curvature=bound, steps_to_test=state.steps_to_test - 1
+        ), info
 
     def _difference(self, phi: AugmentedLagrangian, v: Array, i: np.ndarray, oracle: Oracle) -> tuple[Array, Array]:
         """Partial derivative of phi along coordinate i at v, and phi(v) from the nearest pair; both (R,)."""

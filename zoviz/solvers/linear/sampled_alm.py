@@ -13,7 +13,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import Lifted
-from zoviz.solvers.linear.smoothed_base import Kept, SmoothedMethod, SmoothedViews
+from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
 
 
 class _Safeguarded(NamedTuple):
@@ -21,13 +21,13 @@ class _Safeguarded(NamedTuple):
     dual: Array
     anchor: Array
     resets: Array
-    kept: Kept
+    candidate: Candidate
     iteration: int
     n: int
 
 
 class Safeguarded(SmoothedViews, _Safeguarded):
-    """Lifted iterate, multipliers, lifted centre, dual resets so far (R,), what (3.2) keeps, iteration, variables."""
+    """The lifted iterate, multipliers, lifted centre, dual resets so far (R,), candidate, iteration and n."""
 
     __slots__ = ()
 
@@ -83,7 +83,7 @@ class SampledALM(SmoothedMethod):
         """z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)
         dual = np.zeros((len(x0), Lifted(oracle).first.rows))
-        return Safeguarded(point, dual, point, np.zeros(len(x0)), Kept(point, dual, point), 0, oracle.n)
+        return Safeguarded(point, dual, point, np.zeros(len(x0)), Candidate(point, dual, point), 0, oracle.n)
 
     def step(self, state: Safeguarded, oracle: Oracle, streams: Streams) -> tuple[Safeguarded, Info]:
         """Dual, primal and proximal update."""

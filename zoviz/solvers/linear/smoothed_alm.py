@@ -12,20 +12,20 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import Lifted
-from zoviz.solvers.linear.smoothed_base import Kept, SmoothedMethod, SmoothedViews
+from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
 
 
 class _Smoothed(NamedTuple):
     point: Array
     dual: Array
     anchor: Array
-    kept: Kept
+    candidate: Candidate
     iteration: int
     n: int
 
 
 class Smoothed(SmoothedViews, _Smoothed):
-    """Lifted iterate, multipliers, lifted proximal centre, what (3.2) keeps, iteration, number of variables."""
+    """The lifted iterate, multipliers, lifted proximal centre, candidate, iteration and number of variables."""
 
     __slots__ = ()
 
@@ -72,7 +72,7 @@ class SmoothedALM(SmoothedMethod):
         """z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)
         dual = np.zeros((len(x0), Lifted(oracle).first.rows))
-        return Smoothed(point, dual, point, Kept(point, dual, point), 0, oracle.n)
+        return Smoothed(point, dual, point, Candidate(point, dual, point), 0, oracle.n)
 
     def step(self, state: Smoothed, oracle: Oracle, streams: Streams) -> tuple[Smoothed, Info]:
         """Dual, primal and proximal update."""

@@ -1,4 +1,4 @@
-"""What the smoothed methods for linear constraints share: a proximal centre, a point kept at random, the last step."""
+"""What the smoothed methods for linear constraints share: a proximal centre, a point drawn at random, the last step."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.linear.base import Lifted, PenalisedMethod, Views, row_square
 
 
-class Kept(NamedTuple):
-    """x_t, y_{t+1} and z_t of one iteration t per replica, uniform over all so far."""
+class Candidate(NamedTuple):
+    """The x_t, y_{t+1} and z_t of one iteration per replica, drawn uniformly: where ``polish`` starts."""
 
     point: Array
     dual: Array
@@ -90,15 +90,17 @@ class SmoothedMethod(PenalisedMethod):
         point = lifted.project(state.point - self.primal_step * (slope + self.proximal_weight * offset))
         return point, state.anchor + self.proximal_step * offset
 
-    def keep(self, state: Any, dual: Array, streams: Streams) -> Kept:
-        """Put (x_t, y_{t+1}, z_t) in the place of what is kept with probability 1 / (t + 1)."""
+    def keep(self, state: Any, dual: Array, streams: Streams) -> Candidate:
+        """Put (x_t, y_{t+1}, z_t) in the place of the candidate with probability 1 / (t + 1)."""
         replaces = streams.uniform("reservoir") * (state.iteration + 1.0) < 1.0
         if not replaces.any():
-            return state.kept
-        new = Kept(state.point, dual, state.anchor)
+            return state.candidate
+        new = Candidate(state.point, dual, state.anchor)
         if replaces.all():
             return new
-        return Kept(*(np.where(replaces[:, None], one, other) for one, other in zip(new, state.kept, strict=True)))
+        return Candidate(
+            *(np.where(replaces[:, None], one, other) for one, other in zip(new, state.candidate, strict=True))
+        )
 
     def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
         r"""One projected step from an iteration t* that is uniform over all, with the mean of B samples.
@@ -113,7 +115,7 @@ class SmoothedMethod(PenalisedMethod):
         """
         if state.iteration == 0:
             return None
-        lifted, candidate = Lifted(oracle), state.kept
+        lifted, candidate = Lifted(oracle), state.candidate
         oracle.resample(self.polish_batch)
         gradient, _ = self.gradient(lifted.first, candidate.point[:, : state.n], oracle, streams)
         pull = candidate.dual + self.penalty * lifted.residual(candidate.point, copy=2)

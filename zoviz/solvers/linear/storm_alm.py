@@ -14,7 +14,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import SHORT_HORIZON, Lifted
-from zoviz.solvers.linear.smoothed_base import Kept, SmoothedMethod, SmoothedViews
+from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
 
 
 class _Recursive(NamedTuple):
@@ -22,13 +22,13 @@ class _Recursive(NamedTuple):
     dual: Array
     anchor: Array
     momentum: Array
-    kept: Kept
+    candidate: Candidate
     iteration: int
     n: int
 
 
 class Recursive(SmoothedViews, _Recursive):
-    """Lifted iterate, multipliers, lifted centre, estimate of grad f (R, n), what (3.2) keeps, iteration, variables."""
+    """The lifted iterate, multipliers, lifted centre, estimate of grad f (R, n), candidate, iteration and n."""
 
     __slots__ = ()
 
@@ -87,7 +87,7 @@ class StormALM(SmoothedMethod):
         point, dual = lifted.start(x0), np.zeros((len(x0), lifted.first.rows))
         oracle.resample(self.batch_size * math.ceil(self.horizon ** (1.0 / 3.0) - 1e-9))
         gradient, _ = self.gradient(lifted.first, x0, oracle, streams)
-        return Recursive(point, dual, point, gradient, Kept(point, dual, point), 0, oracle.n)
+        return Recursive(point, dual, point, gradient, Candidate(point, dual, point), 0, oracle.n)
 
     def step(self, state: Recursive, oracle: Oracle, streams: Streams) -> tuple[Recursive, Info]:
         """Dual, primal and proximal update, then the recursion."""
