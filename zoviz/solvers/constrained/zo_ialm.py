@@ -229,7 +229,7 @@ class ZOiALM(Solver):
             weight=np.where(solved, self.proximal_share * bound, rho),
             curvature=np.where(far & finds, np.maximum(0.5 * bound, self.smoothness / oracle.n), bound),
             tests=np.where(ends, 0.0, tests),
-            left=self._inner_steps(oracle.n),
+            steps_to_test=self._inner_steps(oracle.n),
         )
         return moved, self._info(state, x, estimate.variance)
 
