@@ -13,6 +13,7 @@ import numpy as np
 
 from zoviz.core import defaults
 from zoviz.core.errors import OracleError
+from zoviz.core.ranking import first, is_feasible, ranks
 from zoviz.core.types import Array, Evaluation
 from zoviz.evaluation.function_call import Failure
 from zoviz.problems.user.best_point import RecordingBlackBox
@@ -238,7 +239,7 @@ class Session:
             value = self._problem.evaluate(middle[None])
             finite = bool(np.isfinite(value.f).all() and np.isfinite(value.h).all())
             failures += not finite
-            if finite and (value.h <= tolerance).all():
+            if finite and is_feasible(value.h, tolerance).all():
                 inside = middle
             else:
                 outside = middle
@@ -255,16 +256,15 @@ class Session:
             return self._best_answer(2 * repeats, failures)
         (f, _), (h, error) = _mean(value.f[..., None], good), _mean(value.h, good)
         f = f[:, 0]
-        feasible = np.all(h <= self._best.tolerance + 2.0 * error, axis=-1)
-        violation = h.max(axis=-1, initial=0.0)
-        rank = np.where(feasible, 0.0, violation)
-        i = int(np.lexsort((f, rank))[0])  # NaN sorts last
+        rank = ranks(Evaluation(f, h), self._best.tolerance + 2.0 * error)
+        i = int(first(*rank))
+        feasible, violation = rank[0][i] == 0.0, float(h[i].max(initial=0.0))
         which = ("the best point queried", "the last iterate")[i]
         note = f"Values are noisy: x is {which}, fun and h are means of {good[i].sum()} calls there."
-        if not feasible[i]:
-            note += f" No feasible point was found: in the mean x violates by {violation[i]:.3g}."
-        elif violation[i] > self._best.tolerance:
-            note += f" In the mean x violates by {violation[i]:.3g}, within twice the standard error of that mean."
+        if not feasible:
+            note += f" No feasible point was found: in the mean x violates by {violation:.3g}."
+        elif violation > self._best.tolerance:
+            note += f" In the mean x violates by {violation:.3g}, within twice the standard error of that mean."
         return Answer(points[i], float(f[i]), h[i], note, 2 * repeats, failures)
 
     def _folded(self, facts: Facts, answer: Answer, method: str, run: Run | None, notes: list[str]) -> OptimizeResult:

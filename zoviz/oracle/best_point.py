@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.core.ranking import ON_BOUNDARY, first, is_feasible
 from zoviz.core.sets import Set
 from zoviz.core.types import Array, Evaluation
-
-_ON_BOUNDARY = 1e-9
-"""How far a point may lie outside the domain, by round-off, and still count as inside."""
 
 
 def keep_best(
@@ -28,13 +26,13 @@ def keep_best(
     better = value.f < (best_f if x.ndim == 2 else best_f[:, None])
     if not better.any():
         return
-    better &= (value.h <= tolerance).all(axis=-1)
+    better &= is_feasible(value.h, tolerance)
     if better.any():
-        better[better] = domain.contains(x[better], _ON_BOUNDARY)
+        better[better] = domain.contains(x[better], ON_BOUNDARY)
     if x.ndim == 2:
         rows = np.flatnonzero(better)
         best_f[rows], best_x[rows] = value.f[rows], place[rows]
     elif better.any():
         rows = np.flatnonzero(better.any(axis=1))
-        columns = np.argmin(np.where(better[rows], value.f[rows], np.inf), axis=1)
+        columns = first(np.where(better[rows], 0.0, np.inf), value.f[rows])
         best_f[rows], best_x[rows] = value.f[rows, columns], place[rows, columns]

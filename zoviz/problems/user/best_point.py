@@ -7,6 +7,7 @@ from typing import Any, Self
 import numpy as np
 
 from zoviz.core import defaults
+from zoviz.core.ranking import first, ranks
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.user.blackbox import BlackBox
 
@@ -30,28 +31,26 @@ class BestPoint:
     def __init__(self, tolerance: float) -> None:
         self.tolerance, self.points = tolerance, 0
         self.x, self.f, self.violation, self.h = np.empty(0), np.inf, np.inf, np.empty(0)
+        self._rank = np.inf, np.inf
         self.failure_message = ""
 
     @property
     def feasible(self) -> bool:
         """Whether some point had all h <= tolerance."""
-        return self.violation <= self.tolerance
+        return self._rank[0] == 0.0
 
     def enter(self, x: Array, value: Evaluation) -> None:
         """Enter points (k, n) of X and their values; those that are not finite are passed over."""
         self.points += len(x)
-        violation = value.h.max(axis=-1, initial=0.0)
-        good = np.isfinite(value.f) & np.isfinite(violation)
-        if not good.any():
+        if not len(x):
             return
-        # Feasible points rank by f alone, others by their violation and then by f.
-        rank = np.where(violation <= self.tolerance, 0.0, violation)
-        rank, f = np.where(good, rank, np.inf), np.where(good, value.f, np.inf)
-        i = np.lexsort((f, rank))[0]
-        mine = 0.0 if self.feasible else self.violation
-        if (rank[i], f[i]) < (mine, self.f):
-            self.x, self.f = x[i].copy(), float(f[i])
-            self.h, self.violation = value.h[i].copy(), float(violation[i])
+        violation, f = ranks(value, self.tolerance)
+        i = first(violation, f)
+        rank = float(violation[i]), float(f[i])
+        if rank < self._rank:
+            self._rank = rank
+            self.x, self.f, self.h = x[i].copy(), rank[1], value.h[i].copy()
+            self.violation = float(self.h.max(initial=0.0))
 
 
 class RecordingBlackBox(BlackBox):

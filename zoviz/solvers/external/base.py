@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 from zoviz.core.errors import BudgetSpent
+from zoviz.core.ranking import ON_BOUNDARY, first, ranks
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Provenance
@@ -16,9 +17,6 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.external.coroutine import Ask, Ended, History, LibraryRun, Record, Task
 from zoviz.solvers.measured_constants import look
-
-_ON_BOUNDARY = 1e-9
-"""Largest distance outside the box, by round-off, at which a point may still be reported."""
 
 
 class ExternalState(NamedTuple):
@@ -39,9 +37,9 @@ class ExternalSolver(Solver):
     """An optimiser of another library, one instance per replica.
 
     A step serves one request of every replica's library, an evaluation, a sweep of differences or a generation, by one
-    call of the oracle. ``x`` is the best point that the replica has seen: the lowest f among feasible ones, else the
-    least ||[h]_+||; points outside the box do not count. A replica whose library has ended, or whose budget does not
-    cover its next request, is held and not charged; the others go on.
+    call of the oracle. ``x`` is the best point that the replica has seen, as ``zoviz.core.ranking`` has it: the lowest
+    f among feasible ones, else the smallest violation; points outside the box do not count. A replica whose library has
+    ended, or whose budget does not cover its next request, is held and not charged; the others go on.
 
     Notes
     -----
@@ -220,11 +218,7 @@ def better(state: ExternalState, x: Array, value: Evaluation, oracle: Oracle) ->
     everything_x = np.concatenate([state.x[:, None], x], axis=1)
     f = np.concatenate([state.value.f[:, None], value.f], axis=1)
     h = np.concatenate([state.value.h[:, None], value.h], axis=1)
-    excess = np.sqrt(np.square(np.maximum(h, 0.0)).sum(axis=-1))
-    excess[(h <= oracle.tolerance).all(axis=-1)] = 0.0
-    bad = ~oracle.domain.contains(everything_x, _ON_BOUNDARY) | ~np.isfinite(f) | ~np.isfinite(excess)
-    excess[bad] = np.inf
-    tied = excess == excess.min(axis=1, keepdims=True)
-    best = np.argmin(np.where(tied & ~bad, f, np.inf), axis=1)
+    inside = oracle.domain.contains(everything_x, ON_BOUNDARY)
+    best = first(*ranks(Evaluation(f, h), oracle.tolerance, inside))
     rows = np.arange(len(best))
     return everything_x[rows, best], Evaluation(f[rows, best], h[rows, best])

@@ -1,0 +1,49 @@
+"""Points are compared by one rule: feasible within the tolerance, then the objective; else the violation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.core.ranking import first, is_feasible, ranks
+from zoviz.core.types import Array, Evaluation
+
+
+def best_by_hand(f: Array, h: Array, tolerance: float) -> int:
+    best, key = 0, (np.inf, np.inf)
+    for i in range(len(f)):
+        worst = max([0.0, *h[i]])
+        if np.isfinite(f[i]) and np.isfinite(h[i]).all():
+            mine = (0.0 if worst <= tolerance else worst, f[i])
+            best, key = (i, mine) if mine < key else (best, key)
+    return best
+
+
+@pytest.mark.parametrize("m", [0, 1, 3])
+@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
+def test_the_first_is_that_of_a_search_one_by_one(m: int, share: float) -> None:
+    """With all points infeasible, some feasible, and all."""
+    rng = np.random.default_rng(m)
+    f = rng.integers(0, 4, (40, 12)).astype(float)  # with ties
+    h = rng.integers(1, 4, (40, 12, m)) * np.where(rng.random((40, 12, 1)) < share, -1.0, 1.0)
+    f[rng.random(f.shape) < 0.1] = np.nan
+    h[rng.random(h.shape) < 0.05] = np.nan
+    index = first(*ranks(Evaluation(f, h), 1e-6))
+    np.testing.assert_array_equal(index, [best_by_hand(f[r], h[r], 1e-6) for r in range(40)])
+
+
+def test_the_tolerance_is_for_each_constraint() -> None:
+    h = np.array([[0.5, 0.0], [0.0, 0.5]])
+    np.testing.assert_array_equal(is_feasible(h, 0.5), [True, True])
+    np.testing.assert_array_equal(is_feasible(h, np.array([0.5, 0.1])), [True, False])
+    violation, f = ranks(Evaluation(np.array([2.0, 1.0]), h), np.array([0.5, 0.1]))
+    np.testing.assert_array_equal(violation, [0.0, 0.5])
+    assert first(violation, f) == 0
+
+
+def test_what_is_not_eligible_never_comes_first() -> None:
+    value = Evaluation(np.array([0.0, 1.0, 2.0]), np.array([[-1.0], [5.0], [4.0]]))
+    violation, f = ranks(value, 0.0, np.array([False, True, True]))
+    np.testing.assert_array_equal(violation, [np.inf, 5.0, 4.0])
+    np.testing.assert_array_equal(f, [np.inf, 1.0, 2.0])
+    assert first(violation, f) == 2

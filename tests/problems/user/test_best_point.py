@@ -1,0 +1,41 @@
+"""The best point of a recording black box: over any number of batches that of all its points, bounds kept."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.core.ranking import first, ranks
+from zoviz.core.types import Array, Evaluation
+from zoviz.problems.user.best_point import BestPoint, RecordingBlackBox
+
+
+@pytest.mark.parametrize("lowest", [0.6, -1.0])
+def test_batches_make_no_difference(lowest: float) -> None:
+    """With and without a feasible point."""
+    rng = np.random.default_rng(3)
+    x, f, h = rng.random((30, 2)), rng.integers(0, 3, 30).astype(float), rng.random((30, 2)) - lowest
+    f[rng.random(30) < 0.2] = np.nan
+    best = BestPoint(1e-6)
+    for rows in np.split(np.arange(30), [0, 1, 4, 17]):
+        best.enter(x[rows], Evaluation(f[rows], h[rows]))
+    i = first(*ranks(Evaluation(f, h), 1e-6))
+    assert best.points == 30 and best.feasible == (lowest > 0)
+    np.testing.assert_array_equal(best.x, x[i])
+    np.testing.assert_array_equal(best.h, h[i])
+    assert (best.f, best.violation) == (f[i], max(0.0, h[i].max()))
+
+
+def test_points_without_values_are_none() -> None:
+    best = BestPoint(1e-6)
+    best.enter(np.zeros((2, 1)), Evaluation(np.array([np.nan, 0.0]), np.array([[0.0], [np.inf]])))
+    assert best.points == 2 and best.x.size == 0 and not best.feasible and best.violation == np.inf
+
+
+def test_only_points_in_the_bounds_are_entered() -> None:
+    def slope(x: Array) -> float:
+        return float(x[0])
+
+    problem = RecordingBlackBox(slope, bounds=[(0.0, 1.0)], x0=[0.5])
+    problem.clone().evaluate(np.array([[-1e-12], [0.25], [0.75]]))
+    assert problem.best.f == 0.25 and problem.best.points == 2
