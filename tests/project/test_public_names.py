@@ -9,7 +9,7 @@ from dataclasses import fields
 import pytest
 
 import zoviz
-from zoviz.runs.engine.spec import RunSettings, RunSpec
+from zoviz.runs.engine.spec import SETTINGS, SHARED, RunSettings, RunSpec
 
 
 @pytest.mark.parametrize("name", zoviz.__all__)
@@ -26,6 +26,13 @@ def test_a_run_names_all_that_it_is_made_of() -> None:
     for one in fields(RunSpec):
         if one.name in RunSettings.param and one.name != "targets":
             assert own[one.name].default == one.default == RunSettings.param[one.name].default, one.name
+
+
+def test_a_study_names_all_settings_that_its_runs_share() -> None:
+    own, runs = (inspect.signature(cls).parameters for cls in (zoviz.Study, zoviz.Run))
+    assert set(SHARED) <= own.keys()
+    assert [name for name in SHARED if own[name].default != runs[name].default] == []
+    assert own.keys() & set(SETTINGS) == set(SHARED), "seeds and labels are each run's own"
 
 
 def test_only_what_scipy_has_in_the_same_place_may_be_given_by_position() -> None:

@@ -9,15 +9,12 @@ import numpy as np
 import param
 
 from zoviz.core.registry import required
-from zoviz.runs.engine.spec import DEFAULTS
+from zoviz.runs.engine.spec import COMPUTING, DEFAULTS
 from zoviz.runs.repeat import replayed
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 
 _MISSING = "put_your_function_here"
-
-_PEOPLES = ("checkpoint", "label", "study", "parent")
-"""Settings that a script leaves out: they say how a run is stored and found, not what it computes."""
 
 
 class _Speller:
@@ -99,9 +96,8 @@ def script(run: Run | StoredRun) -> str:
         f"    ({c.iteration}, {c.calls}, {c.seconds!r}, {c.name!r}, {speller.spell(c.old)}, {speller.spell(c.new)}),"
         for c in run.journal
     ]
-    changed = {
-        name: value for name, value in again.settings.items() if value != DEFAULTS[name] and name not in _PEOPLES
-    }
+    settings = again.settings
+    changed = {name: settings[name] for name in COMPUTING if settings[name] != DEFAULTS[name]}
     arguments = "".join(f", {name}={speller.spell(value)}" for name, value in changed.items())
     lines += [")", f"run = Run(problem, solver, schedule=schedule{arguments})", "result = run.run()"]
     lines += ["print(result.message)", 'print("objective", result.fun)', 'print("violation", result.violation)']

@@ -19,7 +19,7 @@ from zoviz.runs import repeat, resume
 from zoviz.runs.engine.checkpoint import ResumeData, points
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import OUTCOME, Result
-from zoviz.runs.engine.spec import FREE, RunSpec
+from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
 from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
@@ -27,7 +27,6 @@ from zoviz.runs.export import export
 from zoviz.runs.run import Run, RunStore
 from zoviz.runs.storage import queries, recipe
 from zoviz.runs.storage.recipe import check_same, describe, rebuild
-from zoviz.runs.storage.rows import LISTED
 from zoviz.runs.storage.schema import JOURNAL, RECIPES, SEGMENTS, SNAPSHOTS
 from zoviz.runs.storage.signature import is_own
 from zoviz.runs.storage.trace_segments import assemble

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.spec import DEFAULTS, RunSpec
+from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.storage import recipe
@@ -76,23 +76,13 @@ class PackedJob(NamedTuple):
     failed: float | None
 
 
-_HASHED = ("replicas", "calls", "iterations", "seconds", "targets", "stop_at_targets", "study", "seed")
-"""Settings of which a cell's id is made, in this order; others only where they are not as by default."""
-
-_UNHASHED = ("label", "checkpoint", "parent")
-"""Settings that do not decide the outcome."""
-
-
 def identify(place: tuple[str, str], spec: RunSpec) -> str:
     """Return the cell's id, 32 hexadecimal digits that depend on all that decides its outcome.
 
     Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
     """
-    settings = spec.settings
-    decisive = {name: settings.pop(name) for name in _HASHED}
-    decisive |= {name: value for name, value in settings.items() if name not in _UNHASHED and value != DEFAULTS[name]}
     # By the names that the first stores had, so that what was done then is not done again.
-    whole = [spec.study, *(recipe.as_first_stored(describe(one)) for one in (spec.problem, spec.solver, decisive))]
+    whole = [spec.study, *(recipe.as_first_stored(describe(one)) for one in (spec.problem, spec.solver, spec.identity))]
     if unnamed(whole):
         whole.append(list(place))
     digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()

@@ -14,7 +14,7 @@ from tqdm import tqdm
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.spec import RunSpec
+from zoviz.runs.engine.spec import SHARED, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
@@ -77,19 +77,11 @@ class Study:
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
         store: Store | str = defaults.STORE_URL,
     ) -> None:
+        arguments = locals()  # the settings among them are passed on by name; read before there are other variables
         self.name, self.store = name, Store(store) if isinstance(store, str) else store
         self.problems, self.solvers = _by_name(problems), _by_name(solvers)
-        self.settings: dict[str, Any] = {
-            "replicas": replicas,
-            "calls": calls,
-            "iterations": iterations,
-            "seconds": seconds,
-            "targets": dict(targets or {}),
-            "stop_at_targets": stop_at_targets,
-            "tolerance": tolerance,
-            "checkpoint": checkpoint,
-            "study": name,
-        }
+        self.settings: dict[str, Any] = {setting: arguments[setting] for setting in SHARED}
+        self.settings |= {"targets": dict(targets or {}), "study": name}
         self.refused: list[str] = []
         self._jobs: dict[str, Job] = {}
         self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))

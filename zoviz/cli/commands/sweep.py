@@ -14,13 +14,11 @@ from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, sh
 from zoviz.cli.options import json_option, run_options, store_option
 from zoviz.cli.parse import read, split
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.spec import SHARED
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner
 from zoviz.studies.study import Study, draws, grid
-
-_OF_A_CELL = ("seed", "label", "study", "parent")
-"""Settings that a study gives to each of its runs."""
 
 
 class _Sweep(Command):
@@ -51,7 +49,6 @@ The same command again does what is missing: what was interrupted or stopped goe
         many = [(name, text) for name, text in pairs if _several(text)]
         problem, solver = make(args, [pair for pair in pairs if pair not in many])
         asked = spec(args, problem, solver)
-        shared = {name: value for name, value in asked.settings.items() if name not in _OF_A_CELL}
         study = Study(
             args.name or asked.label or f"{type(problem).__name__} {type(solver).__name__}",
             problem,
@@ -59,7 +56,7 @@ The same command again does what is missing: what was interrupted or stopped goe
             values=_sets(problem, solver, many, args),
             seeds=(asked.seed,),
             store=open_store(args, create=True),
-            **shared,
+            **{name: asked.settings[name] for name in SHARED},
         )
         study.run(workers=workers, executor=executor, progress=not args.quiet, keep_failed=args.keep_failed)
         return _tell(study, args.json)

@@ -17,11 +17,39 @@ from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.stopping import Limits
 from zoviz.solvers.base import Solver
 
-_FREE = {"free": True}
-"""Marks a setting that may be another when a run goes on: what it has done so far does not depend on it."""
-
 EVERY_CALL = "every call"
 """The value of ``checkpoint`` with which an evaluation is on disk before the next begins."""
+
+
+@dataclass(frozen=True)
+class Role:
+    """What a setting means to those who store, find, compare and repeat runs; said where it is declared.
+
+    Attributes
+    ----------
+    free : bool
+        It may be another when a run goes on: what the run has done so far does not depend on it.
+    listed : bool
+        It is a column of the table of runs too, by which they are listed and found; a label is edited there.
+    computes : bool
+        It decides what is computed; else it says how a run is stored and found.
+    shared : bool
+        All runs of a study have the same; else each of them gets its own.
+    first : int or None
+        Its place among the settings that were in the identity of a run from the beginning, whatever their values.
+        A later one counts only where it is not as by default, so that the runs that were made before stay the same.
+    """
+
+    free: bool = False
+    listed: bool = False
+    computes: bool = True
+    shared: bool = True
+    first: int | None = None
+
+
+def _role(**values: Any) -> dict[str, Role]:
+    """Return the metadata of a field that is a setting."""
+    return {"role": Role(**values)}
 
 
 class RunSettings(param.Parameterized):
@@ -87,18 +115,18 @@ class RunSpec:
 
     problem: Problem
     solver: Solver
-    replicas: int = defaults.REPLICAS
-    seed: int = 0
-    iterations: int | None = field(default=None, metadata=_FREE)
-    calls: int | None = field(default=None, metadata=_FREE)
-    seconds: float | None = field(default=None, metadata=_FREE)
-    targets: Mapping[str, float | Sequence[float]] = field(default_factory=dict)
-    stop_at_targets: bool = field(default=False, metadata=_FREE)
-    tolerance: float = defaults.FEASIBILITY_TOLERANCE
-    checkpoint: float | str = field(default=defaults.CHECKPOINT_SECONDS, metadata=_FREE)
-    label: str = ""
-    study: str = ""
-    parent: str = ""
+    replicas: int = field(default=defaults.REPLICAS, metadata=_role(listed=True, first=0))
+    seed: int = field(default=0, metadata=_role(listed=True, shared=False, first=7))
+    iterations: int | None = field(default=None, metadata=_role(free=True, first=2))
+    calls: int | None = field(default=None, metadata=_role(free=True, first=1))
+    seconds: float | None = field(default=None, metadata=_role(free=True, first=3))
+    targets: Mapping[str, float | Sequence[float]] = field(default_factory=dict, metadata=_role(first=4))
+    stop_at_targets: bool = field(default=False, metadata=_role(free=True, first=5))
+    tolerance: float = field(default=defaults.FEASIBILITY_TOLERANCE, metadata=_role())
+    checkpoint: float | str = field(default=defaults.CHECKPOINT_SECONDS, metadata=_role(free=True, computes=False))
+    label: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
+    study: str = field(default="", metadata=_role(listed=True, computes=False, shared=False, first=6))
+    parent: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
     schedule: tuple[Change, ...] = ()
 
     def __post_init__(self) -> None:
@@ -111,6 +139,13 @@ class RunSpec:
     def settings(self) -> dict[str, Any]:
         """Everything but problem, solver and schedule, by name."""
         return {name: getattr(self, name) for name in SETTINGS}
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The settings that tell its outcome from that of others, by name and in an order that never changes."""
+        values = {name: value for name, value in self.settings.items() if _counts(name, value)}
+        last = len(values)
+        return dict(sorted(values.items(), key=lambda item: last if (at := ROLES[item[0]].first) is None else at))
 
     @property
     def limits(self) -> Limits:
@@ -156,13 +191,33 @@ class RunSpec:
         return cls(**values)
 
 
-SETTINGS = tuple(one.name for one in fields(RunSpec) if one.name not in ("problem", "solver", "schedule"))
+ROLES: Mapping[str, Role] = MappingProxyType(
+    {one.name: one.metadata["role"] for one in fields(RunSpec) if "role" in one.metadata}
+)
+"""The settings, in their order, each with its role: all fields but problem, solver and schedule."""
+
+SETTINGS = tuple(ROLES)
 """Names of the settings, in their order."""
 
-FREE = tuple(one.name for one in fields(RunSpec) if one.metadata == _FREE)
+FREE = tuple(name for name, role in ROLES.items() if role.free)
 """Names of the settings that may be others when a run goes on: budgets, when it ends, and how often it is stored."""
+
+LISTED = tuple(name for name, role in ROLES.items() if role.listed)
+"""Names of the settings that are columns of the table of runs."""
+
+SHARED = tuple(name for name, role in ROLES.items() if role.shared)
+"""Names of the settings that all runs of a study have in common."""
+
+COMPUTING = tuple(name for name, role in ROLES.items() if role.computes)
+"""Names of the settings that decide what is computed."""
 
 DEFAULTS: Mapping[str, Any] = MappingProxyType(
     {one.name: {} if one.name == "targets" else one.default for one in fields(RunSpec) if one.name in SETTINGS}
 )
 """The settings of a run of which nothing is said, by name."""
+
+
+def _counts(name: str, value: Any) -> bool:
+    """Whether a setting with this value is a part of a run's identity."""
+    role = ROLES[name]
+    return role.first is not None or (role.computes and value != DEFAULTS[name])

@@ -18,14 +18,11 @@ from zoviz.core.encoding.binary import pack
 from zoviz.runs.engine import columns
 from zoviz.runs.engine.checkpoint import capture
 from zoviz.runs.engine.result import OUTCOME, summarise
-from zoviz.runs.engine.spec import RunSpec
+from zoviz.runs.engine.spec import LISTED, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.worker import Worker
 from zoviz.runs.storage.recipe import describe
 from zoviz.runs.storage.signature import sign
-
-LISTED = ("label", "seed", "replicas", "study", "parent")
-"""Settings that are columns of ``runs`` too, by which runs are listed and found; a label is edited there."""
 
 SILENCE = 30.0
 """Seconds without a sign after which a run on another machine counts as interrupted."""
