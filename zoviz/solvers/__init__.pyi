@@ -4,6 +4,7 @@ from typing import Literal
 from zoviz.estimators.base import GradientEstimator
 from zoviz.estimators.coordinate import Block
 from zoviz.estimators.coordinate import Coordinate
+from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG as _ALSPG
 from zoviz.solvers.bilevel.oagd import OAGD as _OAGD
 from zoviz.solvers.bilevel.ogd import OGD as _OGD
 from zoviz.solvers.bilevel.sobbo import SOBBO as _SOBBO
@@ -41,6 +42,7 @@ from zoviz.solvers.single_level.zo_sign_sgd import ZOSignSGD as _ZOSignSGD
 from zoviz.solvers.base import Solver as Solver
 
 __all__ = [
+    "ALSPG",
     "CMAES",
     "COBYLA",
     "COBYQA",
@@ -77,6 +79,23 @@ __all__ = [
     "ZOSignSGD",
     "ZOiALM",
 ]
+
+class ALSPG(_ALSPG):
+    penalty_growth: float
+    window: int
+    memory: int
+    restarts: bool
+    elsewhere: float
+    def __init__(
+        self,
+        *,
+        penalty_growth: float = 4.0,
+        window: int = 5,
+        memory: int = 10,
+        restarts: bool = True,
+        elsewhere: float = 0.5,
+        name: str | None = None,
+    ) -> None: ...
 
 class DSZOG(_DSZOG):
     primal_step: float | None

@@ -1,0 +1,194 @@
+"""AL-SPG: a safeguarded augmented Lagrangian whose inner problems are solved by spectral projected gradients."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.errors import BudgetSpent
+from zoviz.core.parameters import Scale
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
+from zoviz.core.units import as_box
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.augmented_lagrangian.course import answered, begun, multipliers
+from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
+from zoviz.solvers.base import Info, Solver
+
+_REPEATS = 7
+"""Further calls at the start that tell the noise, where values at one point differ."""
+_UNCOUNTED = 1e18
+"""The calls that are left, where nobody asks."""
+
+
+class ALSPGState(NamedTuple):
+    """Best point x so far (under noise the iterate), its multipliers y and value, and every replica's course."""
+
+    x: Array
+    y: Array
+    value: Evaluation
+    courses: list[Course]
+
+
+class ALSPG(Solver):
+    r"""Spectral projected gradients on an augmented Lagrangian of differences, with multipliers in a safeguarded box.
+
+    .. math::
+        L_\beta(x, y) &= f(x) + \tfrac{1}{2\beta}\textstyle\sum_i\big([y_i + \beta h_i(x)]_+^2 - y_i^2\big) \\
+        x^{k+1} &= x^k + t\,d, \qquad d = \Pi_X(x^k - H \nabla L_\beta(x^k, y)) - x^k \\
+        y &\leftarrow \Pi_{[0, B]^m}(y + \beta h(x))
+
+    A sweep of n differences gives the slopes of f and of every h. H is the Barzilai–Borwein length, made the
+    limited-memory BFGS matrix of the last pairs by ``memory``; t is found on values of the augmented Lagrangian, which
+    must fall below the largest of the last ``window``. beta grows where max{h, -y / beta} has not halved since
+    the multipliers moved last. A run that has ended is followed by others while the budget lasts: from the best point
+    by central differences, near it, and elsewhere; where nothing feasible was met, every other one begins
+    with the violation alone.
+
+    No constant is told or measured: variables and functions are scaled by the slopes at the start of a run. A step asks
+    for at most n + 1 points, so that a sweep is one step. ``x`` is the best point that was met, as the runs begin anew.
+
+    Notes
+    -----
+    The differences are kept as slopes of f and h, not of the augmented Lagrangian, so that pairs tell its curvature
+    also after y or beta have changed. Scaling by slopes, the memory, the restarts and the rules under noise are ours.
+
+    Under independent noise, told from repeats of the start, values are means of batches that grow as the gradient
+    disappears in its noise, differences are central with lengths from noise and curvature, the line search
+    allows for two standard deviations, and nothing begins anew. Under common noise the iterate is evaluated again with
+    every batch.
+
+    References
+    ----------
+    Andreani, Birgin, Martínez, Schuverdt (2007), SIAM J. Optim. 18, 1286-1309, for the safeguards; Birgin, Martínez,
+    Raydan (2000), SIAM J. Optim. 10, 1196-1211, for the inner method; Berahas, Byrd, Nocedal (2019) for line searches
+    on noisy values.
+    """
+
+    title = "AL-SPG"
+    live = ("penalty_growth", "window", "restarts", "elsewhere")
+
+    penalty_growth = Scale(
+        4.0,
+        bounds=(1.1, 1e3),
+        softbounds=(2.0, 10.0),
+        label="Penalty growth",
+        doc="Factor of β where h does not halve.",
+    )
+    window = param.Integer(
+        default=5, bounds=(0, 100), softbounds=(0, 20), label="Window", doc="Earlier values that a step may rise to."
+    )
+    memory = param.Integer(
+        default=10,
+        bounds=(0, 100),
+        softbounds=(0, 20),
+        label="Memory",
+        doc="Pairs of the limited-memory matrix; 0: Barzilai and Borwein's step alone.",
+    )
+    restarts = param.Boolean(default=True, label="Restarts", doc="Begin new runs elsewhere while the budget lasts.")
+    elsewhere = param.Number(
+        default=0.5,
+        bounds=(0.0, 1.0),
+        label="Share far away",
+        doc="Share of the new runs that begin far from the best point.",
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        """Refuse a domain that is no box."""
+        if as_box(problem.domain) is None:
+            return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+        return None
+
+    def known(self, problem: Problem) -> Any:
+        """None: it asks for no constants."""
+        return None
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALSPGState:
+        """Evaluate the start: one call."""
+        seeds = (streams.uniform("restarts", 1)[:, 0] * 2**31).astype(np.int64)
+        value = oracle(x0)
+        setting = self._setting(oracle, np.full(len(x0), _UNCOUNTED))
+        courses = [
+            begun(x, np.concatenate([[f], h]), one, int(seed), _REPEATS)
+            for x, f, h, seed, one in zip(x0, value.f, value.h, seeds, setting, strict=True)
+        ]
+        return ALSPGState(x0, np.zeros((len(x0), oracle.m)), value, courses)
+
+    def done(self, state: ALSPGState, active: np.ndarray) -> str | None:
+        """Return that nothing is left to try: bounds fix every variable, or nothing is to begin anew."""
+        if all(len(course.queue) == 0 for course, on in zip(state.courses, active, strict=True) if on):
+            return "Nothing is left to try: the bounds leave no variable free, or restarts are off."
+        return None
+
+    def step(self, state: ALSPGState, oracle: Oracle, streams: Streams) -> tuple[ALSPGState, Info]:
+        """Evaluate the next points of every replica's course: a sweep, a trial, or a part of a batch."""
+        oracle.resample()
+        width = oracle.n + 1  # the same at every step: the noise a replica sees must not depend on the others
+        asked = [course.queue[len(course.answers) :][:width] for course in state.courses]
+        counts = np.array([len(points) for points in asked]) * oracle.active
+        able = oracle.affords(counts)
+        if not (counts * able).any():
+            raise BudgetSpent
+        counts = counts * able
+        mask = np.arange(width) < counts[:, None]
+        x = np.repeat(state.x[:, None], width, axis=1)
+        for r in np.flatnonzero(counts):
+            x[r, : counts[r]] = asked[r]
+        value = oracle(x, mask)
+        told = np.concatenate([value.f[..., None], value.h], axis=-1)
+        noisy = oracle.contract == "independent"
+        left = _calls_left(oracle) if noisy else np.full(len(counts), _UNCOUNTED)
+        courses = list(state.courses)
+        setting = self._setting(oracle, left)
+        for r in np.flatnonzero(counts * oracle.active):
+            courses[r] = _followed(courses[r], x[r, : counts[r]], told[r, : counts[r]], setting[r])
+        return self._state(courses, noisy), Info(np.full(len(x), np.nan), state.x, state.y, np.nan)
+
+    def _state(self, courses: list[Course], noisy: bool) -> ALSPGState:
+        """Return the state that these courses are in."""
+        points = np.array([course.x if noisy else course.best_x for course in courses])
+        values = np.array([course.value if noisy else course.best for course in courses])
+        duals = np.array([multipliers(course) for course in courses]).reshape(len(courses), -1)
+        return ALSPGState(points, duals, Evaluation(values[:, 0].copy(), values[:, 1:].copy()), courses)
+
+    def _setting(self, oracle: Oracle, left: Array) -> list[Setting]:
+        """Return what every replica's course is told."""
+        box = as_box(oracle.domain)
+        assert isinstance(box, Box)
+        tolerance = np.broadcast_to(np.asarray(oracle.tolerance, dtype=float), (oracle.m,))
+        return [
+            Setting(
+                box.lower, box.upper, tolerance, oracle.contract, float(one),
+                self.penalty_growth, self.window, self.memory, self.restarts, self.elsewhere,
+            )
+            for one in left
+        ]  # fmt: skip
+
+
+def _followed(course: Course, points: Array, told: Array, setting: Setting) -> Course:
+    """Return the course after its answers; the best of them is the best point where it is better."""
+    for x, value in zip(points, told, strict=True):
+        if np.isfinite(value).all() and _rank(value, setting) < _rank(course.best, setting):
+            course = course._replace(best_x=x.copy(), best=value.copy())
+    return answered(course, told, setting)
+
+
+def _rank(value: Array, setting: Setting) -> tuple[float, float]:
+    """Return violation, 0 within the tolerance, and objective: the less, the better."""
+    h = value[1:]
+    violation = float(np.maximum(h, 0.0).max(initial=0.0))
+    return (0.0 if (h <= setting.tolerance).all() else violation, float(value[0]))
+
+
+def _calls_left(oracle: Oracle) -> Array:
+    """Return how many calls each replica's budget still covers, (R,), by asking."""
+    low, high = np.zeros(len(oracle.calls)), np.full(len(oracle.calls), 2.0**40)
+    for _ in range(41):
+        middle = np.ceil(0.5 * (low + high))
+        fits = oracle.affords(middle)
+        low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
+    return low

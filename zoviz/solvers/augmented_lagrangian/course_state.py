@@ -1,0 +1,109 @@
+"""What one replica's course is told, and what it consists of."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from zoviz.core.types import Array
+
+
+class Setting(NamedTuple):
+    """All that a course is told: the box, tolerances, the noise contract, and the solver's parameters.
+
+    Attributes
+    ----------
+    lower, upper : Array, shape (n,)
+    tolerance : Array, shape (m,)
+        Largest h that counts as feasible.
+    contract : str
+    left : float
+        Calls that the budget still covers; counted under independent noise alone.
+    growth, window, memory, elsewhere
+        Parameters of ``ALSPG``.
+    """
+
+    lower: Array
+    upper: Array
+    tolerance: Array
+    contract: str
+    left: float
+    growth: float
+    window: int
+    memory: int
+    restarts: bool
+    elsewhere: float
+
+
+class Course(NamedTuple):
+    """One replica's state. Values F are f and h_1 to h_m in one array; y and the penalty are in equilibrated units.
+
+    Attributes
+    ----------
+    waiting : str
+    queue : Array, shape (q, n)
+        Points to evaluate.
+    answers : Array, shape (k, m + 1)
+        Values of the first of them, so far.
+    x, value : Array, shapes (n,) and (m + 1,)
+        The iterate and its values.
+    repeats : float
+        Calls that ``value`` is the mean of.
+    y : Array, shape (m,)
+    penalty : float
+    weight : float
+        1, or 0 while feasibility alone is sought.
+    length, size : Array, shapes (n,) and (m + 1,)
+        Of ``Scales``.
+    unit : float
+        The first length, in equilibrated units: the distance to what h asks for.
+    points, values, slopes : Array, shapes (k, n), (k, m + 1) and (k, m + 1, n)
+        The last iterates, this one last.
+    move : Array, shape (n,)
+        The direction of the line search, with its ``slope``, the ``fraction`` that is tried.
+    reach : float
+        Largest component of a step, in equilibrated units.
+    tolerance, progress, inner, outer, used, central
+        The state of the outer iteration: the decrement that counts as solved, the last complementarity, steps since the
+        multipliers moved, times that they did, calls since the restart, and whether differences are central.
+    noise : Array, shape (m + 1,)
+    batch : int
+    radius : Array, shape (n,)
+        Lengths of the differences, under noise.
+    best_x, best : Array, shapes (n,) and (m + 1,)
+    start : Array, shape (n,)
+    seed, restart : int
+    """
+
+    waiting: str
+    queue: Array
+    answers: Array
+    x: Array
+    value: Array
+    repeats: float
+    y: Array
+    penalty: float
+    weight: float
+    length: Array
+    size: Array
+    unit: float
+    points: Array
+    values: Array
+    slopes: Array
+    move: Array
+    slope: float
+    fraction: float
+    reach: float
+    tolerance: float
+    progress: float
+    inner: int
+    outer: int
+    used: int
+    central: bool
+    noise: Array
+    batch: int
+    radius: Array
+    best_x: Array
+    best: Array
+    start: Array
+    seed: int
+    restart: int
