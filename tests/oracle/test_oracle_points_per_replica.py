@@ -42,6 +42,7 @@ def test_the_budget_is_each_replicas_own() -> None:
     oracle = Oracle(problem(), Streams(0, 3), limit=4)
     oracle(points(), WANTED)
     assert oracle.affords(np.array([2, 3, 4])).tolist() == [False, True, True]
+    assert oracle.remaining.tolist() == [1.0, 3.0, 4.0]
     with pytest.raises(BudgetSpent):
         oracle(points(), WANTED)
     assert oracle.calls.tolist() == [3, 1, 0]

@@ -169,6 +169,13 @@ class Oracle:
         """Whether each replica's budget covers so many more calls, counts (R,) to (R,)."""
         return np.ones(len(counts), dtype=bool) if self._limit is None else self.calls + counts <= self._limit
 
+    @property
+    def remaining(self) -> Array:
+        """Calls that each replica's budget still covers, (R,); infinite without a budget."""
+        if self._limit is None:
+            return np.full(len(self.calls), np.inf)
+        return (self._limit - self.calls).astype(float)
+
     def __call__(self, x: Array, wanted: np.ndarray | None = None) -> Evaluation:
         """Evaluate the black box.
 

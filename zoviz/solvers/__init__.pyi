@@ -39,6 +39,7 @@ from zoviz.solvers.single_level.zo_adam import ZOAdam as _ZOAdam
 from zoviz.solvers.single_level.zo_conserv_sgd import ZOConservSGD as _ZOConservSGD
 from zoviz.solvers.single_level.zo_gd import ZOGD as _ZOGD
 from zoviz.solvers.single_level.zo_sign_sgd import ZOSignSGD as _ZOSignSGD
+from zoviz.solvers.sqp.zosqp import ZOSQP as _ZOSQP
 from zoviz.solvers.base import Solver as Solver
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "ZOSOGD",
     "ZOSOGDAdam",
     "ZOSPLM",
+    "ZOSQP",
     "ZOSignSGD",
     "ZOiALM",
 ]
@@ -253,6 +255,25 @@ class ZOSPLM(_ZOSPLM):
         dual_cap: float = 100.0,
         estimator: GradientEstimator = ...,
         estimate_proximal: bool = False,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZOSQP(_ZOSQP):
+    trust_scale: float
+    restart_share: float
+    batch_multiplier: float
+    penalty: float
+    back_off: float
+    verification_share: float
+    def __init__(
+        self,
+        *,
+        trust_scale: float = 1.0,
+        restart_share: float = 0.7,
+        batch_multiplier: float = 1.0,
+        penalty: float = 1.0,
+        back_off: float = 3.0,
+        verification_share: float = 0.1,
         name: str | None = None,
     ) -> None: ...
 

@@ -56,7 +56,7 @@ class Picker(pn.viewable.Viewer):
             title = f"{own_problem.title or type(own_problem).__name__} (yours)"
             self.problems = {title: own_problem, **self.problems}
         solvers = [cls() for cls in discover("zoviz.solvers", Solver).values()]
-        solvers.sort(key=lambda one: (one.estimator is None, _name(one).casefold()))  # other libraries' come last
+        solvers.sort(key=lambda one: (one.external, _name(one).casefold()))  # other libraries' come last
         self.solvers = {_name(one): one for one in solvers}
         if own_solver is not None:
             self.solvers[_name(own_solver)] = own_solver

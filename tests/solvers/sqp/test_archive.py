@@ -1,0 +1,94 @@
+"""The archive's means and spreads against those of all calls at once; pairs of opposite rows."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.solvers.sqp import archive as archives
+
+
+def test_counts_means_and_noise_are_those_of_all_calls() -> None:
+    generator = np.random.default_rng(0)
+    points = generator.integers(0, 3, (60, 2)).astype(float)
+    values = generator.standard_normal((60, 3))
+    whole = archives.empty(2, 2)
+    for part in np.split(np.arange(60), [7, 8, 30]):
+        whole, good = archives.added(whole, points[part], values[part])
+        assert good.all()
+    assert whole.counts.sum() == 60 and len(whole.points) == len(np.unique(points, axis=0))
+    spread = np.zeros(3)
+    for point, count, mean, square in zip(whole.points, whole.counts, whole.means, whole.squares, strict=True):
+        mine = values[(points == point).all(axis=1)]
+        assert count == len(mine)
+        np.testing.assert_allclose(mean, mine.mean(axis=0), atol=1e-12)
+        np.testing.assert_allclose(square, np.square(mine - mine.mean(axis=0)).sum(axis=0), atol=1e-12)
+        spread += square
+    degrees = 60 - len(whole.points)
+    assert whole.degrees == degrees
+    np.testing.assert_allclose(whole.noise, np.sqrt(spread / degrees))
+
+
+def test_an_archive_is_never_changed_in_place() -> None:
+    one, _ = archives.added(archives.empty(1, 0), np.zeros((1, 1)), np.array([[1.0]]))
+    archives.added(one, np.zeros((1, 1)), np.array([[3.0]]))
+    assert one.means[0, 0] == 1.0 and one.counts[0] == 1.0
+
+
+def test_failed_calls_and_common_noise_tell_nothing() -> None:
+    values = np.array([[1.0], [np.inf], [2.0], [1e13]])
+    one, good = archives.added(archives.empty(1, 0), np.zeros((4, 1)), values)
+    assert good.tolist() == [True, False, True, False] and one.counts.tolist() == [2.0]
+    common, _ = archives.added(archives.empty(1, 0), np.zeros((4, 1)), values, common=True)
+    assert common.counts.tolist() == [1.0] and common.degrees == 0.0 and common.means[0, 0] == 1.5
+
+
+def test_the_noise_where_it_differs_is_that_of_the_region() -> None:
+    generator = np.random.default_rng(1)
+    points = np.repeat([[0.0], [5.0]], 40, axis=0)
+    size = np.where(points[:, 0] > 1.0, 10.0, 0.1)
+    whole, _ = archives.added(archives.empty(1, 0), points, (size * generator.standard_normal(80))[:, None])
+    assert whole.noise[0] > 5.0
+    assert whole.local_noise(whole.points[:, 0] < 1.0)[0] == pytest.approx(0.1, rel=0.4)
+
+
+def test_the_farthest_points_leave_first_and_the_noise_stays_known() -> None:
+    generator = np.random.default_rng(1)
+    points = generator.uniform(-1, 1, (100, 2))
+    whole, _ = archives.added(archives.empty(2, 0), np.repeat(points, 2, axis=0), generator.standard_normal((200, 1)))
+    less = archives.trimmed(whole, np.zeros(2), np.ones(2), 80)
+    assert len(less.points) == 60 and less.degrees == whole.degrees
+    gone = {tuple(one) for one in whole.points} - {tuple(one) for one in less.points}
+    assert min(np.abs(one).max() for one in gone) >= np.abs(less.points).max()
+    assert archives.trimmed(less, np.zeros(2), np.ones(2), 80) is less
+
+
+def opposite_rows(seed: int, opposite: bool) -> archives.Archive:
+    generator = np.random.default_rng(seed)
+    points = np.repeat(generator.uniform(-1, 1, (30, 2)), 3, axis=0)
+    h = points @ [1.0, 2.0] + 1.0
+    other = -h if opposite else -h + 0.1 * np.square(points[:, 0])
+    rows = np.stack([points[:, 0], h, points[:, 1], other], axis=1)
+    return archives.added(archives.empty(2, 3), points, rows + 0.01 * generator.standard_normal(rows.shape))[0]
+
+
+def test_two_opposite_rows_are_a_pair_and_two_that_nearly_are_not() -> None:
+    found = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True))
+    assert found.rows.tolist() == [[0, 2]]
+    assert archives.detected_pairs(archives.no_pairs(), opposite_rows(0, False)).rows.tolist() == []
+    assert archives.tested_pairs(found, opposite_rows(1, True)).rows.tolist() == [[0, 2]]
+
+
+def test_a_false_pair_is_dropped_and_never_comes_back() -> None:
+    false = archives.detected_pairs(archives.no_pairs(), opposite_rows(0, True))
+    dropped = archives.tested_pairs(false, opposite_rows(0, False))
+    assert dropped.rows.tolist() == [] and dropped.banned.tolist() == [[0, 2]]
+    assert archives.detected_pairs(dropped, opposite_rows(0, True)).rows.tolist() == []
+
+
+def test_both_rows_of_a_pair_become_half_their_difference() -> None:
+    pairs = archives.no_pairs()._replace(rows=np.array([[0, 2]]))
+    values, noise = pairs.joined(np.array([[9.0, 1.0, 5.0, -1.4]]), np.array([1.0, 3.0, 1.0, 4.0]))
+    np.testing.assert_allclose(values, [[9.0, 1.2, 5.0, -1.2]])
+    np.testing.assert_allclose(noise, [1.0, 2.5, 1.0, 2.5])
+    assert pairs.paired(3).tolist() == [True, False, True]

@@ -1,0 +1,107 @@
+"""The regression against dense kriging equations written by hand, and its design."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
+from zoviz.solvers.sqp.regression import Data, Prior, design, fit, priors
+from zoviz.solvers.sqp.situation import space_of
+
+
+def data(seed: int, n: int, points: int, outputs: int = 2) -> Data:
+    generator = np.random.default_rng(seed)
+    u = generator.uniform(-1.5, 1.5, (points, n))
+    counts = generator.integers(1, 5, points).astype(float)
+    values = 3.0 + u @ generator.standard_normal((n, outputs)) + np.square(u) @ generator.standard_normal((n, outputs))
+    values += 0.1 * generator.standard_normal((points, outputs)) / np.sqrt(counts)[:, None]
+    return Data(u, np.abs(u).max(axis=1), counts, values)
+
+
+def kernel(kind: int, one: Array, other: Array) -> Array:
+    return np.square(one @ other.T) / 2.0 if kind == 0 else np.square(one) @ np.square(other).T / 2.0
+
+
+def by_hand(data: Data, noise: float, prior: Prior, y: Array, at: Array) -> tuple[float, float, float]:
+    """Value and standard error at a point, and restricted log-likelihood, by generalised least squares in N numbers."""
+    k = prior.curvature**2 * kernel(prior.kind, data.u, data.u)
+    k[np.diag_indices(len(k))] += 1.0 / data.counts + prior.bias**2 * data.reach**6
+    inverse = np.linalg.inv(k)
+    trend = np.concatenate([np.ones((len(y), 1)), data.u], axis=1)
+    normal = trend.T @ inverse @ trend
+    theta = np.linalg.solve(normal, trend.T @ inverse @ (y / noise))
+    rest = y / noise - trend @ theta
+    cross = prior.curvature**2 * kernel(prior.kind, data.u, at[None])[:, 0]
+    here = np.concatenate([[1.0], at])
+    value = here @ theta + cross @ inverse @ rest
+    own = prior.curvature**2 * kernel(prior.kind, at[None], at[None])[0, 0] - cross @ inverse @ cross
+    left = here - trend.T @ inverse @ cross
+    variance = own + left @ np.linalg.solve(normal, left)
+    likelihood = -0.5 * (rest @ inverse @ rest + np.linalg.slogdet(k)[1] + np.linalg.slogdet(normal)[1])
+    return noise * value, noise * np.sqrt(variance), likelihood
+
+
+# With 4 variables there are 10 second derivatives, fewer than points; with 8 there are 36, more than points.
+@pytest.mark.parametrize("n, points", [(4, 30), (8, 25)], ids=["explicit", "factor"])
+@pytest.mark.parametrize("kind", [0, 1], ids=["full", "diagonal"])
+def test_values_and_errors_are_those_of_dense_kriging(kind: int, n: int, points: int) -> None:
+    given, noise, prior = data(3, n, points), np.array([0.1, 0.2]), Prior(kind, 3.0, 0.1)
+    model = fit(given, noise, [prior])
+    at = np.linspace(-0.8, 0.9, n)
+    for j in range(2):
+        value, error, _ = by_hand(given, noise[j], prior, given.values[:, j], at)
+        assert model.value(at)[j] == pytest.approx(value, rel=1e-6)
+        assert model.standard_error(at)[j] == pytest.approx(error, rel=1e-5)
+
+
+@pytest.mark.parametrize("n, points", [(4, 30), (8, 25)], ids=["explicit", "factor"])
+def test_derivatives_are_those_of_the_values(n: int, points: int) -> None:
+    model = fit(data(3, n, points), np.full(2, 0.1), [Prior(0, 3.0, 0.1)])
+    at, step, weights = np.linspace(-0.5, 0.6, n), 1e-5, np.array([1.0, 2.0])
+    moved = step * np.eye(n)
+    slopes = np.array([model.value(at + one) - model.value(at - one) for one in moved]) / (2 * step)
+    np.testing.assert_allclose(model.gradient(at), slopes, atol=1e-6)
+    bends = np.array([(model.gradient(at + one) - model.gradient(at - one)) @ weights for one in moved]) / (2 * step)
+    np.testing.assert_allclose(model.hessian(weights), bends, atol=1e-5)
+    linear, quadratic = model.fitted(np.arange(3), np.array([1]))
+    whole = np.array([model.value(u)[1] for u in model.data.u[:3]]) - model.value(np.zeros(n))[1]
+    np.testing.assert_allclose((linear + quadratic)[:, 0], whole, atol=1e-9)
+
+
+def test_the_prior_of_the_largest_restricted_likelihood_is_chosen() -> None:
+    given, noise = data(5, 3, 25), np.array([0.1, 0.1])
+    model = fit(given, noise, priors(3))
+    for j in range(2):
+        likelihoods = [by_hand(given, 0.1, prior, given.values[:, j], np.zeros(3))[2] for prior in priors(3)]
+        assert model.priors[j] == priors(3)[int(np.argmax(likelihoods))]
+
+
+def test_a_linear_output_is_known_to_the_noise_over_the_root_of_the_calls() -> None:
+    generator = np.random.default_rng(0)
+    u = generator.uniform(-1, 1, (400, 3))
+    values = (1.0 + u @ [1.0, -2.0, 0.5] + 0.01 * generator.standard_normal(400))[:, None]
+    model = fit(Data(u, np.abs(u).max(axis=1), np.ones(400), values), np.array([0.01]), priors(3))
+    assert model.priors[0].curvature == 0.03
+    assert model.standard_error(np.zeros(3))[0] < 1.5 * 0.01 / np.sqrt(400)
+    assert abs(model.value(np.zeros(3))[0] - 1.0) < 4 * 0.01 / np.sqrt(400)
+
+
+@pytest.mark.parametrize("count", [3, 8, 12, 30])
+def test_a_design_is_balanced_well_conditioned_and_inside(count: int) -> None:
+    n = 4
+    space = space_of(Box(np.full(n, -10.0), np.full(n, 10.0)), np.zeros(n), np.empty(0))
+    points = design(np.ones(n), 0.1, count, space, np.random.default_rng(1))
+    assert points.shape == (count, n)
+    assert np.abs(points - 1.0).max() <= 0.1 * 1.0 * (1 + 1e-12)
+    if count in (8, 12, 30):
+        np.testing.assert_allclose(points.mean(axis=0), 1.0, atol=1e-12)
+        assert np.linalg.cond(np.concatenate([np.ones((count, 1)), (points - 1.0) / 0.1], axis=1)) < 10.0
+
+
+def test_a_design_at_a_corner_uses_the_room_that_there_is() -> None:
+    space = space_of(Box(np.zeros(3), np.ones(3)), np.zeros(3), np.empty(0))
+    points = design(np.zeros(3), 0.5, 12, space, np.random.default_rng(2))
+    assert (points >= 0.0).all() and (points <= 0.25).all()
+    assert np.linalg.matrix_rank(points) == 3 and len(np.unique(points, axis=0)) > 4

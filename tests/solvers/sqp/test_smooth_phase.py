@@ -1,0 +1,133 @@
+"""The first steps without noise against a loop written by hand, with exact derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import smooth_phase
+from zoviz.solvers.sqp.elastic_qp import Linearisation, solve
+from zoviz.solvers.sqp.situation import Settings, Situation, space_of
+from zoviz.solvers.sqp.smooth_phase import SmoothRun
+
+START = np.array([1.5, -0.5])
+SETTINGS = Settings(1.0, 0.7, 1.0, 1.0, 3.0, 0.1)
+
+
+def joint(x: Array) -> Array:
+    """f = (x0 - 2)^2 + 2 (x1 - 1)^2 + x0 x1, h = x0^2 + x1^2 - 2 and x0 - 3 x1."""
+    f = (x[..., 0] - 2) ** 2 + 2 * (x[..., 1] - 1) ** 2 + x[..., 0] * x[..., 1]
+    return np.stack([f, x[..., 0] ** 2 + x[..., 1] ** 2 - 2, x[..., 0] - 3 * x[..., 1]], axis=-1)
+
+
+def slopes(x: Array) -> Array:
+    of_f = [2 * (x[0] - 2) + x[1], 4 * (x[1] - 1) + x[0]]
+    return np.array([of_f, [2 * x[0], 2 * x[1]], [1.0, -3.0]])
+
+
+def situation(**settings: float) -> Situation:
+    space = space_of(Box([-4.0, -4.0], [4.0, 4.0]), START, np.full(2, 1e-6))
+    return Situation(space, SETTINGS._replace(**settings), 1000, 1000, np.random.default_rng(0))
+
+
+def course(run: SmoothRun, at: Situation, calls: int) -> list[SmoothRun]:
+    """The run after every request, until it is over or has made so many."""
+    runs = []
+    for _ in range(calls):
+        run, points = smooth_phase.request(run, at)
+        if not len(points):
+            break
+        run = smooth_phase.receive(run, joint(points), at)
+        runs.append(run)
+    return runs
+
+
+def by_hand(steps: int) -> list[Array]:
+    """Accepted points of an l1 SQP method in the units (1.5, 1) of the start; the first steps are all good."""
+    scale, x, penalty, radius, points = np.array([1.5, 1.0]), START, 1.0, 1.0, [START]
+    hessian, first = np.empty((0, 0)), True
+    for _ in range(steps):
+        value, derivatives = joint(x), slopes(x) * scale
+        if not hessian.size:
+            hessian = np.eye(2) * min(1.0, np.abs(derivatives[0]).max())
+        lower, upper = np.maximum(-radius, (-4 - x) / scale), np.minimum(radius, (4 - x) / scale)
+        step = solve(Linearisation(hessian, derivatives[0], derivatives[1:], value[1:], lower, upper), penalty)
+        while step.violation > 0.1 * np.maximum(value[1:], 0.0).sum() + 1e-9:  # every linearisation here can be met
+            penalty *= 10.0
+            step = solve(Linearisation(hessian, derivatives[0], derivatives[1:], value[1:], lower, upper), penalty)
+        largest = step.multipliers[step.multipliers < 0.999 * penalty].max()
+        violation = np.maximum(value[1:], 0.0).sum()
+        if penalty < 1.1 * largest:
+            penalty = 1.5 * largest
+        elif penalty > 20 * max(largest, 1e-2) and violation < 1e-8:
+            penalty = max(2 * largest, 1e-2, penalty / 2)
+        merit = [one[0] + penalty * np.maximum(one[1:], 0.0).sum() for one in (value, joint(x + scale * step.d))]
+        predicted = -(derivatives[0] @ step.d + 0.5 * step.d @ hessian @ step.d) + penalty * (
+            violation - step.violation
+        )
+        ratio = (merit[0] - merit[1]) / predicted
+        assert ratio > 0.3, "a step of this loop is neither refused nor corrected"
+        if ratio > 0.7 and np.abs(step.d).max() > 0.7 * radius:
+            radius *= 2.5
+        after = x + scale * step.d
+        change = (slopes(after)[0] - slopes(x)[0] + step.multipliers @ (slopes(after)[1:] - slopes(x)[1:])) * scale
+        s, y = (after - x) / scale, change
+        if first:
+            hessian, first = np.eye(2) * (y @ y) / (s @ y), False
+        assert s @ y > 0.2 * s @ hessian @ s, "no damping either"
+        hessian = hessian - np.outer(hessian @ s, hessian @ s) / (s @ hessian @ s) + np.outer(y, y) / (s @ y)
+        x = after
+        points.append(x)
+    return points
+
+
+def test_first_steps_are_those_of_a_loop_by_hand() -> None:
+    at = situation()
+    runs = course(smooth_phase.begin(START, joint(START), 2, 1.0, 1.0), at, 12)
+    places = [START]
+    for run in runs:
+        if not np.array_equal(run.next_x, places[-1]):
+            places.append(run.next_x)
+    expected = by_hand(3)
+    np.testing.assert_allclose(places[: len(expected)], expected, atol=2e-5)
+
+
+def test_a_run_ends_at_the_solution_after_a_second_part_with_central_differences() -> None:
+    runs = course(smooth_phase.begin(START, joint(START), 2, 1.0, 1.0), situation(), 300)
+    last = runs[-1]
+    assert last.polished and last.central and len(runs) < 200
+    slope = slopes(last.x)
+    h = joint(last.x)[1:]
+    assert h.max() < 1e-7
+    active = h > -1e-7
+    multipliers = np.linalg.lstsq(slope[1:][active].T, -slope[0], rcond=None)[0]
+    assert (multipliers > 0).all()
+    np.testing.assert_allclose(slope[0] + multipliers @ slope[1:][active], 0.0, atol=1e-5)
+
+
+def test_the_scale_of_the_radius_counts_from_the_next_step_on() -> None:
+    at = situation()
+    run = course(smooth_phase.begin(START, joint(START), 2, 1.0, 1.0), at, 1)[-1]
+    assert run.phase == "trial"
+    small, points = smooth_phase.request(run, situation(trust_scale=1e-3))
+    assert np.abs(small.step.d).max() == pytest.approx(1e-3, rel=1e-6)
+    assert np.abs((points[0] - START) / at.space.scale).max() == pytest.approx(1e-3, rel=1e-6)
+
+
+def test_a_restoration_ends_where_the_constraints_are_met() -> None:
+    start = np.array([3.0, -3.0])
+    run = smooth_phase.begin(start, joint(start), 2, 1.0, 1.0, restoring=True)
+    runs = course(run, situation(), 100)
+    assert runs[-1].phase == "over" and len(runs) < 60
+    assert np.maximum(joint(runs[-1].x)[1:], 0.0).max() < 1e-9
+
+
+def test_a_failed_trial_shrinks_the_region_and_is_not_accepted() -> None:
+    at = situation()
+    run = course(smooth_phase.begin(START, joint(START), 2, 1.0, 1.0), at, 1)[-1]
+    run, _ = smooth_phase.request(run, at)
+    after = smooth_phase.receive(run, np.full((1, 3), np.inf), at)
+    np.testing.assert_array_equal(after.x, START)
+    assert after.phase == "trial" and after.radius <= 0.2

@@ -1,0 +1,91 @@
+"""The race between candidates: what counts as sure, who is dropped, who leads."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.solvers.sqp import verification
+from zoviz.solvers.sqp.verification import Race
+
+TOLERANCE = np.full(1, 1e-4)
+
+
+def race(f: list[float], h: list[float], error: float, noise: float = 1.0) -> Race:
+    """Candidates 0, 1, ... on a line, known by a model of this standard error, with one constraint."""
+    k = len(f)
+    values, errors = np.stack([f, h], axis=1), np.full((k, 2), error)
+    points, nothing = np.arange(k, dtype=float)[:, None], np.zeros((k, 2))
+    alive = np.ones(k, dtype=bool)
+    return Race(points, values, errors, np.zeros(k), nothing, alive, np.full(2, noise), np.zeros(1, dtype=bool))
+
+
+def test_the_lowest_f_among_those_that_are_sure_leads() -> None:
+    assert verification.leader(race([1.0, 2.0, 0.5], [-0.1, -0.1, 0.5], 1e-3), TOLERANCE) == 0
+
+
+def test_a_point_in_doubt_never_beats_one_that_is_sure() -> None:
+    # The second is better, and 0.5 standard errors inside only.
+    assert verification.leader(race([1.0, 0.0], [-0.1, -0.0005], 1e-3), TOLERANCE) == 0
+
+
+def test_a_point_that_surely_violates_never_beats_one_in_doubt() -> None:
+    # The first violates by 5 standard errors; the second has the larger doubt, but may be feasible.
+    doubtful = race([0.0, 1.0], [0.005, 0.0], 1e-3)
+    errors = doubtful.errors.copy()
+    errors[1] = 0.01
+    assert verification.leader(doubtful._replace(errors=errors), TOLERANCE) == 1
+
+
+def test_where_all_violate_the_least_violation_leads() -> None:
+    assert verification.leader(race([0.0, 1.0, 2.0], [0.5, 0.2, 0.3], 1e-3), TOLERANCE) == 1
+
+
+def test_model_and_calls_are_weighted_by_their_precision() -> None:
+    one = race([1.0], [0.0], 0.1)
+    after = verification.told(one, np.zeros((100, 1)), np.tile([1.2, 0.2], (100, 1)))
+    estimate, error = verification.estimates(after)
+    np.testing.assert_allclose(estimate, [[1.1, 0.1]])  # 100 calls of noise 1 are as good as the model's 0.1
+    np.testing.assert_allclose(error, 0.1 / np.sqrt(2))
+
+
+def test_a_model_at_odds_with_the_calls_does_not_count() -> None:
+    one = race([1.0], [0.0], 0.1)
+    after = verification.told(one, np.zeros((100, 1)), np.tile([1.2, 0.9], (100, 1)))
+    estimate, error = verification.estimates(after)
+    np.testing.assert_allclose(estimate, [[1.1, 0.9]])
+    np.testing.assert_allclose(error[0, 1], 0.1)
+
+
+def test_calls_in_two_parts_are_one_mean_and_failed_ones_are_left_out() -> None:
+    generator = np.random.default_rng(0)
+    values, points = generator.standard_normal((30, 2)), np.repeat([[0.0], [1.0]], 15, axis=0)
+    values[3] = np.inf
+    after = race([0.0, 0.0], [0.0, 0.0], 1.0)
+    for part in (slice(0, 9), slice(9, 30)):
+        after = verification.told(after, points[part], values[part])
+    assert after.counts.tolist() == [14.0, 15.0]
+    np.testing.assert_allclose(after.means[0], np.delete(values[:15], 3, axis=0).mean(axis=0))
+    np.testing.assert_allclose(after.means[1], values[15:].mean(axis=0))
+
+
+def test_losers_are_dropped_and_the_others_share_half_of_what_is_left() -> None:
+    known = race([1.0, 2.0, 0.5, 1.0005], [-0.1, -0.1, 0.5, -0.1], 1e-3)
+    alive = verification.thinned(known, TOLERANCE)
+    assert alive.alive.tolist() == [True, False, False, True]
+    points = verification.calls(alive, 40)
+    assert len(points) == 20 and sorted(np.unique(points)) == [0.0, 3.0]
+    assert len(verification.calls(alive, 3)) == 3
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_race_finds_the_feasible_one_under_noise(seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    truth = np.array([[0.0, 0.02], [0.1, -0.05], [0.3, -0.05]])
+    one, remaining = race([0.0] * 3, [0.0] * 3, np.inf, 0.1), 2000
+    while remaining:
+        points = verification.calls(one, remaining)
+        values = truth[points[:, 0].astype(int)] + 0.1 * generator.standard_normal((len(points), 2))
+        one = verification.thinned(verification.told(one, points, values), TOLERANCE)
+        remaining = remaining - len(points) if one.alive.sum() > 1 else 0
+    assert verification.leader(one, TOLERANCE) == 1

@@ -1,0 +1,1 @@
+"""Sequential quadratic programming from joint values, with and without noise."""

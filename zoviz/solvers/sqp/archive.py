@@ -1,0 +1,222 @@
+"""The archive of the noisy arm: distinct points with their outputs, and the rows among these that form equalities."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+
+_FAILURE = 1e12
+"""A value beyond this is a failure, not data."""
+_LEAST_NOISE = 1e-13
+_LOCAL_DEGREES = 12
+"""Replicates within reach from which on their own spread stands for the noise there."""
+_FAR, _MEAN_SQUARE, _REACH = 5.0, 1.5, 10.0
+"""Of the sum of two rows in standard deviations: the largest and the mean square at which they still pass for a pair;
+and the size that the rows themselves must reach somewhere, so that two slack ones do not pass."""
+_FAREST, _AGAIN, _AGAIN_SPREAD = 60.0, 1.2, 4.0
+"""The same in the later tests: largest square, mean square, and its own spread, 4 standard errors."""
+_LOOKED_AT = 300
+"""The newest points that a search looks at."""
+
+
+class Archive(NamedTuple):
+    """Distinct points and their values.
+
+    Attributes
+    ----------
+    points : Array, shape (N, n)
+    counts : Array, shape (N,)
+        Calls at each point.
+    means, squares : Array, shape (N, 1 + m)
+        Mean of the outputs, f first, and sum of their squared deviations from it.
+    spread : Array, shape (1 + m,)
+        Sum of the squared deviations at all points, those that were dropped included.
+    degrees : float
+        Degrees of freedom of ``spread``.
+    """
+
+    points: Array
+    counts: Array
+    means: Array
+    squares: Array
+    spread: Array
+    degrees: float
+
+    @property
+    def noise(self) -> Array:
+        """Pooled standard deviation of every output, (1 + m,)."""
+        return np.maximum(np.sqrt(self.spread / max(1.0, self.degrees)), _LEAST_NOISE)
+
+    def find(self, point: Array) -> int:
+        """Return the place of a point, -1 where it is not in the archive."""
+        places = np.flatnonzero((self.points == point).all(axis=1))
+        return int(places[0]) if len(places) else -1
+
+    def local_noise(self, near: np.ndarray) -> Array:
+        """Return the standard deviation among points ``near`` (N,) of bool, (1 + m,), where they tell it; else pooled.
+
+        So noise that differs from one region to another is known where it matters.
+        """
+        degrees = float((self.counts[near] - 1.0).sum())
+        if degrees < _LOCAL_DEGREES:
+            return self.noise
+        return np.maximum(np.sqrt(self.squares[near].sum(axis=0) / degrees), _LEAST_NOISE)
+
+
+def empty(n: int, m: int) -> Archive:
+    """Return an archive without points."""
+    rows = np.empty((0, 1 + m))
+    return Archive(np.empty((0, n)), np.empty(0), rows, rows, np.zeros(1 + m), 0.0)
+
+
+def added(archive: Archive, points: Array, values: Array, common: bool = False) -> tuple[Archive, np.ndarray]:
+    """Return the archive with more calls, and which of them gave values, (q,) of bool.
+
+    Parameters
+    ----------
+    archive : Archive
+    points, values : Array, shapes (q, n) and (q, 1 + m)
+    common : bool
+        Whether the calls share one sample of the noise: those at one point then count once.
+    """
+    good = np.isfinite(values).all(axis=1) & (np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=1) < _FAILURE)
+    if not good.any():
+        return archive, good
+    distinct, group = _groups(points[good])
+    q = len(distinct)
+    counts = np.bincount(group, minlength=q).astype(float)
+    means = np.zeros((q, values.shape[1]))
+    np.add.at(means, group, values[good])
+    means /= counts[:, None]
+    squares = np.zeros_like(means)
+    np.add.at(squares, group, np.square(values[good] - means[group]))
+    if common:
+        counts, squares = np.ones(q), np.zeros_like(squares)
+    return _merged(archive, distinct, counts, means, squares), good
+
+
+def trimmed(archive: Archive, centre: Array, scale: Array, capacity: int) -> Archive:
+    """Return the archive without the points that are farthest from a centre, once there are more than ``capacity``."""
+    if len(archive.counts) <= capacity:
+        return archive
+    distance = np.abs((archive.points - centre) / scale).max(axis=1)
+    order = np.argsort(np.log(np.maximum(distance, 1e-300)) - 0.3 * np.log(archive.counts), kind="stable")
+    keep = np.sort(order[: 3 * capacity // 4])
+    return archive._replace(
+        points=archive.points[keep],
+        counts=archive.counts[keep],
+        means=archive.means[keep],
+        squares=archive.squares[keep],
+    )
+
+
+def _groups(points: Array) -> tuple[Array, np.ndarray]:
+    """Return the distinct points in the order in which they come first, and the group of each."""
+    _, first, inverse = np.unique(points, axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    place = np.empty(len(first), dtype=np.int64)
+    place[order] = np.arange(len(first))
+    return points[np.sort(first)], place[inverse.reshape(-1)]
+
+
+def _merged(archive: Archive, points: Array, counts: Array, means: Array, squares: Array) -> Archive:
+    """Join groups of calls to the archive (Chan, Golub and LeVeque, 1983, for sums of squares in two parts)."""
+    spread, degrees = archive.spread + squares.sum(axis=0), archive.degrees + float((counts - 1.0).sum())
+    places = np.array([archive.find(point) for point in points], dtype=np.int64)
+    old, new = places >= 0, places < 0
+    all_counts, all_means, all_squares = archive.counts.copy(), archive.means.copy(), archive.squares.copy()
+    if old.any():
+        at = places[old]
+        before, more = archive.counts[at][:, None], counts[old][:, None]
+        change = means[old] - archive.means[at]
+        between = np.square(change) * before * more / (before + more)
+        all_counts[at] += counts[old]
+        all_means[at] += change * more / (before + more)
+        all_squares[at] += squares[old] + between
+        spread, degrees = spread + between.sum(axis=0), degrees + float(old.sum())
+    return Archive(
+        np.concatenate([archive.points, points[new]]),
+        np.concatenate([all_counts, counts[new]]),
+        np.concatenate([all_means, means[new]]),
+        np.concatenate([all_squares, squares[new]]),
+        spread,
+        degrees,
+    )
+
+
+class Pairs(NamedTuple):
+    """Pairs of rows, and those that turned out to be none.
+
+    Attributes
+    ----------
+    rows, banned : ndarray of int, shape (k, 2)
+        Places among the m constraints; ``banned`` is never paired again.
+    """
+
+    rows: np.ndarray
+    banned: np.ndarray
+
+    def paired(self, m: int) -> np.ndarray:
+        """Return which constraints belong to a pair, (m,) of bool."""
+        mask = np.zeros(m, dtype=bool)
+        mask[self.rows.ravel()] = True
+        return mask
+
+    def joined(self, values: Array, noise: Array) -> tuple[Array, Array]:
+        """Return values (..., 1 + m) and their noise (1 + m,) with both rows of a pair as +-(h_i - h_j) / 2."""
+        if not len(self.rows):
+            return values, noise
+        values, noise = values.copy(), noise.copy()
+        i, j = 1 + self.rows[:, 0], 1 + self.rows[:, 1]
+        half = (values[..., i] - values[..., j]) / 2.0
+        values[..., i], values[..., j] = half, -half
+        noise[i] = noise[j] = np.hypot(noise[i], noise[j]) / 2.0
+        return values, noise
+
+
+def no_pairs() -> Pairs:
+    """Return no pairs."""
+    return Pairs(np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))
+
+
+def detected_pairs(pairs: Pairs, archive: Archive) -> Pairs:
+    """Return the pairs that the archive shows: sums of two rows that are pure noise at every point."""
+    h, counts = archive.means[-_LOOKED_AT:, 1:], archive.counts[-_LOOKED_AT:]
+    noise, m = archive.noise[1:], h.shape[1]
+    if m < 2 or not len(h):
+        return pairs._replace(rows=no_pairs().rows)
+    wide = _widened(archive)
+    size = np.abs(h).max(axis=0)
+    used, rows = np.zeros(m, dtype=bool), []
+    for i in range(m - 1):
+        if used[i]:
+            continue
+        others = np.arange(i + 1, m)
+        others = others[~used[others] & (size[others] > _REACH * noise[others])]
+        square = np.square(h[:, [i]] + h[:, others]) * counts[:, None] / (noise[i] ** 2 + noise[others] ** 2)
+        pure = (square.max(axis=0) < (_FAR * wide) ** 2) & (square.mean(axis=0) < _MEAN_SQUARE * wide)
+        candidates = [int(j) for j in others[pure] if not (pairs.banned == (i, j)).all(axis=1).any()]
+        if candidates:
+            rows.append((i, candidates[0]))
+            used[[i, candidates[0]]] = True
+    return pairs._replace(rows=np.array(rows, dtype=np.int64).reshape(-1, 2))
+
+
+def tested_pairs(pairs: Pairs, archive: Archive) -> Pairs:
+    """Return the pairs without those whose sums are no longer pure noise; they are banned."""
+    if not len(pairs.rows):
+        return pairs
+    h, counts, noise = archive.means[:, 1:], archive.counts[:, None], archive.noise[1:]
+    i, j = pairs.rows.T
+    square = np.square(h[:, i] + h[:, j]) * counts / (noise[i] ** 2 + noise[j] ** 2)
+    usual = (_AGAIN + _AGAIN_SPREAD * np.sqrt(2.0 / len(h))) * _widened(archive)
+    pure = (square.mean(axis=0) < usual) & (square.max(axis=0) < _FAREST)
+    return Pairs(pairs.rows[pure], np.concatenate([pairs.banned, pairs.rows[~pure]]))
+
+
+def _widened(archive: Archive) -> float:
+    """Return by how much the limits are wider while the noise is poorly known."""
+    return 1.0 + 3.0 / float(np.sqrt(max(archive.degrees, 1.0) / 2.0))

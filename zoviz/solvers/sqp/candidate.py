@@ -1,0 +1,139 @@
+"""The minimiser of the models in a trust region, backed off from the constraints by what is not known of them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import elastic_qp
+from zoviz.solvers.sqp.elastic_qp import Linearisation
+from zoviz.solvers.sqp.regression import Model
+from zoviz.solvers.sqp.situation import Space
+
+_LARGEST_PENALTY = 1e3
+_STEPS = 25
+_CLIPPED = 1e-6
+"""The least eigenvalue of the Lagrangian's Hessian, relative to its largest one and to the gradient."""
+_SUFFICIENT, _GOOD = 0.1, 0.6
+_SHORTEST = 1e-5
+"""Radius of the inner trust region, relative to the outer one, at which the search ends."""
+_TOO_SMALL = 1e-6
+"""A predicted decrease, in standard deviations of f, below which the search ends."""
+_LEAST_TOLERANCE = 0.02
+"""The violation that counts as none while the models are solved: at least so much of the noise."""
+
+
+class Candidate(NamedTuple):
+    """A point of the model.
+
+    Attributes
+    ----------
+    u : Array, shape (n,)
+    values : Array, shape (1 + m,)
+    multipliers, back_off : Array, shape (m,)
+    penalty : float
+    """
+
+    u: Array
+    values: Array
+    multipliers: Array
+    back_off: Array
+    penalty: float
+
+
+class Region(NamedTuple):
+    """The box of u (n,) that a candidate is sought in, and the violation that counts as none there, (m,)."""
+
+    lower: Array
+    upper: Array
+    radius: float
+    tolerance: Array
+
+
+def region(centre: Array, spread: float, radius: float, space: Space, noise: Array) -> Region:
+    """Return the part of the trust region |u| <= radius that lies in the box; u is in units of ``spread``."""
+    lower = np.minimum(np.maximum(-radius, (space.lower - centre) / (space.scale * spread)), 0.0)
+    upper = np.maximum(np.minimum(radius, (space.upper - centre) / (space.scale * spread)), 0.0)
+    return Region(lower, upper, radius, np.maximum(space.tolerance, _LEAST_TOLERANCE * noise))
+
+
+def minimise(model: Model, back_off: Array, region: Region, start: Array, penalty: float) -> Candidate:
+    """Minimise the model of f where the models of h + back_off are at most 0, by SQP with their exact derivatives."""
+    u = np.minimum(np.maximum(start, region.lower), region.upper)
+    values, slopes = model.value(u), model.gradient(u)
+    multipliers, radius = np.zeros(len(back_off)), region.radius
+    enough = float(region.tolerance.min(initial=np.inf)) if len(back_off) else 0.0
+    for _ in range(_STEPS):
+        hessian = _convex(model.hessian(np.concatenate([[1.0], multipliers])), float(np.abs(slopes[:, 0]).max()))
+        h = values[1:] + back_off
+        lower, upper = np.maximum(region.lower - u, -radius), np.minimum(region.upper - u, radius)
+        programme = Linearisation(hessian, slopes[:, 0], slopes[:, 1:].T, h, lower, upper)
+        step = elastic_qp.steered(programme, penalty, _LARGEST_PENALTY, 0.1 * enough)
+        multipliers, penalty = step.multipliers, max(step.penalty, 1.5 * step.largest_multiplier)
+        decrease = slopes[:, 0] @ step.d + 0.5 * step.d @ hessian @ step.d
+        predicted = penalty * (np.maximum(h, 0.0).sum() - step.violation) - decrease
+        if not predicted > _TOO_SMALL * model.noise[0]:
+            break
+        ahead = model.value(u + step.d)
+        change = _merit(values, back_off, penalty) - _merit(ahead, back_off, penalty)
+        if change > _SUFFICIENT * predicted:
+            u, values = u + step.d, ahead
+            slopes = model.gradient(u)
+            radius = min(region.radius, 2.0 * radius) if change > _GOOD * predicted else radius
+        else:
+            radius = 0.3 * min(radius, float(np.abs(step.d).max()))
+        if radius < _SHORTEST * region.radius:
+            break
+    return Candidate(u, values, multipliers, back_off, penalty)
+
+
+def candidate(
+    model: Model, region: Region, penalty: float, equalities: np.ndarray, errors: float, most: float
+) -> Candidate:
+    """Return the minimiser with every inequality backed off by some standard errors, as far as that stays feasible.
+
+    Parameters
+    ----------
+    model : Model
+    region : Region
+    penalty : float
+        Of the merit function so far.
+    equalities : ndarray of bool, shape (m,)
+        Rows that are not backed off: both of a pair together would leave nothing.
+    errors : float
+        Standard errors of the model at the minimiser.
+    most : float
+        Largest back-off in standard deviations of the noise: errors beyond it are an unknown model, not noise.
+    """
+    m = len(equalities)
+    found = minimise(model, np.zeros(m), region, np.zeros(len(region.lower)), penalty)
+    for _ in range(2 if m else 0):
+        doubt = errors * model.standard_error(found.u)[1:] - 0.5 * region.tolerance
+        back_off = np.where(equalities, 0.0, np.minimum(np.maximum(0.0, doubt), most * model.noise[1:]))
+        backed = minimise(model, back_off, region, found.u, penalty)
+        missing = np.maximum(backed.values[1:] + back_off, 0.0)[~equalities].max(initial=0.0)
+        if missing > 0.5 * back_off.max(initial=0.0) + 1e-12:
+            backed = minimise(model, back_off / 3.0, region, found.u, penalty)
+        found = backed
+    excess = np.maximum(found.values[1:] + found.back_off, 0.0)
+    unsaturated = found.multipliers[found.multipliers < elastic_qp.SATURATED * found.penalty]
+    if (excess <= 0.2 * region.tolerance).all():
+        penalty = max(2.0 * float(unsaturated.max(initial=0.0)), 0.8 * penalty, 1e-2)
+    else:  # free to change by more, it would make acceptance inconsistent from step to step
+        slope = float(np.abs(model.gradient(np.zeros(len(region.lower)))[:, 0]).max())
+        penalty = float(np.clip(found.penalty, penalty, 3.0 * max(penalty, 1.0, slope)))
+    return found._replace(penalty=penalty)
+
+
+def _merit(values: Array, back_off: Array, penalty: float) -> float:
+    return float(values[0] + penalty * np.maximum(values[1:] + back_off, 0.0).sum())
+
+
+def _convex(hessian: Array, slope: float) -> Array:
+    """Return the Hessian with its eigenvalues raised to a small positive one."""
+    eigenvalues, vectors = linalg.eigh((hessian + hessian.T) / 2.0, check_finite=False)
+    least = _CLIPPED * max(float(np.abs(eigenvalues).max()), slope, 1e-12)
+    return (vectors * np.maximum(eigenvalues, least)) @ vectors.T

@@ -1,0 +1,124 @@
+"""Derivatives without noise: difference quotients along the coordinates, and the quasi-Newton update of the Hessian."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp.situation import Space
+
+FORWARD, CENTRAL = 1e-7, 1e-5
+"""Steps relative to max(|x_i|, s_i): about the square and the cube root of round-off, a little above."""
+_LEAST = 1e-14
+"""A guard against steps of length 0 where an interval is tiny."""
+_DAMPING, _KEPT = 0.2, 0.8
+"""Powell's damping: curvature below a fifth of the model's is raised to a fifth."""
+_LEAST, _LARGEST = 1e-4, 1e4
+"""Limits of the first scaling."""
+_SHORT, _HUGE = 1e-20, 1e12
+
+
+class Offsets(NamedTuple):
+    """Steps along every coordinate: one (n,), and a second (n,) for three-point formulas, of the other sign or twice.
+
+    ``second`` is empty for two-point formulas.
+    """
+
+    first: Array
+    second: Array
+
+
+def offsets(x: Array, space: Space, relative: Array, central: bool) -> Offsets:
+    """Return steps that stay in the box.
+
+    Parameters
+    ----------
+    x : Array, shape (n,)
+    space : Space
+    relative : Array, shape (n,)
+        Steps relative to max(|x_i|, s_i).
+    central : bool
+        Whether to take two steps per coordinate: one to each side, or two to the same one near a bound.
+    """
+    with np.errstate(over="ignore"):
+        width = space.upper - space.lower
+    size = relative * np.maximum(np.abs(x), space.scale)
+    size = np.minimum(size, np.where(np.isfinite(width), np.maximum(width / 4.0, _LEAST), np.inf))
+    first = np.where(x + size <= space.upper, size, -size)
+    if not central:
+        return Offsets(first, np.empty(0))
+    both = (x + size <= space.upper) & (x - size >= space.lower)
+    return Offsets(first, np.where(both, -size, 2.0 * first))
+
+
+def points(x: Array, steps: Offsets, space: Space) -> Array:
+    """Return the points of the differences, (n, n) or (2 n, n)."""
+    moved = [x + np.diag(steps.first)] + ([x + np.diag(steps.second)] if len(steps.second) else [])
+    return space.clip(np.concatenate(moved))
+
+
+def mirrored(x: Array, steps: Offsets, missing: np.ndarray, space: Space) -> Array:
+    """Return points on the other side of the coordinates whose quotient is missing."""
+    return space.clip(x - np.diag(steps.first)[missing])
+
+
+@np.errstate(all="ignore")  # quotients of values that are not finite are missing, not wrong
+def quotients(base: Array, values: Array, steps: Offsets) -> Array:
+    """Return the derivatives of all outputs along the coordinates, (n, 1 + m); not finite where a value is not.
+
+    Parameters
+    ----------
+    base : Array, shape (1 + m,)
+    values : Array, shape (q, 1 + m)
+        At ``points``.
+    steps : Offsets
+    """
+    n = len(steps.first)
+    one = (values[:n] - base) / steps.first[:, None]
+    if not len(steps.second):
+        return one
+    other = (values[n:] - base) / steps.second[:, None]
+    span = steps.second - steps.first
+    return (one * steps.second[:, None] - other * steps.first[:, None]) / span[:, None]
+
+
+@np.errstate(all="ignore")
+def completed(derivatives: Array, missing: np.ndarray, base: Array, values: Array, steps: Offsets) -> Array:
+    """Return the derivatives with those of ``mirrored`` points put in; what is still missing counts as 0."""
+    derivatives = derivatives.copy()
+    derivatives[missing] = (base - values) / steps.first[missing, None]
+    return np.where(np.isfinite(derivatives), derivatives, 0.0)
+
+
+def updated(hessian: Array, step: Array, change: Array, first: bool) -> Array:
+    """Return the Hessian after one step; empty (0, 0) where it has to begin anew.
+
+    Parameters
+    ----------
+    hessian : Array, shape (n, n)
+    step, change : Array, shape (n,)
+        Of the point, and of the Lagrangian's gradient.
+    first : bool
+        Whether the Hessian is still the multiple of the identity that it began as: it is then scaled to y'y / s'y
+        before the update (Shanno and Phua, 1978).
+
+    References
+    ----------
+    Powell (1978), A fast algorithm for nonlinearly constrained optimization calculations.
+    """
+    curvature = float(step @ change)
+    if first and curvature > _SHORT:
+        hessian = np.eye(len(step)) * np.clip(change @ change / curvature, _LEAST, _LARGEST)
+    along = hessian @ step
+    present = float(step @ along)
+    if not present > _SHORT:
+        return hessian
+    weight = 1.0 if curvature >= _DAMPING * present else _KEPT * present / (present - curvature)
+    damped = weight * change + (1.0 - weight) * along
+    hessian = hessian - np.outer(along, along) / present + np.outer(damped, damped) / (step @ damped)
+    hessian = (hessian + hessian.T) / 2.0
+    if not np.isfinite(hessian).all() or np.abs(hessian).max() > _HUGE:
+        return np.empty((0, 0))
+    return hessian

@@ -1,0 +1,313 @@
+"""One descent of the noisy arm: regression, candidate, trial; radii and numbers of calls by tests against the noise."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import special
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import candidate as candidates
+from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.regression import Data, Model, Prior, fit, priors
+from zoviz.solvers.sqp.situation import Situation, Space
+
+LARGEST_RADIUS = 50.0
+_WITHIN, _FARTHEST = 2.0, 20.0
+"""Points of the archive within twice the radius serve a fit; where they are too few, the nearest up to twenty."""
+_MOST_SMALL, _MOST = 320, 420
+"""Points of a fit, up to 15 variables and beyond."""
+_REFRESHED, _ALWAYS_UP_TO = 6, 60
+"""Every so many fits, and with so few points, all magnitudes are tried; else those that served last."""
+_NEAR = 1.3
+_FALSE_ALARM = 0.005
+"""Probability that noise alone is taken for a wrong model, over all rows (Bonferroni)."""
+_HIDDEN = 0.5
+"""The quadratic part, in standard deviations, below which a smaller sampling radius would show no more."""
+
+
+class Prediction(NamedTuple):
+    """What the model says of a trial point, until its calls are made.
+
+    Attributes
+    ----------
+    point : Array, shape (n,)
+    values, centre_values, errors, centre_errors, bias, noise : Array, shape (1 + m,)
+        Of the model at the point and at the centre, with standard errors; the model's own error at the point; the
+        noise of one call.
+    multipliers, back_off : Array, shape (m,)
+    length : float
+        |u| of the point relative to the trust region.
+    typical_count : float
+        Calls at a typical point at the border of the region.
+    largest_bias : float
+        The bias at the border, in standard deviations, of the outputs that matter.
+    visible : bool
+        Whether the model's changes stand out from the noise.
+    """
+
+    point: Array
+    values: Array
+    centre_values: Array
+    errors: Array
+    centre_errors: Array
+    bias: Array
+    noise: Array
+    multipliers: Array
+    back_off: Array
+    length: float
+    typical_count: float
+    largest_bias: float
+    visible: bool
+
+
+class Descent(NamedTuple):
+    """A descent between two steps.
+
+    Attributes
+    ----------
+    centre : Array, shape (n,)
+    radius, scale, floor : float
+        Of the trust region, and what it is multiplied by; and the least radius of the design, below which noise hides
+        the curvature.
+    penalty : float
+    limited : int
+        How many steps more were limited by noise than made progress: 0 is plain descent.
+    calls : int
+        Calls of a step that is limited by noise.
+    steps, failures, fits : int
+    priors : list of Prior
+        Magnitudes that served the last fit.
+    coarse : bool
+        Whether it is only to find a good basin.
+    stop : int
+        Calls of the replica at which it ends.
+    prediction : Prediction or None
+    multipliers : Array, shape (m,)
+    accepted : bool
+        Whether the last trial was.
+    """
+
+    centre: Array
+    radius: float
+    scale: float
+    floor: float
+    penalty: float
+    limited: int
+    calls: int
+    steps: int
+    failures: int
+    fits: int
+    priors: list[Prior]
+    coarse: bool
+    stop: int
+    prediction: Prediction | None
+    multipliers: Array
+    accepted: bool
+
+    @property
+    def spread(self) -> float:
+        """The radius of the design and of the model's units."""
+        return max(self.scale * self.radius, self.floor)
+
+
+def begin(centre: Array, m: int, radius: float, penalty: float, coarse: bool, stop: int) -> Descent:
+    """Return a descent at its start."""
+    return Descent(
+        centre, radius, 1.0, 0.0, penalty, 0, 0, 0, 0, 0, [], coarse, stop, None, np.zeros(m), accepted=False
+    )
+
+
+def design_size(descent: Descent, situation: Situation) -> int:
+    """Return the number of points that a region should hold, by the budget."""
+    n, budget = situation.space.n, situation.budget
+    size = n + 1 if budget < 60 * (n + 1) else 2 * n + 2
+    if budget > 600 * (n + 1):
+        size = 3 * n + 3 if descent.coarse else max(3 * n + 3, budget // 1500)
+    return max(2, int(size * situation.settings.batch_multiplier))
+
+
+def design_calls(descent: Descent, archive: Archive, situation: Situation) -> tuple[int, int]:
+    """Return how many points the next design has, and how often each is called."""
+    n, left, size = situation.space.n, situation.left, design_size(descent, situation)
+    if descent.limited == 0:
+        reach = np.abs((archive.points - descent.centre) / (situation.space.scale * descent.spread)).max(axis=1)
+        count = size if descent.steps == 0 else max(n // 3 + 1, size - int((reach <= _NEAR).sum()))
+        return min(count, max(1, left - 2)), 1
+    calls = max(1, noisy_calls(descent, situation) // 2)
+    count = max(1, min(calls, max(2 * n + 2, 40)))
+    return count, max(1, calls // count)
+
+
+def noisy_calls(descent: Descent, situation: Situation) -> int:
+    """Return the calls of a step that is limited by noise: at most half of what is left."""
+    wanted = int(max(descent.calls, 2) * situation.settings.batch_multiplier)
+    return min(wanted, max(2, situation.left // 2))
+
+
+def trial_calls(descent: Descent, situation: Situation) -> int:
+    """Return how often the trial point is called."""
+    return 1 if descent.limited == 0 else max(1, noisy_calls(descent, situation) // 2)
+
+
+def fitted(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tuple[Descent, Model]:
+    """Fit the models around the centre."""
+    reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
+    near = np.flatnonzero(reach <= _WITHIN)
+    if len(near) < space.n + 3:
+        nearest = np.argsort(reach, kind="stable")[: space.n + 3]
+        near = nearest[reach[nearest] <= _FARTHEST]
+    most = _MOST_SMALL if space.n <= 15 else _MOST
+    if len(near) > most:
+        order = np.argsort(reach[near] - 0.3 * np.log(archive.counts[near]), kind="stable")
+        near = near[order[:most]]
+    values, noise = pairs.joined(archive.means[near], archive.local_noise(reach <= _WITHIN))
+    u = (archive.points[near] - descent.centre) / (space.scale * descent.spread)
+    data = Data(u, reach[near], archive.counts[near], values)
+    everything = priors(space.n)
+    refresh = descent.fits % _REFRESHED == 0 or len(near) <= _ALWAYS_UP_TO or not descent.priors
+    tried = everything if refresh else descent.priors
+    model = fit(data, noise, tried)
+    used = [one for one in everything if one in model.priors or one in (everything[0], everything[8])]
+    return descent._replace(fits=descent.fits + 1, priors=used), model
+
+
+def predicted(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> Descent:
+    """Return the descent with the prediction for its next trial point."""
+    space, m = situation.space, len(descent.multipliers)
+    descent, model = fitted(descent, archive, pairs, space)
+    spread, equalities = descent.spread, pairs.paired(m)
+    trust = min(1.0, descent.scale * descent.radius / spread)
+    region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
+    most = 3.0 if descent.limited > 1 else 0.5
+    found = candidates.candidate(model, region, descent.penalty, equalities, situation.settings.back_off, most)
+    point = space.clip(descent.centre + space.scale * spread * found.u)
+    matter = _matter(found.multipliers)
+    data, origin = model.data, np.zeros(space.n)
+    far = data.reach > 0.5
+    visible, hidden = _visibility(model, matter, space.n)
+    prediction = Prediction(
+        point=point,
+        values=found.values,
+        centre_values=model.value(origin),
+        errors=model.standard_error(found.u),
+        centre_errors=model.standard_error(origin),
+        bias=model.bias * model.noise * float(np.abs(found.u).max()) ** 3,
+        noise=model.noise,
+        multipliers=found.multipliers,
+        back_off=found.back_off,
+        length=float(np.abs(found.u).max()) / trust,
+        typical_count=float(np.median(data.counts[far])) if far.any() else 1.0,
+        largest_bias=float(model.bias[matter].max()),
+        visible=visible,
+    )
+    return descent._replace(
+        prediction=prediction, multipliers=found.multipliers, penalty=found.penalty, floor=spread * hidden
+    )
+
+
+def _matter(multipliers: Array) -> np.ndarray:
+    """Return which outputs matter: f, and constraints with a multiplier, (1 + m,) of bool."""
+    return np.concatenate([[True], multipliers > 1e-6 * max(1.0, float(multipliers.max(initial=0.0)))])
+
+
+def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
+    """Return whether the model's changes stand out from the noise, and the share of the radius that hides curvature."""
+    near = np.flatnonzero(model.data.reach <= _NEAR)
+    if len(near) <= n + 1:
+        return True, 0.0
+    linear, quadratic = model.fitted(near, np.flatnonzero(matter))
+    noise = model.noise[matter]
+    few = np.sqrt((n + 1) / len(near) / np.median(model.data.counts[near]))
+    visible = bool(((linear + quadratic).std(axis=0) >= 1.5 * noise * few).any())
+    bend = float((np.abs(quadratic).max(axis=0) / noise).max())
+    return visible, float(min(1.0, np.sqrt(_HIDDEN / max(bend, 1e-12))))
+
+
+def judged(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> tuple[Descent, Array, Array]:
+    """Return the descent after its trial, and the estimates at the trial point with their errors, (1 + m,) each.
+
+    A step is judged by the precision-weighted mean of the model and of the calls; a radius shrinks only where an output
+    differs from its model by more than the noise explains.
+    """
+    told = descent.prediction
+    assert told is not None
+    i = archive.find(told.point)
+    if i < 0:  # every call failed
+        failures = descent.failures + 1
+        descent = descent._replace(radius=0.4 * descent.radius, floor=0.0, failures=failures, accepted=False)
+        return descent._replace(steps=descent.steps + 1), told.values, np.full(len(told.values), np.inf)
+    called, _ = pairs.joined(archive.means[i], told.noise)
+    of_model = np.square(told.errors) + np.square(told.bias)
+    of_calls = np.square(told.noise) / archive.counts[i]
+    variance = 1.0 / (1.0 / np.maximum(of_model, 1e-300) + 1.0 / of_calls)
+    estimate = variance * (told.values / np.maximum(of_model, 1e-300) + called / of_calls)
+    margin = 2.0 * np.sqrt(of_calls[1:])
+    close = np.maximum(told.values[1:], told.centre_values[1:]) + told.back_off > -margin
+    equal = pairs.paired(len(told.multipliers))
+    weights = np.maximum(told.multipliers, np.where(close & ~equal, 0.7 * descent.penalty, 0.0))
+    weights = np.square(np.concatenate([[1.0], weights]))
+    doubt = float(np.sqrt((weights * (variance + np.square(told.centre_errors))).sum()))
+    own = of_calls + np.minimum(np.square(told.errors), 0.5 * np.square(told.noise))
+    present = _merit(told.centre_values, told, descent.penalty)
+    promised = present - _merit(told.values, told, descent.penalty)
+    decrease = present - _merit(estimate, told, descent.penalty)
+    seen = float(np.sqrt((weights * own).sum()))
+    limited = promised < 2.0 * min(doubt, seen)
+    accepted = decrease > 0.0 or (limited and decrease > -doubt)
+    relevant = np.concatenate(
+        [
+            [True],
+            (told.multipliers > 1e-6 * max(1e-9, float(told.multipliers.max(initial=0.0))))
+            | (np.maximum(called[1:], told.values[1:]) + told.back_off > -margin),
+        ]
+    )
+    wrong = float((np.abs(called - told.values) / np.sqrt(own))[relevant].max())
+    after = _resized(descent, told, promised, decrease, doubt, seen, limited)
+    if not limited and decrease < 0.25 * promised:
+        threshold = float(special.stdtrit(max(2.0, archive.degrees), 1.0 - _FALSE_ALARM / relevant.sum()))
+        after = _doubted(after, wrong, threshold, situation)
+    if not limited and decrease > 0.5 * promised and after.limited:
+        size = design_size(after, situation)
+        fewer = after.limited - 1
+        after = after._replace(limited=fewer, calls=size if fewer == 0 else max(size, int(after.calls / 1.6)))
+    if not told.visible:
+        after = after._replace(radius=min(2.0 * after.radius, LARGEST_RADIUS))
+    after = after._replace(
+        centre=told.point if accepted else after.centre, steps=after.steps + 1, accepted=bool(accepted)
+    )
+    return after, estimate, np.sqrt(variance)
+
+
+def _merit(values: Array, told: Prediction, penalty: float) -> float:
+    return float(values[0] + penalty * np.maximum(values[1:] + told.back_off, 0.0).sum())
+
+
+def _doubted(descent: Descent, wrong: float, threshold: float, situation: Situation) -> Descent:
+    """Shrink the region where the model is wrong beyond the noise; else ask for more calls."""
+    if wrong > threshold:
+        return descent._replace(radius=0.5 * descent.radius)
+    radius = min(1.4 * descent.radius, LARGEST_RADIUS) if wrong < 0.7 * threshold else descent.radius
+    least = int(3 * situation.space.n)
+    return descent._replace(limited=descent.limited + 1, calls=max(descent.calls, least), radius=radius)
+
+
+def _resized(
+    descent: Descent, told: Prediction, promised: float, decrease: float, doubt: float, seen: float, limited: bool
+) -> Descent:
+    """Set the radius, and under the limit of noise the number of calls, by what the step promised and gave."""
+    n, radius = len(descent.centre), descent.radius
+    good = decrease > 0.7 * promised and told.length > 0.8
+    if not limited:
+        return descent._replace(radius=min(2.0 * radius, LARGEST_RADIUS)) if good else descent
+    more = descent.limited + 1
+    calls = int(1.6 * descent.calls) + 1 if more > 1 and decrease < 2.0 * doubt else max(descent.calls, 4 * n)
+    if good and decrease > 2.0 * seen:
+        radius = min(2.0 * radius, LARGEST_RADIUS)
+    # More calls at a radius whose bias shows are useless; a larger radius whose bias hides costs nothing.
+    if told.largest_bias**2 > 4.0 / told.typical_count:
+        radius *= 0.7
+    elif told.largest_bias**2 < 0.25 / told.typical_count:
+        radius = min(1.4 * radius, LARGEST_RADIUS)
+    return descent._replace(limited=more, calls=calls, radius=radius)

@@ -1,0 +1,153 @@
+"""The elastic quadratic programme of a step, and the choice of its penalty (steering)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import clarabel
+import numpy as np
+from scipy import sparse
+
+from zoviz.core.types import Array
+
+SATURATED = 0.999
+"""A multiplier of at least this share of the penalty is the penalty's own: its row stays violated."""
+_RIDGE = 1e-9
+"""Added to the scaled Hessian, so that the minimiser is one point."""
+_TINY = 1e-12
+_ITERATIONS = 60
+_RESTORING = 1e-6
+"""The Hessian in the programme that only asks how little violation is possible."""
+_FAIR_SHARE = 0.1
+"""A step must remove all but this share of the violation that can be removed (Byrd, Nocedal and Waltz, 2008)."""
+
+
+class Step(NamedTuple):
+    """A step with its multipliers.
+
+    Attributes
+    ----------
+    d : Array, shape (n,)
+    multipliers : Array, shape (m,)
+    violation : float
+        sum [A d + c]_+ at the step.
+    penalty : float
+        The penalty that it was made with.
+    """
+
+    d: Array
+    multipliers: Array
+    violation: float
+    penalty: float
+
+    @property
+    def largest_multiplier(self) -> float:
+        """The largest multiplier below the penalty: a saturated one says nothing of the size that is needed."""
+        unsaturated = self.multipliers[self.multipliers < SATURATED * self.penalty]
+        return float(unsaturated.max(initial=0.0))
+
+
+class Linearisation(NamedTuple):
+    """A quadratic model of f, linear models c + A d of h, and the box of d: shapes (n, n), (n,), (m, n), (m,), (n,)."""
+
+    hessian: Array
+    gradient: Array
+    jacobian: Array
+    value: Array
+    lower: Array
+    upper: Array
+
+
+def solve(model: Linearisation, penalty: float) -> Step:
+    r"""Solve the elastic programme by an interior-point method.
+
+    .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \quad A d + c \le e,\; e \ge 0,\; l \le d \le u
+
+    Rows that cannot become active in the box are left out, rows are divided by their largest entry and the objective by
+    its size, so that one tolerance of the library's fits all.
+    """
+    hessian, gradient, jacobian, value, lower, upper = model
+    n = len(gradient)
+    reach = np.maximum(np.abs(lower), np.abs(upper))
+    rows = np.flatnonzero(value + np.abs(jacobian) @ reach > 0.0)
+    size = max(_TINY, np.abs(gradient).max(initial=0.0), np.abs(np.diag(hessian)).max(initial=0.0))
+    scale = np.maximum(_TINY, np.abs(jacobian[rows]).max(axis=1, initial=0.0))
+    q = len(rows)
+    cost = np.concatenate([gradient / size, penalty / size * scale])
+    limits = np.concatenate([-value[rows] / scale, np.zeros(q), upper, -lower])
+    settings = clarabel.DefaultSettings()
+    settings.verbose, settings.max_iter = False, _ITERATIONS
+    solution = clarabel.DefaultSolver(
+        _quadratic(hessian / size, q),
+        cost,
+        _constraints(jacobian[rows] / scale[:, None], n),
+        limits,
+        [clarabel.NonnegativeConeT(len(limits))],
+        settings,
+    ).solve()
+    point, multipliers = np.asarray(solution.x), np.zeros(len(value))
+    if not np.isfinite(point).all():
+        return Step(np.zeros(n), multipliers, float(np.maximum(value, 0.0).sum()), penalty)
+    d = np.minimum(np.maximum(point[:n], lower), upper)
+    multipliers[rows] = np.maximum(0.0, np.nan_to_num(np.asarray(solution.z)[:q])) * size / scale
+    return Step(d, multipliers, float(np.maximum(value + jacobian @ d, 0.0).sum()), penalty)
+
+
+def steered(model: Linearisation, penalty: float, largest: float, least_violation: float) -> Step:
+    """Solve with a penalty that is raised until the linearised violation falls by a fair part of what can be had.
+
+    Parameters
+    ----------
+    model : Linearisation
+    penalty : float
+    largest : float
+        The penalty grows no further than this times max(1, |g|).
+    least_violation : float
+        Violation that counts as none, relative to max(1, the present one).
+
+    References
+    ----------
+    Byrd, Nocedal and Waltz (2008), Steering exact penalty methods for nonlinear programming.
+    """
+    step, present = solve(model, penalty), float(np.maximum(model.value, 0.0).sum())
+    enough = least_violation * max(1.0, present)
+    if step.violation <= enough:
+        return step
+    n = len(model.gradient)
+    best = solve(model._replace(hessian=_RESTORING * np.eye(n), gradient=np.zeros(n)), 1.0).violation
+    limit = largest * max(1.0, float(np.abs(model.gradient).max(initial=0.0)))
+    while step.violation - best > _FAIR_SHARE * (present - best) + enough and penalty < limit:
+        penalty *= 10.0
+        step = solve(model, penalty)
+    return step
+
+
+def _quadratic(hessian: Array, q: int) -> sparse.csc_matrix:
+    """Return the upper triangle of the objective's matrix, with q columns of zeros for the slacks."""
+    n = len(hessian)
+    # Column by column: the transpose's lower triangle, read by rows, is the upper triangle read by columns.
+    columns, rows = np.tril_indices(n)
+    data = hessian[rows, columns] + _RIDGE * (rows == columns)
+    starts = np.concatenate([np.arange(n + 1) * np.arange(1, n + 2) // 2, np.full(q, n * (n + 1) // 2)])
+    return sparse.csc_matrix((data, rows, starts), shape=(n + q, n + q))
+
+
+def _constraints(jacobian: Array, n: int) -> sparse.csc_matrix:
+    """Return the rows [A, -I], [0, -I], [I, 0] and [-I, 0] in the order of their columns."""
+    q = len(jacobian)
+    steps = np.arange(n)
+    data = np.concatenate([jacobian.T, np.ones((n, 1)), -np.ones((n, 1))], axis=1)
+    rows = np.concatenate(
+        [
+            np.broadcast_to(np.arange(q), (n, q)),
+            (2 * q + steps)[:, None],
+            (2 * q + n + steps)[:, None],
+        ],
+        axis=1,
+    )
+    slack_rows = np.stack([np.arange(q), q + np.arange(q)], axis=1)
+    values = np.concatenate([data.ravel(), -np.ones(2 * q)])
+    starts = np.concatenate([np.arange(n) * (q + 2), n * (q + 2) + 2 * np.arange(q + 1)])
+    return sparse.csc_matrix(
+        (values, np.concatenate([rows.ravel(), slack_rows.ravel()]), starts), shape=(2 * q + 2 * n, n + q)
+    )

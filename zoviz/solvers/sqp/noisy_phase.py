@@ -1,0 +1,253 @@
+"""The noisy arm as a whole: replicates, coarse descents from several starts, the main one, and the final race."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import archive as archives
+from zoviz.solvers.sqp import descent as descents
+from zoviz.solvers.sqp import verification
+from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.descent import Descent
+from zoviz.solvers.sqp.regression import design
+from zoviz.solvers.sqp.restarts import elsewhere
+from zoviz.solvers.sqp.situation import Situation
+from zoviz.solvers.sqp.verification import Race
+
+_REPLICATES = (3, 8)
+"""Calls at the start that tell the noise: a fifteenth of the budget, within these limits."""
+_RADIUS = 0.25
+_SEVERAL_STARTS = 300
+"""Sweeps of n + 1 calls from which on the budget pays for coarse descents from several starts."""
+_MOST_STARTS, _COARSE_END = 7, 6
+"""Coarse descents at most, and how often one must be limited by noise until it ends."""
+_FIRST, _OTHER = 400, 120
+"""Sweeps that the first and the other coarse descents may take."""
+_COARSE = 0.5
+"""The share of the budget for coarse descents, of the share that begins elsewhere."""
+_PAIRED_EVERY = 10
+_MOST_FAILURES = 30
+_CAPACITY, _PER_VARIABLE = 1500, 12
+"""Points of the archive at most: so many, and so many per variable."""
+
+
+class Basin(NamedTuple):
+    """Where a coarse descent ended: its rank, by violation beyond doubt and f, and how to go on from there."""
+
+    excess: float
+    f: float
+    centre: Array
+    radius: float
+    penalty: float
+
+
+class NoisyArm(NamedTuple):
+    """The noisy arm between two steps.
+
+    Attributes
+    ----------
+    stage : str
+        "replicate", "design", "trial" or "race".
+    queue : Array, shape (k, n)
+        Points that are still to be called before the stage is over.
+    archive : Archive
+    pairs : Pairs
+    descent : Descent
+    starts : int
+        Descents so far.
+    basin : Basin or None
+        The best end of a coarse descent.
+    safe : Array, shape (n,)
+        The point of the lowest estimate of f among those that are feasible by two standard errors; empty before one.
+    safe_f : float
+    race : Race or None
+    x, value : Array, shapes (n,) and (1 + m,)
+        The point to be returned, and the mean of the calls there.
+    """
+
+    stage: str
+    queue: Array
+    archive: Archive
+    pairs: Pairs
+    descent: Descent
+    starts: int
+    basin: Basin | None
+    safe: Array
+    safe_f: float
+    race: Race | None
+    x: Array
+    value: Array
+
+
+def begin(points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
+    """Return the arm after the first calls, all at the start: points (q, n) and values (q, 1 + m)."""
+    space, m = situation.space, values.shape[1] - 1
+    archive, _ = archives.added(archives.empty(space.n, m), points, values, common)
+    wanted = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
+    several = situation.budget >= _SEVERAL_STARTS * (space.n + 1)
+    descent = _descent(space.start, several, 0, m, situation)
+    return NoisyArm(
+        stage="replicate",
+        queue=np.tile(space.start, (max(0, wanted), 1)),
+        archive=archive,
+        pairs=archives.no_pairs(),
+        descent=descent,
+        starts=0,
+        basin=None,
+        safe=np.empty(0),
+        safe_f=np.inf,
+        race=None,
+        x=space.start,
+        value=archive.means[0] if len(archive.means) else values[0],
+    )
+
+
+def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tuple[NoisyArm, Array]:
+    """Return the arm and the points that it wants next, (q, n) with q at most ``width`` and the calls that are left."""
+    if not len(arm.queue):
+        arm = _planned(arm, situation)
+    # Under common noise the calls of one batch at one point tell nothing of the noise.
+    most = 1 if common and arm.stage == "replicate" else min(width, situation.left)
+    return arm, arm.queue[:most]
+
+
+def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
+    """Return the arm after it was told the values (q, 1 + m) at these points; +inf where a call failed."""
+    archive, _ = archives.added(arm.archive, points, values, common)
+    space = situation.space
+    capacity = max(_CAPACITY, _PER_VARIABLE * space.n)
+    archive = archives.trimmed(archive, arm.descent.centre, space.scale, capacity)
+    arm = arm._replace(archive=archive, queue=arm.queue[len(points) :])
+    if arm.race is not None:
+        joined, _ = arm.pairs.joined(values, arm.race.noise)
+        arm = arm._replace(race=verification.told(arm.race, points, joined))
+    if len(arm.queue) and situation.left > len(points):
+        return arm._replace(value=_value(arm, arm.x))
+    if arm.stage == "trial":
+        arm = _judged(arm, situation)
+    elif arm.stage == "race":
+        arm = _raced(arm, situation)
+    elif arm.stage == "design":
+        arm = arm._replace(stage="trial")
+    else:
+        arm = arm._replace(stage="design")
+    return arm._replace(queue=arm.queue[:0], value=_value(arm, arm.x))
+
+
+def _value(arm: NoisyArm, x: Array) -> Array:
+    """Return the mean of the calls at a point; the last one known where there is none."""
+    i = arm.archive.find(x)
+    return arm.value if i < 0 else arm.archive.means[i]
+
+
+def _reserve(situation: Situation) -> int:
+    """Return the calls that are kept for the race."""
+    return int(situation.settings.verification_share * situation.budget)
+
+
+def _descent(centre: Array, coarse: bool, starts: int, m: int, situation: Situation) -> Descent:
+    """Return a descent from a new start, with the calls that it may take."""
+    budget, spent = situation.budget, situation.budget - situation.left
+    stop = budget - _reserve(situation)
+    if coarse:
+        sweep = situation.space.n + 1
+        share = _COARSE * situation.settings.restart_share * budget
+        most = min(0.5 * share, _FIRST * sweep) if starts == 0 else min(0.2 * share, _OTHER * sweep)
+        stop = min(stop, int(spent + most) + 1)
+    return descents.begin(centre, m, _RADIUS, situation.settings.penalty, coarse, stop)
+
+
+def _planned(arm: NoisyArm, situation: Situation) -> NoisyArm:
+    """Fill the queue: the next design, trial or round of the race."""
+    space, spent = situation.space, situation.budget - situation.left
+    arm = arm._replace(descent=arm.descent._replace(scale=situation.settings.trust_scale))
+    if arm.stage == "replicate":
+        arm = arm._replace(stage="design")
+    if arm.stage == "design" and _over(arm, spent):
+        arm = _next(arm, situation)
+    if arm.stage == "design":
+        count, repeats = descents.design_calls(arm.descent, arm.archive, situation)
+        points = design(arm.descent.centre, arm.descent.spread, count, space, situation.generator)
+        if arm.archive.find(arm.descent.centre) < 0:
+            points[0] = arm.descent.centre
+        return arm._replace(queue=np.repeat(points, repeats, axis=0))
+    if arm.stage == "trial":
+        if arm.descent.steps % _PAIRED_EVERY == 0:
+            arm = arm._replace(pairs=archives.detected_pairs(arm.pairs, arm.archive))
+        arm = arm._replace(pairs=archives.tested_pairs(arm.pairs, arm.archive))
+        descent = descents.predicted(arm.descent, arm.archive, arm.pairs, situation)
+        assert descent.prediction is not None
+        repeats = descents.trial_calls(descent, situation)
+        return arm._replace(descent=descent, queue=np.tile(descent.prediction.point, (repeats, 1)))
+    if arm.race is None or arm.race.alive.sum() == 1:
+        others = [arm.safe, arm.x] if len(arm.safe) else [arm.x]
+        descent, race = verification.begin(arm.descent, arm.archive, arm.pairs, others, situation)
+        arm = arm._replace(descent=descent, race=race)
+    assert arm.race is not None
+    return arm._replace(queue=verification.calls(arm.race, situation.left))
+
+
+def _over(arm: NoisyArm, spent: int) -> bool:
+    """Return whether the present descent has come to its end."""
+    descent = arm.descent
+    tired = descent.coarse and descent.limited >= _COARSE_END
+    return descent.steps > 0 and (spent >= descent.stop or tired or descent.failures > _MOST_FAILURES)
+
+
+def _next(arm: NoisyArm, situation: Situation) -> NoisyArm:
+    """Begin what follows a descent: another coarse one, the main one from the best basin, or the race."""
+    m, space, descent = len(arm.descent.multipliers), situation.space, arm.descent
+    if not descent.coarse:
+        if situation.left <= _reserve(situation) or situation.left <= 2:
+            return arm._replace(stage="race")
+        # Every trial failed: from elsewhere.
+        centre = elsewhere(arm.starts, arm.x, space, situation.generator)
+        return arm._replace(descent=_descent(centre, False, 1, m, situation), starts=arm.starts + 1)
+    _, model = descents.fitted(descent, arm.archive, arm.pairs, space)
+    values = model.value(np.zeros(space.n))
+    doubt = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
+    excess = max(0.0, float(values[1:].max(initial=0.0) - doubt))
+    basin = Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty)
+    usable = descent.failures <= _MOST_FAILURES
+    if arm.basin is None or (usable and (excess, basin.f) < (arm.basin.excess, arm.basin.f)):
+        arm = arm._replace(basin=basin)
+    starts, spent = arm.starts + 1, situation.budget - situation.left
+    arm = arm._replace(starts=starts)
+    assert arm.basin is not None
+    if spent < _COARSE * situation.settings.restart_share * situation.budget and starts < _MOST_STARTS:
+        turn = (0, 2, 1)[(starts - 1) % 3]
+        centre = elsewhere(turn, arm.basin.centre, space, situation.generator)
+        return arm._replace(descent=_descent(centre, True, starts, m, situation))
+    main = _descent(arm.basin.centre, False, starts, m, situation)
+    x = arm.basin.centre if not len(arm.safe) and arm.archive.find(arm.basin.centre) >= 0 else arm.x
+    return arm._replace(descent=main._replace(radius=arm.basin.radius, penalty=arm.basin.penalty), x=x)
+
+
+def _judged(arm: NoisyArm, situation: Situation) -> NoisyArm:
+    """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
+    tolerance = situation.space.tolerance
+    descent, estimate, error = descents.judged(arm.descent, arm.archive, arm.pairs, situation)
+    told = arm.descent.prediction
+    assert told is not None
+    equal, doubt = arm.pairs.paired(len(tolerance)), 2.0 * error[1:]
+    sure = np.where(equal, np.abs(estimate[1:]) - doubt, estimate[1:] + doubt) <= tolerance
+    arm = arm._replace(descent=descent, stage="design")
+    if sure.all() and np.isfinite(error).all() and estimate[0] < arm.safe_f:
+        arm = arm._replace(safe=told.point, safe_f=float(estimate[0]), x=told.point)
+    elif not len(arm.safe) and descent.accepted:
+        arm = arm._replace(x=told.point)
+    return arm
+
+
+def _raced(arm: NoisyArm, situation: Situation) -> NoisyArm:
+    """Take the leader of the race as the point to be returned, and drop those that have lost."""
+    tolerance = situation.space.tolerance
+    assert arm.race is not None
+    race = verification.thinned(arm.race, tolerance)
+    best = verification.leader(race, tolerance)
+    called = race.counts[best] > 0
+    descent = arm.descent._replace(centre=race.points[best])
+    return arm._replace(race=race, x=race.points[best] if called else arm.x, descent=descent)

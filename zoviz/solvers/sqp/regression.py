@@ -1,0 +1,284 @@
+"""The model of the noisy arm: universal kriging with a quadratic kernel as a Bayesian regression, and its design."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy import linalg
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp.situation import Space
+
+CURVATURES = (0.03, 0.3, 3.0, 30.0, 300.0, 3e3, 3e4)
+"""Prior standard deviations of second derivatives, in units of the noise, that restricted likelihood chooses from."""
+BIASES = (1e-3, 1e-2, 0.1, 1.0, 10.0, 100.0, 1e3, 1e4)
+"""The same of the model's own error at |u| = 1, which grows as |u|^3."""
+_MOST_BIASED, _LEAST_BIASED = 0.7, 0.002
+"""Ratios of the second to the first between which combinations are tried."""
+_DIAGONAL_FROM = 8
+"""Variables from which on a diagonal Hessian is tried too."""
+_FULL_UP_TO = 40
+"""Variables up to which a full one is tried: beyond, its rows are too dear for what so few points tell of it."""
+_RIDGE, _ROUND_OFF = 1e-10, 1e-13
+_FULL, _DIAGONAL = 0, 1
+_NEAR_BOUND = 0.3
+"""Less room than this share of the radius on one side, and a coordinate takes three levels of the clipped interval."""
+
+
+class Prior(NamedTuple):
+    """A choice of the model's magnitudes: kind of Hessian (0 full, 1 diagonal), curvature and bias."""
+
+    kind: int
+    curvature: float
+    bias: float
+
+
+class Data(NamedTuple):
+    """Points within reach of a centre, in units of its radius.
+
+    Attributes
+    ----------
+    u : Array, shape (N, n)
+    reach : Array, shape (N,)
+        |u|_inf.
+    counts : Array, shape (N,)
+    values : Array, shape (N, q)
+        Means of the outputs.
+    """
+
+    u: Array
+    reach: Array
+    counts: Array
+    values: Array
+
+
+def priors(n: int) -> list[Prior]:
+    """Return every combination that is tried for n variables."""
+    kinds = ([_FULL] if n <= _FULL_UP_TO else []) + ([_DIAGONAL] if n >= _DIAGONAL_FROM else [])
+    return [
+        Prior(kind, curvature, bias)
+        for kind in kinds
+        for curvature in CURVATURES
+        for bias in BIASES
+        if bias <= _MOST_BIASED * curvature and (bias >= _LEAST_BIASED * curvature or bias == BIASES[0])
+    ]
+
+
+class Features:
+    """The quadratic part of one kind: N rows whose inner products are the kernel's.
+
+    (u.v)^2 / 2 for a full Hessian, sum(u_i^2 v_i^2) / 2 for a diagonal one. Where a full Hessian has more entries than
+    there are points, the rows are those of a factor of the kernel's matrix.
+
+    Parameters
+    ----------
+    kind : int
+    u : Array, shape (N, n)
+    """
+
+    def __init__(self, kind: int, u: Array) -> None:
+        self._kind, self._u = kind, u
+        n = u.shape[1]
+        self._upper = np.triu_indices(n, 1)
+        self._factor: Array | None = None
+        if kind == _FULL and n * (n + 1) // 2 > len(u):
+            kernel = np.square(u @ u.T) / 2.0
+            kernel[np.diag_indices(len(u))] += _RIDGE * max(1.0, float(np.trace(kernel)) / len(u))
+            self._factor = linalg.cholesky(kernel, lower=True, check_finite=False)
+            self.rows = self._factor
+        else:
+            self.rows = self._explicit(u)
+
+    def _explicit(self, u: Array) -> Array:
+        squares = np.square(u) / np.sqrt(2.0)
+        if self._kind == _DIAGONAL:
+            return squares
+        return np.concatenate([squares, u[..., self._upper[0]] * u[..., self._upper[1]]], axis=-1)
+
+    def at(self, u: Array) -> tuple[Array, float]:
+        """Return the row of a point u (n,), and the part of its kernel that the rows do not span."""
+        if self._factor is None:
+            return self._explicit(u), 0.0
+        row = linalg.solve_triangular(self._factor, np.square(self._u @ u) / 2.0, lower=True, check_finite=False)
+        return row, max(0.0, float(u @ u) ** 2 / 2.0 - float(row @ row))
+
+    def hessians(self, weights: Array) -> tuple[Array, Array, Array]:
+        """Return diagonal (n, q), off-diagonal (n (n - 1) / 2, q) and dual (N, q) parts of Hessians, from weights."""
+        n, q = self._u.shape[1], weights.shape[1]
+        pairs = len(self._upper[0])
+        if self._factor is not None:
+            dual = linalg.solve_triangular(self._factor, weights, lower=True, trans=1, check_finite=False)
+            return np.zeros((n, q)), np.zeros((pairs, q)), dual
+        off = weights[n:] if self._kind == _FULL else np.zeros((pairs, q))
+        return np.sqrt(2.0) * weights[:n], off, np.zeros((len(self._u), q))
+
+
+class Fitted(NamedTuple):
+    """A regression with one prior: its features, the factor of its normal equations, and the weights (p, q)."""
+
+    features: Features
+    factor: Array
+    weights: Array
+    curvature: float
+
+
+class Model:
+    """Quadratic models of all outputs around a centre, with standard errors.
+
+    Parameters
+    ----------
+    data : Data
+    fits : dict of Prior to Fitted
+        Those that are used.
+    chosen : list of Prior
+        One per output.
+    level, noise : Array, shape (q,)
+        What values were centred by and divided by.
+    """
+
+    def __init__(self, data: Data, fits: dict[Prior, Fitted], chosen: list[Prior], level: Array, noise: Array) -> None:
+        n, q = data.u.shape[1], len(noise)
+        self.data, self.noise, self.priors = data, noise, chosen
+        self.bias = np.array([prior.bias for prior in chosen])
+        self._fits = fits
+        self._outputs = {prior: np.array([prior == one for one in chosen]) for prior in fits}
+        self._constant, self._slope = np.zeros(q), np.zeros((n, q))
+        self._dense = np.zeros((q, n, n))
+        self._dual: Array | None = None
+        upper = np.triu_indices(n, 1)
+        for prior, fit in fits.items():
+            mine = self._outputs[prior]
+            weights = fit.weights[:, mine] * noise[mine]
+            self._constant[mine], self._slope[:, mine] = weights[0], weights[1 : n + 1]
+            diagonal, off, dual = fit.features.hessians(weights[n + 1 :])
+            part = np.zeros((int(mine.sum()), n, n))
+            part[:, np.arange(n), np.arange(n)] = diagonal.T
+            part[:, upper[0], upper[1]] = off.T
+            part[:, upper[1], upper[0]] = off.T
+            self._dense[mine] = part
+            if dual.any():
+                self._dual = np.zeros((len(data.u), q)) if self._dual is None else self._dual
+                self._dual[:, mine] = dual
+        self._constant = self._constant + level
+
+    def value(self, u: Array) -> Array:
+        """Return the outputs at u (n,), shape (q,)."""
+        out = self._constant + u @ self._slope + 0.5 * (self._dense @ u) @ u
+        if self._dual is not None:
+            out = out + 0.5 * np.square(self.data.u @ u) @ self._dual
+        return out
+
+    def gradient(self, u: Array) -> Array:
+        """Return their derivatives at u (n,), shape (n, q)."""
+        out = self._slope + (self._dense @ u).T
+        if self._dual is not None:
+            out = out + self.data.u.T @ (self._dual * (self.data.u @ u)[:, None])
+        return out
+
+    def hessian(self, weights: Array) -> Array:
+        """Return the Hessian of the outputs' sum with these weights (q,), shape (n, n)."""
+        out = np.tensordot(weights, self._dense, axes=1)
+        if self._dual is not None:
+            out = out + (self.data.u * (self._dual @ weights)[:, None]).T @ self.data.u
+        return out
+
+    def fitted(self, rows: np.ndarray, outputs: np.ndarray) -> tuple[Array, Array]:
+        """Return linear and quadratic parts of some outputs (k,) at some of the data's points (p,), (p, k) each."""
+        u, dense = self.data.u[rows], self._dense[outputs]
+        quadratic = 0.5 * ((u @ dense) * u).sum(axis=-1).T
+        if self._dual is not None:
+            quadratic = quadratic + 0.5 * np.square(u @ self.data.u.T) @ self._dual[:, outputs]
+        return u @ self._slope[:, outputs], quadratic
+
+    def standard_error(self, u: Array) -> Array:
+        """Return the posterior standard deviation of the outputs at u (n,), shape (q,)."""
+        variance = np.zeros(len(self.noise))
+        for prior, fit in self._fits.items():
+            row, beyond = fit.features.at(u)
+            whole = np.concatenate([[1.0], u, row])
+            solved = linalg.solve_triangular(fit.factor, whole, lower=True, check_finite=False)
+            variance[self._outputs[prior]] = float(solved @ solved) + fit.curvature**2 * beyond
+        return np.sqrt(variance) * self.noise
+
+
+def fit(data: Data, noise: Array, tried: list[Prior]) -> Model:
+    r"""Fit every output by the prior of the largest restricted likelihood.
+
+    .. math:: y = \theta_0 + \theta^T u + \tfrac12 u^T H u + e, \quad
+              \mathrm{cov}(\tfrac12 u^T H u, \tfrac12 v^T H v) = t_2^2\,k(u, v), \quad
+              \mathrm{var}\,e_i = 1 / N_i + t_3^2 |u_i|_\infty^6
+
+    in units of the noise, with theta unpenalised. Far points lose weight by the bias t_3 of a cubic term; a linear
+    output gets t_2 near 0 by itself, and is then known to sigma / sqrt(N).
+
+    Parameters
+    ----------
+    data : Data
+    noise : Array, shape (q,)
+    tried : list of Prior
+
+    References
+    ----------
+    Patterson and Thompson (1971) for restricted likelihood; Rasmussen and Williams (2006), §2.7, for the trend.
+    """
+    level = data.values.mean(axis=0)
+    values = (data.values - level) / noise
+    n, q = data.u.shape[1], len(noise)
+    best = np.full(q, -np.inf)
+    chosen = [tried[0]] * q
+    fits: dict[Prior, Fitted] = {}
+    for kind in sorted({prior.kind for prior in tried}):
+        features = Features(kind, data.u)
+        rows = np.concatenate([np.ones((len(data.u), 1)), data.u, features.rows], axis=1)
+        for bias in sorted({prior.bias for prior in tried if prior.kind == kind}):
+            weight = 1.0 / (1.0 / data.counts + bias**2 * data.reach**6)
+            gram, right = (rows * weight[:, None]).T @ rows, (rows * weight[:, None]).T @ values
+            guard = _ROUND_OFF * float(np.diag(gram).max())
+            for prior in (one for one in tried if one.kind == kind and one.bias == bias):
+                precision = np.full(rows.shape[1], prior.curvature**-2 + guard)
+                precision[: n + 1] = _RIDGE + guard
+                try:
+                    factor = linalg.cholesky(gram + np.diag(precision), lower=True, check_finite=False)
+                except linalg.LinAlgError:
+                    continue
+                weights = linalg.cho_solve((factor, True), right, check_finite=False)
+                rest = values - rows @ weights
+                misfit = weight @ np.square(rest) + precision @ np.square(weights)
+                likelihood = -0.5 * misfit + 0.5 * np.log(weight).sum() + 0.5 * np.log(precision[n + 1 :]).sum()
+                likelihood -= np.log(np.diag(factor)).sum()
+                gain = likelihood > best + 1e-9
+                if gain.any():
+                    best[gain] = likelihood[gain]
+                    chosen = [prior if gain[j] else one for j, one in enumerate(chosen)]
+                    fits[prior] = Fitted(features, factor, weights, prior.curvature)
+    return Model(data, {prior: one for prior, one in fits.items() if prior in chosen}, chosen, level, noise)
+
+
+def design(centre: Array, radius: float, count: int, space: Space, generator: np.random.Generator) -> Array:
+    """Return ``count`` points around a centre (n,), shape (count, n).
+
+    Rows are unit vectors or those of a random orthogonal matrix scaled to largest entry 1, by the toss of a coin, and
+    beyond n random in {-1, 0, 1}; each with its mirror image. Random square blocks of signs would be ill-conditioned:
+    noise amplified, and then exploited by the optimiser.
+    """
+    n = space.n
+    half = (count + 1) // 2
+    if generator.random() < 0.5:
+        rows = np.eye(n)[generator.permutation(n)]
+    else:
+        rows = np.linalg.qr(generator.standard_normal((n, n)))[0]
+        rows /= np.abs(rows).max(axis=1, keepdims=True)
+    rows = rows[:half]
+    if half > n:
+        more = generator.integers(-1, 2, (half - n, n)).astype(float)
+        more[~more.any(axis=1)] = 1.0
+        rows = np.concatenate([rows, more])
+    rows = np.concatenate([rows, -rows])[:count]
+    reach = radius * space.scale
+    lower, upper = np.maximum(space.lower, centre - reach), np.minimum(space.upper, centre + reach)
+    above, below = upper - centre, centre - lower
+    clipped = (above < _NEAR_BOUND * reach) | (below < _NEAR_BOUND * reach)
+    inside = centre + np.where(rows > 0.0, rows * above, rows * below)
+    points = np.where(clipped, (lower + upper) / 2.0 + rows * (upper - lower) / 2.0, inside)
+    return space.clip(np.where(clipped & (generator.random(points.shape) < _NEAR_BOUND), centre, points))

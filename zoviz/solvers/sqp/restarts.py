@@ -1,0 +1,132 @@
+"""The noise-free arm as a whole: runs one after the other, from the best point and from elsewhere."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import smooth_phase
+from zoviz.solvers.sqp.situation import Situation, Space, violation
+from zoviz.solvers.sqp.smooth_phase import SmoothRun
+
+_WIDE = 1e3
+"""An interval of more than this many units is not sampled uniformly."""
+_NARROWEST, _WIDEST = -2.0, 1.0
+"""Decimal exponents of a restart's first radius."""
+
+
+class Restarts(NamedTuple):
+    """Runs of the noise-free arm.
+
+    Attributes
+    ----------
+    run : SmoothRun
+        The present one.
+    runs, again, restorations : int
+        Runs so far; those that began at the best point; those that only sought feasibility.
+    best, best_value : Array, shapes (n,) and (1 + m,)
+        The feasible point of the lowest f, else the least violated one.
+    last : bool
+        Whether the calls that are left are fewer than a gradient takes.
+    """
+
+    run: SmoothRun
+    runs: int
+    again: int
+    restorations: int
+    best: Array
+    best_value: Array
+    last: bool
+
+
+def begin(value: Array, situation: Situation) -> Restarts:
+    """Return the arm at its start, whose values (1 + m,) are known; +inf where they are not finite."""
+    start = situation.space.start
+    known = value if np.isfinite(value).all() else None
+    run = smooth_phase.begin(start, known, len(value) - 1, 1.0, situation.settings.penalty)
+    if known is None:  # the same point would fail again
+        run = run._replace(phase="over")
+    return Restarts(run, 1, 0, 0, start, value, False)
+
+
+def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
+    """Return the arm and the points that it wants, (q, n) with q at most the calls that are left."""
+    run, points = smooth_phase.request(state.run, situation)
+    state = state._replace(run=run)
+    if not len(points):
+        state = _next(state, situation)
+        run, points = smooth_phase.request(state.run, situation)
+        state = state._replace(run=run)
+    if len(points) > situation.left:
+        return state._replace(last=True), _remainder(state, situation)
+    return state, points
+
+
+def receive(state: Restarts, points: Array, values: Array, situation: Situation) -> Restarts:
+    """Return the arm after it was told the values (q, 1 + m) at these points; +inf where a call failed."""
+    best, best_value = better(state.best, state.best_value, points, values, situation.space.tolerance)
+    state = state._replace(best=best, best_value=best_value)
+    if state.last:
+        return state
+    return state._replace(run=smooth_phase.receive(state.run, values, situation))
+
+
+def better(best: Array, best_value: Array, points: Array, values: Array, tolerance: Array) -> tuple[Array, Array]:
+    """Return the best of a point and others: the lowest f within the tolerance, else the least violation."""
+    everything = np.concatenate([best_value[None], values])
+    excess = np.where(np.isfinite(everything[:, 0]), violation(everything[:, 1:], tolerance), np.inf)
+    tied = excess == excess.min()
+    i = int(np.argmin(np.where(tied, everything[:, 0], np.inf)))
+    return (best, best_value) if i == 0 else (points[i - 1], values[i - 1])
+
+
+def _next(state: Restarts, situation: Situation) -> Restarts:
+    """Begin another run: feasibility first where nothing feasible was seen, the best point again, or elsewhere."""
+    space, settings, generator = situation.space, situation.settings, situation.generator
+    m = len(state.best_value) - 1
+    radius, penalty = 10.0 ** generator.uniform(_NARROWEST, _WIDEST), 10.0 ** generator.uniform(-1.0, 2.0)
+    infeasible = violation(state.best_value[1:], space.tolerance) > 0.0
+    runs, usable = state.runs, bool(np.isfinite(state.best_value).all())
+    if state.run.restoring:  # now the whole problem from where it led
+        run = smooth_phase.begin(state.run.x, state.run.value, m, radius, penalty)
+        return state._replace(run=run, runs=runs + 1)
+    if infeasible and usable and 2 * state.restorations <= runs:
+        run = smooth_phase.begin(state.best, state.best_value, m, radius, 1.0, restoring=True)
+        return state._replace(run=run, runs=runs + 1, restorations=state.restorations + 1)
+    if usable and state.again < (1.0 - settings.restart_share) * runs:
+        run = smooth_phase.begin(state.best, state.best_value, m, radius, penalty, central=True)
+        return state._replace(run=run, runs=runs + 1, again=state.again + 1)
+    run = smooth_phase.begin(elsewhere(runs, state.best, space, generator), None, m, radius, penalty)
+    return state._replace(run=run, runs=runs + 1)
+
+
+def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generator) -> Array:
+    """Return a point to start from, (n,): by turns near the best point, anywhere in the box, and around the start."""
+    n, scale = space.n, space.scale
+    normal = generator.standard_normal(n)
+    if turn % 3 == 2:
+        return space.clip(best + scale * 10.0 ** generator.uniform(-2.5, 0.3) * normal)
+    if turn % 3 == 1:
+        return space.clip(space.start + scale * 10.0 ** generator.uniform(-1.5, 1.0) * normal)
+    with np.errstate(over="ignore"):
+        width = space.upper - space.lower
+    narrow = np.isfinite(width) & (width < _WIDE * scale)
+    far = space.start + scale * 10.0 ** generator.uniform(-1.0, 1.3) * normal
+    return space.clip(np.where(narrow, space.lower + np.where(narrow, width, 0.0) * generator.random(n), far))
+
+
+def _remainder(state: Restarts, situation: Situation) -> Array:
+    """Spend the last calls, too few for a gradient: on from the last step, back along it, and around the best point."""
+    run, space, generator = state.run, situation.space, situation.generator
+    direction = run.next_x - run.x
+    if not direction.any():
+        direction = space.scale * run.step.d
+    count = situation.left
+    lengths = np.concatenate([[1.0, 0.5, 2.0, 0.25, 0.1], 2.0 * generator.random(count)])[:count]
+    along = run.next_x + lengths[:, None] * direction
+    reach = run.radius * 10.0 ** -generator.uniform(0.0, 4.0, count)
+    around = state.best + space.scale * reach[:, None] * generator.standard_normal((count, space.n))
+    turn = (np.arange(count) % 2 == 1) | (not direction.any())
+    return space.clip(np.where(turn[:, None], around, along))

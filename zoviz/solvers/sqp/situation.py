@@ -1,0 +1,95 @@
+"""What both arms of ZOSQP know at a step: the box in their units, the settings of the moment, and the calls left."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
+
+_LEAST_WIDTH = 1e-12
+"""A guard against units of length 0."""
+
+
+class Space(NamedTuple):
+    """The free variables of one replica; those that equal bounds fix are kept from both arms.
+
+    Attributes
+    ----------
+    lower, upper, scale, start : Array, shape (n,)
+        Bounds, unit lengths and start of the free variables.
+    tolerance : Array, shape (m,)
+        Largest h that counts as feasible.
+    """
+
+    lower: Array
+    upper: Array
+    scale: Array
+    start: Array
+    tolerance: Array
+
+    @property
+    def n(self) -> int:
+        """Number of free variables."""
+        return len(self.start)
+
+    def clip(self, x: Array) -> Array:
+        """Return the nearest points of the box."""
+        return np.minimum(np.maximum(x, self.lower), self.upper)
+
+
+class Settings(NamedTuple):
+    """The solver's live parameters as they are at this step."""
+
+    trust_scale: float
+    restart_share: float
+    batch_multiplier: float
+    penalty: float
+    back_off: float
+    verification_share: float
+
+
+class Situation(NamedTuple):
+    """All that a step of one replica may depend on besides its own state.
+
+    Attributes
+    ----------
+    space : Space
+    settings : Settings
+    left, budget : int
+        Calls that the replica may still make, and all of them.
+    generator : numpy.random.Generator
+        Made for this step from the replica's own stream.
+    """
+
+    space: Space
+    settings: Settings
+    left: int
+    budget: int
+    generator: np.random.Generator
+
+
+def space_of(box: Box, start: Array, tolerance: Array) -> Space:
+    """Return the free variables of a box with units s_i = min(width / 2, max(1, |x0_i|)).
+
+    Parameters
+    ----------
+    box : Box
+    start : Array, shape (n,)
+    tolerance : Array, shape (m,)
+    """
+    free = box.lower < box.upper
+    lower, upper, x0 = box.lower[free], box.upper[free], start[free]
+    with np.errstate(over="ignore"):
+        width = upper - lower
+    size = np.maximum(1.0, np.abs(x0))
+    scale = np.where(np.isfinite(width), np.minimum(np.maximum(width, _LEAST_WIDTH) / 2.0, size), size)
+    return Space(lower, upper, scale, x0, tolerance)
+
+
+def violation(h: Array, tolerance: Array) -> Array:
+    """Return the largest violation, 0 within the tolerance, shape (..., m) to (...); +inf where h is not finite."""
+    excess = np.where(h <= tolerance, 0.0, h).max(axis=-1, initial=0.0)
+    return np.where(np.isfinite(excess), excess, np.inf)

@@ -1,0 +1,301 @@
+"""The noise-free arm: one run of sequential quadratic programming with differences, request by request."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import derivatives, elastic_qp
+from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
+from zoviz.solvers.sqp.situation import Situation, Space
+
+_LARGEST_PENALTY, _LEAST_VIOLATION = 1e6, 1e-9
+"""Limits of the steering without noise."""
+_FLAT = 1e-11
+"""A predicted decrease relative to max(1, |phi|) below which a run has come to its end."""
+_SMALL_RADIUS, _LARGEST_RADIUS = 1e-9, 1e4
+_POLISHING_RADIUS = 1e-2
+_STALLED, _TINY_DECREASE = 6, 1e-8
+"""So many accepted steps in a row of so small a relative decrease end a run too."""
+_ACCEPTED, _POOR, _FAIR, _CORRECTED, _GOOD = 1e-4, 0.1, 0.3, 0.25, 0.7
+"""Ratios of the actual to the predicted decrease: the least that is accepted, those at which the region shrinks, below
+which a second-order correction is tried, and above which the region grows."""
+_GROWTH = 2.5
+_RESTORED = 1e-9
+"""The violation at which a restoration ends."""
+
+
+class SmoothRun(NamedTuple):
+    """One run from one point.
+
+    Attributes
+    ----------
+    phase : str
+        What the next calls are: "start", "gradient", "mirror", "trial" or "correction"; "over" once it has ended.
+    x, gradient, jacobian : Array, shapes (n,), (n,), (m, n)
+        The last point whose derivatives are known, and these.
+    value : Array, shape (1 + m,)
+        There.
+    next_x, next_value : Array
+        The last accepted point, whose derivatives are being taken.
+    quotients : Array, shape (n, 1 + m)
+        Quotients so far, while some are ``missing`` (n,).
+    hessian : Array, shape (n, n)
+        Of the Lagrangian in scaled variables; (0, 0) before there is one.
+    first : bool
+        Whether the Hessian has not been updated yet.
+    known : bool
+        Whether derivatives at ``x`` are known.
+    radius, penalty : float
+    central, polished, restoring : bool
+        Whether differences are central; whether this is the second, finer part; whether f counts as 0.
+    stall, spent : int
+        Accepted steps without progress, and calls of this run.
+    step : Step
+        The last step, in scaled variables.
+    trial, trial_value : Array
+        The point of the last step and the values there, while a correction of it is being tried.
+    predicted : float
+        The decrease of the merit function that the step promised.
+    """
+
+    phase: str
+    x: Array
+    value: Array
+    gradient: Array
+    jacobian: Array
+    next_x: Array
+    next_value: Array
+    quotients: Array
+    missing: np.ndarray
+    hessian: Array
+    first: bool
+    known: bool
+    radius: float
+    penalty: float
+    central: bool
+    polished: bool
+    restoring: bool
+    stall: int
+    spent: int
+    step: Step
+    trial: Array
+    trial_value: Array
+    predicted: float
+
+
+def begin(
+    x: Array,
+    value: Array | None,
+    m: int,
+    radius: float,
+    penalty: float,
+    central: bool = False,
+    restoring: bool = False,
+) -> SmoothRun:
+    """Return a run at its start x (n,), where the values are known (1 + m,) or None."""
+    n = len(x)
+    unknown = np.full(1 + m, np.inf)
+    return SmoothRun(
+        phase="start" if value is None else "gradient",
+        x=x,
+        value=unknown if value is None else value,
+        gradient=np.zeros(n),
+        jacobian=np.zeros((m, n)),
+        next_x=x,
+        next_value=unknown if value is None else value,
+        quotients=np.zeros((n, 1 + m)),
+        missing=np.zeros(n, dtype=bool),
+        hessian=np.empty((0, 0)),
+        first=True,
+        known=False,
+        radius=radius,
+        penalty=penalty,
+        central=central,
+        polished=central,
+        restoring=restoring,
+        stall=0,
+        spent=0,
+        step=Step(np.zeros(n), np.zeros(m), 0.0, penalty),
+        trial=x,
+        trial_value=unknown,
+        predicted=0.0,
+    )
+
+
+def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
+    """Return the run, with its next step made, and the points that it wants, (q, n); none where it is over."""
+    space = situation.space
+    nothing = np.empty((0, space.n))
+    if run.phase == "trial" and run.spent >= max(300 * (space.n + 1), 3000):
+        run = run._replace(phase="over")
+    if run.phase == "trial":
+        run = _with_step(run, situation)
+        if not run.predicted > _FLAT * max(1.0, abs(_merit(run, run.value))):
+            run = _ended(run)
+    if run.phase == "over":
+        return run, nothing
+    if run.phase == "start":
+        return run, run.next_x[None]
+    if run.phase == "gradient":
+        return run, derivatives.points(run.next_x, _offsets(run, space), space)
+    if run.phase == "mirror":
+        return run, derivatives.mirrored(run.next_x, _offsets(run, space), run.missing, space)
+    if run.phase == "correction":
+        model = _model(run, situation, run.trial_value[1:] - (run.jacobian * space.scale) @ run.step.d)
+        corrected = elastic_qp.solve(model, run.penalty)
+        run = run._replace(step=run.step._replace(d=corrected.d))
+    return run, _point(run, space)[None]
+
+
+def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
+    """Return the run after it was told the values (q, 1 + m) at the points that it wanted; +inf where a call failed."""
+    run = run._replace(spent=run.spent + len(values))
+    if run.phase == "start":
+        usable = bool(np.isfinite(values[0]).all())
+        return run._replace(value=values[0], next_value=values[0], phase="gradient" if usable else "over")
+    if run.phase == "trial":
+        return _after_trial(run, values[0], situation)
+    if run.phase == "correction":
+        return _after_correction(run, values[0], situation)
+    steps = _offsets(run, situation.space)
+    if run.phase == "gradient":
+        slopes = derivatives.quotients(run.next_value, values, steps)
+        missing = np.asarray(~np.isfinite(slopes).all(axis=1))
+        run = run._replace(quotients=slopes, missing=missing)
+        if missing.any():
+            return run._replace(phase="mirror")
+    else:
+        slopes = derivatives.completed(run.quotients, run.missing, run.next_value, values, steps)
+    return _with_derivatives(run, slopes, situation.space)
+
+
+def _offsets(run: SmoothRun, space: Space) -> derivatives.Offsets:
+    relative = np.full(space.n, derivatives.CENTRAL if run.central else derivatives.FORWARD)
+    return derivatives.offsets(run.next_x, space, relative, run.central)
+
+
+def _merit(run: SmoothRun, value: Array) -> float:
+    """Return f + rho sum [h]_+, +inf where a value is not finite; without f in a restoration."""
+    merit = (0.0 if run.restoring else value[0]) + run.penalty * np.maximum(value[1:], 0.0).sum()
+    return float(merit) if np.isfinite(value).all() else np.inf
+
+
+def _model(run: SmoothRun, situation: Situation, value: Array) -> Linearisation:
+    """Return the programme of a step in scaled variables with these values of the constraints."""
+    space, radius = situation.space, run.radius * situation.settings.trust_scale
+    gradient = np.zeros(space.n) if run.restoring else run.gradient * space.scale
+    lower = np.maximum(-radius, (space.lower - run.x) / space.scale)
+    upper = np.minimum(radius, (space.upper - run.x) / space.scale)
+    return Linearisation(run.hessian, gradient, run.jacobian * space.scale, value, lower, upper)
+
+
+def _point(run: SmoothRun, space: Space) -> Array:
+    return space.clip(run.x + space.scale * run.step.d)
+
+
+def _with_step(run: SmoothRun, situation: Situation) -> SmoothRun:
+    """Solve the quadratic programme at x and set the penalty for the merit function."""
+    space, h = situation.space, run.value[1:]
+    if not run.hessian.size:
+        size = np.abs(run.gradient * space.scale).max()
+        identity = np.eye(space.n) * (1e-3 if run.restoring else np.clip(size, 1e-3, 1.0))
+        run = run._replace(hessian=identity, first=True)
+    model = _model(run, situation, h)
+    step = elastic_qp.steered(model, run.penalty, _LARGEST_PENALTY, _LEAST_VIOLATION)
+    largest, penalty, violation = step.largest_multiplier, step.penalty, float(np.maximum(h, 0.0).sum())
+    if penalty < 1.1 * largest:
+        penalty = 1.5 * largest
+    elif penalty > 20.0 * max(largest, 1e-2) and violation < 1e-8:
+        penalty = max(2.0 * largest, 1e-2, penalty / 2.0)
+    decrease = model.gradient @ step.d + 0.5 * step.d @ run.hessian @ step.d
+    predicted = float(-decrease + penalty * (violation - step.violation))
+    return run._replace(step=step, penalty=penalty, predicted=predicted)
+
+
+def _ended(run: SmoothRun) -> SmoothRun:
+    """Go on once more from the same point with central differences and a fresh Hessian; then the run is over."""
+    if run.polished:
+        return run._replace(phase="over")
+    return run._replace(
+        phase="gradient",
+        next_x=run.x,
+        next_value=run.value,
+        polished=True,
+        central=True,
+        known=False,
+        hessian=np.empty((0, 0)),
+        radius=max(run.radius, _POLISHING_RADIUS),
+        stall=0,
+    )
+
+
+def _after_trial(run: SmoothRun, value: Array, situation: Situation) -> SmoothRun:
+    """Try a second-order correction where the step was poor because of the constraints, else judge the step."""
+    decrease = _merit(run, run.value) - _merit(run, value)
+    poor = not decrease > _CORRECTED * run.predicted
+    curved = np.isfinite(value[1:]).all() and np.maximum(value[1:], 0.0).sum() > 0.0
+    point = _point(run, situation.space)
+    if poor and curved and np.abs(run.step.d).max() > 1e-8:
+        return run._replace(phase="correction", trial=point, trial_value=value)
+    return _judged(run, point, value)
+
+
+def _after_correction(run: SmoothRun, value: Array, situation: Situation) -> SmoothRun:
+    """Judge the better of the step and its correction."""
+    first, second = _merit(run, run.trial_value), _merit(run, value)
+    if second < first:
+        return _judged(run, _point(run, situation.space), value)
+    step = (run.trial - run.x) / situation.space.scale
+    return _judged(run._replace(step=run.step._replace(d=step)), run.trial, run.trial_value)
+
+
+def _judged(run: SmoothRun, point: Array, value: Array) -> SmoothRun:
+    """Accept or refuse a step, and set the radius."""
+    present = _merit(run, run.value)
+    decrease = present - _merit(run, value)
+    ratio = decrease / run.predicted if np.isfinite(decrease) else -1.0
+    length, radius = float(np.abs(run.step.d).max()), run.radius
+    if ratio > _GOOD and length > _GOOD * radius:
+        radius = min(_GROWTH * radius, _LARGEST_RADIUS)
+    elif ratio < _POOR:
+        radius = min(0.5 * radius, 0.5 * length) if np.isfinite(value).all() else 0.2 * min(radius, length)
+    elif ratio < _FAIR:
+        radius = max(0.5 * length, 0.5 * radius)
+    stall = run.stall + 1 if decrease < _TINY_DECREASE * max(1.0, abs(present)) else 0
+    run = run._replace(radius=radius, stall=stall)
+    if ratio > _ACCEPTED:
+        return run._replace(phase="gradient", next_x=point, next_value=value)
+    return _tired(run._replace(phase="trial"))
+
+
+def _tired(run: SmoothRun) -> SmoothRun:
+    """End a run whose region has become too small or that has stalled."""
+    restored = run.restoring and np.maximum(run.value[1:], 0.0).max(initial=0.0) < _RESTORED
+    if restored:
+        return run._replace(phase="over")
+    return _ended(run) if run.radius < _SMALL_RADIUS or run.stall >= _STALLED else run
+
+
+def _with_derivatives(run: SmoothRun, slopes: Array, space: Space) -> SmoothRun:
+    """Go to the accepted point, with the Hessian updated by what the derivatives changed on the way."""
+    gradient, jacobian = slopes[:, 0], slopes[:, 1:].T
+    hessian, first = run.hessian, run.first
+    if run.known and hessian.size:
+        objective = 0.0 if run.restoring else gradient - run.gradient
+        change = (objective + (jacobian - run.jacobian).T @ run.step.multipliers) * space.scale
+        hessian = derivatives.updated(hessian, (run.next_x - run.x) / space.scale, change, first and not run.restoring)
+        first = False
+    run = run._replace(
+        phase="trial",
+        x=run.next_x,
+        value=run.next_value,
+        gradient=gradient,
+        jacobian=jacobian,
+        hessian=hessian,
+        first=first,
+        known=True,
+    )
+    return _tired(run)

@@ -1,0 +1,148 @@
+"""The choice of the returned point under noise: candidates raced by repeated calls."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import candidate as candidates
+from zoviz.solvers.sqp import descent as descents
+from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.descent import Descent
+from zoviz.solvers.sqp.situation import Situation
+
+_SURE = 2.0
+"""Standard errors by which a point must be feasible to count as such, or worse to be dropped."""
+_AT_ODDS = 4.0
+"""Standard deviations between model and calls from which on the model does not count there."""
+_RADIUS = 0.7
+"""The part of the trust region in which the models are trusted to the end."""
+_BACKED_OFF = (0.33, 1.0, 2.0)
+"""Candidates of the model: with so many times the usual back-off."""
+_TINY = 1e-300
+
+
+class Race(NamedTuple):
+    """Candidates and what is known of them.
+
+    Attributes
+    ----------
+    points : Array, shape (k, n)
+    predicted, errors : Array, shape (k, 1 + m)
+        By the model, before any call of the race.
+    counts : Array, shape (k,)
+        Calls of the race; its means (k, 1 + m).
+    means : Array
+    alive : ndarray of bool, shape (k,)
+    noise : Array, shape (1 + m,)
+    equal : ndarray of bool, shape (m,)
+        Rows of equality pairs.
+    """
+
+    points: Array
+    predicted: Array
+    errors: Array
+    counts: Array
+    means: Array
+    alive: np.ndarray
+    noise: Array
+    equal: np.ndarray
+
+
+def begin(
+    descent: Descent, archive: Archive, pairs: Pairs, others: list[Array], situation: Situation
+) -> tuple[Descent, Race]:
+    """Return a race between minimisers of the model with more and less back-off, the centre and other points."""
+    space, m = situation.space, len(descent.multipliers)
+    descent, model = descents.fitted(descent, archive, pairs, space)
+    spread, equal = descent.spread, pairs.paired(m)
+    trust = _RADIUS * min(1.0, descent.scale * descent.radius / spread)
+    region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
+    points = [descent.centre, *others]
+    for factor in _BACKED_OFF if m else (1.0,):
+        back_off = factor * situation.settings.back_off
+        found = candidates.candidate(model, region, descent.penalty, equal, back_off, 3.0)
+        points.append(space.clip(descent.centre + space.scale * spread * found.u))
+    distinct = np.array([one for i, one in enumerate(points) if not any((one == two).all() for two in points[:i])])
+    u = (distinct - descent.centre) / (space.scale * spread)
+    predicted = np.array([model.value(one) for one in u])
+    reach = np.abs(u).max(axis=1)[:, None]
+    errors = np.hypot([model.standard_error(one) for one in u], model.bias * model.noise * reach**3)
+    errors = np.where(reach > 2.0, np.inf, errors)  # beyond the data the model says nothing
+    k = len(distinct)
+    nothing = np.zeros((k, 1 + m))
+    return descent, Race(distinct, predicted, errors, np.zeros(k), nothing, np.ones(k, dtype=bool), model.noise, equal)
+
+
+def calls(race: Race, left: int) -> Array:
+    """Return the points of the next round, every candidate that is left equally often: half of what is left in all."""
+    alive = np.flatnonzero(race.alive)
+    repeats = left // 2 // len(alive)
+    if repeats < 2:
+        return np.tile(race.points[alive], (left // len(alive) + 1, 1))[:left]
+    return np.repeat(race.points[alive], repeats, axis=0)
+
+
+def told(race: Race, points: Array, values: Array) -> Race:
+    """Return the race after more calls (q, n) with values (q, 1 + m), joined as the model's; +inf where one failed."""
+    counts, means = race.counts.copy(), race.means.copy()
+    good = np.isfinite(values).all(axis=1)
+    for i, point in enumerate(race.points):
+        mine = good & (points == point).all(axis=1)
+        if mine.any():
+            more = float(mine.sum())
+            means[i] += (values[mine].mean(axis=0) - means[i]) * more / (counts[i] + more)
+            counts[i] += more
+    return race._replace(counts=counts, means=means)
+
+
+def estimates(race: Race) -> tuple[Array, Array]:
+    """Return estimates of all outputs at all candidates and their standard errors, (k, 1 + m) each.
+
+    The precision-weighted mean of model and calls; the calls alone where the two are at odds.
+    """
+    counts = np.maximum(race.counts, _TINY)[:, None]
+    of_calls = np.square(race.noise) / counts
+    of_model = np.maximum(np.square(race.errors), _TINY)
+    odd = np.abs(race.predicted - race.means) > _AT_ODDS * np.sqrt(of_model + of_calls)
+    precision = np.where(odd & (race.counts[:, None] > 0), 0.0, 1.0 / of_model)
+    variance = 1.0 / (precision + 1.0 / of_calls)
+    return variance * (precision * race.predicted + race.means / of_calls), np.sqrt(variance)
+
+
+def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
+    """Return the largest violations that the estimates do not rule out, and those that they prove, (k,) each."""
+    estimate, error = estimates(race)
+    h, doubt = estimate[:, 1:], _SURE * error[:, 1:]
+    # An equality cannot be told to hold; it counts as met unless it is told not to.
+    upper = np.where(race.equal, np.abs(h) - doubt, h + doubt) - tolerance
+    lower = np.where(race.equal, np.abs(h) - doubt, h - doubt) - tolerance
+    return upper.max(axis=1, initial=0.0), lower.max(axis=1, initial=0.0)
+
+
+def leader(race: Race, tolerance: Array) -> int:
+    """Return the best candidate: the lowest f among those that are sure to be feasible, else the least in doubt."""
+    estimate, _ = estimates(race)
+    possible, proven = excess(race, tolerance)
+    known = np.isfinite(estimate).all(axis=1) & np.isfinite(possible)
+    possible = np.where(known, possible, np.inf)
+    sure = possible <= 0.0
+    if sure.any():
+        return int(np.argmin(np.where(sure, estimate[:, 0], np.inf)))
+    undecided = known & (proven <= 0.0)
+    return int(np.argmin(np.where(undecided | ~undecided.any(), possible, np.inf)))
+
+
+def thinned(race: Race, tolerance: Array) -> Race:
+    """Drop candidates that are surely infeasible while another is not, or surely worse than a feasible leader."""
+    estimate, error = estimates(race)
+    possible, proven = excess(race, tolerance)
+    best = leader(race, tolerance)
+    alive = race.alive & ~((proven > 0.0) & (proven[best] <= 0.0))
+    if possible[best] <= 0.0:
+        worse = estimate[:, 0] - estimate[best, 0] > _SURE * np.hypot(error[:, 0], error[best, 0])
+        alive &= ~worse
+    alive[best] = True
+    return race._replace(alive=alive)

@@ -1,0 +1,284 @@
+"""ZOSQP: noise-adaptive sequential quadratic programming from joint values."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.errors import BudgetSpent
+from zoviz.core.parameters import Scale
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.sqp import noisy_phase, restarts
+from zoviz.solvers.sqp.archive import Archive, Pairs
+from zoviz.solvers.sqp.descent import Descent, Prediction
+from zoviz.solvers.sqp.elastic_qp import Step
+from zoviz.solvers.sqp.noisy_phase import Basin, NoisyArm
+from zoviz.solvers.sqp.regression import Prior
+from zoviz.solvers.sqp.restarts import Restarts
+from zoviz.solvers.sqp.situation import Settings, Situation, Space, space_of
+from zoviz.solvers.sqp.smooth_phase import SmoothRun
+from zoviz.solvers.sqp.verification import Race
+
+_SWEEPS = 1000
+"""Sweeps of n + 1 calls that a run without a budget plans ahead for, at every step."""
+_LEAST_WIDTH = 40
+"""Points of a batch at most, unless two sweeps are more."""
+STATES = (Archive, Basin, Descent, Pairs, Prediction, Prior, Race, SmoothRun, Step)
+"""Classes of what a replica's state is made of: a stored run finds them in the module of its solver."""
+
+
+class Replica(NamedTuple):
+    """One replica: what its start gave, and the arm that it then takes.
+
+    Attributes
+    ----------
+    start : Array, shape (n,)
+    first : Array, shape (1 + m,)
+        The values there, f first.
+    smooth : Restarts or None
+        The noise-free arm.
+    noisy : NoisyArm or None
+        The noisy one.
+    calls : int
+        Calls so far.
+    """
+
+    start: Array
+    first: Array
+    smooth: Restarts | None
+    noisy: NoisyArm | None
+    calls: int
+
+
+class SQPState(NamedTuple):
+    """The points to be returned x, multipliers y of the last step, (mean) values at x, and every replica's own state.
+
+    ``radius`` (R,) is that of the trust region; ``archive`` (R,) the number of distinct points that the models rest on;
+    ``starts`` (R,) the number of runs or descents so far.
+    """
+
+    x: Array
+    y: Array
+    value: Evaluation
+    radius: Array
+    archive: Array
+    starts: Array
+    replicas: list[Replica]
+
+
+class ZOSQP(Solver):
+    r"""Sequential quadratic programming from joint values, by differences or by regression.
+
+    .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \qquad A d + h \le e, \quad e \ge 0, \quad
+              |d_i| \le \Delta s_i, \quad x + d \in X
+
+    The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, and runs
+    start again until the budget is spent. Anything else: g, A and the curvatures are those of a regression over all
+    points within reach, constraints are backed off by what is not known of them, the radius shrinks only where an
+    output differs from its model by more than the noise explains, and the last tenth of the budget races a few
+    candidates by repeated calls. A step is one batch: a gradient, a design, a trial.
+
+    Notes
+    -----
+    Untold: nothing is used of a problem but its box and its values, and nothing is measured for it. A box is needed.
+    Without a budget of calls the noisy arm plans 1000 (n + 1) calls ahead, and no race ends it.
+
+    References
+    ----------
+    Byrd, Nocedal and Waltz (2008) for the penalty; Powell (1978) for B; Rasmussen and Williams (2006), §2.7, for the
+    regression. The whole is ours.
+    """
+
+    title = "ZOSQP"
+    live = ("trust_scale", "restart_share", "batch_multiplier", "penalty", "back_off", "verification_share")
+
+    trust_scale = Scale(
+        1.0,
+        bounds=(1e-3, 1e3),
+        softbounds=(1e-2, 1e2),
+        label="Trust radius scale",
+        doc="What the trust region's own radius is multiplied by.",
+    )
+    restart_share = param.Number(
+        default=0.7,
+        bounds=(0.0, 1.0),
+        label="Share of restarts",
+        doc="Share of the restarts that begin away from the best point; under noise half of it is that of the budget.",
+    )
+    batch_multiplier = Scale(
+        1.0,
+        bounds=(0.1, 100.0),
+        softbounds=(0.1, 10.0),
+        label="Batch multiplier",
+        doc="What the number of points of a design and of calls of a trial is multiplied by, under noise.",
+    )
+    penalty = Scale(
+        1.0,
+        bounds=(1e-6, 1e6),
+        softbounds=(1e-3, 1e3),
+        label="First penalty ρ",
+        doc="Weight of the violation when a run or a descent begins; it adapts from there.",
+    )
+    back_off = param.Number(
+        default=3.0,
+        bounds=(0.0, 10.0),
+        label="Back-off",
+        doc="Standard errors by which constraints are tightened under noise.",
+    )
+    verification_share = param.Number(
+        default=0.1,
+        bounds=(0.0, 0.5),
+        label="Share of verification",
+        doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
+    )
+
+    def objection(self, problem: Problem) -> str | None:
+        """Refuse a domain that is no box."""
+        if not isinstance(problem.domain, Box):
+            return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+        return None
+
+    def done(self, state: SQPState, active: np.ndarray) -> str | None:
+        """Say so where the bounds leave no variable free."""
+        return "The bounds leave no variable free." if not len(state.radius) or state.radius.max() == 0.0 else None
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
+        """One call."""
+        value = oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool))
+        values = _joined(value)[:, 0]
+        replicas = [Replica(x, first, None, None, 1) for x, first in zip(x0, values, strict=True)]
+        return self._state(replicas, oracle)
+
+    def step(self, state: SQPState, oracle: Oracle, streams: Streams) -> tuple[SQPState, Info]:
+        """One batch of every replica whose budget covers it."""
+        # One number a step for each: what a replica draws does not depend on what others do.
+        seeds = (streams.uniform("steps", 1)[:, 0] * 2.0**53).astype(np.int64)
+        oracle.resample()
+        width = max(_LEAST_WIDTH, 2 * oracle.n + 2)
+        left = oracle.remaining
+        planned, wanted = list(state.replicas), [np.empty((0, oracle.n))] * len(seeds)
+        situations: list[Situation | None] = [None] * len(seeds)
+        for r, replica in enumerate(state.replicas):
+            if oracle.active[r] and left[r] > 0:
+                situation = situations[r] = self._situation(replica, oracle, left[r], int(seeds[r]))
+                planned[r], wanted[r] = _request(replica, situation, width, oracle)
+        counts = np.array([len(points) for points in wanted])
+        if not counts.any():
+            raise BudgetSpent
+        # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
+        breadth = width if oracle.contract == "independent" else int(counts.max())
+        mask = np.arange(breadth) < counts[:, None]
+        x = np.repeat(state.x[:, None], breadth, axis=1)
+        x[mask] = np.concatenate(wanted)
+        values = _joined(oracle(x, mask))
+        for r, known in enumerate(situations):
+            if known is not None and counts[r] and oracle.active[r]:
+                planned[r] = _receive(planned[r], x[r, : counts[r]], values[r, : counts[r]], known, oracle)
+        after = self._state(planned, oracle)
+        return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
+
+    def remark(self, state: SQPState) -> str:
+        """Say which arm was taken, and how often it began."""
+        smooth = [replica.smooth.runs for replica in state.replicas if replica.smooth is not None]
+        noisy = [1 + replica.noisy.starts for replica in state.replicas if replica.noisy is not None]
+        said = [f"values repeat to the bit, so differences; {sum(smooth)} runs."] if smooth else []
+        said += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
+        return " ".join(f"{self.title}: {one}" for one in said)
+
+    def _situation(self, replica: Replica, oracle: Oracle, left: float, seed: int) -> Situation:
+        """Return what a step of the replica depends on."""
+        settings = Settings(
+            self.trust_scale,
+            self.restart_share,
+            self.batch_multiplier,
+            self.penalty,
+            self.back_off,
+            self.verification_share,
+        )
+        space = _space(replica.start, oracle)
+        ahead = int(left) if np.isfinite(left) else _SWEEPS * (space.n + 1)
+        return Situation(space, settings, ahead, replica.calls + ahead, np.random.default_rng(seed))
+
+    def _state(self, replicas: list[Replica], oracle: Oracle) -> SQPState:
+        """Return the state of these replicas."""
+        outlines = [_outline(replica, _space(replica.start, oracle), oracle) for replica in replicas]
+        x, y, values, radius, archive, starts = (np.array(column) for column in zip(*outlines, strict=True))
+        return SQPState(x, y, Evaluation(values[:, 0], values[:, 1:]), radius, archive, starts, replicas)
+
+
+def _joined(value: Evaluation) -> Array:
+    """Return f and h side by side, +inf where a call gave no finite values."""
+    values = np.concatenate([value.f[..., None], value.h], axis=-1)
+    return np.where(np.isfinite(values).all(axis=-1, keepdims=True), values, np.inf)
+
+
+def _box(oracle: Oracle) -> Box:
+    """Return the domain, which ``objection`` has checked to be a box."""
+    assert isinstance(oracle.domain, Box)
+    return oracle.domain
+
+
+def _space(start: Array, oracle: Oracle) -> Space:
+    return space_of(_box(oracle), start, np.broadcast_to(oracle.tolerance, oracle.m))
+
+
+def _whole(points: Array, start: Array, oracle: Oracle) -> Array:
+    """Return points of all variables, (q, n), from those of the free ones."""
+    box = _box(oracle)
+    out = np.repeat(np.where(box.lower < box.upper, start, box.lower)[None], len(points), axis=0)
+    out[:, box.lower < box.upper] = points
+    return out
+
+
+def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle) -> tuple[Replica, Array]:
+    """Return the replica and the points that it wants, of all variables."""
+    space, common = situation.space, oracle.contract == "common"
+    if not space.n:
+        return replica, np.empty((0, oracle.n))
+    if replica.smooth is not None:
+        smooth, points = restarts.request(replica.smooth, situation)
+        replica = replica._replace(smooth=smooth)
+    elif replica.noisy is not None:
+        noisy, points = noisy_phase.request(replica.noisy, width, common, situation)
+        replica = replica._replace(noisy=noisy)
+    else:
+        points = space.start[None]
+    return replica, _whole(points, replica.start, oracle)
+
+
+def _receive(replica: Replica, x: Array, values: Array, situation: Situation, oracle: Oracle) -> Replica:
+    """Return the replica after it was told the values at its points."""
+    space, common = situation.space, oracle.contract == "common"
+    box = _box(oracle)
+    points = x[:, box.lower < box.upper]
+    replica = replica._replace(calls=replica.calls + len(points))
+    if replica.smooth is not None:
+        return replica._replace(smooth=restarts.receive(replica.smooth, points, values, situation))
+    if replica.noisy is not None:
+        return replica._replace(noisy=noisy_phase.receive(replica.noisy, points, values, common, situation))
+    if np.array_equal(replica.first, values[0]):
+        return replica._replace(smooth=restarts.begin(replica.first, situation))
+    both = np.stack([replica.first, values[0]])
+    return replica._replace(noisy=noisy_phase.begin(np.tile(space.start, (2, 1)), both, common, situation))
+
+
+def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Array, Array, float, float, float]:
+    """Return point, multipliers, values, radius, size of the archive and number of starts of a replica."""
+    nothing = np.zeros(oracle.m)
+    if replica.smooth is not None:
+        arm = replica.smooth
+        x = _whole(arm.best[None], replica.start, oracle)[0]
+        return x, arm.run.step.multipliers, arm.best_value, arm.run.radius, 0.0, float(arm.runs)
+    if replica.noisy is not None:
+        descent, archive = replica.noisy.descent, replica.noisy.archive
+        x = _whole(replica.noisy.x[None], replica.start, oracle)[0]
+        size, starts = float(len(archive.counts)), 1.0 + replica.noisy.starts
+        return x, descent.multipliers, replica.noisy.value, descent.radius, size, starts
+    return replica.start, nothing, replica.first, 1.0 if space.n else 0.0, 0.0, 0.0
