@@ -15,7 +15,7 @@ from zoviz.core.types import Array
 from zoviz.oracle import Question
 from zoviz.problems.base import Problem
 from zoviz.problems.user.blackbox import BlackBox
-from zoviz.runs.engine.result import Result, summarise
+from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.solvers.base import Solver
 from zoviz.solvers.choice import choose, named
@@ -184,7 +184,7 @@ class AskTell:
         """
         if self._worker.state is None:
             raise ZovizError("Expected a session past its start, got one that still chooses its steps: tell() first.")
-        return summarise(self._worker)
+        return self._worker.result
 
     def ask(self) -> Batch:
         """Return the points to evaluate; the same ones until they are told.

@@ -21,7 +21,7 @@ from zoviz.runs import repeat
 from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.journal import Change, Journal
-from zoviz.runs.engine.result import Result, summarise
+from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import EVERY_CALL, RunSettings, RunSpec
 from zoviz.runs.engine.steering import Steering
 from zoviz.runs.engine.stopping import Progress, RunStatus, Target
@@ -93,12 +93,8 @@ class Run(RunSettings):
 
     Attributes
     ----------
-    id : str
-        32 hexadecimal digits, the run's own for ever.
     initial : RunSpec or None
         What it is made of, as it was when it started.
-    resume_data : ResumeData or None
-        What a store has of the run that this one goes on with.
 
     Raises
     ------
@@ -162,22 +158,40 @@ class Run(RunSettings):
             study=study,
             parent=parent,
         )
-        self.id, self.schedule = uuid.uuid4().hex, Journal(schedule)
-        self.resume_data: ResumeData | None = None
+        self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
+        self._resume_data: ResumeData | None = None
         self._thread: threading.Thread | None = None
         self._steering: Steering | None = None
         self.initial: RunSpec | None = None
 
     @classmethod
-    def of(cls, spec: RunSpec, *, store: RunStore | str | None = None) -> Run:
+    def of(
+        cls,
+        spec: RunSpec,
+        *,
+        store: RunStore | str | None = None,
+        id: str | None = None,
+        resume_data: ResumeData | None = None,
+    ) -> Run:
         """Make a run of a description.
 
         Parameters
         ----------
         spec : RunSpec
         store : Store or str, optional
+        id : str, optional
+            Its id; default: a new one.
+        resume_data : ResumeData, optional
+            What a store has of the run that this one goes on with, under the same id.
         """
-        return cls(**spec.to_dict(), store=store)
+        run = cls(**spec.to_dict(), store=store)
+        run._id, run._resume_data = id or run._id, resume_data
+        return run
+
+    @property
+    def id(self) -> str:
+        """The run's own id for ever, 32 hexadecimal digits."""
+        return self._id
 
     @property
     def spec(self) -> RunSpec:
@@ -326,7 +340,7 @@ class Run(RunSettings):
         if reason is not None:
             raise ValueError(reason)
         self.initial = self.spec.clone()
-        spec, data, source = self.initial.clone(), self.resume_data, None
+        spec, data, source = self.initial.clone(), self._resume_data, None
         recorder = None if self.store is None else self._make_recorder(self.store, self.initial)
         # Evaluations are logged where the run says so, and where a paid one could not be spared otherwise: a solver
         # without checkpoints begins again from its start.
@@ -358,9 +372,8 @@ class Run(RunSettings):
         own, each = isinstance(store, str), spec.checkpoint == EVERY_CALL
         database = Database(store) if isinstance(store, str) else store.database
         interval = defaults.CHECKPOINT_SECONDS if each else float(spec.checkpoint)
-        return Recorder(
-            database, self.id, spec, None if self.resume_data is None else self.resume_data.asked, interval, each, own
-        )
+        asked = None if self._resume_data is None else self._resume_data.asked
+        return Recorder(database, self.id, spec, asked, interval, each, own)
 
     def _command(self, name: str, steps: int = 1) -> None:
         if self._worker is not None and self.active:
@@ -454,7 +467,7 @@ class Run(RunSettings):
             raise ZovizError("Expected a run that has started, got none: call start() or run() first.")
         if self._worker.state is None:
             raise ZovizError(f"The run has no iterate yet (it is {self.status}). {self.message}".rstrip())
-        return summarise(self._worker)
+        return self._worker.result
 
     @property
     def state(self) -> Any:

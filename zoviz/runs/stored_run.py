@@ -170,9 +170,8 @@ class StoredRun:
             entries = resume.evaluations(connection, self.id, spent, now.status)
         now._substitute(problem, solver)
         points_asked = max((ordinal + len(entry.x) for ordinal, entry in entries.items()), default=spent)
-        run = Run.of(now.initial.replaced(**settings), store=self._store)
-        run.id, run.resume_data = self.id, ResumeData(data, now.trace, now.path, now.journal, entries, points_asked)
-        return run
+        resume_data = ResumeData(data, now.trace, now.path, now.journal, entries, points_asked)
+        return Run.of(now.initial.replaced(**settings), store=self._store, id=self.id, resume_data=resume_data)
 
     def replay(self, *, problem: Problem | None = None, solver: Solver | None = None) -> Run:
         """Make a run that repeats this one bit for bit, its steering included, and ends where it ended.

@@ -122,8 +122,7 @@ def perform(store: Store, job: Job) -> str:
         if status in DONE and not again:
             return str(status)
         if status is None:
-            run = Run.of(job.spec, store=store)
-            run.id = job.id
+            run = Run.of(job.spec, store=store, id=job.id)
         elif status.active:
             time.sleep(_EVERY)
             continue

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
-
-if TYPE_CHECKING:
-    from zoviz.runs.engine.worker import Worker
+from zoviz.solvers.base import Solver
 
 
 @dataclass(frozen=True)
@@ -76,72 +76,110 @@ class Result:
     polished: Array | None = None
 
 
+class ResultInputs(NamedTuple):
+    """The data at one moment of a run from which its result is made.
+
+    Attributes
+    ----------
+    problem : Problem
+        As the solver sees it, in the solver's units; ``oracle.problem`` is the user's.
+    solver : Solver
+    state : object
+        The solver's, after its last step.
+    oracle : Oracle
+    status : RunStatus
+    message : str
+        How the run ended; empty before.
+    failed : bool
+        Whether an error ended the run: then what cannot be measured is NaN.
+    iteration, seed : int
+    tolerance : float
+        Largest h that counts as feasible.
+    trace : Trace
+    polished : Array, shape (R, n), or None
+        In the solver's units.
+    """
+
+    problem: Problem
+    solver: Solver
+    state: Any
+    oracle: Oracle
+    status: RunStatus
+    message: str
+    failed: bool
+    iteration: int
+    seed: int
+    tolerance: float
+    trace: Trace
+    polished: Array | None
+
+
 @np.errstate(all="ignore")  # an iterate that has run away is measured too
-def summarise(worker: Worker) -> Result:
-    """Return the outcome so far of a worker that has begun."""
-    oracle, state, units = worker.oracle, worker.state, worker.oracle.units
-    measured = _measured(worker)
+def summarise(run: ResultInputs) -> Result:
+    """Return the outcome so far of a run that has begun."""
+    oracle, state, units, problem = run.oracle, run.state, run.oracle.units, run.oracle.problem
+    measured = _measured(run)
     found = np.isfinite(oracle.best_f)
-    message = worker.message or f"The run is {worker.status}."
-    if not found.all() and not worker.problem.stochastic:
+    message = run.message or f"The run is {run.status}."
+    if not found.all() and not problem.stochastic:
         missing = int((~found).sum())
         whom = "" if found.size == 1 else f" by {missing} of {found.size} replicas"
         message += f" No feasible point was found{whom}."
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
-        message += f" {worker.problem.failure_message}" if worker.problem.failure_message else ""
-    note = worker.solver.closing_note(state)
+        message += f" {problem.failure_message}" if problem.failure_message else ""
+    note = run.solver.closing_note(state)
     message += f" {note}" if note else ""
-    maxcv, measured_at_x = _largest(worker)
+    maxcv, measured_at_x = _largest(run)
     if not measured_at_x.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
-    x, dual = worker.solver.output(state), worker.solver.iterate(state).dual
+    x, dual = run.solver.output(state), run.solver.iterate(state).dual
     y = np.empty((found.size, 0)) if dual is None else dual
     success = measured_at_x & np.isfinite(x).all(axis=1) & np.isfinite(measured["objective"])
-    success &= maxcv <= worker.tolerance  # NaN is not
+    success &= maxcv <= run.tolerance  # NaN is not
     return Result(
         x=x if units is None else units.point(x),
         fun=measured["objective"],
         violation=measured.get("violation", np.zeros(found.size)),
         maxcv=maxcv,
         success=success & oracle.active,
-        status=worker.status,
+        status=run.status,
         message=message,
-        nit=worker.iteration,
+        nit=run.iteration,
         calls=oracle.calls.copy(),
         multipliers=y if units is None or not y.shape[1] else units.dual(y),
         best_x=oracle.best_x.copy(),
         best_fun=np.where(found, oracle.best_f, np.nan),
         failures=oracle.failures.copy(),
-        seed=worker.streams.seed,
-        trace=worker.trace,
-        polished=worker.polished if units is None or worker.polished is None else units.point(worker.polished),
+        seed=run.seed,
+        trace=run.trace,
+        polished=run.polished if units is None or run.polished is None else units.point(run.polished),
     )
 
 
-def _measured(worker: Worker) -> dict[str, Array]:
+def _measured(run: ResultInputs) -> dict[str, Array]:
     """Measures of the present state; NaN where a run that failed cannot be measured, as its points are known."""
     try:
-        return measures.metrics(worker.seen, worker.solver, worker.state, worker.oracle.sample)
-    except Exception:
-        if worker.error is None:
+        return measures.metrics(run.problem, run.solver, run.state, run.oracle.sample)
+    except Exception:  # whatever a user's function raises
+        if not run.failed:
             raise
-        unknown = np.full(worker.oracle.calls.shape, np.nan)
+        unknown = np.full(run.oracle.calls.shape, np.nan)
         return {"objective": unknown, "violation": unknown.copy()}
 
 
-def _largest(worker: Worker) -> tuple[Array, np.ndarray]:
+def _largest(run: ResultInputs) -> tuple[Array, np.ndarray]:
     """The largest violation (R,) at the point that is measured, and whether that is the reported one, (R,) of bool."""
-    problem, solver, units = worker.seen, worker.solver, worker.oracle.units
-    iterate, x = solver.iterate(worker.state), solver.output(worker.state)
+    problem, units = run.problem, run.oracle.units
+    iterate, x = run.solver.iterate(run.state), run.solver.output(run.state)
     same = np.ones(len(x), dtype=bool)
     try:
         if problem.analytic or iterate.value is None:
             h = problem.evaluate(x).h if problem.m else np.empty((len(x), 0))
         else:
             h, same = iterate.value.h, (iterate.x == x).all(axis=1)
-    except Exception:
-        if worker.error is None:
+    except Exception:  # whatever a user's function raises
+        if not run.failed:
             raise
         return np.full(len(x), np.nan), same
     h = h if units is None else h * units.h

@@ -15,6 +15,7 @@ from zoviz.core.streams import Mark, Streams
 from zoviz.oracle import Oracle, ValueSource
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
 from zoviz.runs.engine.steering import Inbox
@@ -258,6 +259,26 @@ class Worker:
                 self.trace.append(self._row(measured))
         for observer in self.observers:
             observer.stepped()
+
+    @property
+    def result(self) -> Result:
+        """The outcome so far of a worker that has a state."""
+        return summarise(
+            ResultInputs(
+                self.seen,
+                self.solver,
+                self.state,
+                self.oracle,
+                status=self.status,
+                message=self.message,
+                failed=self.error is not None,
+                iteration=self.iteration,
+                seed=self.streams.seed,
+                tolerance=self.tolerance,
+                trace=self.trace,
+                polished=self.polished,
+            )
+        )
 
     def export_state(self) -> dict[str, Any]:
         """Return all between two steps that the next one and the result need, except the traces' rows."""

@@ -17,7 +17,7 @@ import psutil
 from zoviz.core.encoding.binary import pack
 from zoviz.runs.engine import columns
 from zoviz.runs.engine.checkpoint import capture
-from zoviz.runs.engine.result import OUTCOME, summarise
+from zoviz.runs.engine.result import OUTCOME
 from zoviz.runs.engine.spec import LISTED, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.worker import Worker
@@ -131,7 +131,7 @@ def snapshots(worker: Worker) -> dict[str, bytes]:
 
 def outcome(worker: Worker) -> bytes:
     """Return the outcome of a worker's present state for readers, and the snapshot of its problem."""
-    result = summarise(worker)
+    result = worker.result
     content: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
     content["active"] = worker.oracle.active.copy()
     content["hits"] = [target.hit for target in worker.targets]
