@@ -36,8 +36,8 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-ALONE = {"bench", "browser"}
-"""Marks of tests that measure times or need the whole machine: of several workers (-n 2) the others wait."""
+ALONE = {"bench"}
+"""Marks of tests that measure times and so need the whole machine: of several workers (-n 2) the others wait."""
 
 
 @pytest.hookimpl(trylast=True)

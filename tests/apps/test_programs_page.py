@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -44,6 +45,12 @@ def printed(lab: Any) -> Any:
     return lab.page.locator(".zoviz-printed")
 
 
+def right_edge(cell: Any) -> float:
+    """Where a cell ends; infinity while the table draws its rows anew, and the cell is on no place of the page."""
+    box = cell.bounding_box()
+    return math.inf if box is None else box["x"] + box["width"]
+
+
 def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve("--args", "loud:problem").url, viewport={"width": 1100, "height": 700})
     title = lab.page.title()
@@ -62,8 +69,8 @@ def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store,
     lab.page.locator(".tabulator-row").nth(1).wait_for()
     assert printed(lab).is_hidden()
     for words in ("begun so", "first", "to be forked"):
-        box = lab.page.locator(".tabulator-cell", has_text=words).bounding_box()
-        assert box["x"] + box["width"] <= 1100, "seen without scrolling"
+        cell = lab.page.locator(".tabulator-cell", has_text=words)
+        lab.until(lambda cell=cell: right_edge(cell) <= 1100, "seen without scrolling")
     lab.page.locator(".tabulator-row", has_text="begun so").locator("input[type=checkbox]").click()
     lab.until(lambda: lab.enabled("Fork"), "one run chosen")
     lab.type("at iteration", "25")

@@ -78,6 +78,7 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     lab.until(lambda: store.count() == before, "brought back")
 
 
+@pytest.mark.slow  # tests/runs/test_store_speed.py has the store by itself
 def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve().url)
     multiply(store, 8)

@@ -49,13 +49,14 @@ def accepted(solver: str, problem: str) -> bool:
         return True
 
 
-def marks(solver: str, problem: str, noise: str = "deterministic", long: bool = False) -> list[pytest.MarkDecorator]:
-    """Slow, for what need not be tried every time: on a core problem a solver meets one kind of noise, and none."""
+def marks(solver: str, problem: str, contract: str | None = None, long: bool = False) -> list[pytest.MarkDecorator]:
+    """Slow, for what need not be tried every time: on each of three core problems a solver meets one noise contract."""
     core = problem in CORE_PROBLEMS or solver == CORE_SOLVER
-    if problem in CORE_PROBLEMS and solver != CORE_SOLVER and noise != "deterministic":
+    if problem in CORE_PROBLEMS and solver != CORE_SOLVER and contract is not None:
         turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
-        core = noise == NOISE[1 + turn % 2]
-    return [pytest.mark.slow] if not core or ((long or noise != "deterministic") and PROBLEMS[problem].costly) else []
+        core = contract == NOISE[turn % 3]
+    dear = (long or contract not in (None, "deterministic")) and PROBLEMS[problem].costly
+    return [pytest.mark.slow] if not core or dear else []
 
 
 PAIRS = [pair for pair in itertools.product(SOLVERS, PROBLEMS) if accepted(*pair)]

@@ -31,7 +31,7 @@ found = discover("zoviz.solvers", Solver)
 assert "QuadraticPenalty" in found and found["QuadraticPenalty"].__module__ == "zoviz.solvers.constrained.penalty"
 for problem in (LoadTracking(n=10), NonconvexQCQP(n=10)):
     solver = found["QuadraticPenalty"]()
-    run = Run(problem=problem, solver=solver, replicas=4, iterations=2000)
+    run = Run(problem=problem, solver=solver, replicas=4, iterations=800)
     run.start()
     solver.penalty = 20.0
     result = run.wait()

@@ -165,7 +165,7 @@ def test_overhead_of_one_step() -> None:
 
 @pytest.mark.parametrize("problem", [NonconvexQCQP(n=100), LoadTracking(n=100)], ids=["QCQP", "load tracking"])
 def test_64_replicas_in_lock_step_against_one(problem: Problem) -> None:
-    iterations = 5000
+    iterations = 1500
 
     def measure() -> float:
         works = run_of(problem, 1, 1, iterations), run_of(problem, 1, 64, iterations)

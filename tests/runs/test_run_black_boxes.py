@@ -51,7 +51,7 @@ FORMS = {
 
 @pytest.mark.parametrize(
     ("solver", "iterations"),
-    [(ZOCEG(), 400), (ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=10)), 50)],
+    [(ZOCEG(), 250), (ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=10)), 50)],
     ids=["ZOCEG", "ZO-SPLM"],
 )
 def test_all_forms_of_a_black_box_agree(solver: Solver, iterations: int) -> None:

@@ -85,14 +85,14 @@ STEERED = {
 }
 
 
-@pytest.mark.parametrize("name", STEERED)
-def test_a_run_steered_five_times_replays_bit_for_bit(name: str) -> None:
-    """From another thread, over a trace that was thinned; then from the script that the run writes."""
+@pytest.mark.parametrize("name, gap", [(name, 900 if name == "ZO-SPLM" else 90) for name in STEERED])
+def test_a_run_steered_five_times_replays_bit_for_bit(name: str, gap: int) -> None:
+    """From another thread, once over a trace that was thinned; then from the script that the run writes."""
     problem, solver, changes = STEERED[name]
     run = Run(problem=problem.clone(), solver=solver.clone(), replicas=3, seed=11)
-    steered(run, changes, gap=900)
+    steered(run, changes, gap=gap)
     assert [change.name for change in run.journal] == [name for name, _ in changes]
-    assert run.trace.stride > 1
+    assert run.trace.stride == (2 if gap == 900 else 1)
     again = run.replay()
     again.run()
     assert_same_bits(run, again)

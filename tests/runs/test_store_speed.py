@@ -22,7 +22,7 @@ FEW, MANY, PAGE = 200, 10_000, 50
 """Runs of a small store and of a big one, of which each look finds a page full."""
 
 
-LEAST, MOST, SECONDS = 3, 12, 2.0
+LEAST, MOST, SECONDS = 3, 12, 1.3
 """Pairs of runs, with a store and without: so many at least, more where the machine is disturbed; and how long a run
 takes, so that it is stored on its way more than once."""
 

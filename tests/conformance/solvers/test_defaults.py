@@ -20,9 +20,12 @@ ESTIMATORS = {
     for name, cls in discover("zoviz.estimators", GradientEstimator).items()
     if cls.__module__.startswith("zoviz.")
 }
-# Gap and violation, each of its mean over 3 seeds and 8 replicas at the start: the random-direction methods level off
+# Gap and violation, each of its mean over seeds and 8 replicas at the start: the random-direction methods level off
 # where bounds are active (the gradient, and with it their variance, is not zero there), so this asks for no more.
 ITERATIONS, GAP_SHARE, VIOLATION_SHARE = 500, 0.1, 0.5
+EACH_SEEDS = pytest.mark.parametrize(
+    "seeds", [pytest.param((3,), id="one seed"), pytest.param((3, 4, 5), id="three seeds", marks=pytest.mark.slow)]
+)
 
 
 # Their constraints are not convex, which these methods' theory and rules ask for: the last iterate may stay outside.
@@ -51,16 +54,17 @@ def expected(solver: str, problem: str) -> list[pytest.MarkDecorator]:
     return [pytest.mark.xfail(reason=reason, strict=True)] if reason else []
 
 
+@EACH_SEEDS
 @pytest.mark.parametrize(
     "solver, problem",
     [pytest.param(s, p, id=f"{s}-{p}", marks=marks(s, p, long=True) + expected(s, p)) for s, p in OWN_PAIRS],
 )
-def test_defaults_converge_visibly(solver: str, problem: str) -> None:
+def test_defaults_converge_visibly(solver: str, problem: str, seeds: tuple[int, ...]) -> None:
     if PROBLEMS[problem]().known_optimum is None:
         pytest.skip("no known optimum")
     starts, ends = [], []
     costly, steps = PROBLEMS[problem].costly, ITERATIONS * PARTS.get(solver, 1)
-    for seed in (3,) if costly else (3, 4, 5):
+    for seed in seeds[:1] if costly else seeds:
         run = finished(solver, PROBLEMS[problem](), 4 if costly else 8, steps, seed)
         assert run.frozen == 0
         columns = [np.abs(run.trace[name]) for name in ("gap", "violation")]
@@ -98,10 +102,11 @@ def test_the_rule_serves_every_estimator(cls: type[Solver], estimator: str) -> N
     assert stationarity[-1].mean() <= 0.1 * stationarity[0].mean()
 
 
+@EACH_SEEDS
 @EACH_OWN_CLASS
-def test_defaults_reach_stationarity_on_the_nonconvex_problem(cls: type[Solver]) -> None:
+def test_defaults_reach_stationarity_on_the_nonconvex_problem(cls: type[Solver], seeds: tuple[int, ...]) -> None:
     ends, starts = [], []
-    for seed in (3, 4, 5):
+    for seed in seeds:
         steps = 400 * PARTS.get(cls.__name__, 1)
         stationarity = finished(cls.__name__, NonconvexQCQP(), 8, steps, seed).trace["stationarity"]
         starts.append(stationarity[0].mean())

@@ -142,7 +142,7 @@ def test_readers_never_see_a_torn_row(eager_threads: None) -> None:
     for reader in readers:
         reader.start()
     try:
-        write_many(traces, 200_000)
+        write_many(traces, 60_000)
     finally:
         done.set()
         for reader in readers:

@@ -79,14 +79,14 @@ def assert_solved(solver: Solver, problem: Problem, iterations: int, tolerance: 
     assert np.abs(state.y / optimum.multipliers - 1.0).max() < 100.0 * tolerance
 
 
-@pytest.mark.parametrize("solver", [ZOCEG, ZOBCEG])
+@pytest.mark.parametrize("solver", [ZOCEG, pytest.param(ZOBCEG, marks=pytest.mark.slow)])
 def test_coordinate_methods_reach_the_optimum_of_load_tracking(solver: type[Solver]) -> None:
     block = Block(smoothing_radius=1e-5, block_size=10, scaled=False)
     estimator = {ZOCEG: Coordinate(smoothing_radius=1e-5), ZOBCEG: block}[solver]
     assert_solved(solver(estimator=estimator), LoadTracking(n=50), 3000 if solver is ZOCEG else 6000, 1e-6)
 
 
-@pytest.mark.parametrize("solver", [ZOCEG, ZOBCEG])
+@pytest.mark.parametrize("solver", [pytest.param(ZOCEG, marks=pytest.mark.slow), ZOBCEG])
 def test_coordinate_methods_reach_the_optimum_of_the_qcqp(solver: type[Solver]) -> None:
     block = Block(smoothing_radius=1e-6, block_size=5, scaled=False)
     estimator = {ZOCEG: Coordinate(smoothing_radius=1e-6), ZOBCEG: block}[solver]
@@ -105,7 +105,7 @@ def test_splm_reaches_a_stationary_point_of_the_qcqp() -> None:
     [
         (ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=50)), 2000),
         (ZOEG(schedule="constant"), 8000),
-        (ZOEG(schedule="constant", dual="exact"), 8000),
+        pytest.param(ZOEG(schedule="constant", dual="exact"), 8000, marks=pytest.mark.slow),
     ],
     ids=["ZOSPLM", "ZOEG", "ZOEG exact dual"],
 )
@@ -119,6 +119,7 @@ def test_random_directions_reach_an_optimum_inside_the_box(solver: Solver, itera
     assert measured["violation"].max() < 5e-2
 
 
+@pytest.mark.slow
 def test_zoeg_with_a_diminishing_step_goes_on_where_a_constant_one_stalls() -> None:
     """Half of the loads are at their bounds: the directions' variance stays there, and only smaller steps help."""
     medians = {}

@@ -16,7 +16,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Estimate
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
-from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
+from zoviz.problems import LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOiALM
@@ -115,12 +115,6 @@ def test_it_refuses_what_it_cannot_do() -> None:
     assert "not a Ball: choose ZO-ALM." in str(ZOiALM().accepts(Round(n=4)))
     assert "choose Coordinate." in str(ZOiALM(estimator=Block()).accepts(NonconvexQCQP(n=4)))
     assert ZOiALM().accepts(NonconvexQCQP(n=4)) is None
-
-
-@pytest.mark.parametrize("problem", [NonconvexQCQP, LoadTracking, BlackBox])
-def test_a_default_run_converges_visibly(bench: Bench, problem: type[Problem]) -> None:
-    gap, violation = bench.shares(ZOiALM(), problem(), 5200)
-    assert gap < 0.1 and violation < 0.5
 
 
 def test_no_constraint_is_plain_descent() -> None:
