@@ -14,6 +14,7 @@ import pytest
 
 from helpers.project import ROOT
 from helpers.sources import EACH_FILE, SOURCES, parse
+from zoviz.runs.engine.columns import COLUMNS
 
 PACKAGE = "zoviz"
 # From left to right; a module imports from its own room and from those to the left.
@@ -123,6 +124,24 @@ def test_nothing_left_of_views_draws(path: Path) -> None:
 def test_views_call_no_oracle(path: Path) -> None:
     wrong = [f"line {line}" for module, name, line in imports(path) if target_room(module, name) == "oracle"]
     assert not wrong, "\n".join(wrong)
+
+
+def test_columns_of_traces_are_named_by_their_constants() -> None:
+    """Where a trace's columns are read, right of what defines them."""
+    names, wrong, right = {column.name for column in COLUMNS}, [], 0
+    for path in (one for one in SOURCES if RANK.get(room(one), -1) >= RANK["runs"]):
+        for node in ast.walk(parse(path)):
+            if isinstance(node, ast.Subscript) and trace_like(node.value):
+                if isinstance(node.slice, ast.Constant) and node.slice.value in names:
+                    wrong.append(f"{path.relative_to(ROOT)} line {node.lineno}: {node.slice.value!r}")
+                right += isinstance(node.slice, ast.Name) and node.slice.id.lower() in names
+    assert right and not wrong, "\n".join(wrong)
+
+
+def trace_like(node: ast.expr) -> bool:
+    """Whether an expression is called as what has a trace's columns is."""
+    name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
+    return name in {"trace", "columns", "measured"}
 
 
 @of_rooms(lambda name: name in {"oracle", "estimators", "solvers"})

@@ -11,6 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from zoviz.core.errors import MissingExtra
+from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.journal import Journal
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.trace import Trace
@@ -121,7 +122,7 @@ def dataset(run: ExportedRun) -> Any:
     path = run.path.snapshot().columns
     if path:
         variables["path"] = ("path_iteration", "variable"), path["x"]
-        variables["path_iteration"] = ("path_iteration",), path["iteration"]
+        variables["path_iteration"] = ("path_iteration",), path[ITERATION]
     if run.has_iterate:
         result = run.result
         for name, dimensions in _OUTCOME.items():

@@ -27,7 +27,11 @@ class _Compare(Command):
         parser.add_argument(
             "--column", help="of the runs' course: gap, objective, violation, ... (gap, else objective)"
         )
-        parser.add_argument("--axis", choices=("calls", "iteration", "seconds"), default="calls")
+        parser.add_argument(
+            "--axis",
+            choices=(trace_columns.CALLS, trace_columns.ITERATION, trace_columns.SECONDS),
+            default=trace_columns.CALLS,
+        )
         parser.add_argument("--band", choices=("std", "range", "quartiles", "none"), default="quartiles")
         trust_option(parser)
         store_option(parser)

@@ -23,6 +23,7 @@ import numpy as np
 from zoviz.papers.salm.cases import METHODS, consensus, fair, slices
 from zoviz.problems import NetworkSlicing
 from zoviz.problems.margin_losses import LOSSES, Loss
+from zoviz.runs.engine.columns import ITERATION, OBJECTIVE
 
 PARTS = ("fair", "slices", "consensus")
 BOUNDS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
@@ -69,8 +70,8 @@ def report_consensus(replicas: int, iterations: int) -> None:
     print("iteration  consensus error (largest)  |f - f*| / f*  the mean's")
     columns = run.trace.snapshot().columns
     for share in (0.25, 0.5, 0.75, 1.0):
-        row = np.searchsorted(columns["iteration"], share * iterations, side="right") - 1
-        error, own, mean = (columns[name][row] for name in ("consensus_error", "objective", "mean_objective"))
+        row = np.searchsorted(columns[ITERATION], share * iterations, side="right") - 1
+        error, own, mean = (columns[name][row] for name in ("consensus_error", OBJECTIVE, "mean_objective"))
         print(
             f"{columns['iteration'][row]:9.0f} {error.max():26.2e} {np.abs(own / best - 1.0).max():14.1e} "
             f"{np.abs(mean / best - 1.0).max():11.1e}",

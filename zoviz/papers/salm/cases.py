@@ -13,6 +13,7 @@ from zoviz.core.types import Array
 from zoviz.problems import DistributedConsensus, FairClassification, NetworkSlicing
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margin_losses import LOSSES, Loss
+from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
 
@@ -177,7 +178,7 @@ def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -
         np.array([cheapest(problem, assignment) for assignment in problem.assignment(x)]),
         measured["binary_distance"],
         measured["assignment_violation"],
-        measured["violation"],
+        measured[VIOLATION],
     )
 
 

@@ -22,6 +22,7 @@ from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.papers.salm import applications
 from zoviz.problems import StochasticQP
+from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
 
@@ -113,7 +114,7 @@ def violations(iterations: int = 20_000, replicas: int = 20, penalty: float = 5.
     for name, solver in solvers.items():
         run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=seed)
         run.run()
-        out[name] = run.trace["violation"] / run.trace["violation"][0]
+        out[name] = run.trace[VIOLATION] / run.trace[VIOLATION][0]
     return out
 
 

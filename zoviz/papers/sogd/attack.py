@@ -24,6 +24,7 @@ from zoviz.core.registry import discover
 from zoviz.papers.timing import paces
 from zoviz.papers.zoeg.figure_1 import below, figure
 from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
+from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
@@ -79,10 +80,10 @@ def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: i
     """One method with its rates, up to its limits (rounds: ``iterations``, or ``calls``)."""
     run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, **limits)
     run.run()
-    end = max(1, len(run.trace["iteration"]) // 5)
+    end = max(1, len(run.trace[ITERATION]) // 5)
     accuracy, loss = (run.trace[name][-end:].mean(axis=0) for name in ("accuracy", "loss"))
-    size, calls = run.trace["perturbation"].max(axis=0), run.trace["calls"][-1]
-    return Outcome(accuracy, loss, size, calls, int(run.trace["iteration"][-1]))
+    size, calls = run.trace["perturbation"].max(axis=0), run.trace[CALLS][-1]
+    return Outcome(accuracy, loss, size, calls, int(run.trace[ITERATION][-1]))
 
 
 def search(method: str, problem: BlackBoxAttack, limits: dict[str, int]) -> Rates:

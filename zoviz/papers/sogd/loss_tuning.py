@@ -26,6 +26,7 @@ from zoviz.core.registry import discover
 from zoviz.papers.timing import paces
 from zoviz.papers.zoeg.figure_1 import figure
 from zoviz.problems.learning.loss_tuning import LossTuning
+from zoviz.runs.engine.columns import CALLS
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
@@ -82,7 +83,7 @@ def play(method: str, point: dict[str, float], problem: LossTuning, seeds: int, 
     tail = max(1, problem.phase_length // 10)
     balanced, test = (rows[name][:, -tail:].mean(axis=1) for name in ("balanced_accuracy", "test_accuracy"))
     overall = rows["balanced_accuracy"].mean(axis=(0, 1))
-    return Outcome(balanced, test, overall, run.trace["calls"][-1])
+    return Outcome(balanced, test, overall, run.trace[CALLS][-1])
 
 
 def search(method: str, problem: LossTuning, trial: LossTuning, say: Callable[[str], None]) -> dict[str, float]:

@@ -27,6 +27,7 @@ from zoviz.estimators.scalars import objective
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.problems import QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
+from zoviz.runs.engine.columns import AVERAGE_REGRET
 from zoviz.runs.run import Run
 from zoviz.solvers import OAGD, SOBOW, SOGD, ZOSOGD, Solver
 from zoviz.solvers.bilevel.base import spread_out
@@ -78,7 +79,7 @@ def average_regret(problem: OnlineBilevel, solver: Solver, horizon: int, replica
     """BL-Reg_T / T, (R,)."""
     run = Run(problem=problem, solver=solver, replicas=replicas, iterations=horizon, seed=seed)
     run.run()
-    return run.trace["average_regret"][-1]
+    return run.trace[AVERAGE_REGRET][-1]
 
 
 def fall(method: str, problem: OnlineBilevel, horizons: tuple[int, ...], replicas: int) -> Fall:

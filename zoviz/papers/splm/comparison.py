@@ -21,6 +21,7 @@ import numpy as np
 from zoviz.core.registry import discover
 from zoviz.estimators import Sphere
 from zoviz.problems import NonconvexQCQP
+from zoviz.runs.engine.columns import CALLS, STATIONARITY
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
@@ -72,11 +73,11 @@ def trial(method: str, steps: tuple[float, float] | None, settings: Settings, li
         replicas=settings.replicas,
         seed=settings.seed,
         iterations=limit,
-        targets={"stationarity": 1.0},
+        targets={STATIONARITY: 1.0},
         stop_at_targets=True,
     )
     result = run.run()
-    spent = run.trace["calls"][-1] - run.trace["calls"][0]
+    spent = run.trace[CALLS][-1] - run.trace[CALLS][0]
     per_iteration = float(spent.max()) / max(result.nit, 1)
     return Trial(run.hits[0].iteration, per_iteration, run.progress.seconds / max(result.nit, 1))
 

@@ -20,6 +20,7 @@ import numpy as np
 from zoviz.estimators import Sphere
 from zoviz.papers.splm import comparison
 from zoviz.problems import NonconvexQCQP
+from zoviz.runs.engine.columns import STATIONARITY
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOSPLM
 
@@ -36,7 +37,7 @@ def hits(n: int, seed: int, replicas: int, batch: int, iterations: int) -> np.nd
         replicas=replicas,
         seed=seed,
         iterations=iterations,
-        targets={"stationarity": 1.0},
+        targets={STATIONARITY: 1.0},
         stop_at_targets=True,
     )
     run.run()

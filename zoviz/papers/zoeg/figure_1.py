@@ -21,6 +21,7 @@ import numpy as np
 from zoviz.core.registry import discover
 from zoviz.estimators import Gaussian, GradientEstimator, Sphere
 from zoviz.problems import LoadTracking
+from zoviz.runs.engine.columns import ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
@@ -62,14 +63,14 @@ def solve(
         estimator=family(smoothing_radius=1e-3, batch_size=1),
         **options,
     )
-    targets = {"violation": LEVEL, "relative_gap": 0.05}
+    targets = {VIOLATION: LEVEL, RELATIVE_GAP: 0.05}
     run = Run(problem=problem, solver=solver, replicas=replicas, seed=seed, calls=calls, targets=targets)
     run.run()
-    end = max(1, len(run.trace["iteration"]) // 10)
-    error, violation = (run.trace[name][-end:].mean(axis=0) for name in ("relative_gap", "violation"))
+    end = max(1, len(run.trace[ITERATION]) // 10)
+    error, violation = (run.trace[name][-end:].mean(axis=0) for name in (RELATIVE_GAP, VIOLATION))
     hits = {hit.metric: hit.calls for hit in run.hits}
-    both = error + violation / run.trace["violation"][0].mean()
-    return Outcome(error, violation, hits["violation"], hits["relative_gap"], both)
+    both = error + violation / run.trace[VIOLATION][0].mean()
+    return Outcome(error, violation, hits[VIOLATION], hits[RELATIVE_GAP], both)
 
 
 Steps = tuple[float, float]

@@ -26,6 +26,7 @@ from zoviz.core.types import Array
 from zoviz.estimators import Block, Sphere
 from zoviz.papers.zoeg.table_2 import last_entry, mean_and_error
 from zoviz.problems import ACLoadTracking
+from zoviz.runs.engine.columns import ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOEG, Solver
 
@@ -73,8 +74,8 @@ def solve(block: int, steps: Steps, problem: ACLoadTracking, replicas: int, seed
     )
     run.run()
     trace = run.trace
-    error = np.maximum(trace["relative_gap"], trace["violation"] / problem.target)
-    entries = np.array([last_entry(trace["iteration"], error, level) for level in LEVELS])
+    error = np.maximum(trace[RELATIVE_GAP], trace[VIOLATION] / problem.target)
+    entries = np.array([last_entry(trace[ITERATION], error, level) for level in LEVELS])
     return Result(entries, error[-1], float(run.result.calls.mean()) / ITERATIONS[block])
 
 

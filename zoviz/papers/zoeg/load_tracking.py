@@ -60,6 +60,7 @@ from zoviz.papers.zoeg.load_tracking_table import (
     verdicts,
 )
 from zoviz.problems import LoadTracking
+from zoviz.runs.engine.columns import RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
@@ -81,7 +82,7 @@ class Judged(LoadTracking):
     ) -> dict[str, Array]:
         """The problem's, and for every level the larger of error / level and violation / 1 kW."""
         measured = super().metrics(x, y, value, exact)
-        error, violation = measured["relative_gap"], measured["violation"]
+        error, violation = measured[RELATIVE_GAP], measured[VIOLATION]
         return measured | {f"joint {level:g}": np.maximum(error / level, violation / FEASIBLE) for level in LEVELS}
 
 

@@ -19,11 +19,12 @@ import numpy as np
 from zoviz.estimators import Block
 from zoviz.papers.zoeg import figure_1
 from zoviz.problems import LoadTracking
+from zoviz.runs.engine.columns import ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG
 
-LEVELS = [("relative_gap", 0.05), ("relative_gap", 0.01), ("relative_gap", 0.001)]
-LEVELS += [("violation", 5.0), ("violation", 1.0), ("violation", 0.1)]
+LEVELS = [(RELATIVE_GAP, 0.05), (RELATIVE_GAP, 0.01), (RELATIVE_GAP, 0.001)]
+LEVELS += [(VIOLATION, 5.0), (VIOLATION, 1.0), (VIOLATION, 0.1)]
 PAPER = {
     1: (2460.6, 4247.1, 5664.9, 210.6, 359.7, 1309.2),
     5: (905.8, 1479.1, 1786.4, 183.4, 466.2, 1488.9),
@@ -59,7 +60,7 @@ def solve(block: int, step: float, dual: float, problem: LoadTracking, replicas:
     run.run()
     first = {(hit.metric, hit.threshold): hit.iteration for hit in run.hits}
     per_iteration = 2 * (block + 1 + 1)
-    entries = [last_entry(run.trace["iteration"], run.trace[metric], level) for metric, level in LEVELS]
+    entries = [last_entry(run.trace[ITERATION], run.trace[metric], level) for metric, level in LEVELS]
     return per_iteration * np.array([first[key] for key in LEVELS]), per_iteration * np.array(entries)
 
 

@@ -13,6 +13,7 @@ from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.streams import Mark
+from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.trace import Trace
@@ -166,8 +167,8 @@ def restore(
 def _until(rows: Trace, iteration: int) -> Trace:
     """The rows up to an iteration, at the stride; a last row beside it shows where a run stood still or ended."""
     columns = rows.snapshot().columns
-    if "iteration" not in columns:
+    if ITERATION not in columns:
         return Trace(rows.capacity)
-    known = columns["iteration"]
+    known = columns[ITERATION]
     keep = (known <= iteration) & (known % rows.stride == 0)
     return Trace.holding({name: column[keep] for name, column in columns.items()}, rows.capacity, rows.stride)

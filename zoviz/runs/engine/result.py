@@ -11,6 +11,7 @@ from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
+from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Solver
@@ -135,12 +136,12 @@ def summarise(run: ResultInputs) -> Result:
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
     x, dual = run.solver.output(state), run.solver.iterate(state).dual
     y = np.empty((found.size, 0)) if dual is None else dual
-    success = measured_at_x & np.isfinite(x).all(axis=1) & np.isfinite(measured["objective"])
+    success = measured_at_x & np.isfinite(x).all(axis=1) & np.isfinite(measured[OBJECTIVE])
     success &= maxcv <= run.tolerance  # NaN is not
     return Result(
         x=x if units is None else units.point(x),
-        fun=measured["objective"],
-        violation=measured.get("violation", np.zeros(found.size)),
+        fun=measured[OBJECTIVE],
+        violation=measured.get(VIOLATION, np.zeros(found.size)),
         maxcv=maxcv,
         success=success & oracle.active,
         status=run.status,
@@ -165,7 +166,7 @@ def _measured(run: ResultInputs) -> dict[str, Array]:
         if not run.failed:
             raise
         unknown = np.full(run.oracle.calls.shape, np.nan)
-        return {"objective": unknown, "violation": unknown.copy()}
+        return {OBJECTIVE: unknown, VIOLATION: unknown.copy()}
 
 
 def _largest(run: ResultInputs) -> tuple[Array, np.ndarray]:

@@ -9,6 +9,7 @@ from typing import IO, NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.runs.engine.columns import ITERATION
 
 CAPACITY = 4096
 
@@ -60,13 +61,13 @@ class Trace:
     @classmethod
     def holding(cls, columns: Mapping[str, Array], capacity: int = CAPACITY, stride: int = 1) -> Trace:
         """Make a trace with the rows of a snapshot at this stride; more may follow."""
-        trace, rows = cls(capacity), len(columns["iteration"])
+        trace, rows = cls(capacity), len(columns[ITERATION])
         trace.stride = stride
         held = {name: np.full((max(capacity, rows), *c.shape[1:]), np.nan) for name, c in columns.items()}
         for name, column in columns.items():
             held[name][:rows] = column
         trace._published = (_Table(held, stride.bit_length() - 1), rows)
-        trace._last = int(columns["iteration"][-1]) if rows else -1
+        trace._last = int(columns[ITERATION][-1]) if rows else -1
         return trace
 
     def wants(self, iteration: int) -> bool:
@@ -77,7 +78,7 @@ class Trace:
         """Add a row; a column that is new is NaN before. ``iteration`` must be there and must grow."""
         table, rows = self._published
         self._with_tail = None
-        if row["iteration"] == self._last:
+        if row[ITERATION] == self._last:
             return
         new = row.keys() - table.columns.keys()
         if new:
@@ -85,18 +86,18 @@ class Trace:
             table = _Table({**table.columns, **more}, table.epoch)
         if rows == self.capacity:
             table, rows = self._thinned(table)
-            if not self.wants(int(row["iteration"])):
+            if not self.wants(int(row[ITERATION])):
                 self._published = (table, rows)
                 return
         for name, column in table.columns.items():
             column[rows] = row.get(name, np.nan)
-        self._last = int(row["iteration"])
+        self._last = int(row[ITERATION])
         self._published = (table, rows + 1)
 
     def show_tail(self, row: Mapping[str, float | Array]) -> None:
         """Let snapshots end with a row that is not kept: where a run pauses between two rows."""
         now = self.snapshot()
-        if not now.rows or row["iteration"] == now.columns["iteration"][-1]:
+        if not now.rows or row[ITERATION] == now.columns[ITERATION][-1]:
             return
         columns = {
             name: np.concatenate([column, np.broadcast_to(row.get(name, np.nan), (1, *column.shape[1:]))])
@@ -106,7 +107,7 @@ class Trace:
 
     def _thinned(self, table: _Table) -> tuple[_Table, int]:
         self.stride *= 2
-        keep = np.flatnonzero(table.columns["iteration"] % self.stride == 0)
+        keep = np.flatnonzero(table.columns[ITERATION] % self.stride == 0)
         columns = {}
         for name, column in table.columns.items():
             columns[name] = np.full_like(column, np.nan)

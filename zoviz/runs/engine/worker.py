@@ -14,6 +14,7 @@ from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Mark, Streams
 from zoviz.oracle import Oracle, ValueSource
 from zoviz.runs.engine import measures
+from zoviz.runs.engine.columns import ITERATION, SECONDS, VIOLATION
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
@@ -182,7 +183,7 @@ class Worker:
                 f"Expected targets among {sorted(measured)}, got {unknown[0]!r}: "
                 f"{type(self.problem).__name__} does not measure it."
             )
-        worst = float(np.max(measured.get("violation", 0.0)))
+        worst = float(np.max(measured.get(VIOLATION, 0.0)))
         if worst > self.tolerance:
             self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
         self._check_targets(measured)
@@ -354,14 +355,14 @@ class Worker:
         self.open = any([target.check(measured[target.metric], *done) for target in self.targets])  # each is to be told
 
     def _keep_point(self) -> None:
-        self.path.append({"iteration": self.iteration, **measures.points(self.solver, self.state, PATH_VARIABLES)})
+        self.path.append({ITERATION: self.iteration, **measures.points(self.solver, self.state, PATH_VARIABLES)})
 
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
             measured = measured or self.measured()
             row = measures.row(self.seen, self.solver, self.state, self.info, self.oracle, measured, self.exact)
-        return {"iteration": self.iteration, "seconds": self.seconds, **row}
+        return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
 
 
 def _sentence(error: Exception) -> str:

@@ -9,6 +9,7 @@ import numpy as np
 
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.types import Array
+from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.trace import Snapshot, Trace
 from zoviz.runs.storage.schema import sealed
 
@@ -37,7 +38,7 @@ def news(kind: str, trace: Trace, place: Place) -> News | None:
     now = trace.snapshot()
     if not now.rows:
         return None
-    iteration = now.columns["iteration"]
+    iteration = now.columns[ITERATION]
     first = int(np.searchsorted(iteration, place.last, side="right"))
     if first == now.rows:
         return None
@@ -61,7 +62,7 @@ def assemble(segments: Iterable[tuple[int, bytes]], capacity: int) -> Trace:
     columns = _joined(parts)
     if not columns:
         return Trace(capacity)
-    iteration = columns["iteration"]
+    iteration = columns[ITERATION]
     keep = iteration % stride == 0
     keep[-1] = True
     return Trace.holding({name: column[keep] for name, column in columns.items()}, capacity, stride)
@@ -72,6 +73,6 @@ def _joined(parts: list[dict[str, Array]]) -> dict[str, Array]:
     shapes = {name: column.shape[1:] for part in parts for name, column in part.items()}
     out = {}
     for name, shape in shapes.items():
-        pieces = [part.get(name, np.full((len(part["iteration"]), *shape), np.nan)) for part in parts]
+        pieces = [part.get(name, np.full((len(part[ITERATION]), *shape), np.nan)) for part in parts]
         out[name] = np.concatenate(pieces)
     return out

@@ -12,6 +12,7 @@ from bokeh.plotting import figure
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.views.common.style import update_changed
 from zoviz.views.common.theme_overrides import SHORT, override_theme
@@ -131,9 +132,9 @@ class PictureCard(pn.viewable.Viewer):
         if run is None or picture is None:
             return
         columns, followed = run.path.snapshot().columns, picture.follows
-        if followed not in columns or not len(columns[followed]) or columns["iteration"][-1] == self._drawn:
+        if followed not in columns or not len(columns[followed]) or columns[ITERATION][-1] == self._drawn:
             return
-        self._drawn = float(columns["iteration"][-1])
+        self._drawn = float(columns[ITERATION][-1])
         picture.update(self._problem, columns[followed])
 
     def _change(self, run: Run | None) -> None:

@@ -12,6 +12,7 @@ from bokeh.models import ColumnDataSource
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
+from zoviz.runs.engine.columns import CALLS, ITERATION, SECONDS
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.style import GRID, batched_changes, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle
@@ -47,8 +48,8 @@ class Board(pn.viewable.Viewer):
     """
 
     axis: param.Selector[str] = param.Selector(
-        default="calls",
-        objects={"oracle calls": "calls", "iterations": "iteration", "seconds": "seconds"},
+        default=CALLS,
+        objects={"oracle calls": CALLS, "iterations": ITERATION, "seconds": SECONDS},
         label="Against",
         doc="Horizontal axis of every plot.",
     )
@@ -99,7 +100,7 @@ class Board(pn.viewable.Viewer):
             if not snapshot.rows or not shown.visible:
                 continue
             snapshots.append(snapshot)
-            last = float(snapshot.columns["iteration"][-1])
+            last = float(snapshot.columns[ITERATION][-1])
             if (snapshot.rows, last) != (drawing.rows, drawing.last_iteration):
                 drawing.rows, drawing.last_iteration, drawing.settled = snapshot.rows, last, False
                 drawing.source.send(snapshot, self.axis, self.band, self.log_x, self.log_y)

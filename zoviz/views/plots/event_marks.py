@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import EVENT, PHASE, TARGET
@@ -54,9 +55,9 @@ def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]
     columns = run.trace.snapshot().columns
     at = [float(iteration) for iteration, _ in phases]
-    if phases and axis != "iteration":
+    if phases and axis != ITERATION:
         along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
-        at = [float(x) for x in np.interp(at, columns["iteration"], along)]
+        at = [float(x) for x in np.interp(at, columns[ITERATION], along)]
     return {
         "x": at,
         "y": [0.97] * len(phases),

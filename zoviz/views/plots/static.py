@@ -11,6 +11,7 @@ from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
+from zoviz.runs.engine.columns import CALLS, GAP
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import REFERENCE, free_colour
@@ -22,9 +23,7 @@ Runs = Run | StoredRun | Sequence[Run | StoredRun] | Mapping[str, Run | StoredRu
 """One run, several, or several by name."""
 
 
-def convergence(
-    runs: Runs, column: str = "gap", axis: str = "calls", band: str = "std", log_y: bool = True
-) -> hv.Overlay:
+def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
     """One column of the trace of one or several runs, with a band over the replicas and a mark at every event.
 
     Parameters
@@ -52,7 +51,7 @@ def convergence(
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y)
 
 
-def plot(view: PlotView, runs: Runs, axis: str = "calls", band: str = "std", log_y: bool = True) -> hv.Overlay:
+def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
     """All lines of one of the dashboard's plots; see ``convergence`` for the other parameters.
 
     Parameters

@@ -16,6 +16,7 @@ import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
+from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.queries import Record
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
@@ -82,7 +83,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         columns = self._store.load(self.table.chosen[0].id).trace.snapshot().columns
         places = columns[axis] if columns[axis].ndim == 1 else np.nanmean(columns[axis], axis=1)
         before = np.flatnonzero(places <= place)
-        self.fork.at = int(columns["iteration"][before[-1]]) if before.size else 0
+        self.fork.at = int(columns[ITERATION][before[-1]]) if before.size else 0
 
     def _enable(self, chosen: list[Record]) -> None:
         """Enable what makes sense for these."""
