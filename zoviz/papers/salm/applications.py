@@ -73,7 +73,7 @@ def report_consensus(replicas: int, iterations: int) -> None:
         row = np.searchsorted(columns[ITERATION], share * iterations, side="right") - 1
         error, own, mean = (columns[name][row] for name in ("consensus_error", OBJECTIVE, "mean_objective"))
         print(
-            f"{columns['iteration'][row]:9.0f} {error.max():26.2e} {np.abs(own / best - 1.0).max():14.1e} "
+            f"{columns[ITERATION][row]:9.0f} {error.max():26.2e} {np.abs(own / best - 1.0).max():14.1e} "
             f"{np.abs(mean / best - 1.0).max():11.1e}",
             flush=True,
         )
