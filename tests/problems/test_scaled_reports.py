@@ -148,5 +148,5 @@ def test_the_presented_problem_is_consistent() -> None:
 
 def test_unscaled_problems_pay_nothing_and_see_themselves() -> None:
     run = course(LoadTracking(n=5, curtailment=40.0), ZOCEG(), iterations=3)
-    assert run.units is None and run.worker.seen is run.worker.problem
+    assert run.units is None and run.worker.scaled_problem is run.worker.problem
     assert run.result.calls.tolist() == [1 + 3 * 2 * 6] * 3

@@ -74,9 +74,9 @@ def test_numbers_follow_the_larger_of_run_and_log_folder(tmp_path: Path) -> None
     folder.mkdir()
     log.mkdir()
     (log / "000007.out").touch()
-    for asked, expected in ((3, 8), (20, 21)):
+    for count, expected in ((3, 8), (20, 21)):
         problem = program(folder, log_folder=log)
-        problem.restore({"asked": asked})
+        problem.restore({"evaluation_count": count})
         problem.evaluate(problem.start)
         assert problem.printed[-1].call == expected
     problem.restore({"failure_message": ""})

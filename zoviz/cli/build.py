@@ -82,13 +82,15 @@ def find_problem(name: str) -> Problem:
     module, _, path = name.partition(":")
     look_here()
     try:
-        found = getattr(importlib.import_module(module), path)
+        problem = getattr(importlib.import_module(module), path)
     except (ImportError, AttributeError) as error:
         raise UsageError(f"Expected module:object of a problem, got {name!r}: {error}.") from error
-    found = found() if isinstance(found, type) and issubclass(found, Problem) else found
-    if not isinstance(found, Problem):
-        raise UsageError(f"Expected a zoviz problem in {name!r}, got {type(found).__name__}: wrap it in BlackBox(...).")
-    return found
+    problem = problem() if isinstance(problem, type) and issubclass(problem, Problem) else problem
+    if not isinstance(problem, Problem):
+        raise UsageError(
+            f"Expected a zoviz problem in {name!r}, got {type(problem).__name__}: wrap it in BlackBox(...)."
+        )
+    return problem
 
 
 def look_here() -> None:
@@ -150,13 +152,13 @@ def dask(address: str) -> Any:
 
 def spec(args: argparse.Namespace, problem: Problem, solver: Solver) -> RunSpec:
     """Return the description of the run that the options ask for; without any budget it gets one of calls."""
-    given = {name: value for name, value in vars(args).items() if name in SETTINGS and value is not None}
+    settings = {name: value for name, value in vars(args).items() if name in SETTINGS and value is not None}
     own = bool(args.exe)
-    given.setdefault("replicas", 1 if own or not problem.analytic else defaults.REPLICAS)
-    given["targets"] = targets(args.target)
-    given["checkpoint"] = _checkpoint(args.checkpoint or (EVERY_CALL if own else str(defaults.CHECKPOINT_SECONDS)))
-    asked = RunSpec(problem, solver, **given)
-    return asked if asked.ends else asked.replaced(calls=defaults.calls_for(problem.domain.n))
+    settings.setdefault("replicas", 1 if own or not problem.analytic else defaults.REPLICAS)
+    settings["targets"] = targets(args.target)
+    settings["checkpoint"] = _checkpoint(args.checkpoint or (EVERY_CALL if own else str(defaults.CHECKPOINT_SECONDS)))
+    description = RunSpec(problem, solver, **settings)
+    return description if description.ends else description.replaced(calls=defaults.calls_for(problem.domain.n))
 
 
 def _checkpoint(text: str) -> float | str:

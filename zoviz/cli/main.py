@@ -76,7 +76,7 @@ def parser() -> argparse.ArgumentParser:
             formatter_class=plain,
         )
         command.arguments(part)
-        part.set_defaults(chosen=command)
+        part.set_defaults(subcommand=command)
     return whole
 
 
@@ -111,7 +111,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return FINE
     try:
         with ExitStack() as args.closing:
-            code = args.chosen.run(args)
+            code = args.subcommand.run(args)
         sys.stdout.flush()
         return code
     except KeyboardInterrupt:

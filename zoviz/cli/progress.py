@@ -93,7 +93,7 @@ def _mean(column: np.ndarray) -> float | None:
     return float(last.mean()) if last.size else None
 
 
-def report(run: Run, as_json: bool, interrupted: bool, kept: str | None) -> int:
+def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int:
     """Print the outcome and return the exit code."""
     if run.state is None:
         if as_json:
@@ -119,8 +119,8 @@ def report(run: Run, as_json: bool, interrupted: bool, kept: str | None) -> int:
             )
         seconds = run.progress.seconds
         print(f"{int(result.calls.max()):,} calls x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
-        if kept:
-            print(f"run {run.id[:8]} in {kept}")
+        if store:
+            print(f"run {run.id[:8]} in {store}")
     if run.trouble:
         say(run.trouble)
     if run.error is not None or run.trouble:

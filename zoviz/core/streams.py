@@ -70,12 +70,12 @@ class Mark(NamedTuple):
     ----------
     states : ndarray of uint64, shape (R, 6)
         The generators' states before the numbers ahead were drawn.
-    drawn, position : int
+    size, position : int
         How many numbers of each replica were drawn from there, and how many of them have been read.
     """
 
     states: np.ndarray
-    drawn: int
+    size: int
     position: int
 
 
@@ -128,7 +128,7 @@ class _Stream:
             for fill, state in zip(self._fills, mark.states.tolist(), strict=True):
                 fill.generator.bit_generator.state = _unpacked(state)
             self._before, self._states = None, mark.states
-            self._buffer = np.empty((len(self._fills), mark.drawn))
+            self._buffer = np.empty((len(self._fills), mark.size))
             self._draw(self._buffer)
         self._position = mark.position
 

@@ -53,7 +53,7 @@ def jacobian(
     if isinstance(oracle, ProximalOracle):
         raw = None if base is None else oracle.without(x, base)
         jacobians = jacobian(estimator, x, oracle.raw, streams, base=raw, shared=shared, with_objective=with_objective)
-        slopes, offset = np.moveaxis(_stacked(oracle.slopes(x), with_objective), -1, 1), oracle.known(x)
+        slopes, offset = np.moveaxis(_stacked(oracle.slopes(x), with_objective), -1, 1), oracle.known_part(x)
         whole = None if jacobians.base is None else oracle.add(x, jacobians.base)
         perturbed = jacobians.perturbed + _stacked(offset, with_objective)
         return Jacobian(jacobians.gradients + slopes, jacobians.variances, perturbed, whole)

@@ -22,7 +22,7 @@ class PartlyKnownOracle(DerivedOracle):
     ----------
     raw : ValueOracle
         The black box.
-    known : callable
+    known_part : callable
         Points (R, ..., d) to the known part's ``Evaluation``.
     slopes : callable
         Points (R, d) to the known part's derivatives, laid out as an ``Evaluation`` of f (R, d) and h (R, d, m): entry
@@ -30,20 +30,20 @@ class PartlyKnownOracle(DerivedOracle):
     """
 
     def __init__(
-        self, raw: ValueOracle, known: Callable[[Array], Evaluation], slopes: Callable[[Array], Evaluation]
+        self, raw: ValueOracle, known_part: Callable[[Array], Evaluation], slopes: Callable[[Array], Evaluation]
     ) -> None:
         super().__init__(raw, lambda points: self.add(points, raw(points)))
-        self.raw, self.known, self.slopes = raw, known, slopes
+        self.raw, self.known_part, self.slopes = raw, known_part, slopes
 
     def add(self, points: Array, value: Evaluation) -> Evaluation:
-        """The whole from the black box's value."""
-        known = self.known(points)
-        return Evaluation(value.f + known.f, value.h + known.h)
+        """Return the sum of the black box's value at points (R, ..., d) and the known part there."""
+        part = self.known_part(points)
+        return Evaluation(value.f + part.f, value.h + part.h)
 
     def without(self, points: Array, value: Evaluation) -> Evaluation:
-        """The black box's value from the whole."""
-        known = self.known(points)
-        return Evaluation(value.f - known.f, value.h - known.h)
+        """Return the black box's value at points (R, ..., d), given the sum with the known part."""
+        part = self.known_part(points)
+        return Evaluation(value.f - part.f, value.h - part.h)
 
 
 class ProximalOracle(PartlyKnownOracle):
@@ -114,12 +114,12 @@ def saddle(oracle: ProblemOracle) -> DerivedOracle:
 
     def slopes(z: Array) -> Evaluation:
         x, y = np.ascontiguousarray(z[:, :n]), z[:, n:]
-        of_x, of_y = Lagrangian(y)(oracle.slopes(x)), oracle.known(x).h
+        of_x, of_y = Lagrangian(y)(oracle.slopes(x)), oracle.known_part(x).h
         flat = np.concatenate([of_x, of_y], axis=1)
         return Evaluation(flat, np.zeros((*flat.shape, oracle.m)))
 
     raw = DerivedOracle(oracle, lambda z: evaluate(z, oracle.raw))
-    return PartlyKnownOracle(raw, lambda z: evaluate(z, oracle.known), slopes)
+    return PartlyKnownOracle(raw, lambda z: evaluate(z, oracle.known_part), slopes)
 
 
 def estimated(

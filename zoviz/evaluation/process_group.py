@@ -41,8 +41,8 @@ class ProcessGroup:
                 env={},
             )
             assert self._guard.stdout is not None
-            with self._guard.stdout as said:
-                said.readline()
+            with self._guard.stdout as output:
+                output.readline()
 
     def __enter__(self) -> ProcessGroup:
         return self

@@ -176,21 +176,21 @@ class Oracle:
             return np.full(len(self.calls), np.inf)
         return (self._limit - self.calls).astype(float)
 
-    def __call__(self, x: Array, wanted: np.ndarray | None = None) -> Evaluation:
+    def __call__(self, x: Array, mask: np.ndarray | None = None) -> Evaluation:
         """Evaluate the black box.
 
         Parameters
         ----------
         x : Array, shape (R, n) or (R, q, n)
             A base point, or q probes, for each replica.
-        wanted : ndarray of bool, shape (R, q), optional
+        mask : ndarray of bool, shape (R, q), optional
             Which of the probes to evaluate and charge; default: all. Noise is drawn for all of them, so that what one
             replica sees does not depend on how many points another wants.
 
         Returns
         -------
         Evaluation
-            f of shape (R,) or (R, q), h with m more; NaN where the point failed, was not wanted or its replica is
+            f of shape (R,) or (R, q), h with m more; NaN where the point failed, was masked out or its replica is
             frozen.
 
         Raises
@@ -200,14 +200,14 @@ class Oracle:
         OracleError
             If the black box returns other shapes.
         """
-        asked, counts, spent = self._bill(x, wanted)
+        due, counts, spent = self._bill(x, mask)
         units = self.units
         place = x if units is None else units.point(x)
-        value = self._evaluate(place, asked)
+        value = self._evaluate(place, due)
         self._spent = spent
         self.calls += counts
         if not math.isfinite(value.f.sum() + value.h.sum()):
-            value = self._count_failures(x, value, asked)
+            value = self._count_failures(x, value, due)
         if self._exact:
             keep_best(self.best_f, self.best_x, x, place, value, self._tolerance, self.domain)
         if self._noisy:
@@ -329,33 +329,33 @@ class Oracle:
         self.active &= ~self.failed
         self.all_active = bool(self.active.all())
 
-    def _bill(self, x: Array, wanted: np.ndarray | None) -> tuple[np.ndarray, Any, int]:
+    def _bill(self, x: Array, mask: np.ndarray | None) -> tuple[np.ndarray, Any, int]:
         """Replicas or points to evaluate, calls of each replica, and what will have been spent."""
-        if wanted is None:
+        if mask is None:
             points = 1 if x.ndim == 2 else x.shape[1]
-            asked, spent = self.active, self._spent + points
-            counts = points if self.all_active else points * asked
+            due, spent = self.active, self._spent + points
+            counts = points if self.all_active else points * due
         else:
-            asked = wanted & self.active[:, None]
-            counts = asked.sum(axis=1)
+            due = mask & self.active[:, None]
+            counts = due.sum(axis=1)
             spent = max(self._spent, int((self.calls + counts).max()))
         if self._limit is not None and spent > self._limit:
             raise BudgetSpent
-        return asked, counts, spent
+        return due, counts, spent
 
-    def _evaluate(self, x: Array, asked: np.ndarray) -> Evaluation:
+    def _evaluate(self, x: Array, due: np.ndarray) -> Evaluation:
         sample = self.sample_for(x.shape[1:-1])
-        if asked is self.active and self.all_active:
-            return self._joint(x, sample, asked)
+        if due is self.active and self.all_active:
+            return self._joint(x, sample, due)
         value = Evaluation(np.full(x.shape[:-1], np.nan), np.full((*x.shape[:-1], self.m), np.nan))
-        if asked.any():
+        if due.any():
             if sample is not None:
-                sample = sample[asked if self.contract == "independent" else np.nonzero(asked)[0]]
-            value.f[asked], value.h[asked] = self._joint(x[asked], sample, asked)
+                sample = sample[due if self.contract == "independent" else np.nonzero(due)[0]]
+            value.f[due], value.h[due] = self._joint(x[due], sample, due)
         return value
 
-    def _joint(self, x: Array, sample: Any, asked: np.ndarray) -> Evaluation:
-        """Values at points (..., n), those of ``asked``, by the problem, or by who answers in its place."""
+    def _joint(self, x: Array, sample: Any, due: np.ndarray) -> Evaluation:
+        """Values at points (..., n), those of ``due``, by the problem, or by who answers in its place."""
         source = self._source
         if source is None:
             return checked(self._problem.evaluate(x, sample), x, self.m)
@@ -364,15 +364,15 @@ class Oracle:
             value = checked(self._problem.evaluate(x, sample), x, self.m)
             return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(-1, self.m)], axis=1)
 
-        question = Question(int(self.calls.sum()), "", (x,), sample, np.nonzero(asked)[0])
+        question = Question(int(self.calls.sum()), "", (x,), sample, np.nonzero(due)[0])
         values = source.values(question, 1 + self.m, compute)
         return Evaluation(
             values[:, 0].reshape(x.shape[:-1]).copy(), values[:, 1:].reshape(*x.shape[:-1], self.m).copy()
         )
 
-    def _count_failures(self, x: Array, value: Evaluation, asked: np.ndarray) -> Evaluation:
+    def _count_failures(self, x: Array, value: Evaluation, due: np.ndarray) -> Evaluation:
         bad = ~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1))
-        bad &= asked if asked.shape == bad.shape else asked[:, None]
+        bad &= due if due.shape == bad.shape else due[:, None]
         if not bad.any():
             return value
         self.failures += bad.reshape(len(bad), -1).sum(axis=1)

@@ -119,7 +119,10 @@ class Problem(Noisy):
         return {}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Take over another instance's ``snapshot``, or part of it; ``asked`` counts the points a run has evaluated."""
+        """Take over another instance's ``snapshot``, or part of it.
+
+        ``evaluation_count`` in it is the number of points that a run has asked for so far.
+        """
 
     @property
     def pointwise(self) -> bool:
@@ -191,10 +194,10 @@ class Problem(Noisy):
     @property
     def noisy_constants(self) -> Constants | None:
         """``constants`` with the standard deviations of the additive noise."""
-        known, variances = self.constants, self.noise_variances
-        if known is None:
+        constants, variances = self.constants, self.noise_variances
+        if constants is None:
             return None
-        return replace(known, noise=float(variances[0] ** 0.5), constraint_noise=float(variances[1:].sum() ** 0.5))
+        return replace(constants, noise=float(variances[0] ** 0.5), constraint_noise=float(variances[1:].sum() ** 0.5))
 
     def tally(self, replicas: int) -> Tally | None:
         """What is to be summed up over every iteration, e.g. a regret; None where rows alone tell everything."""

@@ -82,21 +82,21 @@ class Scaled(Problem):
     @property
     def constants(self) -> Constants | None:
         """Bounds that follow from the problem's own: with the largest width and the smallest s_i, so not tight."""
-        known, units = self._problem.constants, self._units
-        if known is None:
+        constants, units = self._problem.constants, self._units
+        if constants is None:
             return None
         width, f = float(units.width.max()), units.f
         h = float(units.h.min()) if units.h.size else 1.0
         return replace(
-            known,
-            curvature=known.curvature * width**2 / f,
-            constraint_curvature=known.constraint_curvature * width**2 / h,
-            slope=known.slope * width / f,
-            constraint_slope=known.constraint_slope * width / h,
-            start_slope=known.start_slope * width / h,
-            weak_convexity=known.weak_convexity * width**2 / f,
-            noise=known.noise / f,
-            constraint_noise=known.constraint_noise / h,
+            constants,
+            curvature=constants.curvature * width**2 / f,
+            constraint_curvature=constants.constraint_curvature * width**2 / h,
+            slope=constants.slope * width / f,
+            constraint_slope=constants.constraint_slope * width / h,
+            start_slope=constants.start_slope * width / h,
+            weak_convexity=constants.weak_convexity * width**2 / f,
+            noise=constants.noise / f,
+            constraint_noise=constants.constraint_noise / h,
         )
 
     @property

@@ -351,7 +351,7 @@ class Run(RunSettings):
         worker = Worker(spec, source, (*([] if recorder is None else [recorder]), *observers))
         if recorder is not None and data is not None:
             restore(worker, data.checkpoint, data.trace, data.path, data.journal)
-            worker.problem.restore({"asked": data.asked})
+            worker.problem.restore({"evaluation_count": data.evaluation_count})
         self._worker, self._recorder = worker, recorder
         worker.begin()
         self._steering = Steering(self.solver, (self.problem, self), worker)
@@ -372,8 +372,8 @@ class Run(RunSettings):
         own, each = isinstance(store, str), spec.checkpoint == EVERY_CALL
         database = Database(store) if isinstance(store, str) else store.database
         interval = defaults.CHECKPOINT_SECONDS if each else float(spec.checkpoint)
-        asked = None if self._resume_data is None else self._resume_data.asked
-        return Recorder(database, self.id, spec, asked, interval, each, own)
+        count = None if self._resume_data is None else self._resume_data.evaluation_count
+        return Recorder(database, self.id, spec, count, interval, each, own)
 
     def _command(self, name: str, steps: int = 1) -> None:
         if self._worker is not None and self.active:
@@ -452,8 +452,8 @@ class Run(RunSettings):
         worker, oracle = self._worker, self._oracle
         if worker is None or oracle is None:
             return Progress(0, 0, 0.0, float("nan"))
-        done = worker.iteration, oracle.spent, worker.seconds
-        return Progress(*done, worker.limits.fraction(*done))
+        counters = worker.iteration, oracle.spent, worker.seconds
+        return Progress(*counters, worker.limits.fraction(*counters))
 
     @property
     def frozen(self) -> int:

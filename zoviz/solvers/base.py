@@ -113,7 +113,7 @@ class Solver(Configurable):
         """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
         return {}
 
-    def known(self, problem: Problem) -> Any:
+    def known_constants(self, problem: Problem) -> Any:
         """Return the constants that the problem knows without a call; None where they have to be measured."""
         return problem.noisy_constants
 

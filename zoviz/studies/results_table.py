@@ -24,7 +24,7 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         ``problem``, ``solver``, ``seed``, the cell's values by name, ``replica``, ``status``, ``success``, ``id``,
         the numbers of ``MEASURES``, and "calls to <metric> <threshold>" for every target (NaN where it was not hit).
     """
-    found: list[dict[str, Any]] = []
+    lines: list[dict[str, Any]] = []
     for cell in cells:
         if store.record(cell.id) is None:
             continue
@@ -34,7 +34,7 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
         result = stored.result
         hits = {f"calls to {target.metric} {target.threshold:g}": target.calls for target in stored.hits}
         for r in range(stored.replicas):
-            found.append(
+            lines.append(
                 {
                     "problem": cell.problem,
                     "solver": cell.solver,
@@ -54,7 +54,7 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "id": cell.id,
                 }
             )
-    return found
+    return lines
 
 
 def dataset(table: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> Any:

@@ -87,21 +87,23 @@ class Study:
         self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))
 
     def _make(self, values: list[dict[str, Any]], seeds: tuple[int, ...]) -> Iterator[Cell]:
-        for (p, problem), (s, solver), chosen in itertools.product(self.problems.items(), self.solvers.items(), values):
-            own, method = cell.fitted(problem, solver, chosen)
+        for (p, problem), (s, solver), setting in itertools.product(
+            self.problems.items(), self.solvers.items(), values
+        ):
+            own, method = cell.fitted(problem, solver, setting)
             reason = method.accepts(own)
             if reason is not None:
                 self.refused.append(reason)
                 continue
             for seed in seeds:
-                label = _label(s, chosen, seed, len(seeds))
+                label = _label(s, setting, seed, len(seeds))
                 spec = RunSpec(own, method, seed=seed, label=label, **self.settings)
                 if not spec.ends:
                     raise ValueError("Expected a budget, got none: give calls, iterations or seconds.")
                 id = cell.identify((p, s), spec)
                 if id not in self._jobs:
                     self._jobs[id] = Job(id, spec)
-                    yield Cell(id, p, s, chosen, seed)
+                    yield Cell(id, p, s, setting, seed)
 
     @property
     def missing(self) -> list[Cell]:
@@ -111,9 +113,9 @@ class Study:
 
     def statuses(self) -> dict[str, RunStatus | None]:
         """Return the status of every cell's run by id, deleted ones too; None for those that have not begun."""
-        found = (one for deleted in (False, True) for one in self.store.runs(study=self.name, deleted=deleted))
-        known = {record.id: record.status for record in found}
-        return {cell.id: known.get(cell.id) for cell in self.cells}
+        records = (one for deleted in (False, True) for one in self.store.runs(study=self.name, deleted=deleted))
+        statuses = {record.id: record.status for record in records}
+        return {cell.id: statuses.get(cell.id) for cell in self.cells}
 
     def run(
         self,
@@ -201,7 +203,7 @@ class Study:
 
 def grid(values: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Return all combinations as parameter sets: ``grid({"n": [5, 10], "primal_step": [0.1, 0.01]})`` has four."""
-    return [dict(zip(values, chosen, strict=True)) for chosen in itertools.product(*values.values())]
+    return [dict(zip(values, combination, strict=True)) for combination in itertools.product(*values.values())]
 
 
 def draws(ranges: Mapping[str, tuple[str, float, float]], count: int, seed: int = 0) -> list[dict[str, float]]:
@@ -226,11 +228,11 @@ def _between(kind: str, low: float, high: float, share: float) -> float:
     return float(low * (high / low) ** share) if kind == "log" else low + (high - low) * share
 
 
-def _by_name(given: Any) -> dict[str, Any]:
-    if isinstance(given, Mapping):
-        return dict(given)
+def _by_name(items: Any) -> dict[str, Any]:
+    if isinstance(items, Mapping):
+        return dict(items)
     named: dict[str, Any] = {}
-    for one in [given] if isinstance(given, (Problem, Solver)) else given:
+    for one in [items] if isinstance(items, (Problem, Solver)) else items:
         name = type(one).__name__
         named[name if name not in named else f"{name} #{len(named) + 1}"] = one
     return named

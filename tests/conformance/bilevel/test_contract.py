@@ -78,7 +78,7 @@ def test_the_rule_fills_in_all_that_is_open(solver: str, problem: str) -> None:
     world = World(solver, small(problem))
     assert world.solver.suggestible() == []
     assert all(np.isfinite(world.solver.get(key)) for key in SOLVERS[solver]().suggestible())
-    assert (world.solver.known(world.problem) is None) == (world.problem.bilevel_constants is None)
+    assert (world.solver.known_constants(world.problem) is None) == (world.problem.bilevel_constants is None)
 
 
 @EACH_NOISE

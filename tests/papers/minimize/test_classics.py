@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zoviz.papers.minimize import classics
-from zoviz.papers.minimize.classics import COLLECTION, Known, Score
+from zoviz.papers.minimize.classics import COLLECTION, Reference, Score
 from zoviz.problems import Suite
 from zoviz.solvers import ZOCEG
 
@@ -28,10 +28,10 @@ def test_best_known_values_are_those_of_the_books() -> None:
 
 
 def test_a_feasible_point_that_is_near_counts_and_no_other() -> None:
-    score = Score("", 2, 1, 10, "", 1.9, 1e-5, Known(1.0, np.nan), 0.0)
+    score = Score("", 2, 1, 10, "", 1.9, 1e-5, Reference(1.0, np.nan), 0.0)
     assert score.feasible and not score.near and score.distance == pytest.approx(0.9)
     assert score._replace(f=1.009).near and not score._replace(f=1.009, violation=1e-3).near
-    assert score._replace(f=101.0, known=Known(100.5, np.nan)).distance == pytest.approx(0.5 / 100.5)
+    assert score._replace(f=101.0, reference=Reference(100.5, np.nan)).distance == pytest.approx(0.5 / 100.5)
 
 
 def test_violation_is_relative_to_the_start() -> None:
@@ -46,5 +46,5 @@ def test_with_and_without_other_libraries(capsys: pytest.CaptureFixture[str]) ->
     classics.main(["--only", "HS65", "--extras"])
     printed = capsys.readouterr().out
     assert " COBYQA" in printed and "feasible: 100%" in printed and "within 1 %: 100%" in printed and ": met" in printed
-    own = classics.score("HS65", False, Known(0.9535288567, 0.9535288567))
+    own = classics.score("HS65", False, Reference(0.9535288567, 0.9535288567))
     assert own.method == ZOCEG.__name__ and own.calls <= 4000 and own.feasible

@@ -24,7 +24,7 @@ def written_out(problem: NetworkSlicing, x: Array, demand: Array) -> list[float]
     for k in range(flows):
         rows += [plan.totals[k, link] - sum(plan.segments[k, s, link] for s in range(chain + 1)) for link in links]
     for k in range(flows):
-        rows += [sum(plan.chosen[k, s]) - 1.0 for s in range(chain)]
+        rows += [sum(plan.choices[k, s]) - 1.0 for s in range(chain)]
     for k in range(flows):
         for s in range(chain + 1):
             for node in range(problem.nodes):
@@ -38,7 +38,7 @@ def written_out(problem: NetworkSlicing, x: Array, demand: Array) -> list[float]
                         share[end] = float(net.target[k] == node)
                     else:
                         at = [i for i in range(providers) if net.sites[net.provider[k, stage, i]] == node]
-                        share[end] = sum(plan.chosen[k, stage, i] for i in at)
+                        share[end] = sum(plan.choices[k, stage, i] for i in at)
                 rows.append(out - into - demand[k] * (share[0] - share[1]))
     for link in links:
         used = sum(plan.totals[k, link] for k in range(flows))
@@ -46,7 +46,7 @@ def written_out(problem: NetworkSlicing, x: Array, demand: Array) -> list[float]
     for i in range(len(net.sites)):
         work = 0.0
         for k, s, q in np.ndindex(flows, chain, providers):
-            work += demand[k] * plan.chosen[k, s, q] * (net.provider[k, s, q] == i)
+            work += demand[k] * plan.choices[k, s, q] * (net.provider[k, s, q] == i)
         rows.append(work + plan.node_slack[i] - net.node_capacity[i])
     return rows
 
@@ -78,7 +78,7 @@ def test_adjoint_identity(sizes: dict[str, int]) -> None:
 def test_the_regulariser_is_nought_at_binaries_and_positive_between() -> None:
     problem = NetworkSlicing(weight=2.0)
     x = np.zeros((3, problem.domain.n))
-    chosen = problem.parts(x).chosen
+    chosen = problem.parts(x).choices
     chosen[0, ..., 1] = 1.0
     chosen[1, ..., :2] = 0.5
     chosen[2] = 1.0 / 3.0
@@ -137,13 +137,13 @@ def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
     a, b = problem.matrix()
     cost, whole = np.zeros((2, problem.domain.n))
     problem.parts(cost).totals[...] = problem.data.network.cost
-    problem.parts(whole).chosen[...] = 1.0
+    problem.parts(whole).choices[...] = 1.0
     lower, upper = np.broadcast_to(problem.domain.lower, cost.shape).copy(), problem.domain.upper.copy()
     if assignment is None:
         found = milp(cost, constraints=LinearConstraint(a, b, b), integrality=whole, bounds=Bounds(lower, upper))
     else:
         fixed = np.arange(problem.providers) == assignment[..., None]
-        problem.parts(lower).chosen[...] = problem.parts(upper).chosen[...] = fixed
+        problem.parts(lower).choices[...] = problem.parts(upper).choices[...] = fixed
         found = linprog(cost, A_eq=a, b_eq=b, bounds=np.stack([lower, upper], axis=1))
     return float(found.fun) if found.success else np.inf
 
@@ -164,7 +164,7 @@ def test_an_assignment_is_read_off_and_checked() -> None:
     net, a = problem.data.network, problem.matrix()[0]
     lower, upper = np.zeros(problem.domain.n), problem.domain.upper.copy()
     fixed = np.arange(problem.providers) == net.planted[..., None]
-    problem.parts(lower).chosen[...] = problem.parts(upper).chosen[...] = fixed
+    problem.parts(lower).choices[...] = problem.parts(upper).choices[...] = fixed
     cost = np.zeros(problem.domain.n)
     problem.parts(cost).totals[...] = net.cost
     x = linprog(cost, A_eq=a, b_eq=problem.matrix()[1], bounds=np.stack([lower, upper], axis=1)).x
@@ -172,13 +172,13 @@ def test_an_assignment_is_read_off_and_checked() -> None:
     assert measured["binary_distance"][0] < 1e-9 and measured["assignment_violation"][0] < 1e-8
     np.testing.assert_array_equal(problem.assignment(x[None])[0], net.planted)
     blurred = x.copy()
-    problem.parts(blurred).chosen[0, 0] = 0.8 * fixed[0, 0] + 0.2 * np.roll(fixed[0, 0], 1)
+    problem.parts(blurred).choices[0, 0] = 0.8 * fixed[0, 0] + 0.2 * np.roll(fixed[0, 0], 1)
     measured = problem.metrics(blurred[None], None, None)
     assert measured["binary_distance"][0] == pytest.approx(0.2)
     np.testing.assert_array_equal(problem.assignment(blurred), net.planted)
     assert measured["assignment_violation"][0] < 1e-8, "the routes are still those of the rounded assignment"
     wrong = x.copy()
-    problem.parts(wrong).chosen[0, 0] = np.roll(fixed[0, 0], 1)
+    problem.parts(wrong).choices[0, 0] = np.roll(fixed[0, 0], 1)
     assert problem.metrics(wrong[None], None, None)["assignment_violation"][0] >= net.demand[0] - 1e-9
 
 

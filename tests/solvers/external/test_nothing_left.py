@@ -103,7 +103,7 @@ class TestCourse:
                 unwound.append(True)
 
         course = LibraryRun(play, self.TASK)
-        assert course.wanted.shape == (1, 2)
+        assert course.points.shape == (1, 2)
         del course
         gc.collect()
         assert unwound == [True]
@@ -115,11 +115,11 @@ class TestCourse:
             return Ended(f"{f[0]} {h[0, 0]}", np.array([2.0]))
 
         course = LibraryRun(play, self.TASK)
-        assert course.dual.tolist() == [0.0] and isinstance(Request(course.wanted, None), Request)
+        assert course.dual.tolist() == [0.0] and isinstance(Request(course.points, None), Request)
         course.answer(Evaluation(np.array([3.0]), np.array([[4.0]])))
-        assert course.wanted is None and course.message == ""
+        assert course.points is None and course.message == ""
         course.settle()
-        assert course.wanted is None and course.message == "3.0 4.0" and course.dual.tolist() == [2.0]
+        assert course.points is None and course.message == "3.0 4.0" and course.dual.tolist() == [2.0]
 
 
 @each(CMAES)

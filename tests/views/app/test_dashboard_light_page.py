@@ -168,12 +168,12 @@ def test_the_first_plot_says_what_it_draws() -> None:
     title = board.views[0].figure.title
     for run, text in ((known, "Objective gap   |f − f*|"), (unknown, "Value of the objective (optimum unknown)   |f|")):
         run.run()
-        shown = board.shown.put(run)
+        shown = board.runs_shown.put(run)
         board.refresh()
         assert title.text == text
-        board.shown.take_off(shown.key)
-    board.shown.put(known)
-    board.shown.put(unknown)
+        board.runs_shown.take_off(shown.key)
+    board.runs_shown.put(known)
+    board.runs_shown.put(unknown)
     board.refresh()
     assert "Objective gap" in title.text and "Value of the objective" in title.text
     board.log_y = False

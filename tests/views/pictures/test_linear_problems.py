@@ -90,7 +90,7 @@ def test_slices_draw_links_as_wide_as_their_flows() -> None:
     x, network = np.zeros((1, problem.domain.n)), problem.data.network
     plan = problem.parts(x)
     plan.totals[0, 0, 3], plan.totals[0, 1, 3], plan.totals[0, 1, 5] = network.demand.max(), 0.4, LEAST * 0.5
-    plan.chosen[0, 1, 0] = [0.0, 0.8, 0.2]
+    plan.choices[0, 1, 0] = [0.0, 0.8, 0.2]
     picture.update(problem, x)
     flows = picture.flows.data
     assert flows["flow"] == ["flow 1", "flow 2"], "and what is next to nothing is left out"

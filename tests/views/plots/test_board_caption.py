@@ -26,7 +26,7 @@ def finished(solver: ZOCEG | ZOSPLM) -> Run:
 
 def test_exact_differences_have_no_variance_and_the_plot_says_so() -> None:
     board = Board()
-    board.shown.put(finished(ZOCEG()))
+    board.runs_shown.put(finished(ZOCEG()))
     board.refresh()
     shown = titles(board)
     assert shown["Estimator variance"] == "Estimator variance   tr Cov ĝ" + ZERO
@@ -38,12 +38,12 @@ def test_exact_differences_have_no_variance_and_the_plot_says_so() -> None:
 
 def test_it_is_unsaid_once_there_is_something_to_draw() -> None:
     board = Board()
-    exact = board.shown.put(finished(ZOCEG()))
+    exact = board.runs_shown.put(finished(ZOCEG()))
     board.refresh()
-    board.shown.put(finished(ZOSPLM()))
+    board.runs_shown.put(finished(ZOSPLM()))
     board.refresh()
     assert ZERO not in titles(board)["Estimator variance"]
-    board.shown.reveal(exact.key, True)
+    board.runs_shown.reveal(exact.key, True)
     board.refresh()
     assert ZERO not in titles(board)["Estimator variance"]
 
@@ -53,7 +53,7 @@ def test_a_feasible_start_leaves_the_violation_at_zero() -> None:
     run.run()
     violated = (np.asarray(run.trace["violation"]) > 0).any()
     board = Board()
-    board.shown.put(run)
+    board.runs_shown.put(run)
     board.refresh()
     assert (ZERO in titles(board)["Constraint violation"]) != violated
 

@@ -78,7 +78,7 @@ class _Packer:
     def __init__(self) -> None:
         self._gathered: dict[str, list[np.ndarray]] = {}
         self._sizes: dict[str, int] = {}
-        self._known: dict[int, tuple[Any, dict[str, Any]]] = {}
+        self._spelt: dict[int, tuple[Any, dict[str, Any]]] = {}
 
     def columns(self) -> dict[str, Any]:
         return {kind: np.concatenate(parts) for kind, parts in self._gathered.items()}
@@ -107,8 +107,8 @@ class _Packer:
         )
 
     def _array(self, array: np.ndarray) -> dict[str, Any]:
-        if id(array) in self._known:
-            return self._known[id(array)][1]
+        if id(array) in self._spelt:
+            return self._spelt[id(array)][1]
         kind = array.dtype.name
         if array.dtype.kind not in _KINDS:
             raise ZovizError(f"Expected an array of numbers, got one of {array.dtype}: keep others out of states.")
@@ -116,7 +116,7 @@ class _Packer:
         self._gathered.setdefault(kind, []).append(array.ravel())
         self._sizes[kind] = start + array.size
         spelt = {"array": kind, "shape": list(array.shape), "start": start}
-        self._known[id(array)] = array, spelt  # the array too: were it let go, another could get its id
+        self._spelt[id(array)] = array, spelt  # the array too: were it let go, another could get its id
         return spelt
 
 
@@ -125,7 +125,7 @@ class _Reader:
 
     def __init__(self, columns: dict[str, np.ndarray], classes: Mapping[str, type[Any]] | None) -> None:
         self._columns, self._classes = columns, classes
-        self._known: dict[tuple[str, int, tuple[int, ...]], np.ndarray] = {}
+        self._arrays: dict[tuple[str, int, tuple[int, ...]], np.ndarray] = {}
 
     def read(self, spelt: Any) -> Any:
         if isinstance(spelt, list):
@@ -172,11 +172,11 @@ class _Reader:
 
     def _array(self, spelt: dict[str, Any]) -> np.ndarray:
         key = spelt["array"], spelt["start"], tuple(spelt["shape"])
-        if key not in self._known or not self._known[key].size:
+        if key not in self._arrays or not self._arrays[key].size:
             kind, start, shape = key
             size = int(np.prod(shape, dtype=np.int64))
-            self._known[key] = self._columns[kind][start : start + size].reshape(shape).copy()
-        return self._known[key]
+            self._arrays[key] = self._columns[kind][start : start + size].reshape(shape).copy()
+        return self._arrays[key]
 
 
 def _name(cls: type) -> str:

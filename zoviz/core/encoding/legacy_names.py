@@ -60,6 +60,9 @@ FIELDS: Mapping[str, Mapping[str, str]] = {
 }
 """Fields of states that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
+MARK: Mapping[str, str] = {"drawn": "size"}
+"""Fields of a stream's ``Mark`` that were renamed: the name that checkpoints hold, and today's."""
+
 ORACLE: Mapping[str, str] = {
     "_iteration": "iteration",
     "_sample": "sample",

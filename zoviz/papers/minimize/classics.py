@@ -58,7 +58,7 @@ FEASIBLE, NEAR = 1e-4, 1e-2
 WANTED_FEASIBLE, WANTED_NEAR = 0.9, 0.6
 
 
-class Known(NamedTuple):
+class Reference(NamedTuple):
     """Best known value, and what the problem's file states, NaN where it states none."""
 
     value: float
@@ -75,13 +75,13 @@ class Score(NamedTuple):
     method: str
     f: float
     violation: float
-    known: Known
+    reference: Reference
     seconds: float
 
     @property
     def distance(self) -> float:
         """Relative distance to the best known value."""
-        return (self.f - self.known.value) / max(1.0, abs(self.known.value))
+        return (self.f - self.reference.value) / max(1.0, abs(self.reference.value))
 
     @property
     def feasible(self) -> bool:
@@ -113,7 +113,7 @@ def posed(name: str) -> tuple[DesignProblem | Suite, Array]:
     return problem, problem.domain.project(problem.initial(Streams(0, 1)))[0]
 
 
-def score(name: str, extras: bool, reference: Known) -> Score:
+def score(name: str, extras: bool, reference: Reference) -> Score:
     """Minimise one problem from its values, ``extras``: with other libraries' solvers where they are installed."""
     problem, x0 = posed(name)
     bounds = list(zip(problem.domain.lower, problem.domain.upper, strict=True))
@@ -138,11 +138,11 @@ def scaled_violation(problem: Problem, x: Array, x0: Array) -> float:
     return float((problem.evaluate(x).h / sizes).max(initial=0.0))
 
 
-def best_known(name: str, starts: int = 8) -> Known:
+def best_known(name: str, starts: int = 8) -> Reference:
     """f* and what is stated; the searches use exact gradients and no budget counts them."""
     problem, x0 = posed(name)
     if problem.known_optimum is not None:
-        return Known(problem.known_optimum.value, problem.known_optimum.value)
+        return Reference(problem.known_optimum.value, problem.known_optimum.value)
     stated = problem.data.stated if isinstance(problem, Suite) and problem.data.stated is not None else np.nan
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -150,7 +150,7 @@ def best_known(name: str, starts: int = 8) -> Known:
     values = [float(problem.evaluate(x).f) for x in candidates if scaled_violation(problem, x, x0) <= 1e-6]
     lowest = float(np.nanmin([*values, np.inf]))
     confirmed = abs(stated - lowest) <= 1e-4 * max(1.0, abs(stated))
-    return Known(min(lowest, stated) if confirmed else lowest, stated)
+    return Reference(min(lowest, stated) if confirmed else lowest, stated)
 
 
 def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterator[Array]:
@@ -202,7 +202,7 @@ def _slopes(problem: Problem, x: Array) -> tuple[Array, Array]:
     return slopes
 
 
-def table(names: Sequence[str], references: dict[str, Known], extras: bool) -> list[Score]:
+def table(names: Sequence[str], references: dict[str, Reference], extras: bool) -> list[Score]:
     """Print a line per problem as soon as it is there, then the totals."""
     print("\nother libraries' solvers where they are installed" if extras else "\nbuilt-in solvers alone")
     print(
@@ -214,8 +214,8 @@ def table(names: Sequence[str], references: dict[str, Known], extras: bool) -> l
         s = score(name, extras, references[name])
         scores.append(s)
         print(
-            f"{s.name:15}{s.n:3d}{s.m:4d}{s.calls:7d} {s.method:7}{s.f:14.7g}{s.known.value:14.7g}"
-            f"{s.known.stated:12.6g}{s.violation:10.1e}{s.distance:10.1e} {_word(s.feasible):>8}{_word(s.near):>5}"
+            f"{s.name:15}{s.n:3d}{s.m:4d}{s.calls:7d} {s.method:7}{s.f:14.7g}{s.reference.value:14.7g}"
+            f"{s.reference.stated:12.6g}{s.violation:10.1e}{s.distance:10.1e} {_word(s.feasible):>8}{_word(s.near):>5}"
             f"{s.seconds:7.1f}",
             flush=True,
         )

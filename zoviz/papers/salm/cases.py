@@ -27,10 +27,10 @@ def long_steps(problem: LinearlyConstrained, weight: float | None = None) -> dic
 
     For inequalities ||A||^2 is that of (A, -I). ``weight`` is another mu, where f is convex any positive one will do.
     """
-    known = problem.constants
-    if known is None:
+    constants = problem.constants
+    if constants is None:
         raise ValueError(f"Expected a problem whose curvature is known, got {type(problem).__name__}.")
-    curvature, square = known.curvature, problem.operator_norm**2 + (not problem.equations)
+    curvature, square = constants.curvature, problem.operator_norm**2 + (not problem.equations)
     weight = 1.05 * curvature if weight is None else weight
     return {
         "proximal_weight": weight,
@@ -133,10 +133,10 @@ def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
     problem.parts(cost).totals[...] = problem.data.network.cost
     lower, upper = np.broadcast_to(problem.domain.lower, cost.shape).copy(), problem.domain.upper.copy()
     if assignment is None:
-        problem.parts(whole).chosen[...] = 1.0
+        problem.parts(whole).choices[...] = 1.0
     else:
         fixed = np.arange(problem.providers) == assignment[..., None]
-        problem.parts(lower).chosen[...] = problem.parts(upper).chosen[...] = fixed
+        problem.parts(lower).choices[...] = problem.parts(upper).choices[...] = fixed
     rows, bounds = optimize.LinearConstraint(a, b, b), optimize.Bounds(lower, upper)
     solution = optimize.milp(cost, constraints=rows, integrality=whole, bounds=bounds)
     return float(solution.fun) if solution.success else np.inf

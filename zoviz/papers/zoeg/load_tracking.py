@@ -101,9 +101,9 @@ SHOWN: dict[str, type[Judged]] = {"told": Judged, "untold": Untold, "scaled": Un
 """How methods see the problem: with its constants; without; and also in units of its box and its first values."""
 
 
-def instance(seed: int, n: int, noisy: bool, shown: str = "told") -> Judged:
+def instance(seed: int, n: int, noisy: bool, view: str = "told") -> Judged:
     """The problem, noisy or not."""
-    problem = SHOWN[shown](n=n, seed=seed, scaled=shown == "scaled")
+    problem = SHOWN[view](n=n, seed=seed, scaled=view == "scaled")
     if noisy:
         problem.noise, problem.noise_constraint_scale = "independent", NOISE_KILOWATTS
         problem.noise_scale = NOISE_SHARE * abs(problem.known_optimum.value)

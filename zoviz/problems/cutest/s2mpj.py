@@ -177,7 +177,7 @@ def _arguments(row: dict[str, str], size: int | None) -> list[float]:
         return []
     sizes = _whole(row["dims"]) if row["argins"] else []
     if size not in sizes:
-        others = "".join(f", {known}" for known in dict.fromkeys(sizes) if known != int(row["dim"]))
+        others = "".join(f", {dimension}" for dimension in dict.fromkeys(sizes) if dimension != int(row["dim"]))
         raise ValueError(
             f"Expected one of the dimensions of {row['problem_name']}, {row['dim']} (the default){others}; got {size}."
         )

@@ -154,7 +154,7 @@ class NetworkSlicing(Built, LinearlyConstrained):
         """Cost and regulariser, and both signs of the rows."""
         plan, p, offset = self.parts(x), self.exponent, self.offset
         routes = (plan.totals.sum(axis=-2) * self._costs(x, xi)).sum(axis=-1)
-        inside, below = np.maximum(plan.chosen, 0.0), np.minimum(plan.chosen, 0.0)
+        inside, below = np.maximum(plan.choices, 0.0), np.minimum(plan.choices, 0.0)
         powers = ((inside + offset) ** p + p * offset ** (p - 1.0) * below).sum(axis=-1)
         surplus = powers - ((1.0 + offset) ** p + (self.providers - 1) * offset**p)
         return Evaluation(routes + self.weight * surplus.sum(axis=(-2, -1)), self.two_sided(self.residual(x, xi)))
@@ -164,8 +164,8 @@ class NetworkSlicing(Built, LinearlyConstrained):
         out = np.zeros(x.shape)
         plan = self.parts(out)  # views
         plan.totals[...] = self._costs(x, xi)[..., None, :]
-        choices = np.maximum(self.parts(x).chosen, 0.0)
-        plan.chosen[...] = self.weight * self.exponent * (choices + self.offset) ** (self.exponent - 1.0)
+        choices = np.maximum(self.parts(x).choices, 0.0)
+        plan.choices[...] = self.weight * self.exponent * (choices + self.offset) ** (self.exponent - 1.0)
         return out
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
@@ -180,7 +180,7 @@ class NetworkSlicing(Built, LinearlyConstrained):
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
         """Those of every problem, and how far the assignment is from a binary one that the rows allow."""
-        choices = self.parts(x).chosen
+        choices = self.parts(x).choices
         return super().metrics(x, y, value, exact) | {
             "binary_distance": np.minimum(np.abs(choices), np.abs(1.0 - choices)).max(axis=(-3, -2, -1)),
             "assignment_violation": self.data.system.rounded_violation(x),
@@ -188,7 +188,7 @@ class NetworkSlicing(Built, LinearlyConstrained):
 
     def assignment(self, x: Array) -> np.ndarray:
         """Provider with the largest share, (..., K, S), as a place among the P that provide the function."""
-        return np.argmax(self.parts(x).chosen, axis=-1)
+        return np.argmax(self.parts(x).choices, axis=-1)
 
     def _costs(self, x: Array, xi: Sample | None) -> Array:
         """Costs of the links, (..., L) or what broadcasts to it."""

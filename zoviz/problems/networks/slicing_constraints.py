@@ -19,7 +19,7 @@ class Plan(NamedTuple):
         r_ij(k, f): rate of flow k on every link, on its way from the node of one function to that of the next.
     totals : Array, shape (..., K, L)
         r_ij(k).
-    chosen : Array, shape (..., K, S, P)
+    choices : Array, shape (..., K, S, P)
         x_{i,f}(k), for the P nodes that provide f.
     link_slack, node_slack : Array, shapes (..., L) and (..., M)
         What is left of the capacities.
@@ -27,7 +27,7 @@ class Plan(NamedTuple):
 
     segments: Array
     totals: Array
-    chosen: Array
+    choices: Array
     link_slack: Array
     node_slack: Array
 
@@ -76,7 +76,7 @@ class SlicingRows:
     def residual(self, x: Array, demand: Array) -> Array:
         """A x - b (..., p) at x (..., n) under demands (..., K)."""
         network, plan, lead = self.network, self.parts(x), x.shape[:-1]
-        sites = np.einsum("...ksp,kspm->...ksm", plan.chosen, self._at_site)
+        sites = np.einsum("...ksp,kspm->...ksm", plan.choices, self._at_site)
         flows, stages, nodes = self._heights[2]
         stops = np.zeros((*lead, flows, stages + 1, nodes))
         stops[..., 1:-1, network.sites] = sites
@@ -85,7 +85,7 @@ class SlicingRows:
         moved = demand[..., None, None] * (stops[..., :-1, :] - stops[..., 1:, :])
         kinds = (
             plan.totals - plan.segments.sum(axis=-2),
-            plan.chosen.sum(axis=-1) - 1.0,
+            plan.choices.sum(axis=-1) - 1.0,
             plan.segments @ self._incidence.T - moved,
             plan.totals.sum(axis=-2) + plan.link_slack - network.capacity,
             (demand[..., None, None] * sites).sum(axis=(-3, -2)) + plan.node_slack - network.node_capacity,
@@ -105,7 +105,7 @@ class SlicingRows:
         """Largest residual of conservation, and excess over a capacity, with the largest x set to 1, others to 0."""
         rounded = np.array(x, dtype=float, order="C")
         plan = self.parts(rounded)
-        plan.chosen[...] = np.arange(plan.chosen.shape[-1]) == np.argmax(plan.chosen, axis=-1)[..., None]
+        plan.choices[...] = np.arange(plan.choices.shape[-1]) == np.argmax(plan.choices, axis=-1)[..., None]
         plan.link_slack[...] = plan.node_slack[...] = 0.0
         _, _, flow, links, nodes = _split(self.residual(rounded, self.network.demand), self._heights)
         return np.maximum(np.abs(flow).max(axis=(-3, -2, -1)), np.maximum(links.max(axis=-1), nodes.max(axis=-1)))

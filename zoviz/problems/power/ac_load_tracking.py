@@ -21,7 +21,7 @@ class _Data(NamedTuple):
     b: Array
     upper: Array
     domain: Box
-    kept: dict[str, Any]
+    cache: dict[str, Any]
 
 
 class ACLoadTracking(Built):
@@ -163,18 +163,18 @@ class ACLoadTracking(Built):
     @property
     def constants(self) -> Constants:
         """Bounds over the box, from the feeder at its full load; see ``_constants``."""
-        kept = self.data.kept
-        if "constants" not in kept:
-            kept["constants"] = _constants(self)
-        return kept["constants"]
+        cache = self.data.cache
+        if "constants" not in cache:
+            cache["constants"] = _constants(self)
+        return cache["constants"]
 
     @property
     def known_optimum(self) -> Optimum | None:
         """The cheapest way to the target, where the voltages keep their band there; else None."""
-        kept = self.data.kept
-        if "optimum" not in kept:
-            kept["optimum"] = _optimum(self)
-        return kept["optimum"]
+        cache = self.data.cache
+        if "optimum" not in cache:
+            cache["optimum"] = _optimum(self)
+        return cache["optimum"]
 
 
 def _constants(problem: ACLoadTracking) -> Constants:

@@ -145,9 +145,9 @@ class Executable(Simulation):
         return twin
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Take over what a snapshot knows and this problem does not; calls are numbered on from its ``asked``."""
+        """Take over what a snapshot knows and this problem does not, and number calls on from ``evaluation_count``."""
         super().restore(snapshot)
-        self._launches.go_on(snapshot.get("asked", 0))
+        self._launches.go_on(snapshot.get("evaluation_count", 0))
 
     @property
     def printed(self) -> tuple[Printed, ...]:
@@ -188,7 +188,7 @@ class _Launches:
 
     def __init__(self, log_folder: str | None, above: _Launches | None = None) -> None:
         self._printed: deque[Printed] = deque(maxlen=KEPT)
-        self._log_folder, self._above, self._last, self._asked = log_folder, above, -1, 0
+        self._log_folder, self._above, self._last, self._call_count = log_folder, above, -1, 0
         self._lock = threading.Lock()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -216,7 +216,7 @@ class _Launches:
                 folder = Path(self._log_folder) if self._log_folder else None
                 names = [path.name for path in folder.iterdir()] if folder and folder.is_dir() else []
                 self._last = max((int(m[0]) for m in map(re.compile(r"\d+").match, names) if m), default=0)
-            self._last = max(self._last, self._asked) + 1
+            self._last = max(self._last, self._call_count) + 1
             return self._last
 
     def go_on(self, count: int) -> None:
@@ -224,4 +224,4 @@ class _Launches:
         if self._above is not None:
             return self._above.go_on(count)
         with self._lock:
-            self._asked = max(self._asked, count)
+            self._call_count = max(self._call_count, count)

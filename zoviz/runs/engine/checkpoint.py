@@ -12,7 +12,6 @@ from zoviz.core.blas import SingleBlasThread
 from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
-from zoviz.core.streams import Mark
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.journal import Change, Journal
@@ -36,7 +35,7 @@ class ResumeData(NamedTuple):
         All steering, that after the checkpoint too.
     entries : mapping of int to Entry
         Evaluations after the checkpoint, by ordinal; of a run that failed, up to the last that has a value.
-    asked : int
+    evaluation_count : int
         Points that the run has asked for so far: all ordinals are lower.
     """
 
@@ -45,7 +44,7 @@ class ResumeData(NamedTuple):
     path: Trace
     journal: Journal
     entries: Mapping[int, Entry]
-    asked: int
+    evaluation_count: int
 
 
 def capture(worker: Worker) -> bytes | None:
@@ -73,6 +72,8 @@ def capture(worker: Worker) -> bytes | None:
 
 
 _OF_UNITS = ("level", "f", "h", "width")
+_OF_A_MARK = ("states", "drawn", "position")
+"""Fields, in their order, that checkpoints of the first version hold by position."""
 
 
 def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
@@ -93,8 +94,12 @@ def _read(data: bytes, solver: Solver | None = None) -> dict[str, Any]:
 
 
 def _of_version_2(content: dict[str, Any]) -> dict[str, Any]:
-    """Translate a checkpoint of the second version, in which a problem's snapshot was its memory."""
-    return content | {"problem": legacy_names.problem_snapshot(content["memory"])}
+    """Translate a checkpoint of the second version, which has other names for what a problem and a stream hold."""
+    streams = {
+        key: {legacy_names.MARK.get(name, name): value for name, value in mark.items()}
+        for key, mark in content["streams"].items()
+    }
+    return content | {"problem": legacy_names.problem_snapshot(content["memory"]), "streams": streams}
 
 
 def _of_version_1(content: dict[str, Any]) -> dict[str, Any]:
@@ -102,7 +107,7 @@ def _of_version_1(content: dict[str, Any]) -> dict[str, Any]:
     units = content["units"]
     return content | {
         "oracle": legacy_names.oracle_progress(content["oracle"]),
-        "streams": {key: dict(zip(Mark._fields, mark, strict=True)) for key, mark in content["streams"].items()},
+        "streams": {key: dict(zip(_OF_A_MARK, mark, strict=True)) for key, mark in content["streams"].items()},
         "units": None if units is None else dict(zip(_OF_UNITS, units, strict=True)),
         "journal": [dict(zip(Change._fields, change, strict=True)) for change in content["journal"]],
         "planned": content["script"],
@@ -117,8 +122,8 @@ def state_classes(solver: Solver) -> dict[str, type[Any]]:
     """
     bases = [base for part in reversed(solver.parts().values()) for base in reversed(type(part).__mro__)]
     modules = dict.fromkeys(base.__module__ for base in bases)
-    found = (value for name in modules if name in sys.modules for value in vars(sys.modules[name]).values())
-    tuples = (one for one in found if isinstance(one, type) and hasattr(one, "_field_defaults"))
+    values = (value for name in modules if name in sys.modules for value in vars(sys.modules[name]).values())
+    tuples = (one for one in values if isinstance(one, type) and hasattr(one, "_field_defaults"))
     return {one.__qualname__: one for one in tuples if one.__module__.partition(".")[0] == "zoviz"}
 
 
@@ -169,6 +174,6 @@ def _until(rows: Trace, iteration: int) -> Trace:
     columns = rows.snapshot().columns
     if ITERATION not in columns:
         return Trace(rows.capacity)
-    known = columns[ITERATION]
-    keep = (known <= iteration) & (known % rows.stride == 0)
+    iterations = columns[ITERATION]
+    keep = (iterations <= iteration) & (iterations % rows.stride == 0)
     return Trace.holding({name: column[keep] for name, column in columns.items()}, rows.capacity, rows.stride)

@@ -51,7 +51,7 @@ def resolve(
         return {}, ""
     constants, values = solver.learn(problem, oracle, x0, streams), {}
     try:
-        chosen = solver.suggest(problem, constants)
+        suggestions = solver.suggest(problem, constants)
     except (OverflowError, ZeroDivisionError) as error:
         raise ZovizError(
             f"Expected slopes and curvatures whose powers are finite, so that steps can be chosen, got "
@@ -61,7 +61,7 @@ def resolve(
     for name in suggestible:
         holder, own = solver.owner(name)
         low, high = holder.param[own].bounds
-        values[name] = min(max(chosen[name], low), high)
+        values[name] = min(max(suggestions[name], low), high)
         solver.set(name, values[name])
     return values, f"Steps chosen from constants {constants.source}." if constants.measured else ""
 
@@ -118,9 +118,9 @@ def present(
     change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
     size = np.where(change > _ROUND_OFF * np.abs(level), change, size)
-    shown = present_again(problem, oracle, level[0], size[0], size[1:])
+    scaled = present_again(problem, oracle, level[0], size[0], size[1:])
     width = _evened(oracle, x0) if _pays(estimator, oracle) else None
-    return shown if width is None else present_again(problem, oracle, level[0], size[0], size[1:], width)
+    return scaled if width is None else present_again(problem, oracle, level[0], size[0], size[1:], width)
 
 
 def present_again(
@@ -177,42 +177,44 @@ def _evened(oracle: Oracle, x0: Array) -> Array | None:
     one = int(np.argmax(np.isfinite(values).all(axis=(1, 2))))
     ahead, behind = _sides(oracle, centre, reach, one)
     level, bend = values[one].mean(axis=0), ahead + behind - 2.0 * values[one].mean(axis=0)
-    seen = np.isfinite(bend).all(axis=1) & (reach > 0)
-    if not seen.any():
+    measurable = np.isfinite(bend).all(axis=1) & (reach > 0)
+    if not measurable.any():
         return None
     size = np.abs(level) + np.append(np.abs(units.level / units.f), np.zeros(oracle.m))
     spread = np.square(values[one] - level).sum(axis=0) / (repeats - 1)
     noise = spread * (2.0 + 4.0 / repeats) + np.square(_ROUND_OFF * size)
-    square, slope = np.square(bend[seen]), np.square(ahead - behind)[seen].mean(axis=0)
-    hidden = noise * (2.0 + 3.0 * np.sqrt(2.0 / seen.sum()))  # 2: the repeats' own error is common to all coordinates
+    square, slope = np.square(bend[measurable]), np.square(ahead - behind)[measurable].mean(axis=0)
+    hidden = noise * (
+        2.0 + 3.0 * np.sqrt(2.0 / measurable.sum())
+    )  # 2: the repeats' own error is common to all coordinates
     curved = square.mean(axis=0) > np.maximum(hidden, _CURVED**2 * slope)
-    bends = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[seen])
-    return _stretched(units.width, seen, bends)
+    bends = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[measurable])
+    return _stretched(units.width, measurable, bends)
 
 
-def _stretched(width: Array, seen: Array, bends: Array) -> Array | None:
-    """Widths (n,), evened for the coordinates that were ``seen``, of curvatures ``bends``; None where these are 0.
+def _stretched(width: Array, measurable: Array, bends: Array) -> Array | None:
+    """Widths (n,), evened for the coordinates that are ``measurable``, of curvatures ``bends``; None where these are 0.
 
     Where most coordinates are straight, these count as equal, and the others as far from them as may be.
     """
     middle, width = max(np.median(bends), bends.max() / _LONGEST**4), width.copy()
     if not middle > 0:
         return None
-    width[seen] /= np.sqrt(np.minimum(np.maximum(bends / middle, _SHORTEST**2), _LONGEST**2))
+    width[measurable] /= np.sqrt(np.minimum(np.maximum(bends / middle, _SHORTEST**2), _LONGEST**2))
     return width
 
 
 def _sides(oracle: Oracle, centre: Array, reach: Array, one: int) -> tuple[Array, Array]:
     """Values of all functions at c + s_i e_i and c - s_i e_i, (n, m + 1) each, of one replica of those that pay."""
-    found, start = [], 0
+    values, start = [], 0
     for count in chunks(oracle.n, 2 * centre.nbytes):
         at = start + np.arange(count)
         probes = np.repeat(centre[:, None], 2 * count, axis=1)
         probes[:, np.arange(count), at] += reach[at]
         probes[:, count + np.arange(count), at] -= reach[at]
-        found.append(_stacked(oracle(probes))[one].reshape(2, count, -1))
+        values.append(_stacked(oracle(probes))[one].reshape(2, count, -1))
         start += count
-    ahead, behind = np.concatenate(found, axis=1)
+    ahead, behind = np.concatenate(values, axis=1)
     return ahead, behind
 
 

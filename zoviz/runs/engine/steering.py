@@ -136,8 +136,8 @@ class Steering:
         self._following = True
         try:
             for name, value in {change.name: change.new for change in changes}.items():
-                shown = self._solver.get(name)
-                if value != (worker.resolved.get(name) if shown is None else shown):
+                own = self._solver.get(name)
+                if value != (worker.resolved.get(name) if own is None else own):
                     self._solver.set(name, value)
         finally:
             self._following = False
@@ -147,13 +147,13 @@ class Steering:
         if self._following or worker is None or not worker.status.active:
             return
         name = f"{prefix}{event.name}"
-        chosen = event.new is not None or name in worker.resolved
-        if name in self._solver.live and chosen:
+        settable = event.new is not None or name in worker.resolved
+        if name in self._solver.live and settable:
             worker.inbox.post(name, event.new)
             return
         with param.discard_events(event.obj):
             setattr(event.obj, event.name, event.old)
-        if not chosen:
+        if not settable:
             raise ValueError(
                 f"Expected a value for {name}, got None: this run began with one, so no rule chose another."
             )

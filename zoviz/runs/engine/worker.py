@@ -96,7 +96,7 @@ class Worker:
         self.open, self.spent_calls = bool(self.targets), False
         self.tally = self.problem.tally(spec.replicas)
         self.exact = measures.ExactPoints()
-        self.seen = self.problem  # as the solver sees it: in its units
+        self.scaled_problem = self.problem  # as the solver sees it: in its units
         self.source, self.observers = source, tuple(observers)
 
     def begin(self) -> None:
@@ -163,9 +163,9 @@ class Worker:
         try:
             x0 = np.array(self.problem.initial(self.streams), dtype=float)
             if self.problem.scaled:
-                self.seen = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
+                self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
-            self.resolved, note = resolve(self.solver, self.seen, self.oracle, x0, self.streams)
+            self.resolved, note = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams)
             self.notes += [note] if note else []
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
@@ -316,7 +316,7 @@ class Worker:
         self.problem.restore(state["problem"])
         self.oracle = self.make_oracle()
         if state["units"] is not None:
-            self.seen = present_again(self.problem, self.oracle, **state["units"])
+            self.scaled_problem = present_again(self.problem, self.oracle, **state["units"])
         self.oracle.restore(state["oracle"])
         self.streams.restore({key: Mark(**mark) for key, mark in state["streams"].items()})
         for name, value in state["live"].items():
@@ -347,12 +347,13 @@ class Worker:
 
     def measured(self) -> dict[str, Any]:
         """Return the measures of the present state, and sums over all steps so far."""
-        measured = measures.metrics(self.seen, self.solver, self.state, self.oracle.sample, self.exact)
+        measured = measures.metrics(self.scaled_problem, self.solver, self.state, self.oracle.sample, self.exact)
         return measured if self.tally is None else measured | self.tally.row()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
-        done = self.iteration, self.oracle.calls, self.seconds
-        self.open = any([target.check(measured[target.metric], *done) for target in self.targets])  # each is to be told
+        position = self.iteration, self.oracle.calls, self.seconds
+        still_open = [target.check(measured[target.metric], *position) for target in self.targets]  # each is to be told
+        self.open = any(still_open)
 
     def _keep_point(self) -> None:
         self.path.append({ITERATION: self.iteration, **measures.points(self.solver, self.state, PATH_VARIABLES)})
@@ -361,7 +362,9 @@ class Worker:
         """The present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
             measured = measured or self.measured()
-            row = measures.row(self.seen, self.solver, self.state, self.info, self.oracle, measured, self.exact)
+            row = measures.row(
+                self.scaled_problem, self.solver, self.state, self.info, self.oracle, measured, self.exact
+            )
         return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
 
 

@@ -316,7 +316,7 @@ def _mapping(value: Any) -> dict[str, Any]:
     return value if isinstance(value, dict) else {}
 
 
-def check_same(stored: Any, given: Any, place: str) -> None:
+def check_same(stored: Any, substitute: Any, place: str) -> None:
     """Raise if ``given`` differs from the stored description; unnamed functions and executors are not compared.
 
     What could not be named may be anything; executors do not count.
@@ -326,13 +326,13 @@ def check_same(stored: Any, given: Any, place: str) -> None:
     ZovizError
         With the first difference.
     """
-    if any(isinstance(one, dict) and {"unnamed", "omitted"} & one.keys() for one in (stored, given)):
+    if any(isinstance(one, dict) and {"unnamed", "omitted"} & one.keys() for one in (stored, substitute)):
         return
-    if isinstance(stored, dict) and isinstance(given, dict) and stored.keys() == given.keys():
+    if isinstance(stored, dict) and isinstance(substitute, dict) and stored.keys() == substitute.keys():
         for name, value in stored.items():
-            check_same(value, given[name], place if name in (*TAGS, "values") else f"{place}.{name}")
-    elif isinstance(stored, list) and isinstance(given, list) and len(stored) == len(given):
-        for i, (one, other) in enumerate(zip(stored, given, strict=True)):
+            check_same(value, substitute[name], place if name in (*TAGS, "values") else f"{place}.{name}")
+    elif isinstance(stored, list) and isinstance(substitute, list) and len(stored) == len(substitute):
+        for i, (one, other) in enumerate(zip(stored, substitute, strict=True)):
             check_same(one, other, f"{place}[{i}]")
-    elif stored != given:
-        raise ZovizError(f"Expected {place} as it was stored, {stored!r:.80}, got {given!r:.80}.")
+    elif stored != substitute:
+        raise ZovizError(f"Expected {place} as it was stored, {stored!r:.80}, got {substitute!r:.80}.")

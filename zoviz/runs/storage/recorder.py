@@ -40,7 +40,7 @@ class Recorder(RunObserver):
         Its id.
     spec : RunSpec
         What the run began with.
-    asked : int or None
+    evaluation_count : int or None
         Evaluations that are kept of a run that is in the store and goes on; its course is then written anew from what
         the worker has.
     interval : float
@@ -59,20 +59,27 @@ class Recorder(RunObserver):
     _worker: Worker  # from the run's start on
 
     def __init__(
-        self, database: Database, run: str, spec: RunSpec, asked: int | None, interval: float, each: bool, own: bool
+        self,
+        database: Database,
+        run: str,
+        spec: RunSpec,
+        evaluation_count: int | None,
+        interval: float,
+        each: bool,
+        own: bool,
     ) -> None:
-        self._database, self._run, self._spec, self._asked = database, run, spec, asked
+        self._database, self._run, self._spec, self._evaluation_count = database, run, spec, evaluation_count
         self._interval, self._each, self._own = interval, each, own
         self._first: dict[str, dict[str, Any]] | None = None
         self._again = False
         self._progress = Progress()
-        self._wanted, self._next = False, 0.0
-        self._taken: tuple[int, dict[str, bytes]] | None = None
-        self._paid: list[tuple[int, Entry]] = []
+        self._state_due, self._next = False, 0.0
+        self._snapshots: tuple[int, dict[str, bytes]] | None = None
+        self._entries: list[tuple[int, Entry]] = []
         self._answered, self._ending = threading.Event(), threading.Event()
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._untaken = self.trouble = ""
+        self._state_error = self.trouble = ""
 
     def started(self, worker: Worker) -> None:
         """Insert the run's rows, and start the writing thread.
@@ -82,19 +89,19 @@ class Recorder(RunObserver):
         StoreError
             Where the run is to go on, and is at work elsewhere.
         """
-        self._worker, asked = worker, self._asked
-        self._first, self._again = rows.first(self._run, self._spec), asked is not None
+        self._worker, evaluation_count = worker, self._evaluation_count
+        self._first, self._again = rows.first(self._run, self._spec), evaluation_count is not None
         self._progress = Progress(changes=len(worker.journal))
-        if asked is not None:
+        if evaluation_count is not None:
             with self._database.writing() as connection:
-                writer.claim(connection, self._run, self._first, asked)
+                writer.claim(connection, self._run, self._first, evaluation_count)
         self._flush()
         self._thread = threading.Thread(target=self._go_on, name="zoviz-recorder", daemon=True)
         self._thread.start()
 
     def stepped(self) -> None:
         """Hand over the worker's state, if the writing thread has asked for it."""
-        if self._wanted:
+        if self._state_due:
             self._take()
 
     def paused(self) -> None:
@@ -103,13 +110,13 @@ class Recorder(RunObserver):
 
     def keep(self, ordinal: int, entry: Entry) -> None:
         """Take a finished evaluation of a logged run, before the next one begins."""
-        self._paid.append((ordinal, entry))
+        self._entries.append((ordinal, entry))
         if self._first is not None or not self._each:
             return
         if len(self._worker.journal) > self._progress.changes:
             self._flush()  # a change without which the run would not ask for this point
         else:
-            self._attempt(lambda connection: writer.write_paid(connection, self._run, self._paid))
+            self._attempt(lambda connection: writer.write_entries(connection, self._run, self._entries))
 
     def changed(self) -> None:
         """Write the change at once, where nothing that was paid for may be lost."""
@@ -132,12 +139,12 @@ class Recorder(RunObserver):
     def _take(self) -> None:
         """Take snapshots of a state between two steps, in the worker's thread."""
         started = time.perf_counter()
-        self._wanted = False
+        self._state_due = False
         try:
-            self._taken = self._worker.iteration, rows.snapshots(self._worker)
-            self._untaken = ""
+            self._snapshots = self._worker.iteration, rows.snapshots(self._worker)
+            self._state_error = ""
         except Exception as error:  # whatever it is, the run goes on, and says so
-            self._untaken = f"Its state could not be stored: {_told(error)}"
+            self._state_error = f"Its state could not be stored: {_told(error)}"
         now = time.perf_counter()
         self._next = now + _SHARE * (now - started)
         self._answered.set()
@@ -145,27 +152,27 @@ class Recorder(RunObserver):
     def _go_on(self) -> None:
         while not self._ending.wait(_REST * self._interval):
             self._answered.clear()
-            self._wanted = self._worker.state is not None and time.perf_counter() >= self._next
-            if self._wanted:
+            self._state_due = self._worker.state is not None and time.perf_counter() >= self._next
+            if self._state_due:
                 self._answered.wait(_ANSWER * self._interval)
             self._flush()
 
     def _flush(self, outcome: tuple[str, str] | None = None) -> None:
         """Write all that is new in one transaction; on failure it stays new."""
-        taken, written = self._taken, []
+        snapshots, written = self._snapshots, []
 
         def write(connection: Connection) -> int:
             if self._first is not None:
                 writer.enter(connection, self._run, self._first, self._again)
             # Before the journal is read: a change is stored no later than the evaluations that it has led to.
-            count = writer.write_paid(connection, self._run, self._paid)
-            written.append(writer.write(connection, self._run, self._worker, self._progress, taken, outcome))
+            count = writer.write_entries(connection, self._run, self._entries)
+            written.append(writer.write(connection, self._run, self._worker, self._progress, snapshots, outcome))
             return count
 
         def settle() -> None:
             self._progress, self._first = written[0], None
-            if self._taken is taken:
-                self._taken = None
+            if self._snapshots is snapshots:
+                self._snapshots = None
 
         self._attempt(write, settle)
 
@@ -178,10 +185,10 @@ class Recorder(RunObserver):
             except Exception as error:  # likewise
                 self.trouble = f"Storing failed: {_told(error)}"
                 return
-            del self._paid[:count]
+            del self._entries[:count]
             if settle is not None:
                 settle()
-            self.trouble = self._untaken
+            self.trouble = self._state_error
 
 
 def _told(error: Exception) -> str:

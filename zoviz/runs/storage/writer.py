@@ -28,10 +28,10 @@ class Progress(NamedTuple):
     resolved: bool = False
 
 
-def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], asked: int) -> None:
+def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], evaluation_count: int) -> None:
     """Take over a run that no process is running; of several that try, one succeeds.
 
-    Evaluations from the ordinal ``asked`` on are going to be made again.
+    Evaluations from the ordinal ``evaluation_count`` on are going to be made again.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def claim(connection: Connection, run: str, first: dict[str, dict[str, Any]], as
     recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)
     values = {"settings": first["recipes"]["settings"], "signature": renewed(run, recipe, first["recipes"])}
     connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(**values))
-    connection.execute(delete(EVALUATIONS).where(EVALUATIONS.c.run == run, EVALUATIONS.c.ordinal >= asked))
+    connection.execute(delete(EVALUATIONS).where(EVALUATIONS.c.run == run, EVALUATIONS.c.ordinal >= evaluation_count))
 
 
 def enter(connection: Connection, run: str, first: dict[str, dict[str, Any]], again: bool) -> None:
@@ -64,26 +64,28 @@ def write(
     connection: Connection,
     run: str,
     worker: Worker,
-    done: Progress,
-    taken: tuple[int, dict[str, bytes]] | None,
+    progress: Progress,
+    snapshots: tuple[int, dict[str, bytes]] | None,
     outcome: tuple[str, str] | None,
 ) -> Progress:
     """Write all that is new of a worker.
 
     Parameters
     ----------
-    taken : tuple, optional
+    snapshots : tuple, optional
         An iteration, and snapshots of the worker there, by kind.
     outcome : tuple of str, optional
         Status and message of a run that has ended.
     """
-    trace = _write_rows(connection, run, "trace", worker.trace, done.trace)
-    path = _write_rows(connection, run, "path", worker.path, done.path)
-    changes = _write_journal(connection, run, list(worker.journal)[done.changes :], done.changes, outcome is not None)
-    if taken is not None:
-        _write_snapshots(connection, run, *taken)
+    trace = _write_rows(connection, run, "trace", worker.trace, progress.trace)
+    path = _write_rows(connection, run, "path", worker.path, progress.path)
+    changes = _write_journal(
+        connection, run, list(worker.journal)[progress.changes :], progress.changes, outcome is not None
+    )
+    if snapshots is not None:
+        _write_snapshots(connection, run, *snapshots)
     resolved = worker.state is not None
-    if resolved and not done.resolved:
+    if resolved and not progress.resolved:
         text = rows.text(dict(worker.resolved))
         connection.execute(update(RECIPES).where(RECIPES.c.run == run).values(resolved=text))
     values = rows.figures(worker, outcome)
@@ -92,9 +94,9 @@ def write(
     return Progress(trace, path, changes, resolved)
 
 
-def write_paid(connection: Connection, run: str, paid: Sequence[tuple[int, Entry]]) -> int:
+def write_entries(connection: Connection, run: str, entries: Sequence[tuple[int, Entry]]) -> int:
     """Write the evaluations on a list that may grow meanwhile in one row; return their number."""
-    now = list(paid)
+    now = list(entries)
     if now:
         packed = pack([entry.stored(ordinal) for ordinal, entry in now])
         ordinal = min(ordinal for ordinal, _ in now)

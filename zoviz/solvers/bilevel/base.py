@@ -48,7 +48,7 @@ class RepeatedNumbers:
 
     def __init__(self, source: RandomSource) -> None:
         self._source, self._place = source, 0
-        self._drawn: list[tuple[tuple[str, str, tuple[int, ...]], Array]] = []
+        self._numbers: list[tuple[tuple[str, str, tuple[int, ...]], Array]] = []
 
     @property
     def replicas(self) -> int:
@@ -74,9 +74,9 @@ class RepeatedNumbers:
 
     def _next(self, kind: str, draw: Callable[..., Array], purpose: str, shape: tuple[int, ...]) -> Array:
         request = kind, purpose, shape
-        if self._place == len(self._drawn):
-            self._drawn.append((request, draw(purpose, *shape)))
-        first, numbers = self._drawn[self._place]
+        if self._place == len(self._numbers):
+            self._numbers.append((request, draw(purpose, *shape)))
+        first, numbers = self._numbers[self._place]
         if first != request:
             raise ValueError(f"Expected a pass to ask for {first} as the first did, got {request}: begin anew.")
         self._place += 1
@@ -116,14 +116,14 @@ class RoundSolver(Solver):
             return f"{name} needs gradients, and {type(problem).__name__} has values only: choose ZO-SOGD."
         return None
 
-    def known(self, problem: Problem) -> BilevelConstants | None:
+    def known_constants(self, problem: Problem) -> BilevelConstants | None:
         """Return the problem's own ``bilevel_constants``."""
         assert isinstance(problem, OnlineBilevel)
         return problem.bilevel_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
         """Return the problem's ``bilevel_constants``, or those measured at the start by charged calls."""
-        constants = self.known(problem)
+        constants = self.known_constants(problem)
         return constants or measured_bilevel_constants(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
 
     def iterate(self, state: Any) -> Iterate:

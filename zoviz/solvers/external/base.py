@@ -142,7 +142,7 @@ class ExternalSolver(Solver):
     def _serve(self, state: ExternalState, oracle: Oracle) -> ExternalState:
         libraries = self._stand(state.history, oracle)
         counts = (
-            np.array([0 if library.wanted is None else len(library.wanted) for library in libraries]) * oracle.active
+            np.array([0 if library.points is None else len(library.points) for library in libraries]) * oracle.active
         )
         able = oracle.affords(counts)
         if not (counts * able).any():
@@ -155,7 +155,7 @@ class ExternalSolver(Solver):
         box = _box(oracle)
         free = _free(box)
         points = np.repeat(box.lower[None], counts.sum(), axis=0)
-        points[:, free] = np.concatenate([libraries[r].wanted for r in np.flatnonzero(counts)])
+        points[:, free] = np.concatenate([libraries[r].points for r in np.flatnonzero(counts)])
         x[mask] = points
         value = oracle(x, mask)
         heard = mask & oracle.active[:, None]
@@ -172,7 +172,7 @@ class ExternalSolver(Solver):
         history = state.history.extended(record)
         self._at = history.digest
         best_x, best = better(state, x, value, oracle)
-        ended = np.array([float(library.wanted is None) for library in libraries])
+        ended = np.array([float(library.points is None) for library in libraries])
         return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ended, history)
 
     def _stand(self, history: History, oracle: Oracle) -> tuple[LibraryRun, ...]:

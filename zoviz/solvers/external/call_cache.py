@@ -27,9 +27,9 @@ class CallCache:
 
     def __init__(self, task: Task, ask: Ask) -> None:
         self._task, self._ask = task, ask
-        self._known: dict[bytes, Evaluation] = {}
-        self._served: dict[bytes, set[str]] = {}
-        self._known_in_a_row = 0
+        self._values: dict[bytes, Evaluation] = {}
+        self._parts: dict[bytes, set[str]] = {}
+        self._repeats = 0
         self.dual: Array | None = None
 
     def objective(self, x: Array) -> float:
@@ -44,17 +44,17 @@ class CallCache:
         key = x.tobytes()
         if self._is_due(key, part):
             f, h = self._ask(x[None], self.dual)
-            self._known[key] = Evaluation(f[0], h[0])
-            self._served[key] = {part}
-            self._known_in_a_row = 0
-        elif self._known_in_a_row > _PATIENCE + _PATIENCE_PER_VARIABLE * x.size:
+            self._values[key] = Evaluation(f[0], h[0])
+            self._parts[key] = {part}
+            self._repeats = 0
+        elif self._repeats > _PATIENCE + _PATIENCE_PER_VARIABLE * x.size:
             raise Standstill("it asks for nothing but points that it knows")
-        self._known_in_a_row += 1
-        return self._known[key]
+        self._repeats += 1
+        return self._values[key]
 
     def _is_due(self, key: bytes, part: str) -> bool:
         """Return whether a new simulation is due, and mark the part as served."""
-        served = self._served.get(key)
+        served = self._parts.get(key)
         if served is None or (part in served and self._task.contract == "independent"):
             return True
         served.add(part)
@@ -77,7 +77,7 @@ class DifferenceCache(CallCache):
         super().__init__(task, ask)
         self._step = step
         self._slopes: dict[bytes, Array] = {}
-        self._given: dict[bytes, set[str]] = {}
+        self._sweep_parts: dict[bytes, set[str]] = {}
 
     def gradient(self, x: Array) -> Array:
         """Return the slopes of f, shape (n,)."""
@@ -90,23 +90,23 @@ class DifferenceCache(CallCache):
     def _sweep(self, x: Array, part: str) -> Array:
         """Return the slopes of (f, h), shape (1 + m, n)."""
         key = x.tobytes()
-        sweep = self._given.get(key)
+        sweep = self._sweep_parts.get(key)
         if sweep is not None and not (part in sweep and self._task.contract == "independent"):
             sweep.add(part)
             return self._slopes[key]
-        self._given[key] = {part}
+        self._sweep_parts[key] = {part}
         self._slopes[key] = self._measure(x, key)
         return self._slopes[key]
 
     def _measure(self, x: Array, key: bytes) -> Array:
         steps = np.where(x + self._step <= self._task.upper, self._step, -self._step)
         probes = x + np.diag(steps)
-        base = None if self._task.contract == "common" else self._known.get(key)
+        base = None if self._task.contract == "common" else self._values.get(key)
         f, h = self._ask(probes if base is not None else np.concatenate([x[None], probes]), self.dual)
-        self._known_in_a_row = 0
+        self._repeats = 0
         if base is None:
             base, f, h = Evaluation(f[0], h[0]), f[1:], h[1:]
-            if key not in self._known:  # f and h at x are paid for, though not asked for yet
-                self._known[key], self._served[key] = base, set()
+            if key not in self._values:  # f and h at x are paid for, though not asked for yet
+                self._values[key], self._parts[key] = base, set()
         rises = np.concatenate([(f - base.f)[:, None], h - base.h], axis=1)
         return (rises / (np.diagonal(probes) - x)[:, None]).T

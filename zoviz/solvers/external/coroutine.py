@@ -93,7 +93,7 @@ class LibraryRun:
 
     Attributes
     ----------
-    wanted : Array, shape (q, n), or None
+    points : Array, shape (q, n), or None
         Points to evaluate next, once ``settle`` has waited for them; None where the library has ended.
     dual : Array, shape (m,)
         The library's multipliers so far, NaN where it tells none.
@@ -106,7 +106,7 @@ class LibraryRun:
     def __init__(self, play: Play, task: Task) -> None:
         import greenlet
 
-        self.wanted: Array | None = None
+        self.points: Array | None = None
         self.dual = np.full(task.m, np.nan)
         self.message = ""
         self.error: Exception | None = None
@@ -135,7 +135,7 @@ class LibraryRun:
         """Unwind the library's stack."""
         if self.here and not self._held.dead:
             self._held.throw()
-        self.wanted, self._thinking = None, False
+        self.points, self._thinking = None, False
 
     def _go(self, *values: Any) -> None:
         import greenlet
@@ -150,7 +150,7 @@ class LibraryRun:
             request = Ended(f"{type(error).__name__}: {error}")
         if request.dual is not None:
             self.dual = np.maximum(request.dual, 0.0)
-        self.wanted = request.points if isinstance(request, Request) else None
+        self.points = request.points if isinstance(request, Request) else None
         self._thinking = isinstance(request, Request) and request.points is None
         self.message = "" if isinstance(request, Request) else request.message
 
@@ -219,7 +219,7 @@ class History:
         for replica, x, value in self.records:
             for r in np.unique(replica):
                 mine, library = replica == r, libraries[r]
-                if library.wanted is None or not np.array_equal(library.wanted, x[mine]):
+                if library.points is None or not np.array_equal(library.points, x[mine]):
                     raise ZovizError(
                         "Expected the library to ask for the same points again, got others: it is not deterministic, "
                         "so that its run cannot be repeated or forked. Start a new run."

@@ -73,13 +73,13 @@ class SingleLevel(RoundSolver):
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
         """One round: its functions are revealed, the slope of g at y is estimated, y moves."""
         oracle.resample((1, self.inner_batch))
-        view = self.seen(state.x, oracle)
+        view = self.view(state.x, oracle)
         estimate = self.estimator.estimate(objective, state.inner, view, streams)
         rate = diminishing(self.inner_step, state.iteration, self.schedule)
         state = self.move(state, estimate, rate, view, BilevelOracle(oracle).inner_domain.project)
         return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
 
-    def seen(self, x: Array, oracle: Oracle) -> DerivedOracle:
+    def view(self, x: Array, oracle: Oracle) -> DerivedOracle:
         """The round's g at fixed x, as a function of y alone."""
         rounds = BilevelOracle(oracle)
 
@@ -97,9 +97,9 @@ class SingleLevel(RoundSolver):
             Of the gradient of g at ``state.inner``; its base is g there, where the estimator paid for it.
         rate : float
             The round's inner step.
-        seen : DerivedOracle
+        view : DerivedOracle
             For further values of the round's g.
         project : callable
             Onto Y.
         """
-        raise NotImplementedError(f"{type(self).__name__} must define move(state, estimate, rate, seen, project).")
+        raise NotImplementedError(f"{type(self).__name__} must define move(state, estimate, rate, view, project).")

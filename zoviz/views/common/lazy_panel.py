@@ -16,7 +16,7 @@ class LazyPanel(pn.viewable.Viewer):
 
     Parameters
     ----------
-    shown : bool
+    visible : bool
         Whether the container is shown from the beginning.
 
     Attributes
@@ -25,9 +25,9 @@ class LazyPanel(pn.viewable.Viewer):
         Holds the view once it is on the page.
     """
 
-    def __init__(self, shown: bool = False, **params: Any) -> None:
+    def __init__(self, visible: bool = False, **params: Any) -> None:
         super().__init__(**params)
-        self._shown = shown
+        self._visible = visible
         self._content: pn.viewable.Viewer | None = None
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
 
@@ -36,15 +36,15 @@ class LazyPanel(pn.viewable.Viewer):
 
     def put(self, content: pn.viewable.Viewer) -> None:
         """Replace the view."""
-        if not self._shown and len(self.column):
+        if not self._visible and len(self.column):
             self.column.clear()  # else the old would be seen for a moment when the place is shown
         self._content = content
-        self.reveal(self._shown)
+        self.reveal(self._visible)
 
-    def reveal(self, shown: bool = True) -> None:
+    def reveal(self, visible: bool = True) -> None:
         """Show or hide the container; shown for the first time, it takes its view to the page."""
-        self._shown = shown
-        if shown and self._content is not None:
+        self._visible = visible
+        if visible and self._content is not None:
             self.column.objects, self._content = [self._content], None
 
     def wait(self, waiting: bool) -> None:

@@ -40,13 +40,13 @@ class ShownRuns(param.Parameterized):
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
         colour = free_colour(run.solver, {one.colour: type(one.run.solver) for one in self.runs.values()})
-        shown = ShownRun(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
-        self.runs = {**self.runs, shown.key: shown}
-        return shown
+        entry = ShownRun(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
+        self.runs = {**self.runs, entry.key: entry}
+        return entry
 
     def take_off(self, key: str) -> None:
         """Remove a run from the plots, if it is there."""
-        self.runs = {name: shown for name, shown in self.runs.items() if name != key}
+        self.runs = {name: entry for name, entry in self.runs.items() if name != key}
 
     def rename(self, key: str, name: str) -> None:
         """Give a run another name in the legends."""

@@ -214,8 +214,8 @@ class LogSlider(NumberField):
 
     def _place(self) -> float:
         """Where the handle belongs; where it is, as long as there is no positive value to show."""
-        shown = self.suggestion if self.value is None else self.value
-        return math.log10(shown) if shown and shown > 0 else self.slider.value
+        value = self.suggestion if self.value is None else self.value
+        return math.log10(value) if value and value > 0 else self.slider.value
 
     def _canonical(self) -> str:
         if self.value is None and self.suggestion is not None:
@@ -233,8 +233,8 @@ class LogSlider(NumberField):
         slider.styles = {"opacity": "0.45" if self.value is None else "1"}
 
     def _slide(self, place: float) -> None:
-        shown = self.suggestion if self.value is None else self.value
-        if shown is not None and place == self._place():  # guard 3: set by _fit
+        current = self.suggestion if self.value is None else self.value
+        if current is not None and place == self._place():  # guard 3: set by _fit
             return
         place = min(max(place, -300.0), 300.0)  # a browser may send any integer, whose power would take for ever
         rule, value = self._rule(), float(f"{10**place:.2e}")

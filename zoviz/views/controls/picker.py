@@ -62,7 +62,7 @@ class Picker(pn.viewable.Viewer):
             self.solvers[_name(own_solver)] = own_solver
         self.complaint, self._locked = "", False
         self.refused, self.others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
-        self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(shown=True)
+        self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(visible=True)
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
@@ -113,7 +113,7 @@ class Picker(pn.viewable.Viewer):
             if not self._prepare():
                 return
             try:
-                constants = self.solver.known(self.problem)
+                constants = self.solver.known_constants(self.problem)
                 if constants is None:
                     return
                 resolved = self.solver.suggest(self.problem, constants)

@@ -115,5 +115,5 @@ def _call(one: Printed) -> str:
 def _text(words: str) -> str:
     """The end of what was printed, as text."""
     plain = _CODES.sub("", words.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
-    left = len(plain) - LENGTH
-    return html.escape(plain if left <= 0 else f"({left:,} characters before)\n{plain[left:]}")
+    excess = len(plain) - LENGTH
+    return html.escape(plain if excess <= 0 else f"({excess:,} characters before)\n{plain[excess:]}")

@@ -102,8 +102,8 @@ class PictureCard(pn.viewable.Viewer):
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self._run: Run | None = None
         self._problem: Problem | None = None
-        self._shown: type[Picture] | None = None
-        self._looks, self._drawn = 0, -1.0
+        self._kind: type[Picture] | None = None
+        self._looks, self._last_iteration = 0, -1.0
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -116,7 +116,7 @@ class PictureCard(pn.viewable.Viewer):
     @property
     def picture(self) -> Picture | None:
         """The picture that is on the page; None where there is none."""
-        return None if self._shown is None else self._pictures[self._shown]
+        return None if self._kind is None else self._pictures[self._kind]
 
     def update(self, run: Run | None) -> None:
         """Follow the run; with the document's lock, at every look at it."""
@@ -132,14 +132,14 @@ class PictureCard(pn.viewable.Viewer):
         if run is None or picture is None:
             return
         columns, followed = run.path.snapshot().columns, picture.follows
-        if followed not in columns or not len(columns[followed]) or columns[ITERATION][-1] == self._drawn:
+        if followed not in columns or not len(columns[followed]) or columns[ITERATION][-1] == self._last_iteration:
             return
-        self._drawn = float(columns[ITERATION][-1])
+        self._last_iteration = float(columns[ITERATION][-1])
         picture.update(self._problem, columns[followed])
 
     def _change(self, run: Run | None) -> None:
         """Another run: the picture that fits its problem, or none."""
-        self._run, self._drawn, self._looks = run, -1.0, 0
+        self._run, self._last_iteration, self._looks = run, -1.0, 0
         if run is None or run.initial is None:
             return self._show(None)
         self._problem = run.initial.problem.clone()
@@ -147,12 +147,12 @@ class PictureCard(pn.viewable.Viewer):
 
     def _show(self, kind: type[Picture] | None) -> None:
         if kind is not None and kind not in self._pictures:
-            self._pictures[kind], self._shown = kind(), kind
+            self._pictures[kind], self._kind = kind(), kind
             self._draw(self._run)
             style = {"sizing_mode": "stretch_width", "margin": 0}
             # In a column of its own: a figure shows itself whatever its pane says.
             self._column.append(pn.Column(pn.pane.Bokeh(self._pictures[kind].figure, **style), **style))
         for pane, other in zip(self._column, self._pictures, strict=True):
             update_changed(pane, visible=other is kind)
-        self._shown = kind
+        self._kind = kind
         update_changed(self._column, visible=kind is not None)

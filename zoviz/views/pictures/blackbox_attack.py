@@ -77,9 +77,9 @@ class Attack(Picture):
             return pixels.reshape(side, side)[::-1]
 
         left = 1.25 * np.arange(SHOWN)
-        shown = [tile(a) for a in some.pixels] + [tile(a + y) for a in some.pixels]
+        images = [tile(a) for a in some.pixels] + [tile(a + y) for a in some.pixels]
         high, low = np.full(SHOWN, 2.5), np.zeros(SHOWN)
-        self.images.data = {"x": np.tile(left, 2), "y": np.concatenate([high, low]), "image": shown}
+        self.images.data = {"x": np.tile(left, 2), "y": np.concatenate([high, low]), "image": images}
         self.change.data = {"x": [left[SHOWN // 2]], "y": [1.25], "image": [tile(y)]}
         classes = np.concatenate([before, after])
         size = f"‖y‖∞ = {np.abs(y).max():.2f}"

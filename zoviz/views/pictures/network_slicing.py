@@ -111,7 +111,7 @@ class Slices(Picture):
         self.words.data = {
             "x": 1.12 * at[:, 0],
             "y": 1.12 * at[:, 1],
-            "text": labels(network, plan.chosen, problem.nodes),
+            "text": labels(network, plan.choices, problem.nodes),
             "align": np.where(middle, "center", np.where(at[:, 0] > 0, "left", "right")),
             "baseline": np.where(middle, np.where(at[:, 1] > 0, "bottom", "top"), "middle"),
         }

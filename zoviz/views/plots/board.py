@@ -32,11 +32,11 @@ class _Drawing:
 
 
 class Board(pn.viewable.Viewer):
-    """All plots that the registry finds, for the runs that are shown: ``board.shown.put(run)``.
+    """All plots that the registry finds, for the runs on the page: ``board.runs_shown.put(run)``.
 
     Parameters
     ----------
-    shown : ShownRuns, optional
+    runs : ShownRuns, optional
         The runs on the plots; by default the board has its own.
     axis, log_x, log_y, band
         What the lines are drawn against, on which scales, and which band over the replicas.
@@ -59,11 +59,11 @@ class Board(pn.viewable.Viewer):
         default="std", objects=BANDS, label="Band", doc="Band over the replicas."
     )
 
-    def __init__(self, shown: ShownRuns | None = None, **params: Any) -> None:
+    def __init__(self, runs: ShownRuns | None = None, **params: Any) -> None:
         super().__init__(**params)
         views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
         self.views = sorted(views, key=lambda view: view.order)
-        self.shown = ShownRuns() if shown is None else shown
+        self.runs_shown = ShownRuns() if runs is None else runs
         self._drawings: dict[str, _Drawing] = {}
         self._marks = {kind: ColumnDataSource(NO_MARKS, name=kind) for kind in MARKS}
         self._marked: dict[str, tuple[Any, ...]] = {}
@@ -75,7 +75,7 @@ class Board(pn.viewable.Viewer):
         self._rebuild()
         self.param.watch(lambda *_: self._outdate(figures=True), ["axis", "log_x", "log_y"])
         self.param.watch(lambda *_: self._outdate(), ["band"])
-        self.shown.param.watch(lambda _: self._outdate(), "runs")
+        self.runs_shown.param.watch(lambda _: self._outdate(), "runs")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._grid
@@ -95,9 +95,9 @@ class Board(pn.viewable.Viewer):
         """
         anew = fresh = self._catch_up()
         snapshots = []
-        for shown in self.shown.runs.values():
-            snapshot, drawing = shown.run.trace.snapshot(), self._drawings[shown.key]
-            if not snapshot.rows or not shown.visible:
+        for entry in self.runs_shown.runs.values():
+            snapshot, drawing = entry.run.trace.snapshot(), self._drawings[entry.key]
+            if not snapshot.rows or not entry.visible:
                 continue
             snapshots.append(snapshot)
             last = float(snapshot.columns[ITERATION][-1])
@@ -105,8 +105,8 @@ class Board(pn.viewable.Viewer):
                 drawing.rows, drawing.last_iteration, drawing.settled = snapshot.rows, last, False
                 drawing.source.send(snapshot, self.axis, self.band, self.log_x, self.log_y)
                 fresh = True
-            elif not drawing.settled and not shown.run.active:
-                self._settle(shown)
+            elif not drawing.settled and not entry.run.active:
+                self._settle(entry)
                 drawing.settled = True
         for view in self.views if fresh else ():
             view.caption(snapshots)
@@ -119,8 +119,8 @@ class Board(pn.viewable.Viewer):
         """Make the figures, or the lines, that are out of date anew; whether there were any."""
         grown = any(
             key not in self._drawings
-            or (shown.visible and shown.run.trace.snapshot().columns.keys() != self._drawings[key].columns)
-            for key, shown in self.shown.runs.items()
+            or (entry.visible and entry.run.trace.snapshot().columns.keys() != self._drawings[key].columns)
+            for key, entry in self.runs_shown.runs.items()
         )
         if not (self._stale_figures or self._stale_lines or grown):
             return False
@@ -133,7 +133,7 @@ class Board(pn.viewable.Viewer):
 
     def _mark(self) -> None:
         """Marks of the newest run, sent only when they changed."""
-        newest = next(reversed(self.shown.runs.values()), None)
+        newest = next(reversed(self.runs_shown.runs.values()), None)
         for kind, source in self._marks.items():
             marks = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
             state = (tuple(marks["text"]), tuple(marks["x"]))
@@ -143,7 +143,7 @@ class Board(pn.viewable.Viewer):
 
     def _place(self) -> None:
         """Keep plots off the page on which no run that has taken a step draws anything."""
-        begun_keys = [one.key for one in self.shown.runs.values() if one.visible and len(one.run.trace) > 1]
+        begun_keys = [one.key for one in self.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
         for view, cell, pane in zip(self.views, self._cells, self._panes, strict=True):
             needed = view.needed(begun_keys)
             if needed and pane.object is not view.figure:
@@ -157,7 +157,7 @@ class Board(pn.viewable.Viewer):
 
     def _arrange(self) -> None:
         """Show the visible runs on the plots, under their names; the shared horizontal range follows them."""
-        visible = [shown for shown in self.shown.runs.values() if shown.visible]
+        visible = [entry for entry in self.runs_shown.runs.values() if entry.visible]
         styles = {
             one.key: RunStyle(one.name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.6)
             for one in visible
@@ -166,38 +166,38 @@ class Board(pn.viewable.Viewer):
             view.arrange(styles)
         self._shared.x_range.renderers = [line for view in self.views for line in view.renderers]
 
-    def _dress(self, shown: ShownRun, columns: Mapping[str, Array]) -> None:
+    def _dress(self, entry: ShownRun, columns: Mapping[str, Array]) -> None:
         """Give a run its lines on every plot."""
-        drawing = self._drawings[shown.key]
+        drawing = self._drawings[entry.key]
         drawing.columns = frozenset(columns)
         drawing.source.declare(all_series(columns, self.views))
-        self._settle(shown)
+        self._settle(entry)
         for view in self.views:
-            view.add(shown.key, RunStyle(shown.name, shown.colour, 2.2), drawing.source, columns)
+            view.add(entry.key, RunStyle(entry.name, entry.colour, 2.2), drawing.source, columns)
 
     def _dress_all(self) -> None:
         """Bring the plots to the runs that are shown, and have the visible ones' data sent again."""
         self._stale_figures = self._stale_lines = False
-        for key in self._drawings.keys() - self.shown.runs.keys():
+        for key in self._drawings.keys() - self.runs_shown.runs.keys():
             del self._drawings[key]
             for view in self.views:
                 view.remove(key)
-        for shown in self.shown.runs.values():
-            drawing = self._drawings.setdefault(shown.key, _Drawing(shown.key))
-            snapshot = shown.run.trace.snapshot()
-            if snapshot.rows and shown.visible and snapshot.columns.keys() != drawing.columns:
-                self._dress(shown, snapshot.columns)
+        for entry in self.runs_shown.runs.values():
+            drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key))
+            snapshot = entry.run.trace.snapshot()
+            if snapshot.rows and entry.visible and snapshot.columns.keys() != drawing.columns:
+                self._dress(entry, snapshot.columns)
             drawing.rows = -1
         self._arrange()
 
-    def _settle(self, shown: ShownRun) -> None:
+    def _settle(self, entry: ShownRun) -> None:
         """Put a run's data into the source that its lines are drawn from."""
-        source = self._drawings[shown.key].source
-        source.settle(shown.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
+        source = self._drawings[entry.key].source
+        source.settle(entry.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
 
     def _rebuild(self) -> None:
         """Make new figures, for scales that a figure cannot change."""
-        self._shared = SharedModels(AxisScales(self.axis, self.log_x, self.log_y), self._marks, self.shown)
+        self._shared = SharedModels(AxisScales(self.axis, self.log_x, self.log_y), self._marks, self.runs_shown)
         for view in self.views:
             view.build(self._shared)
         for drawing in self._drawings.values():

@@ -15,26 +15,26 @@ from zoviz.views.common.shown_runs import ShownRun
 from zoviz.views.common.style import note
 
 
-def csv_of(shown: ShownRun) -> io.StringIO:
+def csv_of(entry: ShownRun) -> io.StringIO:
     """The run's trace as CSV."""
     file = io.StringIO()
-    shown.run.trace.write_csv(file)
+    entry.run.trace.write_csv(file)
     file.seek(0)
     return file
 
 
-def script_of(shown: ShownRun) -> io.StringIO:
+def script_of(entry: ShownRun) -> io.StringIO:
     """A script that does the run again."""
-    return io.StringIO(script(shown.run))
+    return io.StringIO(script(entry.run))
 
 
 _SWATCH = "<div style='width:14px;height:14px;border-radius:3px;background:{};margin-top:9px'></div>"
 
 
-def _download(shown: ShownRun, make: Callable[[ShownRun], io.StringIO], label: str, suffix: str) -> pmui.FileDownload:
+def _download(entry: ShownRun, make: Callable[[ShownRun], io.StringIO], label: str, suffix: str) -> pmui.FileDownload:
     return pmui.FileDownload(
-        callback=lambda: make(shown),
-        filename=f"zoviz_{shown.key}.{suffix}",
+        callback=lambda: make(entry),
+        filename=f"zoviz_{entry.key}.{suffix}",
         label=label,
         size="small",
         variant="text",
@@ -55,7 +55,7 @@ class RunList(pn.viewable.Viewer):
 
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
-        self._controller, self._shown = controller, controller.runs_shown
+        self._controller, self._runs_shown = controller, controller.runs_shown
         self._rows: dict[str, pn.FlexBox] = {}
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._hint = note("Runs appear here. A finished run stays on the plots when the next one starts.")
@@ -66,28 +66,30 @@ class RunList(pn.viewable.Viewer):
 
     def update(self) -> None:
         """Follow the shown runs, once the browser has drawn their lines; does nothing where they are followed."""
-        runs = self._shown.runs
+        runs = self._runs_shown.runs
         if self._rows.keys() == runs.keys() and self.column.objects:
             return
-        self._rows = {key: self._rows[key] if key in self._rows else self._row(shown) for key, shown in runs.items()}
+        self._rows = {key: self._rows[key] if key in self._rows else self._row(entry) for key, entry in runs.items()}
         rows: list[pn.viewable.Viewable] = [*self._rows.values()]
         self.column.objects = rows or [self._hint]
 
-    def _row(self, shown: ShownRun) -> pn.FlexBox:
-        key = shown.key
-        swatch = pn.pane.HTML(_SWATCH.format(shown.colour), margin=(2, 4, 2, 10))
+    def _row(self, entry: ShownRun) -> pn.FlexBox:
+        key = entry.key
+        swatch = pn.pane.HTML(_SWATCH.format(entry.colour), margin=(2, 4, 2, 10))
         visible = pmui.Switch(value=True, label="", width=46, margin=(6, 0))
-        name = pmui.TextInput(value=shown.name, label="", size="small", width=150, margin=(2, 4))
-        visible.param.watch(lambda event: self._shown.reveal(key, event.new), "value")
-        name.param.watch(lambda event: self._shown.rename(key, event.new or self._shown.runs[key].name), "value")
+        name = pmui.TextInput(value=entry.name, label="", size="small", width=150, margin=(2, 4))
+        visible.param.watch(lambda event: self._runs_shown.reveal(key, event.new), "value")
+        name.param.watch(
+            lambda event: self._runs_shown.rename(key, event.new or self._runs_shown.runs[key].name), "value"
+        )
         remove = pmui.IconButton(icon="delete", size="small", margin=(4, 2), on_click=lambda _: self._remove(key))
         remove.description = "Remove from the plots"
         parts = [
             swatch,
             visible,
             name,
-            _download(shown, csv_of, "CSV", "csv"),
-            _download(shown, script_of, "Script", "py"),
+            _download(entry, csv_of, "CSV", "csv"),
+            _download(entry, script_of, "Script", "py"),
         ]
         look = {"align_items": "center", "sizing_mode": "stretch_width", "margin": 0}
         return pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look)

@@ -37,12 +37,12 @@ class SharedModels:
     scales : AxisScales
     marks : mapping of str to ColumnDataSource
         Data of each kind of mark.
-    shown : ShownRuns
+    runs : ShownRuns
         Its ``picked`` becomes the place of every double click on a figure.
     """
 
-    def __init__(self, scales: AxisScales, marks: Mapping[str, ColumnDataSource], shown: ShownRuns) -> None:
-        self.scales, self._marks, self._shown = scales, marks, shown
+    def __init__(self, scales: AxisScales, marks: Mapping[str, ColumnDataSource], runs: ShownRuns) -> None:
+        self.scales, self._marks, self._runs_shown = scales, marks, runs
         # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
         self.x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
         self.x_ticker = BasicTicker(desired_num_ticks=5)
@@ -70,7 +70,7 @@ class SharedModels:
     def pick(self, event: DoubleTap) -> None:
         """Tell the shown runs of a double click."""
         if event.x is not None:
-            self._shown.picked = (self.scales.axis, float(event.x))
+            self._runs_shown.picked = (self.scales.axis, float(event.x))
 
     def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
         """A glyph drawn from all of a source."""

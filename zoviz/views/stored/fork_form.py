@@ -65,5 +65,5 @@ class ForkForm(pn.viewable.Viewer):
         at = last if self.at is None else self.at
         if at > last:
             raise ValueError(f"Expected an iteration that the run has come to, from 0 to {last}, got {at}.")
-        chosen = {name: value for name in ("iterations", "calls") if (value := getattr(self, name)) is not None}
-        return source.fork(at, **repeat.onward(source, at) | chosen), at
+        budgets = {name: value for name in ("iterations", "calls") if (value := getattr(self, name)) is not None}
+        return source.fork(at, **repeat.onward(source, at) | budgets), at

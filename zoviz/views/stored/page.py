@@ -63,7 +63,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._exports = [self._export(suffix) for suffix in ("csv", "parquet", "nc")]
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._enable([])
-        self.table.param.watch(lambda event: self._enable(event.new), "chosen")
+        self.table.param.watch(lambda event: self._enable(event.new), "selection")
         # A second double click on the same place counts, too.
         controller.runs_shown.param.watch(lambda event: self._pick_place(*event.new), "picked", onlychanged=False)
 
@@ -78,23 +78,23 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def _pick_place(self, axis: str, place: float) -> None:
         """Have the chosen run forked at its last recorded iteration before a place on the plots' axis."""
-        if len(self.table.chosen) != 1:
+        if len(self.table.selection) != 1:
             return
-        columns = self._store.load(self.table.chosen[0].id).trace.snapshot().columns
+        columns = self._store.load(self.table.selection[0].id).trace.snapshot().columns
         places = columns[axis] if columns[axis].ndim == 1 else np.nanmean(columns[axis], axis=1)
         before = np.flatnonzero(places <= place)
         self.fork.at = int(columns[ITERATION][before[-1]]) if before.size else 0
 
-    def _enable(self, chosen: list[Record]) -> None:
+    def _enable(self, records: list[Record]) -> None:
         """Enable what makes sense for these."""
-        one = chosen[0] if len(chosen) == 1 else None
+        one = records[0] if len(records) == 1 else None
         enabled = {
-            "overlay": bool(chosen),
+            "overlay": bool(records),
             "open": one is not None,
             "resume": one is not None and one.status not in (RunStatus.FINISHED, RunStatus.FAILED),
             "replay": one is not None,
             "fork": one is not None,
-            "delete": bool(chosen),
+            "delete": bool(records),
         }
         for name, button in self.buttons.items():
             if name != "undo":
@@ -106,14 +106,14 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def put_on_plots(self) -> None:
         """Put the chosen runs on the plots."""
-        for record in self.table.chosen:
+        for record in self.table.selection:
             run = self._store.load(record.id)
             self._controller.runs_shown.put(run, run.label or f"{record.solver} {record.id[:6]}")
 
     @say_errors()
     def resume(self) -> None:
         """Go on with the chosen run; one that is still at work in this server is taken up."""
-        record = self.table.chosen[0]
+        record = self.table.selection[0]
         if record.status.active:
             if not self._controller.join(record.id):
                 self.say(
@@ -126,20 +126,20 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def replay(self) -> None:
         """Run the chosen run again."""
-        self._controller.begin(self._store.load(self.table.chosen[0].id).replay())
+        self._controller.begin(self._store.load(self.table.selection[0].id).replay())
         self.table.read()
 
     @say_errors()
     def begin_fork(self) -> None:
         """Repeat the chosen run up to a place, and wait there for changes."""
-        run, at = self.fork.make(self._store, self.table.chosen[0].id)
+        run, at = self.fork.make(self._store, self.table.selection[0].id)
         self._controller.begin(run, at)
         self.table.read()
 
     @say_errors()
     def delete(self) -> None:
         """Delete the chosen runs; they can be brought back."""
-        self._deleted = [record.id for record in self.table.chosen]
+        self._deleted = [record.id for record in self.table.selection]
         self._store.delete(self._deleted)
         update_changed(self.buttons["undo"], disabled=False)
         self.table.read()
@@ -155,7 +155,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     @say_errors()
     def open(self) -> None:
         """Show all that is known of the chosen run."""
-        stored = self._store.load(self.table.chosen[0].id)
+        stored = self._store.load(self.table.selection[0].id)
         record = stored.record
         parts = {
             "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
@@ -191,7 +191,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         """The chosen run as a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"run.{suffix}"
-            self._store.load(self.table.chosen[0].id).export(path)
+            self._store.load(self.table.selection[0].id).export(path)
             return io.BytesIO(path.read_bytes())
 
     @staticmethod

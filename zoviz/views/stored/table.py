@@ -67,7 +67,7 @@ class StoredRunsTable(pn.viewable.Viewer):
         default="newest first", objects=list(ORDERS), label="Order", doc="Which come first."
     )
     page = param.Integer(default=0, bounds=(0, None), label="Page", doc="Page of the list.")
-    chosen: param.List[list[Record]] = param.List(default=[], doc="The records that are ticked.")
+    selection: param.List[list[Record]] = param.List(default=[], doc="The records that are ticked.")
 
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
@@ -109,7 +109,7 @@ class StoredRunsTable(pn.viewable.Viewer):
 
     def _choose(self) -> None:
         """Follow the ticks."""
-        self.chosen = [self.records[i] for i in self.tabulator.selection if i < len(self.records)]
+        self.selection = [self.records[i] for i in self.tabulator.selection if i < len(self.records)]
 
     @say_errors("The store cannot be read: ")
     def read(self) -> None:
@@ -119,8 +119,8 @@ class StoredRunsTable(pn.viewable.Viewer):
         first = self.page * PAGE
         self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
         self.tabulator.param.update(value=_frame(self.records), selection=[])
-        shown = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
-        self._where.object = muted_html(shown)
+        position = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
+        self._where.object = muted_html(position)
         update_changed(self._back, disabled=self.page == 0)
         update_changed(self._on, disabled=first + PAGE >= total)
 

@@ -37,19 +37,19 @@ def on_page(board: Board) -> set[str]:
 def test_a_plot_without_lines_is_not_on_the_page(bilevel: dict[str, Run]) -> None:
     board = Board()
     assert on_page(board) == USUAL
-    first = board.shown.put(bilevel["SOGD"])
+    first = board.runs_shown.put(bilevel["SOGD"])
     assert on_page(board) == {"Gap", "Regret", "Tracking"}
-    second = board.shown.put(bilevel["ZOSOGD"])
+    second = board.runs_shown.put(bilevel["ZOSOGD"])
     assert on_page(board) == {"Gap", "Variance", "Regret", "Tracking"}
     constrained = Run(problem=LoadTracking(n=5), solver=ZOSPLM(), replicas=2, iterations=5)
-    waiting = board.shown.put(constrained)
+    waiting = board.runs_shown.put(constrained)
     assert on_page(board) == {"Gap", "Variance", "Regret", "Tracking"}, "it has not begun"
     constrained.run()
     assert on_page(board) == USUAL | {"Regret", "Tracking"}
     for one in (first, second):
-        board.shown.reveal(one.key, False)
+        board.runs_shown.reveal(one.key, False)
     assert on_page(board) == USUAL
-    board.shown.take_off(waiting.key)
+    board.runs_shown.take_off(waiting.key)
     assert on_page(board) == USUAL, "runs that are hidden do not count"
 
 
