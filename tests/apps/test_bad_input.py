@@ -122,8 +122,8 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
     lab.until(lambda: sentence in lab.message(), "the page says what happened")
     lab.until(lambda: len(lab.data("source-run1", "objective")) > 5, "the lines are there")
     lab.page.wait_for_timeout(800)
-    drawn = [value for value in lab.data("source-run1", "objective") if math.isfinite(value)]
-    assert len(drawn) > 5 and drawn[-1] < drawn[0], "the lines drawn so far stay"
+    values = [value for value in lab.data("source-run1", "objective") if math.isfinite(value)]
+    assert len(values) > 5 and values[-1] < values[0], "the lines drawn so far stay"
     assert lab.enabled("Start") and "objective" in lab.js("return find('plot-Gap').title.text")
 
 

@@ -36,7 +36,7 @@ def test_a_closed_tab_ends_its_run(serve, open_lab, tmp_path, flags, limit) -> N
     leaving.page.close()
     while workers(report) > 1 and time.monotonic() - closed < 60:
         time.sleep(0.1)
-    taken = time.monotonic() - closed
-    print(f"the thread ended {taken:.1f} s after its tab was closed (limit {limit:g} s)")
-    assert taken < limit
+    elapsed = time.monotonic() - closed
+    print(f"the thread ended {elapsed:.1f} s after its tab was closed (limit {limit:g} s)")
+    assert elapsed < limit
     assert workers(report) == 1 and staying.status() == "running", "the other tab's run goes on"

@@ -62,7 +62,7 @@ def test_the_loop_answers_while_a_run_goes_at_full_speed(serve, open_lab, tmp_pa
             pressed = time.monotonic()
             clicking.tab(("Problem", "Run", "Solver")[i % 3])
             clicking.press("Step")
-            clicking.until(lambda seen=i: clicking.iteration() > seen, "the click is answered", 10)
+            clicking.until(lambda before=i: clicking.iteration() > before, "the click is answered", 10)
             waits.append(time.monotonic() - pressed)
             time.sleep(0.8)
         lags = np.array(read(report)["lags"][-800:])

@@ -33,12 +33,12 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     )
     url = f"sqlite:///{tmp_path / 'kept.db'}"
     monkeypatch.setenv("ZOVIZ_STORE", url)
-    kept = Store(url)
+    run_store = Store(url)
     solver = ZOSPLM(primal_step=1e-3)
-    run = Run(problem=NonconvexQCQP(n=4), solver=solver, replicas=2, iterations=40, label="begun so", store=kept)
+    run = Run(problem=NonconvexQCQP(n=4), solver=solver, replicas=2, iterations=40, label="begun so", store=run_store)
     run.run()
-    kept.annotate(run.id, tags=("first",), notes="to be forked")
-    return kept
+    run_store.annotate(run.id, tags=("first",), notes="to be forked")
+    return run_store
 
 
 def printed(lab: Any) -> Any:

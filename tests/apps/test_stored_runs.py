@@ -21,10 +21,10 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     """A store with two runs, for the server that the test starts."""
     url = f"sqlite:///{tmp_path / 'kept.db'}"
     monkeypatch.setenv("ZOVIZ_STORE", url)
-    kept = Store(url)
+    run_store = Store(url)
     for label in ("narrow", "wide"):
-        Run(problem=NonconvexQCQP(n=5), solver=ZOSPLM(), replicas=2, iterations=40, label=label, store=kept).run()
-    return kept
+        Run(problem=NonconvexQCQP(n=5), solver=ZOSPLM(), replicas=2, iterations=40, label=label, store=run_store).run()
+    return run_store
 
 
 def multiply(store: Store, count: int) -> None:

@@ -89,14 +89,14 @@ def test_type_drag_and_refuse(page: Page, address: str, idle: Any, settings: Set
     box = page.locator(".logslider-step .MuiSlider-thumb").bounding_box()
     page.mouse.move(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
     page.mouse.down()
-    seen = []
+    texts = []
     for shift in (20, 40, 60):
         before = settings.step
         page.mouse.move(box["x"] + shift, box["y"] + box["height"] / 2)
         until(lambda before=before: settings.step != before, page)  # live: the button is still down
-        seen.append(settings.step)
+        texts.append(settings.step)
     page.mouse.up()
-    assert seen == sorted(seen) and seen[-1] < 10
+    assert texts == sorted(texts) and texts[-1] < 10
 
     settings.step = 123.456789
     until(lambda: step.input_value() == "123.456789", page)

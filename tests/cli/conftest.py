@@ -72,6 +72,6 @@ def zoviz(folder: Path, capsys: pytest.CaptureFixture[str]) -> Callable[..., Tol
 @pytest.fixture
 def small(zoviz: Callable[..., Told]) -> str:
     """Id of a stored run."""
-    told = zoviz("run", *SMALL, "--json", "--label", "first", "--tag", "paper", "--tag", "box")
-    assert told.code == FINE, told.err
-    return told.json["id"]
+    outcome = zoviz("run", *SMALL, "--json", "--label", "first", "--tag", "paper", "--tag", "box")
+    assert outcome.code == FINE, outcome.err
+    return outcome.json["id"]

@@ -24,9 +24,9 @@ def test_problems_and_solvers(zoviz: Callable[..., Told]) -> None:
 def test_help_teaches(zoviz: Callable[..., Told]) -> None:
     whole = zoviz("--help").out
     for command in commands():
-        told = zoviz(command.name, "--help")
-        assert command.name in whole and told.code == FINE
-        assert command.examples.strip().splitlines()[0] in told.out or not command.examples
+        outcome = zoviz(command.name, "--help")
+        assert command.name in whole and outcome.code == FINE
+        assert command.examples.strip().splitlines()[0] in outcome.out or not command.examples
     assert zoviz().out == whole and zoviz("--version").out.startswith("zoviz")
 
 
@@ -45,8 +45,8 @@ for words in (["--help"], ["runs"], ["run", *{SMALL!r}]):
 print("loaded", *sorted({{"panel", "holoviews", "bokeh", "distributed"}} & sys.modules.keys()))
 """
     environment = {"PYTHONPATH": str(root), "PATH": "", "OMP_NUM_THREADS": "1"}
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", source], capture_output=True, text=True, env=environment, cwd=folder, timeout=240
     )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[-1] == "loaded"
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.splitlines()[-1] == "loaded"

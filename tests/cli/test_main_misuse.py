@@ -58,28 +58,28 @@ BAD = {
 @pytest.mark.parametrize(("words", "named"), BAD.values(), ids=BAD)
 def test_bad_arguments_get_a_sentence(words: list[str], named: str, zoviz: Callable[..., Told], folder: Path) -> None:
     store(folder).close()  # what only reads makes none, and would say so
-    told = zoviz(*words)
-    assert told.code == (FAILED if "nonsense=1" in words else MISUSED)
-    assert named in told.err and "Traceback" not in told.err
-    assert told.out == "" or told.code == FAILED
+    outcome = zoviz(*words)
+    assert outcome.code == (FAILED if "nonsense=1" in words else MISUSED)
+    assert named in outcome.err and "Traceback" not in outcome.err
+    assert outcome.out == "" or outcome.code == FAILED
 
 
 def test_an_ambiguous_id(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
     from zoviz.runs.storage.schema import RUNS
 
-    with store(folder) as kept, kept.database.writing() as connection:
+    with store(folder) as run_store, run_store.database.writing() as connection:
         row = dict(connection.execute(RUNS.select()).mappings().one())
         twin = small[:-1] + ("0" if small[-1] != "0" else "1")
         connection.execute(RUNS.insert().values(**row | {"id": twin}))
-    told = zoviz("runs", "delete", small[:5])
-    assert told.code == MISUSED and "several" in told.err
+    outcome = zoviz("runs", "delete", small[:5])
+    assert outcome.code == MISUSED and "several" in outcome.err
 
 
 def test_a_store_that_cannot_be_opened(zoviz: Callable[..., Told], folder: Path) -> None:
     (folder / "text.db").write_text("certainly no database " * 100)
     for url in ("sqlite:////nowhere/at/all.db", "sqlite:///text.db", "nonsense", "mysql://x/y"):
-        told = zoviz("runs", "--store", url)
-        assert told.code == FAILED and told.err.startswith("zoviz runs: Expected"), (url, told)
+        outcome = zoviz("runs", "--store", url)
+        assert outcome.code == FAILED and outcome.err.startswith("zoviz runs: Expected"), (url, outcome)
 
 
 def test_a_store_that_fails_in_mid_run_is_told(
@@ -94,6 +94,6 @@ def test_a_store_that_fails_in_mid_run_is_told(
         connection.exec_driver_sql("PRAGMA max_page_count = 1")  # as on a full disk
 
     monkeypatch.setattr(database, "_on_begin", without_room)
-    told = zoviz("run", *SMALL, "--json")
-    assert told.code == FAILED and told.json["status"] == "finished" and told.json["iterations"] == 20
-    assert "Storing failed: Expected room on the disk" in told.err
+    outcome = zoviz("run", *SMALL, "--json")
+    assert outcome.code == FAILED and outcome.json["status"] == "finished" and outcome.json["iterations"] == 20
+    assert "Storing failed: Expected room on the disk" in outcome.err

@@ -79,12 +79,12 @@ def test_ctrl_c_once_stops_cleanly_and_the_run_goes_on(begin: Any, tmp_path: Pat
     process.send_signal(signal.SIGINT)
     code, out, err = ended(process)
     assert code == 130 and "Stopping after this step" in err and "Traceback" not in err
-    told = json.loads(out)
+    report = json.loads(out)
     (record,) = records(tmp_path)
-    assert record.status == told["status"] == "stopped" and record.iterations == told["iterations"] > 0
+    assert record.status == report["status"] == "stopped" and record.iterations == report["iterations"] > 0
     with Store(f"sqlite:///{tmp_path / 'zoviz.db'}") as store:
         run = store.load(record.id).resume(iterations=record.iterations + 5)
-        assert run.run().nit == told["iterations"] + 5
+        assert run.run().nit == report["iterations"] + 5
 
 
 @pytest.mark.parametrize("kind", ["program", "function"])
@@ -132,10 +132,10 @@ def test_a_killed_program_s_run_is_resumed(begin: Any, tmp_path: Path) -> None:
     again = begin("resume", record.id[:8], "--quiet", "--json")
     code, out, err = ended(again)
     assert code == 0, err
-    expected, told = json.loads(whole[1]), json.loads(out)
-    assert told["id"] == record.id
+    expected, report = json.loads(whole[1]), json.loads(out)
+    assert report["id"] == record.id
     for name in ("x", "fun", "calls", "best_fun", "iterations"):
-        np.testing.assert_array_equal(told[name], expected[name], err_msg=name)
+        np.testing.assert_array_equal(report[name], expected[name], err_msg=name)
     launches = [len((tmp_path / name).read_text().splitlines()) for name in ("whole", "broken")]
     assert launches[0] <= launches[1] <= launches[0] + 1, "one was in flight"
 

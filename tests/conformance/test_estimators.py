@@ -52,12 +52,12 @@ def test_it_says_what_it_is(cls: type[GradientEstimator]) -> None:
 @EACH_BATCH
 @EACH_CLASS
 def test_shapes_and_dtypes(cls: type[GradientEstimator], k: int, noise: str) -> None:
-    found, _, _ = estimated(cls, 3, noise=noise, batch_size=k)
-    assert found.gradient.shape == (3, N) and found.gradient.dtype == np.float64
-    assert found.variance.shape == (3,) and found.variance.dtype == np.float64
-    assert np.isfinite(found.gradient).all()
-    assert not (found.variance < 0).any()
-    assert found.base is None or (found.base.f.shape == (3,) and found.base.h.shape == (3, 1))
+    estimate, _, _ = estimated(cls, 3, noise=noise, batch_size=k)
+    assert estimate.gradient.shape == (3, N) and estimate.gradient.dtype == np.float64
+    assert estimate.variance.shape == (3,) and estimate.variance.dtype == np.float64
+    assert np.isfinite(estimate.gradient).all()
+    assert not (estimate.variance < 0).any()
+    assert estimate.base is None or (estimate.base.f.shape == (3,) and estimate.base.h.shape == (3, 1))
 
 
 @EACH_NOISE
@@ -81,22 +81,22 @@ def test_the_same_seed_gives_the_same_bits(cls: type[GradientEstimator]) -> None
 @EACH_BATCH
 @EACH_CLASS
 def test_calls_bound_what_is_counted_and_hold_under_independent_noise(cls: type[GradientEstimator], k: int) -> None:
-    said = cls(batch_size=k).calls(N)
+    count = cls(batch_size=k).calls(N)
     for noise in ("deterministic", "common", "independent"):
         _, oracle, _ = estimated(cls, 3, noise=noise, batch_size=k)
-        assert (oracle.calls <= said).all()
-    assert (oracle.calls == said).all()
+        assert (oracle.calls <= count).all()
+    assert (oracle.calls == count).all()
 
 
 @EACH_CLASS
 def test_the_mean_of_many_directions_is_the_gradient(cls: type[GradientEstimator]) -> None:
-    found, _, x = estimated(cls, 4, batch_size=20_000, smoothing_radius=1e-5)
+    estimate, _, x = estimated(cls, 4, batch_size=20_000, smoothing_radius=1e-5)
     of_f, of_h = NonconvexQCQP(n=N).gradient(x)
     exact = of_f + 0.3 * of_h.sum(axis=1)
-    error = np.linalg.norm(found.gradient - exact, axis=1)
-    assert (error <= 4.0 * np.sqrt(found.variance) + 1e-3).all()
+    error = np.linalg.norm(estimate.gradient - exact, axis=1)
+    assert (error <= 4.0 * np.sqrt(estimate.variance) + 1e-3).all()
     predicted = cls(batch_size=20_000).predicted_variance(np.square(exact).sum(axis=1), N, 0.0, 1e-5)
-    np.testing.assert_allclose(found.variance, predicted, rtol=0.1, atol=1e-6)
+    np.testing.assert_allclose(estimate.variance, predicted, rtol=0.1, atol=1e-6)
 
 
 @EACH_CLASS

@@ -33,18 +33,18 @@ def test_a_replica_that_fails_leaves_the_others_intact(
     name: str, form: str, rows: str, after: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     clean = finished(name, form, made(rows), 5, 12)
-    cls, seen = type(made(rows)), itertools.count()
+    cls, counter = type(made(rows)), itertools.count()
     gradient, evaluate = cls.stochastic_gradient, cls.evaluate
 
     def spoiled_gradient(self: Any, x: Array, xi: Any = None) -> Array:
         out = gradient(self, x, xi)
-        if xi is not None and len(x) == 5 and next(seen) >= after:
+        if xi is not None and len(x) == 5 and next(counter) >= after:
             out[2] = np.nan
         return out
 
     def spoiled(self: Any, x: Array, xi: Any = None) -> Evaluation:
         value = evaluate(self, x, xi)
-        if xi is not None and len(x) == 5 and x.ndim == 2 and next(seen) >= after:
+        if xi is not None and len(x) == 5 and x.ndim == 2 and next(counter) >= after:
             value.f[2] = np.nan
         return value
 
@@ -94,8 +94,8 @@ def test_calls_are_counted_and_as_documented(name: str, form: str, rows: str, mo
         "gradient": 15 * cost(name, form) * (form == "stochastic"),
         "value": 15 * cost(name, form) * (form != "stochastic"),
     }
-    taken = world.oracle.counts.get("gradient", np.zeros(3)) - counts
-    assert taken.tolist() == [5 * cost(name, form) * (form == "stochastic")] * 3
+    calls = world.oracle.counts.get("gradient", np.zeros(3)) - counts
+    assert calls.tolist() == [5 * cost(name, form) * (form == "stochastic")] * 3
 
 
 @EACH_FORM

@@ -36,7 +36,7 @@ def test_every_parameter_is_named_with_a_type(cls: type[Configurable]) -> None:
 
 @EACH_COMPLETE
 def test_the_defaults_are_what_an_object_is_made_with(cls: type[Configurable]) -> None:
-    arguments, made = inspect.signature(cls).parameters, cls()
+    arguments, instance = inspect.signature(cls).parameters, cls()
     # The example of a black box without arguments is not what one with a function of the user's starts from.
     own = set(inspect.signature(cls.__init__).parameters)
     names = [name for name in cls.param if name != "name" and name not in own]
@@ -44,7 +44,7 @@ def test_the_defaults_are_what_an_object_is_made_with(cls: type[Configurable]) -
         names = [name for name in names if name not in ("vectorised", "optimal_value")]
     assert names
     for name in names:
-        assert _content(arguments[name].default) == _content(getattr(made, name)), name
+        assert _content(arguments[name].default) == _content(getattr(instance, name)), name
 
 
 @EACH_COMPLETE

@@ -27,10 +27,10 @@ def made_here() -> Iterator[type[GradientEstimator]]:
 
 
 def test_modules_are_those_of_the_package() -> None:
-    found = modules("zoviz.estimators")
-    assert {"zoviz.estimators.base", "zoviz.estimators.sphere"} <= set(found)
-    assert found == sorted(found)
-    assert not [name for name in found if name.rpartition(".")[2].startswith("_")]
+    names = modules("zoviz.estimators")
+    assert {"zoviz.estimators.base", "zoviz.estimators.sphere"} <= set(names)
+    assert names == sorted(names)
+    assert not [name for name in names if name.rpartition(".")[2].startswith("_")]
 
 
 @pytest.mark.parametrize(
@@ -42,10 +42,10 @@ def test_modules_are_those_of_the_package() -> None:
     ],
 )
 def test_the_built_in_classes_are_found(package: str, base: type, some: set[str]) -> None:
-    found = discover(package, base)
-    assert some <= found.keys()
-    assert list(found) == sorted(found)
-    assert all(issubclass(cls, base) and cls.__name__ == name for name, cls in found.items())
+    names = discover(package, base)
+    assert some <= names.keys()
+    assert list(names) == sorted(names)
+    assert all(issubclass(cls, base) and cls.__name__ == name for name, cls in names.items())
 
 
 def test_abstract_classes_are_not_found() -> None:
@@ -68,8 +68,8 @@ def test_an_abstract_class_defined_elsewhere_is_not_found() -> None:
     class HelperInATest(Sphere):
         __abstract = True
 
-    found = discover("zoviz.estimators", GradientEstimator)
-    assert "HelperInATest" not in found
+    names = discover("zoviz.estimators", GradientEstimator)
+    assert "HelperInATest" not in names
     del HelperInATest
     gc.collect()
 

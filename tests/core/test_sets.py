@@ -57,7 +57,7 @@ def test_projection_is_what_a_general_solver_finds(name: str) -> None:
     set_, places = SETS[name], points(12)
     for i in range(12):
         x = places[i]
-        found = minimize(
+        solution = minimize(
             lambda z, x=x: 0.5 * ((z - x) ** 2).sum(),
             set_.sample(np.full(4, 0.4)),
             jac=lambda z, x=x: z - x,
@@ -65,7 +65,7 @@ def test_projection_is_what_a_general_solver_finds(name: str) -> None:
             method="SLSQP",
             options={"ftol": 1e-14, "maxiter": 500},
         )
-        np.testing.assert_allclose(set_.project(x), found.x, atol=2e-6)
+        np.testing.assert_allclose(set_.project(x), solution.x, atol=2e-6)
 
 
 def test_simplex_by_bisection_on_its_threshold() -> None:

@@ -55,21 +55,21 @@ def test_a_sequence_does_not_depend_on_how_reads_are_divided(kind: str) -> None:
     draw, total = KINDS[kind], 20_000
     whole = draw(Streams(1, 2), "a", total)
     sizes = np.random.default_rng(0).choice([1, 2, 7, 100, 2047, 2048, 2049, 4095, 4096, 4097, 6000], 400)
-    streams, parts, left = Streams(1, 2), [], total
+    streams, parts, rest = Streams(1, 2), [], total
     for size in sizes:
-        parts.append(draw(streams, "a", min(int(size), left)))
-        left -= parts[-1].shape[1]
-    parts.append(draw(streams, "a", left))
+        parts.append(draw(streams, "a", min(int(size), rest)))
+        rest -= parts[-1].shape[1]
+    parts.append(draw(streams, "a", rest))
     np.testing.assert_array_equal(np.concatenate(parts, axis=1), whole)
 
 
 @EACH_KIND
 def test_what_was_taken_stays_what_it_was(kind: str) -> None:
     draw, streams = KINDS[kind], Streams(1, 2)
-    taken = [draw(streams, "a", size) for size in (10, 4000, 300, 5000, 10)]
-    copies = [t.copy() for t in taken]
+    blocks = [draw(streams, "a", size) for size in (10, 4000, 300, 5000, 10)]
+    copies = [t.copy() for t in blocks]
     draw(streams, "a", 9000)
-    for view, copy in zip(taken, copies, strict=True):
+    for view, copy in zip(blocks, copies, strict=True):
         np.testing.assert_array_equal(view, copy)
 
 
@@ -110,18 +110,18 @@ def test_degrees_of_freedom_have_sequences_of_their_own() -> None:
 
 @pytest.mark.parametrize("n, size", [(1, 1), (6, 1), (6, 3), (6, 5), (6, 6), (40, 7)])
 def test_subsets_are_sorted_distinct_and_in_range(n: int, size: int) -> None:
-    chosen = Streams(0, 5).subset("s", n, size, 30)
-    assert chosen.shape == (5, 30, size)
-    assert np.issubdtype(chosen.dtype, np.integer)
-    assert chosen.min() >= 0 and chosen.max() < n
-    assert (np.diff(chosen, axis=-1) > 0).all()
+    subset = Streams(0, 5).subset("s", n, size, 30)
+    assert subset.shape == (5, 30, size)
+    assert np.issubdtype(subset.dtype, np.integer)
+    assert subset.min() >= 0 and subset.max() < n
+    assert (np.diff(subset, axis=-1) > 0).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3])
 def test_subsets_are_uniform(size: int) -> None:
     n, draws = 5, 40_000
-    chosen = Streams(1, 2).subset("s", n, size, draws // 2).reshape(-1, size)
-    codes, counts = np.unique((chosen * n ** np.arange(size)).sum(axis=1), return_counts=True)
+    subset = Streams(1, 2).subset("s", n, size, draws // 2).reshape(-1, size)
+    codes, counts = np.unique((subset * n ** np.arange(size)).sum(axis=1), return_counts=True)
     kinds = {1: 5, 2: 10, 3: 10}[size]
     assert codes.size == kinds
     expected = draws / kinds

@@ -108,15 +108,15 @@ def test_a_coordinate_along_which_nothing_is_defined_keeps_its_unit() -> None:
 
 
 def test_every_call_before_the_first_step_is_inside() -> None:
-    seen: list[Array] = []
+    points: list[Array] = []
 
     def objective(x: Array) -> Array:
-        seen.append(x.reshape(-1, 7).copy())
+        points.append(x.reshape(-1, 7).copy())
         return (WEIGHTS * np.square(x)).sum(axis=-1)
 
     problem = BlackBox(objective, bounds=[(-1.0, 1.0)] * 7, vectorised=True, noise="independent", noise_scale=0.3)
     Run(problem=problem, solver=ZOCEG(), replicas=3, iterations=0).run()
-    everything = np.concatenate(seen)
+    everything = np.concatenate(points)
     assert len(everything) > 3 * 30 and np.abs(everything).max() <= 1.0 + 1e-12
 
 
@@ -132,8 +132,8 @@ def test_one_step_serves_all_coordinates(solver: type[Solver]) -> None:
     problem = BlackBox(
         lambda x: (weights * np.square(x - 0.3)).sum(axis=-1), bounds=[(0.0, 1.0)] * 4, vectorised=True, **QUIET
     )
-    given = {"estimator": Coordinate(smoothing_radius=None)} if solver is ZOSPLM else {}
-    run = Run(problem=problem, solver=solver(**given), replicas=3, calls=600)
+    settings = {"estimator": Coordinate(smoothing_radius=None)} if solver is ZOSPLM else {}
+    run = Run(problem=problem, solver=solver(**settings), replicas=3, calls=600)
     assert np.abs(run.run().x - 0.3).max() < 1e-2
 
 
@@ -141,8 +141,8 @@ def test_one_step_serves_all_coordinates(solver: type[Solver]) -> None:
 def test_load_tracking_in_units_of_its_box_under_noise(method: type[Solver]) -> None:
     """Nearer, as a factor, to the loss that the problem has in kW than to that in plain units of the box."""
     in_kilowatts, in_plain_units = 0.003, 0.07  # of ZOCEG at this budget, measured when units were first evened
-    found = solve(method, instance(0, 100, True, "scaled"), 2, 20_000)
-    assert found.loss.max() < np.sqrt(in_kilowatts * in_plain_units)
+    result = solve(method, instance(0, 100, True, "scaled"), 2, 20_000)
+    assert result.loss.max() < np.sqrt(in_kilowatts * in_plain_units)
 
 
 def test_other_sets_keep_one_width_when_they_are_put_back() -> None:

@@ -36,7 +36,7 @@ from zoviz.problems.base import Problem
 
 def test_published_bounds_splm_5_is_broken_and_zoeg_8_holds() -> None:
     case, problem = sphere(4, 1e-3), Quadratic()
-    found = estimates(case, problem)
+    estimate = estimates(case, problem)
     r = case.estimator.smoothing_radius
     curvature = np.array([np.abs(np.linalg.eigvalsh(problem.hessian)).max()])
     slope = np.sqrt(square(problem)) + curvature * r  # over the ball that is probed
@@ -46,7 +46,7 @@ def test_published_bounds_splm_5_is_broken_and_zoeg_8_holds() -> None:
     np.testing.assert_allclose(
         bounds["zoeg (8)"], (9 * N**2 * slope**2 / (N + 2) + 0.75 * N**2 * curvature**2 * r**2) / 4
     )
-    measured = np.square(found.gradient - gradient(problem)).sum(axis=1)
+    measured = np.square(estimate.gradient - gradient(problem)).sum(axis=1)
     low, high = (measured.mean() + s * Z * measured.std() / np.sqrt(REPLICAS) for s in (-1, 1))
     assert low > 1000.0 * bounds["splm (5)"]
     assert high < bounds["zoeg (8)"]
@@ -55,10 +55,10 @@ def test_published_bounds_splm_5_is_broken_and_zoeg_8_holds() -> None:
 @pytest.mark.parametrize("r", [0.05, 0.5, 2.0])
 def test_zoeg_8_bounds_the_second_moment_at_every_radius(r: float) -> None:
     case, problem = sphere(1, r), Quadratic()
-    found = estimates(case, problem)
+    estimate = estimates(case, problem)
     curvature = np.array([np.abs(np.linalg.eigvalsh(problem.hessian)).max()])
     bound = case.estimator.published_bounds(np.sqrt([square(problem)]) + curvature * r, curvature, N, r)["zoeg (8)"]
-    moment = np.square(found.gradient).sum(axis=1)
+    moment = np.square(estimate.gradient).sum(axis=1)
     assert moment.mean() + Z * moment.std() / np.sqrt(REPLICAS) < bound
 
 
@@ -104,8 +104,8 @@ def test_mean_of_a_cubic_and_more_is_the_smoothed_gradient(kind: str) -> None:
     expected = np.cos(x @ problem.a) * problem.a * damping
     streams = Streams(SEED, TOGETHER)
     oracle, points = Oracle(problem, streams), np.repeat(x[None], TOGETHER, axis=0)
-    found = [est.estimate(value_f, points, oracle, streams).gradient for _ in range(REPLICAS // TOGETHER)]
-    along = np.concatenate(found) @ problem.a / size
+    estimate = [est.estimate(value_f, points, oracle, streams).gradient for _ in range(REPLICAS // TOGETHER)]
+    along = np.concatenate(estimate) @ problem.a / size
     assert_mean(along, float(expected @ problem.a) / size, 1.0)
     plain = np.cos(x @ problem.a) * size
     assert abs(along.mean() - plain) > 20 * along.std() / np.sqrt(along.size), "the bias must be seen at this radius"
@@ -128,9 +128,9 @@ def test_gaussian_with_nu_r_over_root_n_agrees_with_the_sphere_in_mean() -> None
 
 def test_bias_of_a_forward_sweep_is_within_its_bound() -> None:
     problem, r = Quadratic(), 0.5
-    found, _ = estimate(coordinate(1, r, False), problem, 1)
+    result, _ = estimate(coordinate(1, r, False), problem, 1)
     curvature = np.abs(np.linalg.eigvalsh(problem.hessian)).max()
-    assert np.linalg.norm(found.gradient[0] - gradient(problem)) <= 0.5 * curvature * r * np.sqrt(N)
+    assert np.linalg.norm(result.gradient[0] - gradient(problem)) <= 0.5 * curvature * r * np.sqrt(N)
 
 
 def test_inputs_are_left_alone() -> None:

@@ -33,27 +33,27 @@ from zoviz.oracle import Oracle
 @EACH_CASE
 def test_mean_and_variance_are_the_closed_forms(case: Case, noise: str) -> None:
     problem = Quadratic(**NOISES[noise])
-    found = estimates(case, problem, SEED + zlib.crc32(f"{case.label} {noise}".encode()))
+    estimate = estimates(case, problem, SEED + zlib.crc32(f"{case.label} {noise}".encode()))
     mean, variance, scale = case.mean(problem), case.variance(problem), square(problem)
-    errors = found.gradient - mean
+    errors = estimate.gradient - mean
     for i in range(N):
-        assert_mean(found.gradient[:, i], mean[i], np.sqrt(scale))
+        assert_mean(estimate.gradient[:, i], mean[i], np.sqrt(scale))
     assert_mean(np.square(errors).sum(axis=1), variance, scale)
-    if np.isfinite(found.variance).all():
-        assert_mean(found.variance, variance, scale)
+    if np.isfinite(estimate.variance).all():
+        assert_mean(estimate.variance, variance, scale)
     else:
-        assert np.isnan(found.variance).all() and case.estimator.batch_size == 1
+        assert np.isnan(estimate.variance).all() and case.estimator.batch_size == 1
 
 
 @EACH_CASE
 def test_variance_is_unmeasured_only_where_one_sample_cannot_tell(case: Case) -> None:
     est = case.estimator
     for noise, settings in NOISES.items():
-        found, _ = estimate(case, Quadratic(**settings), 3)
+        result, _ = estimate(case, Quadratic(**settings), 3)
         one_direction = not isinstance(est, Coordinate)
         noisy = noise in ("normal", "student_t")
         unmeasurable = est.batch_size == 1 and (one_direction or noisy)
-        assert np.isnan(found.variance).all() if unmeasurable else np.isfinite(found.variance).all(), noise
+        assert np.isnan(result.variance).all() if unmeasurable else np.isfinite(result.variance).all(), noise
 
 
 @EACH_CASE
@@ -77,19 +77,19 @@ def test_predicted_variance_is_the_limit_of_small_radius(case: Case, noise: str)
 @pytest.mark.parametrize("make", [sphere, gaussian], ids=["sphere", "gaussian"])
 def test_noiseless_variance_does_not_vanish_with_the_radius(make: Callable[[int, float], Case]) -> None:
     case, problem = make(4, 1e-5), Quadratic()
-    found = estimates(case, problem)
-    assert_mean(found.variance, case.limit(problem), case.limit(problem))
+    estimate = estimates(case, problem)
+    assert_mean(estimate.variance, case.limit(problem), case.limit(problem))
 
 
 @EACH_CASE
 def test_calls_are_what_the_oracle_counts(case: Case) -> None:
     for noise, settings in NOISES.items():
         _, oracle = estimate(case, Quadratic(**settings), 3)
-        est, said = case.estimator, case.estimator.calls(N)
+        est, count = case.estimator, case.estimator.calls(N)
         shared_base = (
             isinstance(est, Coordinate) and est.differences != "central" and noise in ("deterministic", "common")
         )
-        counted = said - (est.batch_size - 1 if shared_base else 0)
+        counted = count - (est.batch_size - 1 if shared_base else 0)
         assert (oracle.calls == counted).all(), noise
         assert oracle.spent == counted
 
@@ -100,25 +100,25 @@ def test_a_base_that_is_paid_for_is_not_paid_again(case: Case) -> None:
     oracle = Oracle(problem, streams)
     x = np.repeat(problem.point[None], 4, axis=0)
     base = oracle(x)
-    found = case.estimator.estimate(problem.phi, x, oracle, streams, base=base)
+    result = case.estimator.estimate(problem.phi, x, oracle, streams, base=base)
     fresh, counted = estimate(case, problem, 4, 0)
     central = getattr(case.estimator, "differences", "") == "central" or getattr(case.estimator, "central", False)
     assert (oracle.calls == counted.calls + (1 if central else 0)).all()
-    assert found.base is base
+    assert result.base is base
     assert (fresh.base is None) == central
-    np.testing.assert_array_equal(found.gradient, fresh.gradient)
+    np.testing.assert_array_equal(result.gradient, fresh.gradient)
 
 
 @EACH_CASE
 def test_a_radius_in_the_call_replaces_the_estimators_own(case: Case) -> None:
     problem, streams = Quadratic(), Streams(3, 4)
     x = np.repeat(problem.point[None], 4, axis=0)
-    found = case.estimator.estimate(problem.phi, x, Oracle(problem, streams), streams, radius=0.07)
+    estimate = case.estimator.estimate(problem.phi, x, Oracle(problem, streams), streams, radius=0.07)
     twin = case.estimator.clone()
     twin.smoothing_radius = 0.07
     streams = Streams(3, 4)
     own = twin.estimate(problem.phi, x, Oracle(problem, streams), streams)
-    np.testing.assert_array_equal(found.gradient, own.gradient)
+    np.testing.assert_array_equal(estimate.gradient, own.gradient)
 
 
 @EACH_NOISE

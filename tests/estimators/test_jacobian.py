@@ -23,11 +23,11 @@ def test_the_rows_of_the_jacobian_are_the_gradients(estimator: GradientEstimator
     estimator.smoothing_radius = 1e-4
     problem, streams = NonconvexQCQP(n=4), Streams(0, 2)
     x = problem.initial(streams)
-    found = jacobian(estimator, x, Oracle(problem, streams), streams, base=None, shared=shared, with_objective=True)
+    result = jacobian(estimator, x, Oracle(problem, streams), streams, base=None, shared=shared, with_objective=True)
     of_f, of_h = problem.gradient(x)
     exact = np.concatenate([of_f[:, None], of_h], axis=1)
     size = np.linalg.norm(exact, axis=-1).max()
-    np.testing.assert_allclose(found.gradients, exact, atol=0.15 * size)
+    np.testing.assert_allclose(result.gradients, exact, atol=0.15 * size)
 
 
 def test_a_derived_oracle_reports_failures_to_the_one_behind_it() -> None:

@@ -59,9 +59,9 @@ def naive_blocks(case: Case, problem: Quadratic, seed: int, replicas: int, r: fl
     gradients, variances = np.empty((replicas, N)), np.empty(replicas)
     for replica in range(replicas):
         x, samples = problem.point, []
-        for chosen in index[replica]:
+        for block in index[replica]:
             sample = np.zeros(N)
-            for i in chosen:
+            for i in block:
                 step = np.zeros(N)
                 step[i] = r
                 ahead = float(problem.phi(problem.evaluate(x + step)))
@@ -83,9 +83,9 @@ def test_a_loop_written_out_gives_the_same(case: Case) -> None:
     problem, replicas = Quadratic(), 6
     naive = naive_blocks if isinstance(case.estimator, Coordinate) else naive_directional
     gradients, variances = naive(case, problem, 8, replicas, case.estimator.smoothing_radius)
-    found, _ = estimate(case, problem, replicas, 8)
-    np.testing.assert_allclose(found.gradient, gradients, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(found.variance, variances, rtol=1e-9, atol=1e-10)
+    result, _ = estimate(case, problem, replicas, 8)
+    np.testing.assert_allclose(result.gradient, gradients, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(result.variance, variances, rtol=1e-9, atol=1e-10)
 
 
 class Holed(Quadratic):
@@ -110,9 +110,9 @@ def test_failed_directions_leave_the_batch(case: Case, points: int, monkeypatch:
     monkeypatch.setattr(estimators_base, "CHUNK_BYTES", points * replicas * N * 8)
     problem = Holed(0.05)
     gradients, variances = naive_directional(case, problem, 2, replicas, 0.3)
-    found, oracle = estimate(case, problem, replicas, 2)
-    np.testing.assert_allclose(found.gradient, gradients, rtol=1e-10, atol=1e-10)
-    np.testing.assert_allclose(found.variance, variances, rtol=1e-9, atol=1e-10)
+    result, oracle = estimate(case, problem, replicas, 2)
+    np.testing.assert_allclose(result.gradient, gradients, rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(result.variance, variances, rtol=1e-9, atol=1e-10)
     if case.label.startswith("central"):
         return  # one of two opposite probes fails more often than not: whole batches do fail here
     assert 0 < oracle.failures.sum() < oracle.calls.sum()
@@ -129,26 +129,26 @@ def test_failed_directions_are_counted_one_by_one() -> None:
 
 @pytest.mark.parametrize("case", [sphere(1, 0.3), gaussian(2, 0.3), central_sphere(1, 0.3)], ids=lambda c: c.label)
 def test_a_batch_that_fails_whole_marks_its_replica_alone(case: Case) -> None:
-    found, oracle = estimate(case, Holed(0.05), 60, 4)
-    lost = np.isnan(found.gradient).any(axis=1)
+    result, oracle = estimate(case, Holed(0.05), 60, 4)
+    lost = np.isnan(result.gradient).any(axis=1)
     assert 0 < lost.sum() < 60
     np.testing.assert_array_equal(oracle.failed, lost)
     assert oracle.any_failed
 
 
 def test_a_base_that_fails_marks_every_replica() -> None:
-    found, oracle = estimate(sphere(3, 0.3), Holed(-1.0), 4)
-    assert np.isnan(found.gradient).all() and np.isnan(found.variance).all()
+    result, oracle = estimate(sphere(3, 0.3), Holed(-1.0), 4)
+    assert np.isnan(result.gradient).all() and np.isnan(result.variance).all()
     assert oracle.failed.all()
 
 
 @pytest.mark.parametrize("k", [1, 3])
 def test_a_coordinate_that_fails_gives_zero_and_spares_the_others(k: int) -> None:
     problem = Holed(0.05)
-    found, oracle = estimate(coordinate(k, 0.5, False), problem, 4)
+    result, oracle = estimate(coordinate(k, 0.5, False), problem, 4)
     expected = slopes(problem, 0.5, False)
     expected[0] = 0.0
-    np.testing.assert_allclose(found.gradient, np.repeat(expected[None], 4, axis=0), rtol=1e-10)
+    np.testing.assert_allclose(result.gradient, np.repeat(expected[None], 4, axis=0), rtol=1e-10)
     assert (oracle.failures == k).all()
     assert not oracle.failed.any()
 
@@ -167,9 +167,9 @@ class OnceHoled(Quadratic):
 
 def test_a_probe_that_fails_in_one_sweep_leaves_the_mean_to_the_others() -> None:
     problem = OnceHoled()
-    found, _ = estimate(coordinate(4, 0.5, False), problem, 3)
+    result, _ = estimate(coordinate(4, 0.5, False), problem, 3)
     expected = slopes(problem, 0.5, False)
-    np.testing.assert_allclose(found.gradient, np.repeat(expected[None], 3, axis=0), rtol=1e-10)
+    np.testing.assert_allclose(result.gradient, np.repeat(expected[None], 3, axis=0), rtol=1e-10)
 
 
 class Ruined(Quadratic):

@@ -74,7 +74,7 @@ class AuditedServer:
     def arm(self) -> None:
         """From here on all that happens is what the attacker has done."""
         self._looked = self.audit.stat().st_size
-        self._known = self._tree()
+        self._files = self._tree()
 
     def _tree(self) -> dict[str, str]:
         """Every file of the folder with its checksum, but the store, the logs, and temporary files."""
@@ -85,15 +85,17 @@ class AuditedServer:
     def misdeeds(self) -> list[str]:
         """What has happened since ``arm`` and must not have."""
         lines = self.audit.read_bytes()[self._looked :].splitlines()
-        found = [text for line in lines if (text := self._misdeed(*json.loads(line)))]
-        found += ["a canary"] * self.canary.exists()
+        findings = [text for line in lines if (text := self._misdeed(*json.loads(line)))]
+        findings += ["a canary"] * self.canary.exists()
         tree = self._tree()
-        found += [f"changed: {path}" for path in self._known.keys() | tree if self._known.get(path) != tree.get(path)]
+        findings += [
+            f"changed: {path}" for path in self._files.keys() | tree if self._files.get(path) != tree.get(path)
+        ]
         if self.process.poll() is not None:
-            return [*found, f"the server has ended: {self.log.read_text()[-2000:]}"]
-        found += [f"a process: {one}" for one in psutil.Process(self.process.pid).children(recursive=True)]
-        found += [f"unhandled: {line[:300]}" for line in UNHANDLED.findall(self.log.read_text(errors="replace"))]
-        return list(dict.fromkeys(found))
+            return [*findings, f"the server has ended: {self.log.read_text()[-2000:]}"]
+        findings += [f"a process: {one}" for one in psutil.Process(self.process.pid).children(recursive=True)]
+        findings += [f"unhandled: {line[:300]}" for line in UNHANDLED.findall(self.log.read_text(errors="replace"))]
+        return list(dict.fromkeys(findings))
 
     def _misdeed(self, event: str, first: object, *rest: object) -> str:
         """One audited event as text, where it is none of an honest server's."""

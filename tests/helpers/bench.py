@@ -100,9 +100,9 @@ class Bench:
 
     def course(self, solver: Solver, steps: int, replicas: int = 3) -> tuple[list[Any], list[Any]]:
         """States, the first one's included, and the steps' infos; parameters that are None by the solver's rule."""
-        chosen = solver.suggest(self.problem, self.problem.constants)
+        suggestions = solver.suggest(self.problem, self.problem.constants)
         for name in solver.suggestible():
-            solver.set(name, chosen[name])
+            solver.set(name, suggestions[name])
         streams, self.problem.points = self.streams(replicas), 0
         self.oracle = Oracle(self.problem, streams)
         states = [solver.init(self.problem.initial(streams), self.oracle, streams)]

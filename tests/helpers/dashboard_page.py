@@ -125,8 +125,8 @@ class Lab:
 
     def iteration(self) -> int:
         """The iteration counter; 0 before the first run."""
-        found = re.search(r"iteration ([\d,]+)", self.line())
-        return int(found[1].replace(",", "")) if found else 0
+        match = re.search(r"iteration ([\d,]+)", self.line())
+        return int(match[1].replace(",", "")) if match else 0
 
     def data(self, source: str, column: str) -> list[Any]:
         """A column of a named data source as the browser has it; empty where there is none."""

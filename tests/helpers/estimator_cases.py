@@ -210,11 +210,11 @@ def estimates(case: Case, problem: Quadratic, seed: int = SEED) -> Estimate:
     streams = Streams(seed, TOGETHER)
     oracle = Oracle(problem, streams)
     x = np.repeat(problem.point[None], TOGETHER, axis=0)
-    found = []
+    results = []
     for _ in range(REPLICAS // TOGETHER):
-        found.append(case.estimator.estimate(problem.phi, x, oracle, streams))
+        results.append(case.estimator.estimate(problem.phi, x, oracle, streams))
         oracle.resample()
-    gradients, variances, _ = zip(*found, strict=True)
+    gradients, variances, _ = zip(*results, strict=True)
     return Estimate(np.concatenate(gradients), np.concatenate(variances), None)
 
 

@@ -48,15 +48,15 @@ def small(name: str, **settings: Any) -> OnlineBilevel:
 
 def arrays(state: Any) -> list[Array]:
     """Every array of a state, those of nested parts and of kept samples included."""
-    found = []
+    results = []
     for part in state:
         if isinstance(part, tuple):
-            found += arrays(part)
+            results += arrays(part)
         elif isinstance(part, np.ndarray):
-            found.append(part)
+            results.append(part)
         elif hasattr(part, "__dict__"):
-            found += arrays(vars(part).values())
-    return found
+            results += arrays(vars(part).values())
+    return results
 
 
 def assert_equal_states(one: Any, other: Any) -> None:

@@ -90,9 +90,9 @@ class World:
         self.streams = Streams(seed, replicas)
         self.oracle = Oracle(problem, self.streams)
         x0 = problem.initial(self.streams)
-        chosen = self.solver.suggest(problem, self.solver.learn(problem, self.oracle, x0, self.streams))
-        self.chosen = {key: chosen[key] for key in self.solver.suggestible()}
-        for key, value in self.chosen.items():
+        suggestions = self.solver.suggest(problem, self.solver.learn(problem, self.oracle, x0, self.streams))
+        self.suggestions = {key: suggestions[key] for key in self.solver.suggestible()}
+        for key, value in self.suggestions.items():
             self.solver.set(key, value)
         self.state = self.solver.init(x0, self.oracle, self.streams)
 

@@ -96,10 +96,10 @@ class World:
         self.streams = Streams(seed, replicas)
         self.oracle = Oracle(problem, self.streams)
         x0 = problem.initial(self.streams)
-        chosen = self.solver.suggest(problem, self.solver.learn(problem, self.oracle, x0, self.streams))
+        suggestions = self.solver.suggest(problem, self.solver.learn(problem, self.oracle, x0, self.streams))
         for name in self.solver.suggestible():
             holder, own = self.solver.owner(name)
-            self.solver.set(name, float(np.clip(chosen[name], *holder.param[own].bounds)))
+            self.solver.set(name, float(np.clip(suggestions[name], *holder.param[own].bounds)))
         self.state = self.solver.init(x0, self.oracle, self.streams)
 
     def step(self, times: int = 1) -> Any:
@@ -110,13 +110,13 @@ class World:
 
 def arrays(state: Any) -> list[Array]:
     """Every array of a state, the evaluation's included."""
-    found = []
+    results = []
     for part in state:
         if isinstance(part, tuple):
-            found += arrays(part)
+            results += arrays(part)
         elif isinstance(part, np.ndarray):
-            found.append(part)
-    return found
+            results.append(part)
+    return results
 
 
 def final_state(run: Run) -> dict[str, Array]:

@@ -36,9 +36,9 @@ def opened(folder: Path, trusted: tuple[str, ...] = ()) -> Iterator[Store]:
         yield store
 
 
-def nameless(known: Mapping[str, Any]) -> dict[str, BlackBox]:
+def nameless(expected: Mapping[str, Any]) -> dict[str, BlackBox]:
     """The problem, for a run whose functions were lambdas and must be given."""
-    if not known["needs_problem"]:
+    if not expected["needs_problem"]:
         return {}
     functions = (
         lambda x: float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2),
@@ -60,59 +60,59 @@ def exact() -> bool:
     return digest == KNOWN["fingerprint"]["arithmetic"]
 
 
-def assert_outcome(run: Any, known: Mapping[str, Any]) -> None:
+def assert_outcome(run: Any, expected: Mapping[str, Any]) -> None:
     """Check a run, at work or stored, against what it came to at that commit."""
     assert (run.status, run.progress.iteration, run.spent_calls) == tuple(
-        known[name] for name in ("status", "iterations", "spent_calls")
+        expected[name] for name in ("status", "iterations", "spent_calls")
     )
     for name in ("trace", "path"):
-        assert_trace(getattr(run, name), known[name])
+        assert_trace(getattr(run, name), expected[name])
     steps = [(change.iteration, change.calls, change.name) for change in run.journal]
-    assert steps == [tuple(change[:3]) for change in known["journal"]]
-    for change, (*_, old, new) in zip(run.journal, known["journal"], strict=True):
+    assert steps == [tuple(change[:3]) for change in expected["journal"]]
+    for change, (*_, old, new) in zip(run.journal, expected["journal"], strict=True):
         assert_value(change.old, old)
         assert_value(change.new, new)
-    assert len(run.hits) == len(known["hits"])
-    for hit, (metric, threshold, iterations, calls) in zip(run.hits, known["hits"], strict=True):
+    assert len(run.hits) == len(expected["hits"])
+    for hit, (metric, threshold, iterations, calls) in zip(run.hits, expected["hits"], strict=True):
         assert (hit.metric, hit.threshold) == (metric, threshold)
         assert_close(hit.iteration, iterations)
         assert_close(hit.calls, calls)
-    if known["result"] is not None:
-        assert_result(run.result, known["result"])
+    if expected["result"] is not None:
+        assert_result(run.result, expected["result"])
 
 
-def assert_result(result: Any, known: Mapping[str, Any]) -> None:
+def assert_result(result: Any, expected: Mapping[str, Any]) -> None:
     """Check a result; the commit's names stand beside today's."""
     names = {"x": "x", "fun": "fun", "maxcv": "violation", "best_feasible": "best_x", "best_value": "best_fun"}
     for old, new in (names | {"y": "multipliers"}).items():
-        assert_close(getattr(result, new), known[old])
+        assert_close(getattr(result, new), expected[old])
     assert (result.violation[result.success] <= 1e-5).all(), "the commit's success was about another point"
     for name in ("calls", "failures"):
-        assert getattr(result, name).tolist() == known[name]
-    assert (result.nit, result.message) == (known["nit"], known["message"])
+        assert getattr(result, name).tolist() == expected[name]
+    assert (result.nit, result.message) == (expected["nit"], expected["message"])
 
 
-def assert_trace(trace: Trace, known: Mapping[str, Any]) -> None:
+def assert_trace(trace: Trace, expected: Mapping[str, Any]) -> None:
     """Check a trace: how many rows it has and, column by column, a digest of its bits."""
     columns = trace.snapshot().columns
-    assert len(trace) == known["rows"]
-    for name, digest in known["columns"].items() if exact() else ():
+    assert len(trace) == expected["rows"]
+    for name, digest in expected["columns"].items() if exact() else ():
         values = np.ascontiguousarray(columns[name], dtype="<f8")
         values = np.where(np.isnan(values), np.nan, values)
         assert hashlib.sha256(repr(values.shape).encode() + values.tobytes()).hexdigest()[:16] == digest, name
 
 
-def assert_value(value: Any, known: Any) -> None:
+def assert_value(value: Any, expected: Any) -> None:
     """Check a parameter's value: a float is kept as its hexadecimal digits."""
     if isinstance(value, float):
-        assert_close(value, known)
+        assert_close(value, expected)
     else:
-        assert value == known
+        assert value == expected
 
 
-def assert_close(values: Any, known: Any) -> None:
+def assert_close(values: Any, reference: Any) -> None:
     """Check numbers to the bit, or nearly where arithmetic differs."""
-    expected = np.asarray(_numbers(known), dtype=float)
+    expected = np.asarray(_numbers(reference), dtype=float)
     if np.size(values) + expected.size:
         np.testing.assert_allclose(np.asarray(values, dtype=float), expected, 0.0 if exact() else RTOL, 0.0)
 

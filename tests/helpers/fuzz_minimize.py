@@ -46,9 +46,9 @@ def _watch(numbers: list[tuple[int, int]], limit: float, lines: list[dict[str, A
         while first < last:
             words = [sys.executable, "-m", "helpers.fuzz_minimize", "--child", str(first), str(last)]
             child = subprocess.Popen(words, stdout=subprocess.PIPE, text=True)
-            said: queue.Queue[str | None] = queue.Queue()
-            threading.Thread(target=_read, args=(child, said), daemon=True).start()
-            reason = _heard(said, limit, lines)
+            outbox: queue.Queue[str | None] = queue.Queue()
+            threading.Thread(target=_read, args=(child, outbox), daemon=True).start()
+            reason = _heard(outbox, limit, lines)
             child.kill()
             child.wait()
             first = max([first, *(line["number"] + 1 for line in lines if first <= line["number"] < last)])
@@ -58,11 +58,11 @@ def _watch(numbers: list[tuple[int, int]], limit: float, lines: list[dict[str, A
                 first += 1
 
 
-def _heard(said: queue.Queue[str | None], limit: float, lines: list[dict[str, Any]]) -> str:
+def _heard(outbox: queue.Queue[str | None], limit: float, lines: list[dict[str, Any]]) -> str:
     """Take a child's lines until it ends or is silent; which of the two."""
     while True:
         try:
-            text = said.get(timeout=limit)
+            text = outbox.get(timeout=limit)
         except queue.Empty:
             return "hang"
         if text is None:
@@ -77,13 +77,13 @@ def _note(line: dict[str, Any], lines: list[dict[str, Any]]) -> None:
         print(line["number"], line["reason"], line["case"], flush=True)
 
 
-def _read(child: subprocess.Popen[str], said: queue.Queue[str | None]) -> None:
+def _read(child: subprocess.Popen[str], outbox: queue.Queue[str | None]) -> None:
     """Hand a child's lines over to the thread that watches it; None at their end."""
     assert child.stdout is not None
     for text in child.stdout:
         if text.startswith("{"):
-            said.put(text)
-    said.put(None)
+            outbox.put(text)
+    outbox.put(None)
 
 
 def main() -> None:

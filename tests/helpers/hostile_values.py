@@ -92,10 +92,10 @@ def values(canary: Path) -> list[Any]:
     return [*texts(canary), *numbers, *others]
 
 
-def readable(found: list[Any]) -> list[tuple[Any, Any]]:
+def readable(parts: list[Any]) -> list[tuple[Any, Any]]:
     """Those from which a server can make a Python object at all, with that object."""
     pairs = []
-    for one in found:
+    for one in parts:
         try:
             pairs.append((one, Deserializer().deserialize(one)))
         except Exception:
@@ -131,19 +131,19 @@ def requests(canary: Path) -> Iterator[str]:
 
 def admitted(kind: str, name: str, pairs: list[Any]) -> tuple[list[Any], list[Any]]:
     """The values that a property's type takes, and those that Bokeh refuses before Panel or zoviz hear of them."""
-    found = Deserializer()._resolve_type(kind).lookup(name).property
+    descriptor = Deserializer()._resolve_type(kind).lookup(name).property
     good: list[Any] = []
     bad: list[Any] = []
     for wire, value in pairs:
         try:
-            taken = found.is_valid(value)
+            valid = descriptor.is_valid(value)
         except Exception:
-            taken = True
-        (good if taken else bad).append(wire)
+            valid = True
+        (good if valid else bad).append(wire)
     return good, bad
 
 
-def aimed(found: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tuple[str, str, Any]]]:
+def aimed(parts: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tuple[str, str, Any]]]:
     """Rounds of (model, property, value), at most one of a model in a round, so that none is lost in Panel's merging.
 
     Every model and every property. All values, those too that its type does not admit, for the first model of a kind;
@@ -152,23 +152,23 @@ def aimed(found: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tu
     five of the others, and all for what a widget's user sets, of which its other models have two; one in ten is a
     value that the type does not admit. The draw is seeded.
     """
-    dice, known, queues = random.Random(0), {}, []
-    for part in found:
+    dice, values, queues = random.Random(0), {}, []
+    for part in parts:
         plain = Deserializer()._resolve_type(part.kind).__module__.startswith("bokeh.models.")
         changes = []
         for name in sorted(Deserializer()._resolve_type(part.kind).properties()):
-            new, told = (part.kind, name) not in known, name in ("value", "value_input") and not plain
-            if few and not told and (not new or (plain and dice.random() > 0.2)):
-                known[part.kind, name] = ([], [])
+            new, in_full = (part.kind, name) not in values, name in ("value", "value_input") and not plain
+            if few and not in_full and (not new or (plain and dice.random() > 0.2)):
+                values[part.kind, name] = ([], [])
                 continue
             if new:
-                some = pairs if told or not few else dice.sample(pairs, 12)
-                known[part.kind, name] = admitted(part.kind, name, some)
-            good, bad = known[part.kind, name]
+                some = pairs if in_full or not few else dice.sample(pairs, 12)
+                values[part.kind, name] = admitted(part.kind, name, some)
+            good, bad = values[part.kind, name]
             if few:
-                good = good if told and new else dice.sample(good, min(len(good), 2 if told else 1))
+                good = good if in_full and new else dice.sample(good, min(len(good), 2 if in_full else 1))
                 bad = bad[: dice.random() < 0.1]
-            elif not (new or told):
+            elif not (new or in_full):
                 good = dice.sample(good, min(len(good), 1))
             changes += [(part.id, name, wire) for wire in (*good, *(bad if new else ()))]
         dice.shuffle(changes)
@@ -180,12 +180,12 @@ def aimed(found: Iterable[Any], pairs: list[Any], few: bool) -> Iterator[list[tu
 def events(canary: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     """Every kind of event that Bokeh and Panel know, with names of methods, modules and files in it."""
     code = f"__import__('os').system('touch {canary}')"
-    told = {"type": "map", "entries": [["type", "click"], ["value", code], ["file", "/etc/passwd"]]}
+    click = {"type": "map", "entries": [["type", "click"], ["value", code], ["file", "/etc/passwd"]]}
     for name in _CONCRETE_EVENT_CLASSES:
         yield name, {}
-        yield name, {"data": told}
+        yield name, {"data": click}
     for node in ("click", "msg", "__init__", "os.system", code, "../../etc/passwd", None, 3):
-        for data in (told, code, None):
+        for data in (click, code, None):
             yield "dom_event", {"node": node, "data": data}
     for column, row in (("label", 0), ("label", -1), ("notes", 10**9), ("os:system", 0), (None, None), (code, "0")):
         yield "table-edit", {"column": column, "row": row, "value": code, "old": None, "pre": False}
@@ -200,7 +200,7 @@ def messages(canary: Path, document: Any, root: str, source: str) -> Iterator[tu
     code = f"__import__('os').system('touch {canary}')"
     column = {"model": one, "attr": "data"}
     for value in (code, {"id": root}, None, {"x": [[0, code]]}, {"type": "object", "name": "Div", "id": "h3"}):
-        for told in (
+        for message in (
             {"kind": "ColumnDataChanged", "model": one, "attr": "tags", "data": value},
             {"kind": "ColumnDataChanged", **column, "data": value, "cols": None},
             {"kind": "ColumnsStreamed", **column, "data": value},
@@ -210,7 +210,7 @@ def messages(canary: Path, document: Any, root: str, source: str) -> Iterator[tu
             *({"kind": "MessageSent", "msg_type": kind, "msg_data": value} for kind in (code, "bokeh_event")),
             *({"kind": kind, "model": one} for kind in ("os.system", None)),
         ):
-            yield "PATCH-DOC", {"events": [told]}
+            yield "PATCH-DOC", {"events": [message]}
     for content in ({}, {"events": code}, {"events": [code]}, {"events": None, "references": [one]}, [], code):
         yield "PATCH-DOC", content
     for kind in ("SERVER-INFO-REQ", "PULL-DOC-REPLY", "ACK", "ERROR", "OK", "os:system", "PICKLE"):

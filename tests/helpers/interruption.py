@@ -46,20 +46,20 @@ def prepared(make: Callable[[], Run]) -> Run:
 
 def watched(run: Run, at: Callable[[int], bool]) -> dict[int, tuple[bytes, Any, Any, list[Change]]]:
     """Run to the end; what a store would have, had it been interrupted at each of these iterations."""
-    kept = {}
+    states = {}
 
     def look() -> None:
         worker = run.worker
         if at(worker.iteration):
             rows = [pickle.loads(pickle.dumps(part.snapshot())) for part in (worker.trace, worker.path)]
-            kept[worker.iteration] = capture(worker), *rows, list(worker.journal)
+            states[worker.iteration] = capture(worker), *rows, list(worker.journal)
 
     run.run(look)
-    return kept
+    return states
 
 
-def resumed(make: Callable[[], Run], kept: tuple[bytes, Any, Any, list[Change]], journal: Any = ()) -> Run:
-    data, *rows, _ = kept
+def resumed(make: Callable[[], Run], state: tuple[bytes, Any, Any, list[Change]], journal: Any = ()) -> Run:
+    data, *rows, _ = state
     run = prepared(make)
     worker = run.worker
     trace, path = (

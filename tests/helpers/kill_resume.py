@@ -95,8 +95,8 @@ def launches(folder: Path, name: str) -> int:
 def gone_on(setting: Setting, folder: Path) -> Run:
     """The run from where it is: begun, where it was killed before its first transaction, else resumed."""
     store = opened(folder, "broken")
-    known = store.runs()
-    return store.load(known[0].id).resume() if known else begun(setting, folder, "broken")
+    records = store.runs()
+    return store.load(records[0].id).resume() if records else begun(setting, folder, "broken")
 
 
 def forked(work: Callable[[], object], is_due: Callable[[], bool] | None = None) -> bool:
@@ -125,8 +125,8 @@ def served(setting: Setting, folder: Path, is_due: Callable[[], bool] | None) ->
     """A dashboard's server that goes on with the run, killed when that is due."""
     command = [sys.executable, "-m", "panel", "serve", str(ROOT / "apps" / "dashboard.py"), "--port", "0"]
     paths = [str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])]
-    given = json.dumps([str(folder), *setting])
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "ZOVIZ_KILL": given}
+    argument = json.dumps([str(folder), *setting])
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join(paths), "ZOVIZ_KILL": argument}
     with open(folder / "server.log", "a") as log:
         server = subprocess.Popen(
             [*command, "--setup", str(Path(__file__).with_name("kill_server.py"))],
@@ -208,12 +208,12 @@ def trial(setting: Setting, folder: Path, kills: int, longest: float, seed: int,
     broken(setting, folder, kills, longest, seed, server)
     took = time.monotonic() - middle
     assert_same_outcome(folder)
-    needed, made = launches(folder, "whole"), launches(folder, "broken")
+    needed, actual = launches(folder, "whole"), launches(folder, "broken")
     most = needed + kills * setting.workers
-    assert min(1, setting.workers) <= needed <= made <= most, (needed, made, most)
+    assert min(1, setting.workers) <= needed <= actual <= most, (needed, actual, most)
     return (
         f"{setting.solver}, {setting.replicas} replicas, {setting.workers} at once{', server' * server}: "
-        f"{kills} kills, {took:.0f} s ({middle - started:.0f} s without); {made} launches, {needed} without, at most "
+        f"{kills} kills, {took:.0f} s ({middle - started:.0f} s without); {actual} launches, {needed} without, at most "
         f"{most}; iterate, counts and trace agree to the bit; the store is in order"
     )
 
@@ -229,10 +229,10 @@ def main() -> None:
     parser.add_argument("--workers", type=int, default=1, help="launches at once; 0: a built-in problem, no program")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--server", action="store_true", help="kill the dashboard's server with the run in it")
-    given = parser.parse_args()
-    setting = Setting(given.solver, given.calls, given.replicas, given.workers)
+    options = parser.parse_args()
+    setting = Setting(options.solver, options.calls, options.replicas, options.workers)
     with tempfile.TemporaryDirectory() as folder:
-        print(trial(setting, Path(folder), given.kills, given.longest, given.seed, given.server))
+        print(trial(setting, Path(folder), options.kills, options.longest, options.seed, options.server))
 
 
 if __name__ == "__main__":

@@ -99,9 +99,9 @@ def hand_over(solver: Solver, qp: StochasticQP, steps: int = STEPS) -> Any:
     return course(solver, qp, steps, REPLICAS, SEED)[0][-1]
 
 
-def assert_close(found: Array, expected: Any) -> None:
-    np.testing.assert_allclose(found, np.stack(expected), rtol=0.0, atol=1e-12)
+def assert_close(actual: Array, expected: Any) -> None:
+    np.testing.assert_allclose(actual, np.stack(expected), rtol=0.0, atol=1e-12)
 
 
-def apart(found: Array, other: Any) -> float:
-    return float(np.abs(found - np.stack(other)).max(axis=1).min())
+def apart(actual: Array, other: Any) -> float:
+    return float(np.abs(actual - np.stack(other)).max(axis=1).min())

@@ -45,10 +45,10 @@ class Simulation:
     """Problem 22 of Hock and Schittkowski as one joint simulation that notes every point."""
 
     def __init__(self) -> None:
-        self.seen: list[Array] = []
+        self.points: list[Array] = []
 
     def __call__(self, x: Array) -> tuple[float, Array]:
-        self.seen.append(np.array(x))
+        self.points.append(np.array(x))
         f = (x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2
         return float(f), np.array([x[0] + x[1] - 2.0, x[0] ** 2 - x[1]])
 
@@ -76,5 +76,5 @@ def alive() -> list[Any]:
     import greenlet
 
     gc.collect()
-    found = [o for o in gc.get_objects() if isinstance(o, greenlet.greenlet)]
-    return [o for o in found if not o.dead and o.parent is not None]
+    greenlets = [o for o in gc.get_objects() if isinstance(o, greenlet.greenlet)]
+    return [o for o in greenlets if not o.dead and o.parent is not None]

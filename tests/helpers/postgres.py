@@ -18,9 +18,9 @@ from helpers.ports import free_port
 
 def binaries() -> Path | None:
     """Folder of the server's programs, the newest where there are several."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
-    if found:
-        return found[-1].parent
+    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"), key=lambda path: int(path.parts[-3]))
+    if folders:
+        return folders[-1].parent
     on_path = shutil.which("initdb")
     return Path(on_path).parent if on_path else None
 
@@ -37,9 +37,9 @@ def owner() -> str | None:
 def server() -> Iterator[str]:
     """URL of a server, without the name of a database; skips where there is none."""
     pytest.importorskip("psycopg")
-    given = os.environ.get("ZOVIZ_TEST_POSTGRES")
-    if given:
-        yield given.rstrip("/")
+    url = os.environ.get("ZOVIZ_TEST_POSTGRES")
+    if url:
+        yield url.rstrip("/")
         return
     programs = binaries()
     if programs is None:
@@ -52,8 +52,8 @@ def server() -> Iterator[str]:
 
     def run(name: str, *arguments: str) -> None:
         command = [str(programs / name), "-D", str(folder / "data"), *arguments]
-        done = subprocess.run(command, user=user, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
-        assert done.returncode == 0, done.stderr.decode()
+        process = subprocess.run(command, user=user, cwd=folder, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        assert process.returncode == 0, process.stderr.decode()
 
     try:
         run("initdb", "-A", "trust", "-U", "zoviz", "--no-sync", "-E", "UTF8")

@@ -46,7 +46,7 @@ def pids(path: Path, count: int) -> list[int]:
     """Numbers of processes that a script has written, once they are all there."""
     deadline = time.monotonic() + 120.0
     while time.monotonic() < deadline:
-        if path.exists() and len(found := path.read_text().split()) == count and path.read_text().endswith("\n"):
-            return [int(pid) for pid in found]
+        if path.exists() and len(words := path.read_text().split()) == count and path.read_text().endswith("\n"):
+            return [int(pid) for pid in words]
         time.sleep(0.01)
     raise AssertionError(f"{path} was not written")

@@ -14,13 +14,13 @@ def assert_pure_step(here: Any, there: Any, arrays: Callable[[Any], list[Array]]
     """Two equal worlds, each a solver at work by hand; ``arrays`` gives all that a state is made of."""
     state = here.step(3)
     there.step(3)
-    kept = [array.copy() for array in arrays(state)]
-    assert kept, "a state without arrays"
+    copies = [array.copy() for array in arrays(state)]
+    assert copies, "a state without arrays"
     # A second solver with no past, at streams that have come equally far, takes the same step from the same state.
     fresh = here.solver.clone()
     expected, _ = here.solver.step(state, here.oracle, here.streams)
-    found, _ = fresh.step(state, there.oracle, there.streams)
-    for before, after in zip(kept, arrays(state), strict=True):
+    result, _ = fresh.step(state, there.oracle, there.streams)
+    for before, after in zip(copies, arrays(state), strict=True):
         np.testing.assert_array_equal(before, after)
-    for one, other in zip(arrays(expected), arrays(found), strict=True):
+    for one, other in zip(arrays(expected), arrays(result), strict=True):
         np.testing.assert_array_equal(one, other)

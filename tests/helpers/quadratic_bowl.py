@@ -23,10 +23,10 @@ class Bowl(Problem):
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self.domain = Box(-np.ones(3), np.ones(3))
-        self.asked: list[Array] = []
+        self.points: list[Array] = []
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
-        self.asked.append(x)
+        self.points.append(x)
         h = np.stack([x[..., 0] + x[..., 1] - 1.0, 0.2 - x[..., 0]], axis=-1)
         return Evaluation(np.square(x).sum(axis=-1), h)
 

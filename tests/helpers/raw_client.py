@@ -73,9 +73,9 @@ class Wire:
     async def open(cls, port: int, path: str = "/", cookie: str = "", origin: str = "") -> Wire:
         """Load the page and connect as its script would."""
         page = await get(port, path, cookie)
-        found = TOKEN.search(page.body.decode())
-        assert found, f"No page at {path}: {page.code}"
-        return await cls.connect(port, found[1], cookie, origin)
+        match = TOKEN.search(page.body.decode())
+        assert match, f"No page at {path}: {page.code}"
+        return await cls.connect(port, match[1], cookie, origin)
 
     @classmethod
     async def connect(cls, port: int, token: str, cookie: str = "", origin: str = "") -> Wire:
@@ -160,8 +160,8 @@ def changed(id: str, name: str, value: Any) -> dict[str, Any]:
 def event(id: str, name: str, **values: Any) -> dict[str, Any]:
     """Something happened to a model."""
     entries = [["model", {"id": id}], *([key, value] for key, value in values.items())]
-    told = {"type": "event", "name": name, "values": {"type": "map", "entries": entries}}
-    return {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": told}
+    message = {"type": "event", "name": name, "values": {"type": "map", "entries": entries}}
+    return {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": message}
 
 
 def mapped(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,12 +171,12 @@ def mapped(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def labelled(document: Any) -> dict[str, tuple[str, str]]:
     """Ids of each widget and of its data, by the widget's label."""
-    found = {}
+    labels = {}
     for part in parts(document["roots"]):
         data = part.attributes.get("data")
         if isinstance(data, dict) and "attributes" in data and "label" in data["attributes"]:
-            found.setdefault(data["attributes"]["label"], (part.id, data["id"]))
-    return found
+            labels.setdefault(data["attributes"]["label"], (part.id, data["id"]))
+    return labels
 
 
 async def press(wire: Any, id: str) -> None:
@@ -199,12 +199,12 @@ async def log_in(port: int, password: str) -> str:
     """The cookies that the form of the login page gives."""
     form = (await get(port, "/login")).headers.get_list("Set-Cookie")
     cookies = [cookie.partition(";")[0] for cookie in form]
-    told = {"username": "user", "password": password}
-    told |= {name: value for name, _, value in (cookie.partition("=") for cookie in cookies) if name == "_xsrf"}
-    body = urlencode(told)
+    fields = {"username": "user", "password": password}
+    fields |= {name: value for name, _, value in (cookie.partition("=") for cookie in cookies) if name == "_xsrf"}
+    body = urlencode(fields)
     answer = await get(port, "/login", "; ".join(cookies), method="POST", body=body, follow_redirects=False)
-    given = [cookie.partition(";")[0] for cookie in answer.headers.get_list("Set-Cookie")]
-    return "; ".join([*cookies, *given])
+    new_cookies = [cookie.partition(";")[0] for cookie in answer.headers.get_list("Set-Cookie")]
+    return "; ".join([*cookies, *new_cookies])
 
 
 async def unfolded(wire: Wire) -> Any:

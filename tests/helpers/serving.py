@@ -59,10 +59,10 @@ class Pages:
 
     def close(self) -> None:
         """Close every page; what they report while closing is not an error."""
-        seen = list(self.problems)
+        problems = list(self.problems)
         while self.contexts:
             self.contexts.pop().close()
-        self.problems[:] = seen
+        self.problems[:] = problems
 
     def _refuse(self, route: Route) -> None:
         self.problems.append(f"request outside localhost: {route.request.url}")

@@ -20,8 +20,8 @@ def write(url: str, number: int, runs: int) -> None:
             settings = {"replicas": 2, "seed": 100 * number + i, "iterations": 120, "checkpoint": 0.02}
             run = Run(problem=problem, solver=ZOCEG(), store=store, label=f"{number}/{i}", **settings)
             result = run.run(lambda run=run: run.progress.iteration == 50 and run.set({"primal_step": 1e-3}))
-            told = {"id": run.id, "x": result.x.tolist(), "rows": len(run.trace), "message": run.message}
-            os.write(1, (json.dumps(told) + "\n").encode())  # whole lines, whoever else writes
+            report = {"id": run.id, "x": result.x.tolist(), "rows": len(run.trace), "message": run.message}
+            os.write(1, (json.dumps(report) + "\n").encode())  # whole lines, whoever else writes
 
 
 def main(url: str, processes: int, runs: int) -> None:

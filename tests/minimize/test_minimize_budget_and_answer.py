@@ -98,15 +98,15 @@ def test_a_start_that_is_best_is_kept() -> None:
 @pytest.mark.parametrize("method", ["auto", "ZOSPLM", "COBYQA", "NOMAD"])
 @pytest.mark.parametrize("max_calls", [1, 400])
 def test_where_the_bounds_leave_nothing_free_one_call_tells_everything(method: str, max_calls: int) -> None:
-    seen: list[Array] = []
+    points: list[Array] = []
 
     def bowl(x: Array) -> tuple[float, Array]:
-        seen.append(x)
+        points.append(x)
         return float(x @ x), x[:1] - 1.5
 
     result = minimize(bowl, None, bounds=[(1.0, 1.0), (-2.0, -2.0)], joint=True, method=method, max_calls=max_calls)
     assert "no variable free" in result.message and result.success and result.status == "finished"
-    assert (result.calls, result.nit, result.fun) == (1, 0, 5.0) == (len(seen), 0, 5.0)
+    assert (result.calls, result.nit, result.fun) == (1, 0, 5.0) == (len(points), 0, 5.0)
     np.testing.assert_array_equal(result.x, [1.0, -2.0])
 
 

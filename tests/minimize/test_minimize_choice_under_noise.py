@@ -56,10 +56,10 @@ def test_under_noise_dimension_and_budget_decide(n: int, sweeps: int, name: str)
 def test_without_other_libraries_one_of_ours_is_taken_and_the_command_told(
     n: int, sweeps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    found = importlib.util.find_spec
+    find_spec = importlib.util.find_spec
 
     def find(name: str, *rest: Any) -> Any:
-        return None if name in ("scipy", "cma", "greenlet") else found(name, *rest)
+        return None if name in ("scipy", "cma", "greenlet") else find_spec(name, *rest)
 
     preferred = choose(noisy(n), sweeps * (n + 1))[0]
     monkeypatch.setattr(importlib.util, "find_spec", find)

@@ -22,31 +22,31 @@ from zoviz.solvers.choice import named
 
 
 def test_a_callback_sees_the_course_and_may_stop_it() -> None:
-    seen: list[OptimizeResult] = []
+    results: list[OptimizeResult] = []
 
     def callback(intermediate_result: OptimizeResult) -> None:
-        seen.append(intermediate_result)
+        results.append(intermediate_result)
         if intermediate_result.nit == 7:
             raise StopIteration
 
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, constraints=LINE, method="ZOCEG", callback=callback)
-    assert [one.nit for one in seen] == list(range(1, 8))
+    assert [one.nit for one in results] == list(range(1, 8))
     assert result.status == "stopped" and result.nit == 7 and "Stopped after 7 iterations" in result.message
-    assert result.success and result.fun == seen[-1].fun and result.calls == seen[-1].calls
-    assert all(later.fun <= one.fun and later.calls > one.calls for one, later in itertools.pairwise(seen))
-    np.testing.assert_array_equal(result.x, seen[-1].x)
+    assert result.success and result.fun == results[-1].fun and result.calls == results[-1].calls
+    assert all(later.fun <= one.fun and later.calls > one.calls for one, later in itertools.pairwise(results))
+    np.testing.assert_array_equal(result.x, results[-1].x)
 
 
 def test_a_callback_of_x_as_in_older_scipy() -> None:
-    seen: list[Array] = []
+    points: list[Array] = []
 
     def callback(xk: Array) -> None:
-        seen.append(xk)
-        if len(seen) == 3:
+        points.append(xk)
+        if len(points) == 3:
             raise StopIteration
 
     result = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOCEG", callback=callback)
-    assert result.nit == 3 and np.array_equal(seen[-1], result.x)
+    assert result.nit == 3 and np.array_equal(points[-1], result.x)
 
 
 def test_what_else_a_callback_raises_goes_through() -> None:

@@ -102,8 +102,8 @@ def test_the_examples_in_the_docstrings_are_true(name: str) -> None:
 
 def test_importing_zoviz_loads_neither_panel_nor_scipy() -> None:
     script = "import sys, zoviz; print(zoviz.minimize.__name__, sorted({'panel', 'bokeh', 'scipy'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=True)
-    assert done.stdout.strip() == "minimize []"
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=True)
+    assert process.stdout.strip() == "minimize []"
 
 
 @pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf])

@@ -32,8 +32,8 @@ def test_notebook_is_stored_clean(path: Path) -> None:
 
 def texts(cell: Any) -> str:
     """What a cell printed, and the names of errors that were only shown."""
-    shown = [out.get("text", "") for out in cell.outputs if out.output_type == "stream"]
-    return "".join(shown)
+    streams = [out.get("text", "") for out in cell.outputs if out.output_type == "stream"]
+    return "".join(streams)
 
 
 def long(path: Path) -> list[pytest.MarkDecorator]:

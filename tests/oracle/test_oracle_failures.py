@@ -53,8 +53,8 @@ def test_frozen_replicas_are_neither_evaluated_nor_charged() -> None:
     oracle.freeze(np.array([False, True, False]))
     x = points(3, 4, 3)
     value = oracle(x)
-    assert problem.asked[-1].shape == (2, 4, 3)
-    np.testing.assert_array_equal(problem.asked[-1], x[[0, 2]])
+    assert problem.points[-1].shape == (2, 4, 3)
+    np.testing.assert_array_equal(problem.points[-1], x[[0, 2]])
     assert oracle.calls.tolist() == [5, 1, 5] and oracle.failures.tolist() == [0, 0, 0]
     assert oracle.spent == 5
     assert np.isnan(value.f[1]).all() and np.isnan(value.h[1]).all()
@@ -62,6 +62,6 @@ def test_frozen_replicas_are_neither_evaluated_nor_charged() -> None:
     oracle.fail(np.array([True, True, False]))
     assert oracle.failed.tolist() == [True, False, False], "a frozen replica does not fail again"
     oracle.freeze(np.array([True, True, True]))
-    asked = len(problem.asked)
+    count = len(problem.points)
     assert np.isnan(oracle(points(3, 3)).f).all()
-    assert len(problem.asked) == asked and oracle.calls.tolist() == [5, 1, 5]
+    assert len(problem.points) == count and oracle.calls.tolist() == [5, 1, 5]

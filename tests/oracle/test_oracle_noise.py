@@ -44,11 +44,11 @@ def test_noise_has_its_scale_and_law(contract: str) -> None:
     for law, variance, excess in (({}, 1.0, 0.0), (heavy, 9.0 / 7.0, 6.0 / 5.0)):
         problem = Bowl(**settings, **law)
         oracle = made(problem, 50)
-        seen = []
+        values = []
         for _ in range(400):
-            seen.append(noise_of(oracle, np.zeros((50, 3))))
+            values.append(noise_of(oracle, np.zeros((50, 3))))
             oracle.resample()
-        sample = np.stack(seen)
+        sample = np.stack(values)
         error = np.sqrt((2.0 + excess) / sample.size) * variance * 0.09
         assert abs(sample.var() - 0.09 * variance) < 4 * error
         assert abs(sample.mean()) < 4 * 0.3 * np.sqrt(variance / sample.size)

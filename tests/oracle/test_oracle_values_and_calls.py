@@ -52,10 +52,10 @@ def test_the_budget_is_checked_before_evaluating() -> None:
     problem = Bowl()
     oracle = made(problem, limit=5)
     oracle(points(3, 4, 3))
-    asked, best = len(problem.asked), oracle.best_f.copy()
+    count, best = len(problem.points), oracle.best_f.copy()
     with pytest.raises(BudgetSpent):
         oracle(points(3, 2, 3))
-    assert len(problem.asked) == asked and oracle.calls.tolist() == [4, 4, 4] and oracle.spent == 4
+    assert len(problem.points) == count and oracle.calls.tolist() == [4, 4, 4] and oracle.spent == 4
     np.testing.assert_array_equal(oracle.best_f, best)
     oracle(points(3, 3))
     with pytest.raises(BudgetSpent):

@@ -20,8 +20,8 @@ def test_splm_methods_reach_the_target_with_their_own_rule_and_on_the_grid(metho
     ruled = comparison.trial(method, None, settings, 600)
     assert np.isfinite(ruled.iterations).all()
     assert ruled.calls == {"SZOConEX": 601}.get(method, 301)
-    found = comparison.trial(method, (1.0, 0.3), settings, 600)
-    assert np.isfinite(found.iterations).all() and (found.iterations != ruled.iterations).any()
+    result = comparison.trial(method, (1.0, 0.3), settings, 600)
+    assert np.isfinite(result.iterations).all() and (result.iterations != ruled.iterations).any()
     short = comparison.trial(method, (0.01, 0.3), settings, 5)
     assert np.isnan(short.iterations).all() and comparison.mean_and_error(short.iterations)[0] == np.inf
 
@@ -43,14 +43,14 @@ def test_zoeg_claims_are_judged_by_paired_differences(capsys: pytest.CaptureFixt
     assert figure_1.below(common + 1.0 + noise, common) == "no"
     assert figure_1.below(rng.permutation(common), common) == "undecided"
     problem = LoadTracking(n=10)
-    found = {
+    result = {
         (method, schedule): figure_1.solve(method, schedule, (0.01, 0.05), problem, 3, 0, 200)
         for method in figure_1.METHODS
         if method in PRESENT
         for schedule in figure_1.SCHEDULES
     }
-    for outcome in found.values():
+    for outcome in result.values():
         assert outcome.error.shape == (3,) and np.isfinite(outcome.sum).all()
-    figure_1.verdicts(found, 200)
+    figure_1.verdicts(result, 200)
     printed = capsys.readouterr().out
     assert "claim 1" in printed and "SZOConEX" in printed and "against  ZOEG, constant" in printed

@@ -23,11 +23,9 @@ SLOW = pytest.mark.slow  # a minute and more
 def test_splm_table_2(n: int) -> None:
     """With k = 10000, 20 replicas, the solver's own steps; a fifth of the paper's count (n = 200: half)."""
     splm = study("splm.table_2")
-    found = splm["hits"](n, seed=0, replicas=20, batch=10_000, iterations=500)
-    print(
-        f"\nn = {n}: {np.mean(found):.1f} iterations on average, {np.max(found):.0f} at most; paper {splm['PAPER'][n]}"
-    )
-    assert np.mean(found) <= splm["LIMIT"][n] * splm["PAPER"][n]
+    hits = splm["hits"](n, seed=0, replicas=20, batch=10_000, iterations=500)
+    print(f"\nn = {n}: {np.mean(hits):.1f} iterations on average, {np.max(hits):.0f} at most; paper {splm['PAPER'][n]}")
+    assert np.mean(hits) <= splm["LIMIT"][n] * splm["PAPER"][n]
 
 
 # Where the scripts' grids have their best steps (eta, dual step); the second of block 100 serves the 0.1 % column.
@@ -42,7 +40,7 @@ def test_zoeg_table_2(block: int) -> None:
         zoeg["solve"](block, *steps, problem=LoadTracking(), replicas=20, seed=0)[0].mean(axis=1)
         for steps in BEST[block]
     ]
-    found = np.min(cells, axis=0)
-    print(f"\nblock size {block}: {np.round(found, 1)}; paper {zoeg['PAPER'][block]}")
+    result = np.min(cells, axis=0)
+    print(f"\nblock size {block}: {np.round(result, 1)}; paper {zoeg['PAPER'][block]}")
     assert all(steps[0] in zoeg["GRID"][block][0] and steps[1] in zoeg["GRID"][block][1] for steps in BEST[block])
-    assert (found <= np.array(zoeg["PAPER"][block])).all()
+    assert (result <= np.array(zoeg["PAPER"][block])).all()

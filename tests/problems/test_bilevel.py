@@ -49,7 +49,7 @@ def test_derivatives_are_those_of_autodiff(problem: OnlineBilevel) -> None:
     matrices = problem.data._asdict().items() if problem.data else ()
     data = {k: torch.tensor(w) for k, w in matrices if isinstance(w, np.ndarray)}
     x, y, v, xi = place(problem)
-    found = [[] for _ in range(5)]
+    results = [[] for _ in range(5)]
     for r in range(len(x)):
         a, b = torch.tensor(x[r], requires_grad=True), torch.tensor(y[r], requires_grad=True)
         one = {k: torch.tensor(w[r]) if isinstance(w, np.ndarray) else w for k, w in vars(xi).items()}
@@ -64,9 +64,9 @@ def test_derivatives_are_those_of_autodiff(problem: OnlineBilevel) -> None:
         of_g = torch.autograd.grad(g, b, create_graph=True)[0]
         along = of_g @ torch.tensor(v[r])
         products = torch.autograd.grad(along, (b, a))
-        for kept, new in zip(found, (*of_f, of_g, *products), strict=True):
-            kept.append(new.detach().numpy())
-    for mine, theirs in zip(derivatives(problem), found, strict=True):
+        for column, new in zip(results, (*of_f, of_g, *products), strict=True):
+            column.append(new.detach().numpy())
+    for mine, theirs in zip(derivatives(problem), results, strict=True):
         np.testing.assert_allclose(mine, np.stack(theirs), rtol=1e-12, atol=1e-12)
 
 
@@ -88,8 +88,8 @@ def test_derivatives_are_those_of_complex_steps(problem: OnlineBilevel) -> None:
         slope(lambda z: along(x + 0j, z), y),
         slope(lambda z: along(z, y + 0j), x),
     ]
-    for mine, wanted in zip(derivatives(problem), expected, strict=True):
-        np.testing.assert_allclose(mine, wanted, rtol=1e-12, atol=1e-12)
+    for mine, exact in zip(derivatives(problem), expected, strict=True):
+        np.testing.assert_allclose(mine, exact, rtol=1e-12, atol=1e-12)
 
 
 @EACH
@@ -104,12 +104,12 @@ def test_estimated_directions_have_the_exact_ones_as_means(problem: OnlineBileve
     problem.noise = "deterministic"
     oracle = Oracle(problem, streams)
     at = Triple(*(np.repeat(one, replicas, axis=0) for one in (x, y, v)))
-    found, _ = solver.raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
+    result, _ = solver.raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
     exact, _ = SOGD().raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
-    assert len(found) == len(exact) == 3
-    for estimates, wanted in zip(found, exact, strict=True):
+    assert len(result) == len(exact) == 3
+    for estimates, expected in zip(result, exact, strict=True):
         error = estimates.std(axis=0) / np.sqrt(replicas)
-        assert (np.abs(estimates.mean(axis=0) - wanted[0]) <= 4.5 * error + 1e-4).all()
+        assert (np.abs(estimates.mean(axis=0) - expected[0]) <= 4.5 * error + 1e-4).all()
 
 
 def test_a_shared_direction_bounds_the_variance_of_a_product_and_directions_of_their_own_do_not() -> None:
@@ -192,9 +192,11 @@ def test_measured_constants_are_of_the_right_size(first_order: bool) -> None:
     problem = QuadraticBilevel(n=8, d=8, sampling_noise=0.0)
     streams = Streams(0, 3)
     oracle = Oracle(problem, streams)
-    found = measured_bilevel_constants(BilevelOracle(oracle), oracle, problem.initial(streams), streams, first_order)
-    known = problem.bilevel_constants
-    assert found.measured and str(oracle.spent) in found.source
-    assert 0.7 * known.inner_curvature <= found.inner_curvature <= 3.0 * known.inner_curvature
-    assert known.inner_convexity * 0.999 <= found.inner_convexity <= known.inner_curvature
-    assert 0.3 * known.outer_curvature <= found.outer_curvature <= 10.0 * known.outer_curvature
+    constants = measured_bilevel_constants(
+        BilevelOracle(oracle), oracle, problem.initial(streams), streams, first_order
+    )
+    expected = problem.bilevel_constants
+    assert constants.measured and str(oracle.spent) in constants.source
+    assert 0.7 * expected.inner_curvature <= constants.inner_curvature <= 3.0 * expected.inner_curvature
+    assert expected.inner_convexity * 0.999 <= constants.inner_convexity <= expected.inner_curvature
+    assert 0.3 * expected.outer_curvature <= constants.outer_curvature <= 10.0 * expected.outer_curvature

@@ -52,20 +52,20 @@ def test_the_tolerance_is_the_users() -> None:
 
 
 def test_the_calls_of_the_units_are_charged_and_all_points_inside() -> None:
-    seen: list[Array] = []
+    points: list[Array] = []
 
     def objective(x: Array) -> float:
-        seen.append(x.copy())
+        points.append(x.copy())
         return float(f_of(x))
 
     problem = BlackBox(objective, bounds=[(-1.0, 1.5)] * 3, x0=[-1.0, 1.5, 0.0])
     streams = Streams(0, 2)
     oracle = Oracle(problem, streams)
-    shown = present(problem, oracle, problem.initial(streams), streams)
-    assert oracle.calls.tolist() == [5, 5] and len(seen) == 10
-    np.testing.assert_array_equal(seen[0], [-1.0, 1.5, 0.0])
-    assert isinstance(shown, Scaled) and oracle.units is not None and oracle.domain is oracle.units.domain
-    assert np.min(seen) >= -1.0 and np.max(seen) <= 1.5
+    scaled = present(problem, oracle, problem.initial(streams), streams)
+    assert oracle.calls.tolist() == [5, 5] and len(points) == 10
+    np.testing.assert_array_equal(points[0], [-1.0, 1.5, 0.0])
+    assert isinstance(scaled, Scaled) and oracle.units is not None and oracle.domain is oracle.units.domain
+    assert np.min(points) >= -1.0 and np.max(points) <= 1.5
     explicit = ZOSPLM(primal_step=0.01, dual_step=0.01, proximal_weight=1.0)
     explicit.estimator.smoothing_radius = 1e-4
     run = course(problem, explicit, iterations=0)
@@ -114,36 +114,36 @@ def test_theory_is_that_of_the_scaled_problem() -> None:
     problem = NonconvexQCQP(n=8, noise="independent", noise_scale=0.05, scaled=True, start_radius=0.0)
     solver = ZOSPLM(dual_step=1e-6, estimator=Sphere(smoothing_radius=2e-4, batch_size=20))
     run = course(problem, solver, replicas=400, iterations=1)
-    predicted, found = run.trace["variance_predicted"][-1], run.trace["variance"][-1]
+    predicted, empirical = run.trace["variance_predicted"][-1], run.trace["variance"][-1]
     assert np.ptp(predicted) < 1e-9 * predicted[0]
-    assert found.mean() == pytest.approx(predicted[0], rel=0.05)
+    assert empirical.mean() == pytest.approx(predicted[0], rel=0.05)
 
 
 def test_the_presented_problem_is_consistent() -> None:
     problem = NonconvexQCQP(n=5, noise="independent", noise_scale=0.3)
     streams = Streams(1, 3)
     oracle = Oracle(problem, streams)
-    shown = present(problem, oracle, problem.initial(streams), streams)
-    assert shown.n == 5 and shown.m == 1 and shown.title == problem.title
-    assert not hasattr(shown, "half_width"), "what is in the user's units is not passed through"
+    scaled = present(problem, oracle, problem.initial(streams), streams)
+    assert scaled.n == 5 and scaled.m == 1 and scaled.title == problem.title
+    assert not hasattr(scaled, "half_width"), "what is in the user's units is not passed through"
     u = oracle.domain.sample(np.random.default_rng(0).random((3, 5)))
     x = oracle.units.point(u)
     np.testing.assert_allclose(x, 20.0 * u - 10.0)
-    value = shown.evaluate(u)
+    value = scaled.evaluate(u)
     np.testing.assert_allclose(value.h, problem.evaluate(x).h / oracle.units.h)
-    known, own = problem.constants, shown.constants
-    assert own.curvature == pytest.approx(known.curvature * 400.0 / oracle.units.f)
-    assert own.constraint_slope == pytest.approx(known.constraint_slope * 20.0 / oracle.units.h[0])
-    optimum = shown.known_optimum
-    at = shown.evaluate(optimum.point)
+    expected, own = problem.constants, scaled.constants
+    assert own.curvature == pytest.approx(expected.curvature * 400.0 / oracle.units.f)
+    assert own.constraint_slope == pytest.approx(expected.constraint_slope * 20.0 / oracle.units.h[0])
+    optimum = scaled.known_optimum
+    at = scaled.evaluate(optimum.point)
     assert at.f == pytest.approx(optimum.value, rel=1e-9, abs=1e-9) and at.h[0] == pytest.approx(0.0, abs=1e-9)
-    of_f, of_h = shown.gradient(optimum.point)
+    of_f, of_h = scaled.gradient(optimum.point)
     np.testing.assert_allclose(of_f + optimum.multipliers @ of_h, 0.0, atol=1e-7 * np.abs(of_f).max())
     dual = np.array([[0.0], [1.0], [2.0]])
     variance = 0.09 * (1.0 / oracle.units.f**2 + np.square(dual[:, 0] / oracle.units.h[0]))
-    np.testing.assert_allclose(shown.lagrangian_noise(dual), variance)
+    np.testing.assert_allclose(scaled.lagrangian_noise(dual), variance)
     info = Info(np.zeros(3), u, dual, 1e-3)
-    assert ZOSPLM().target(shown, info).square.shape == (3,)
+    assert ZOSPLM().target(scaled, info).square.shape == (3,)
 
 
 def test_unscaled_problems_pay_nothing_and_see_themselves() -> None:

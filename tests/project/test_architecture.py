@@ -83,13 +83,13 @@ def circles(arrows: Mapping[str, Set[str]]) -> list[list[str]]:
     """Sets of files each of which leads to all others: strongly connected components of several files."""
     reach: dict[str, set[str]] = {}
     for start in arrows:
-        seen, waiting = set(), [start]
+        visited, waiting = set(), [start]
         while waiting:
             for file in arrows.get(waiting.pop(), ()):
-                if file not in seen:
-                    seen.add(file)
+                if file not in visited:
+                    visited.add(file)
                     waiting.append(file)
-        reach[start] = seen
+        reach[start] = visited
     groups = {frozenset(b for b in reach[a] if a in reach.get(b, ())) for a in arrows if a in reach[a]}
     return sorted(sorted(group) for group in groups)
 

@@ -58,15 +58,15 @@ def test_the_skeleton_is_found_and_converges(tmp_path: Path) -> None:
     (tmp_path / "penalty.py").write_text(skeleton(), encoding="utf-8")
     script = tmp_path / "use.py"
     script.write_text(USE.format(root=str(ROOT), folder=str(tmp_path)), encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=240, cwd=tmp_path
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
 
 
 def test_the_skeleton_follows_the_rules(tmp_path: Path) -> None:
     file = tmp_path / "penalty.py"
     file.write_text(skeleton(), encoding="utf-8")
     command = [sys.executable, "-m", "ruff", "check", "--config", str(ROOT / "pyproject.toml"), str(file)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stdout + done.stderr
+    process = subprocess.run(command, capture_output=True, text=True, timeout=240)
+    assert process.returncode == 0, process.stdout + process.stderr

@@ -130,10 +130,10 @@ def test_files_and_functions_are_short(path: Path) -> None:
 
 def test_no_path_of_one_machine() -> None:
     texts = [*files("zoviz", "apps", "notebooks", suffixes=TEXT_SUFFIXES), *sorted(ROOT.glob("README*"))]
-    found = [
+    places = [
         f"{named(path)}:{number}: {line.strip()[:120]}"
         for path in texts
         for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1)
         if ABSOLUTE_PATH.search(line)
     ]
-    assert not found, "Expected relative paths only, got:\n" + "\n".join(found)
+    assert not places, "Expected relative paths only, got:\n" + "\n".join(places)

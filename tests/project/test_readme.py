@@ -40,11 +40,11 @@ def test_a_python_block_runs(number: int, tmp_path: Path) -> None:
     # In a process of its own, as a reader would: its problems and threads are no concern of other tests.
     script = tmp_path / f"block_{number}.py"
     script.write_text(f"import sys\nsys.path.insert(0, {str(ROOT)!r})\n{BLOCKS[number]}", encoding="utf-8")
-    done = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout
+    process = subprocess.run([sys.executable, "-W", "error", script], capture_output=True, text=True, timeout=240)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout
     if number == 1:
-        assert abs(float(done.stdout.split()[-1]) - 1.34) < 1e-3
+        assert abs(float(process.stdout.split()[-1]) - 1.34) < 1e-3
 
 
 def test_every_class_is_listed() -> None:

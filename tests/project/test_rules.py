@@ -162,9 +162,9 @@ def test_solvers_know_no_threads_time_or_concrete_problem(path: Path) -> None:
 
 def test_solvers_leave_drawing_libraries_unloaded() -> None:
     script = f"import sys, {PACKAGE}.solvers; print(*sorted({DRAWING!r} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=240)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == []
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=240)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.split() == []
 
 
 def undocumented(cls: type) -> list[str]:
@@ -179,8 +179,8 @@ def undocumented(cls: type) -> list[str]:
 def test_public_methods_have_a_docstring(path: Path) -> None:
     module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"))
     classes = [c for c in vars(module).values() if inspect.isclass(c) and c.__module__ == module.__name__]
-    found = [name for cls in classes if not cls.__name__.startswith("_") for name in undocumented(cls)]
-    assert not found, f"Write a docstring for {', '.join(found)}."
+    names = [name for cls in classes if not cls.__name__.startswith("_") for name in undocumented(cls)]
+    assert not names, f"Write a docstring for {', '.join(names)}."
 
 
 def foreign_reads(tree: ast.AST) -> Iterator[str]:

@@ -39,19 +39,19 @@ def at_import(node: ast.AST) -> Iterator[ast.AST]:
 
 def global_random(tree: ast.Module) -> list[str]:
     """Uses of a random generator that all callers share, each with its line."""
-    found = []
+    uses = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            found += [f"line {node.lineno}: import random" for alias in node.names if alias.name == "random"]
+            uses += [f"line {node.lineno}: import random" for alias in node.names if alias.name == "random"]
         elif isinstance(node, ast.ImportFrom) and not node.level:
             shared = node.module == "random"
             bad = [a.name for a in node.names if shared or legacy(f"{node.module}.{a.name}")]
-            found += [f"line {node.lineno}: from {node.module} import {name}" for name in bad]
+            uses += [f"line {node.lineno}: from {node.module} import {name}" for name in bad]
         elif isinstance(node, ast.Attribute) and legacy(dotted(node)):
-            found.append(f"line {node.lineno}: {dotted(node)}")
+            uses.append(f"line {node.lineno}: {dotted(node)}")
         elif isinstance(node, ast.Call) and dotted(node.func).endswith("default_rng") and not node.args + node.keywords:
-            found.append(f"line {node.lineno}: default_rng() without a seed")
-    return found
+            uses.append(f"line {node.lineno}: default_rng() without a seed")
+    return uses
 
 
 def legacy(name: str) -> bool:

@@ -21,7 +21,7 @@ ATTEMPTS, REPETITIONS = 3, 5
 
 def least(*works: Callable[[], None], times: int) -> list[float]:
     """Least cost of one call of each, measured in turns so that a slow spell meets them all."""
-    found = []
+    seconds = []
     for _ in range(REPETITIONS):
         row = []
         for work in works:
@@ -29,8 +29,8 @@ def least(*works: Callable[[], None], times: int) -> list[float]:
             for _ in range(times):
                 work()
             row.append((time.thread_time() - started) / times)
-        found.append(row)
-    return [min(column) for column in zip(*found, strict=True)]
+        seconds.append(row)
+    return [min(column) for column in zip(*seconds, strict=True)]
 
 
 class Bench:

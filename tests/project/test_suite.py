@@ -34,13 +34,13 @@ def test_helpers_that_are_called_assertions_assert() -> None:
 
 def test_what_goes_in_pairs_is_equally_long() -> None:
     """``zip(..., strict=False)`` compares as much as the shorter one has; neighbours are ``itertools.pairwise``."""
-    found = [
+    places = [
         place(path, node.lineno)
         for path, tree in SUITE.trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.keyword) and node.arg == "strict" and ast.unparse(node.value) == "False"
     ]
-    assert not found, found
+    assert not places, places
 
 
 @pytest.mark.parametrize(

@@ -102,16 +102,16 @@ def mypy(folder: Path) -> Errors:
     settings = folder / "mypy.ini"
     settings.write_text(MYPY, encoding="utf-8")
     options = [f"--config-file={settings}", f"--cache-dir={folder / 'cache'}"]
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "mypy", *options, *sorted(str(path) for path in folder.glob("*.py"))],
         capture_output=True,
         text=True,
         cwd=folder,
         env={"MYPYPATH": str(ROOT), "PATH": ""},
     )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert process.returncode in (0, 1), process.stdout + process.stderr
     return {
-        path.stem: [int(line) for line in re.findall(rf"^{path.name}:(\d+): error", done.stdout, re.MULTILINE)]
+        path.stem: [int(line) for line in re.findall(rf"^{path.name}:(\d+): error", process.stdout, re.MULTILINE)]
         for path in folder.glob("*.py")
     }
 
@@ -125,12 +125,12 @@ def pyright(folder: Path) -> Errors:
         pytest.skip(f"Pyright does not start here: {version.stderr.strip()[-200:]}")
     settings = {"include": ["."], "extraPaths": [str(ROOT)], "typeCheckingMode": "strict"}
     (folder / "pyrightconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-    done = subprocess.run(
+    process = subprocess.run(
         [*command, "--outputjson", "--pythonpath", sys.executable, "-p", str(folder)], capture_output=True, text=True
     )
-    assert done.returncode in (0, 1), done.stdout + done.stderr
+    assert process.returncode in (0, 1), process.stdout + process.stderr
     errors: Errors = {path.stem: [] for path in folder.glob("*.py")}
-    for entry in json.loads(done.stdout)["generalDiagnostics"]:
+    for entry in json.loads(process.stdout)["generalDiagnostics"]:
         if entry["severity"] == "error":
             errors[Path(entry["file"]).stem].append(entry["range"]["start"]["line"] + 1)
     return errors

@@ -77,9 +77,9 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     script = (at(5, "primal_step", 2e-3), at(8, "dual_step", 1e-3))
     run = made(*script, iterations=20)
     run.prepare()
-    kept: list[Any] = []
+    checkpoints: list[Any] = []
     worker = run.worker
-    worker.observers = (StepCallback(lambda: kept.append(capture(worker)) if worker.iteration == 3 else None),)
+    worker.observers = (StepCallback(lambda: checkpoints.append(capture(worker)) if worker.iteration == 3 else None),)
     worker.inbox.command("step", 5)
     thread = threading.Thread(target=worker.work)
     thread.start()
@@ -89,7 +89,7 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     thread.join(30)
     other = made(*script, iterations=20)
     other.prepare()
-    restore(other.worker, kept[0], steering=run.journal)
+    restore(other.worker, checkpoints[0], steering=run.journal)
     other.worker.work()
     np.testing.assert_array_equal(other.result.x, run.result.x)
     assert other.worker.solver.primal_step == 4e-3
@@ -97,11 +97,11 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
 
 def test_the_public_solver_shows_what_the_script_has_set_and_posts_nothing() -> None:
     run = waiting(made(at(2, "primal_step", 2e-3), at(4, "estimator.batch_size", 7), at(9, "dual_step", 0.5)), 6)
-    seen: list[Any] = []
-    run.solver.param.watch(lambda event: seen.append(event.new), "primal_step")
+    values: list[Any] = []
+    run.solver.param.watch(lambda event: values.append(event.new), "primal_step")
     run.follow()
     run.follow()
-    assert (run.solver.primal_step, run.solver.estimator.batch_size) == (2e-3, 7) and seen == [2e-3]
+    assert (run.solver.primal_step, run.solver.estimator.batch_size) == (2e-3, 7) and values == [2e-3]
     assert run.solver.dual_step is None, "not yet, and it is left to the rule"
     run.solver.primal_step = 5e-3
     run.follow()
@@ -140,7 +140,7 @@ def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("budgets", "done", "place", "expected"),
+    ("budgets", "counters", "place", "expected"),
     [
         ((40, None), (40, 400, False), 20, (40, None)),
         ((40, None), (40, 400, False), 40, (80, None)),
@@ -152,8 +152,8 @@ def test_a_resumed_run_shows_what_was_steered_before(tmp_path: Path) -> None:
         ((None, None), (39, 399, False), 39, (None, None)),
     ],
 )
-def test_a_fork_has_a_way_to_go(budgets: Any, done: Any, place: int, expected: Any) -> None:
-    iterations, calls, spent = done
+def test_a_fork_has_a_way_to_go(budgets: Any, counters: Any, place: int, expected: Any) -> None:
+    iterations, calls, spent = counters
     source = SimpleNamespace(
         initial=RunSpec(NonconvexQCQP(), ZOSPLM(), iterations=budgets[0], calls=budgets[1], seconds=3.0),
         progress=Progress(iterations, calls, 1.0, 1.0),

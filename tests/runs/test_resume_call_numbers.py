@@ -23,11 +23,11 @@ def program(folder: Path, fails_from: int = 10**6, **options: Any) -> Executable
 
 def numbers(folder: Path) -> dict[str, list[int]]:
     """Numbers of the calls by part of the run."""
-    found: dict[str, list[int]] = {}
+    result: dict[str, list[int]] = {}
     for path in folder.iterdir():
         part, number = path.name.split("-")
-        found.setdefault(part, []).append(int(number))
-    return {part: sorted(found[part]) for part in sorted(found)}
+        result.setdefault(part, []).append(int(number))
+    return {part: sorted(result[part]) for part in sorted(result)}
 
 
 @pytest.mark.parametrize(("solver", "checkpoint", "workers"), [

@@ -34,11 +34,11 @@ class Licensed:
     """A function that has values for so many calls, then an error or NaN until it is renewed."""
 
     def __init__(self, calls: float = np.inf, error: bool = True) -> None:
-        self.calls, self.left, self.error = 0, calls, error
+        self.calls, self.remaining, self.error = 0, calls, error
 
     def __call__(self, x: Array) -> float:
         self.calls += 1
-        if self.calls > self.left:
+        if self.calls > self.remaining:
             if self.error:
                 raise RuntimeError("the licence server is down")
             return float("nan")
@@ -51,8 +51,8 @@ def study(store: Store, function: Callable[..., float], name: str = "study", **s
 
 
 def statuses(one: Study) -> list[str | None]:
-    known = one.statuses()
-    return [known[cell.id] for cell in one.cells]
+    by_id = one.statuses()
+    return [by_id[cell.id] for cell in one.cells]
 
 
 def end_as(store: Store, id: str, status: str) -> None:
@@ -70,8 +70,8 @@ def test_a_study_runs_again_what_failed_and_pays_for_nothing_twice(store: Store)
     first = study(store, broken).run(progress=False)
     assert statuses(first) == ["finished", "failed", "failed"] and not first.missing
 
-    left = study(store, renewed).run(progress=False, keep_failed=True)
-    assert renewed.calls == 0 and statuses(left) == ["finished", "failed", "failed"]
+    outcome = study(store, renewed).run(progress=False, keep_failed=True)
+    assert renewed.calls == 0 and statuses(outcome) == ["finished", "failed", "failed"]
 
     again = study(store, renewed).run(progress=False)
     assert statuses(again) == ["finished"] * 3 and renewed.calls == whole.calls - 40
@@ -88,7 +88,7 @@ def test_what_fails_again_is_told_and_tried_once_in_a_run(store: Store) -> None:
     assert statuses(again) == ["finished", "failed", "failed"] and still.calls == 2
 
 
-@pytest.mark.parametrize(("status", "kept", "calls"), [
+@pytest.mark.parametrize(("status", "keep_failed", "calls"), [
     ("failed", False, True),
     ("failed", True, False),
     ("stopped", False, True),
@@ -97,11 +97,11 @@ def test_what_fails_again_is_told_and_tried_once_in_a_run(store: Store) -> None:
     ("interrupted", True, True),
     ("finished", False, False),
 ])  # fmt: skip
-def test_which_statuses_are_run_again(status: str, kept: bool, calls: bool, store: Store) -> None:
+def test_which_statuses_are_run_again(status: str, keep_failed: bool, calls: bool, store: Store) -> None:
     first = study(store, Licensed(10), values=({},)).run(progress=False)
     end_as(store, first.cells[0].id, status)
     again = Licensed()
-    study(store, again, values=({},)).run(progress=False, keep_failed=kept)
+    study(store, again, values=({},)).run(progress=False, keep_failed=keep_failed)
     assert (again.calls > 0) == calls
     assert statuses(first) == ["finished" if calls else status]
 
@@ -208,5 +208,5 @@ def test_a_sweep_runs_again_what_failed(module: Any, tmp_path: Path, capsys: pyt
     (tmp_path / "licence").touch()
     capsys.readouterr()
     assert main(words) == FINE and calls() > before
-    told = capsys.readouterr()
-    assert told.out.count("finished") == 2 and "failed" not in told.err
+    output = capsys.readouterr()
+    assert output.out.count("finished") == 2 and "failed" not in output.err

@@ -19,22 +19,22 @@ FAST = "--solver ZOSPLM --workers 0 --calls 16000000"
 def killed(*arguments: str) -> str:
     """What the script says."""
     paths = os.pathsep.join([str(ROOT), str(ROOT / "tests"), *filter(None, [os.environ.get("PYTHONPATH")])])
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-m", "helpers.kill_resume", *arguments],
         env=os.environ | {"PYTHONPATH": paths},
         capture_output=True,
         text=True,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert process.returncode == 0, process.stdout + process.stderr
+    return process.stdout
 
 
 @pytest.mark.parametrize(
     "arguments, calls", [("--solver ZOCEG --workers 2", "150"), ("--solver COBYLA --replicas 1", "40")]
 )
 def test_a_few_kills(arguments: str, calls: str) -> None:
-    said = killed("--kills", "2", "--calls", calls, "--longest", "0.4", *arguments.split())
-    assert "2 kills" in said and "agree to the bit" in said
+    output = killed("--kills", "2", "--calls", calls, "--longest", "0.4", *arguments.split())
+    assert "2 kills" in output and "agree to the bit" in output
 
 
 @pytest.mark.slow

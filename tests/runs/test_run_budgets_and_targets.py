@@ -71,22 +71,22 @@ LEVELS = {"relative_gap": [0.5, 0.2, 0.1, 0.05], "violation": [20.0, 1.0], "stat
 
 def by_hand(problem: Problem, solver: Solver, replicas: int, seed: int, iterations: int) -> dict[tuple, Array]:
     """First hits from the measures of every iterate, (2, R): iterations and calls."""
-    chosen = solver.suggest(problem, problem.constants)
+    suggestions = solver.suggest(problem, problem.constants)
     for name in solver.suggestible():
-        solver.set(name, chosen[name])
+        solver.set(name, suggestions[name])
     streams = Streams(seed, replicas)
     oracle = Oracle(problem, streams)
     state = solver.init(problem.initial(streams), oracle, streams)
-    found: dict[tuple, Array] = {}
+    hits: dict[tuple, Array] = {}
     for iteration in range(iterations + 1):
         measured = problem.metrics(state.x, state.y, state.value)
         for metric, levels in LEVELS.items():
             for level in np.atleast_1d(levels):
-                first = found.setdefault((metric, float(level)), np.full((2, replicas), np.nan))
+                first = hits.setdefault((metric, float(level)), np.full((2, replicas), np.nan))
                 new = np.isnan(first[0]) & (np.abs(measured[metric]) <= level)
                 first[0, new], first[1, new] = iteration, oracle.calls[new]
         state, _ = solver.step(state, oracle, streams)
-    return found
+    return hits
 
 
 PROBLEM = LoadTracking(n=8, seed=2, curtailment=80.0)

@@ -43,7 +43,7 @@ def test_structural_parameters_are_refused_while_running_and_restored() -> None:
 def test_bad_values_are_refused_and_the_run_goes_on() -> None:
     run = small(problem=qcqp(), solver=ZOSPLM()).start()
     until(lambda: run.progress.iteration > 3)
-    chosen = run.resolved["primal_step"]
+    step = run.resolved["primal_step"]
     for value in (0, -1.0, 1e300, float("nan"), float("inf"), "fast", [1.0]):
         for name in ("primal_step", "proximal_step", "estimator.smoothing_radius", "estimator.batch_size"):
             before = run.solver.get(name)
@@ -54,7 +54,7 @@ def test_bad_values_are_refused_and_the_run_goes_on() -> None:
         run.solver.primal_step = "fast"
     at = run.progress.iteration
     until(lambda: run.progress.iteration > at + 3)
-    assert run.status == "running" and len(run.journal) == 0 and run.resolved["primal_step"] == chosen
+    assert run.status == "running" and len(run.journal) == 0 and run.resolved["primal_step"] == step
     run.stop()
     run.wait(120)
 

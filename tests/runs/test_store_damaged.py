@@ -30,7 +30,7 @@ def test_a_truncated_file_is_told_from_a_whole_one(store: Store, small: Small, p
     sentence = "Expected a whole store for the store .*, got a damaged file"
     try:
         with Store(f"sqlite:///{path}") as damaged:
-            assert any(re.search("damaged", told) for told in damaged.check())
+            assert any(re.search("damaged", problems) for problems in damaged.check())
             run = small(store=damaged, iterations=30)
             assert run.run().status == "finished", "with or without a note on the store"
     except StoreError as error:
@@ -50,12 +50,12 @@ def test_a_file_cut_short_under_a_run(store: Store, small: Small, path: Path, un
         run.wait(120)
     assert run.status == "stopped" and run.message.startswith("Stopped after")
     # What was in the log of writes may have mended the file; if it has not, that is said.
-    told = run.message.partition("iterations.")[2]
+    message = run.message.partition("iterations.")[2]
     try:
-        told += "".join(store.check())
+        message += "".join(store.check())
     except StoreError as error:
-        told += str(error)
-    assert told == "" or re.search("Expected a whole store|damaged", told), told
+        message += str(error)
+    assert message == "" or re.search("Expected a whole store|damaged", message), message
 
 
 @pytest.mark.parametrize("content", [b"iteration,objective\n0,1\n" * 200, b"\0" * 8192, b"SQLite"])
@@ -76,9 +76,9 @@ def test_the_check_finds_what_was_changed_by_hand(store: Store, small: Small) ->
         damaged = data[:300] + bytes([data[300] ^ 1]) + data[301:]
         connection.execute(update(SEGMENTS).where(SEGMENTS.c.run == run.id).values(data=damaged))
         connection.execute(update(RECIPES).where(RECIPES.c.run == other.id).values(solver='{"class": '))
-    told = store.check()
-    assert any("segments" in one and run.id in one and "checksum" in one for one in told)
-    assert any("recipes.solver" in one and other.id in one for one in told)
+    problems = store.check()
+    assert any("segments" in one and run.id in one and "checksum" in one for one in problems)
+    assert any("recipes.solver" in one and other.id in one for one in problems)
     with pytest.raises(ZovizError, match="Expected"):
         store.load(run.id)
     with sqlite3.connect(store.database.name) as connection:

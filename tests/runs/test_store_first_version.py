@@ -14,7 +14,7 @@ from zoviz.runs.storage.schema import VERSION
 from zoviz.solvers import ZOCEG
 from zoviz.studies.study import Study
 
-EACH_RUN = pytest.mark.parametrize("known", RUNS.values(), ids=RUNS)
+EACH_RUN = pytest.mark.parametrize("reference", RUNS.values(), ids=RUNS)
 DELETED = [name for name in RUNS if "deleted" in name]
 
 
@@ -23,46 +23,46 @@ def test_it_is_listed_as_it_was(tmp_path: Path) -> None:
         lines = {one.id: one for deleted in (False, True) for one in store.runs(deleted=deleted)}
         assert (store.count(), store.count(deleted=True)) == (len(RUNS) - len(DELETED), len(DELETED))
         assert store.check() == [] and store.database.version() == VERSION
-    assert lines.keys() == {known["id"] for known in RUNS.values()}
-    for known in RUNS.values():
-        line = lines[known["id"]]._asdict() | {"tags": list(lines[known["id"]].tags)}
-        assert {name: line[name] for name in known["record"]} == known["record"]
-        for name, figure in known["figures"].items():
+    assert lines.keys() == {reference["id"] for reference in RUNS.values()}
+    for reference in RUNS.values():
+        line = lines[reference["id"]]._asdict() | {"tags": list(lines[reference["id"]].tags)}
+        assert {name: line[name] for name in reference["record"]} == reference["record"]
+        for name, figure in reference["figures"].items():
             assert_close(line[name], figure)
 
 
 @EACH_RUN
-def test_a_run_is_read_as_it_was(known: dict[str, Any], tmp_path: Path) -> None:
+def test_a_run_is_read_as_it_was(reference: dict[str, Any], tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        stored = store.load(known["id"])
-    assert_outcome(stored, known["stored"])
-    assert len(stored.schedule) == len(known["script"])
-    for change, (iteration, name, new) in zip(stored.schedule, known["script"], strict=True):
+        stored = store.load(reference["id"])
+    assert_outcome(stored, reference["stored"])
+    assert len(stored.schedule) == len(reference["script"])
+    for change, (iteration, name, new) in zip(stored.schedule, reference["script"], strict=True):
         assert (change.iteration, change.name) == (iteration, name)
         assert_close(change.new, new)
 
 
 @EACH_RUN
 @pytest.mark.parametrize("again", ["resume", "replay", "fork"])
-def test_a_run_goes_on_or_again_as_it_would_have(known: dict[str, Any], again: str, tmp_path: Path) -> None:
-    if not (exact() or known["portable"]):
+def test_a_run_goes_on_or_again_as_it_would_have(reference: dict[str, Any], again: str, tmp_path: Path) -> None:
+    if not (exact() or reference["portable"]):
         pytest.skip("where arithmetic differs, this run has paid for other points, or magnifies rounding")
-    given, fork = nameless(known), known["fork"]
-    with opened(tmp_path, tuple(known["trusted"])) as store:
+    substitutes, fork = nameless(reference), reference["fork"]
+    with opened(tmp_path, tuple(reference["trusted"])) as store:
         if again == "resume":
-            run = store.load(known["id"]).resume(**given, **known["resume"]["settings"])
+            run = store.load(reference["id"]).resume(**substitutes, **reference["resume"]["settings"])
         elif again == "replay":
-            run = store.load(known["id"]).replay(**given)
+            run = store.load(reference["id"]).replay(**substitutes)
         else:
-            run = store.load(known["id"]).fork(fork["at"], fork["changes"], **given, **fork["settings"])
-        assert_outcome(ended(run), known[again]["outcome"])
-        assert_outcome(store.load(run.id), known[again]["outcome"])
+            run = store.load(reference["id"]).fork(fork["at"], fork["changes"], **substitutes, **fork["settings"])
+        assert_outcome(ended(run), reference[again]["outcome"])
+        assert_outcome(store.load(run.id), reference[again]["outcome"])
 
 
 def test_what_is_not_trusted_still_is_not(tmp_path: Path) -> None:
-    (known,) = [one for one in RUNS.values() if one["trusted"]]
+    (reference,) = [one for one in RUNS.values() if one["trusted"]]
     with opened(tmp_path) as store, pytest.raises(Untrusted, match="statistics:geometric_mean"):
-        store.load(known["id"]).resume()
+        store.load(reference["id"]).resume()
 
 
 def test_a_study_finds_its_cells(tmp_path: Path) -> None:

@@ -24,16 +24,16 @@ def test_eight_processes_write_at_once(url: str) -> None:
     """The store is new: they make its tables at once, too."""
     paths = {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests"), os.environ.get("PYTHONPATH", "")])}
     command = [sys.executable, "-m", "helpers.store_writers", url, str(PROCESSES), str(RUNS)]
-    done = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-    told = [json.loads(line) for line in done.stdout.splitlines()]
-    assert len({one["id"] for one in told}) == PROCESSES * RUNS
-    assert {one["message"] for one in told} == {"The budget of 120 iterations is spent."}, "no trouble with the store"
+    process = subprocess.run(command, env=os.environ | paths, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    report = [json.loads(line) for line in process.stdout.splitlines()]
+    assert len({one["id"] for one in report}) == PROCESSES * RUNS
+    assert {one["message"] for one in report} == {"The budget of 120 iterations is spent."}, "no trouble with the store"
     with Store(url) as store:
         assert store.check() == []
         assert store.count() == store.count(status="finished") == PROCESSES * RUNS
         assert {record.label for record in store.runs()} == {f"{p}/{i}" for p in range(PROCESSES) for i in range(RUNS)}
-        for one in told:
+        for one in report:
             stored = store.load(one["id"])
             np.testing.assert_array_equal(stored.result.x, one["x"])
             assert len(stored.trace) == one["rows"] == 121

@@ -27,18 +27,18 @@ def read_only(path: Path) -> str:
 
 
 def test_a_read_only_store_is_read_and_a_run_goes_on_without_it(store: Store, small: Small, path: Path) -> None:
-    kept = small(iterations=20)
-    kept.run()
+    first = small(iterations=20)
+    first.run()
     with Store(read_only(path)) as frozen:
         assert frozen.count() == 1 and frozen.check() == []
-        np.testing.assert_array_equal(frozen.load(kept.id).result.x, kept.result.x)
-        for write in (lambda: frozen.annotate(kept.id, label="x"), lambda: frozen.delete([kept.id])):
+        np.testing.assert_array_equal(frozen.load(first.id).result.x, first.result.x)
+        for write in (lambda: frozen.annotate(first.id, label="x"), lambda: frozen.delete([first.id])):
             with pytest.raises(StoreError, match="Expected a store that can be written.*readonly"):
                 write()
         run = small(store=frozen, iterations=20)
-        np.testing.assert_array_equal(run.run().x, kept.result.x)
+        np.testing.assert_array_equal(run.run().x, first.result.x)
         assert run.status == "finished" and "Expected a store that can be written" in run.message
-    assert store.count() == 1 and store.load(kept.id).label == ""
+    assert store.count() == 1 and store.load(first.id).label == ""
 
 
 def test_a_store_cannot_be_made_where_nothing_can_be_written(tmp_path: Path) -> None:

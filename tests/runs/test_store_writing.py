@@ -78,12 +78,12 @@ def test_a_run_is_in_the_store_while_it_goes_on(store: Store, small: Small, unti
 def test_it_is_written_again_and_again_while_it_goes_on(store: Store, small: Small, until: Callable[..., None]) -> None:
     assert small().checkpoint == 1.0, "seconds between two writes where nobody says"
     run = small(checkpoint=0.2).start()
-    seen: dict[float, int] = {}
+    iterations: dict[float, int] = {}
 
     def written(times: int) -> bool:
         (record,) = store.runs()
-        seen[record.updated] = record.iterations
-        return len(seen) >= times
+        iterations[record.updated] = record.iterations
+        return len(iterations) >= times
 
     try:
         until(lambda: run.progress.iteration > 10)
@@ -91,7 +91,7 @@ def test_it_is_written_again_and_again_while_it_goes_on(store: Store, small: Sma
     finally:
         run.stop()
         run.wait(120)
-    assert list(seen.values()) == sorted(set(seen.values())) and list(seen) == sorted(seen)
+    assert list(iterations.values()) == sorted(set(iterations.values())) and list(iterations) == sorted(iterations)
 
 
 def test_a_long_run_keeps_a_bounded_trace(
@@ -127,11 +127,11 @@ def test_a_url_does_as_well(store: Store, small: Small) -> None:
 
 
 def test_a_failed_run_keeps_what_it_had(store: Store) -> None:
-    asked = []
+    calls = []
 
     def breaks(x: np.ndarray) -> float:
-        asked.append(x)
-        if len(asked) > 60:
+        calls.append(x)
+        if len(calls) > 60:
             raise RuntimeError("the simulator is on fire")
         return float(x @ x)
 

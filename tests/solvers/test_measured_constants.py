@@ -53,9 +53,9 @@ def measured(problem: Problem, seed: int, replicas: int = 1) -> tuple[Constants,
     """Constants, and the calls that they took."""
     streams = Streams(seed, replicas)
     oracle = Oracle(problem, streams)
-    found = constants_of(problem, oracle, problem.initial(streams), streams)
-    assert (oracle.calls == oracle.spent).all() and f"({oracle.spent} calls)" in found.source
-    return found, oracle.spent
+    constants = constants_of(problem, oracle, problem.initial(streams), streams)
+    assert (oracle.calls == oracle.spent).all() and f"({oracle.spent} calls)" in constants.source
+    return constants, oracle.spent
 
 
 def wishart(n: int) -> Array:
@@ -84,8 +84,8 @@ def test_curvature_is_found_within_a_factor_three(n: int, spectrum: str, noise: 
     largest = eigenvalues[-1]
     ratios = []
     for seed in SEEDS:
-        found, calls = measured(problem, seed)
-        ratios.append((found.curvature / largest, found.constraint_curvature / (0.5 * largest)))
+        constants, calls = measured(problem, seed)
+        ratios.append((constants.curvature / largest, constants.constraint_curvature / (0.5 * largest)))
         assert calls <= (2 * min(n, 10) + 1 if not noise else 6 * 10 + 24 + 4 * (20 + 10))
     of_f, of_h = np.array(ratios).T
     wide = max(3.0, 3.0 * slope / np.sqrt(n) / largest)
@@ -97,24 +97,24 @@ def test_curvature_is_found_within_a_factor_three(n: int, spectrum: str, noise: 
 
 def test_noise_is_told_by_function() -> None:
     problem = Quadratic(np.ones(6), (0.5, 3.0, 4.0), level=100.0)
-    found = [measured(problem, seed)[0] for seed in SEEDS]
-    assert np.median([one.noise for one in found]) == pytest.approx(0.5, rel=0.15)
-    assert np.median([one.constraint_noise for one in found]) == pytest.approx(5.0, rel=0.15)
+    constants = [measured(problem, seed)[0] for seed in SEEDS]
+    assert np.median([one.noise for one in constants]) == pytest.approx(0.5, rel=0.15)
+    assert np.median([one.constraint_noise for one in constants]) == pytest.approx(5.0, rel=0.15)
     clean = measured(Quadratic(np.ones(6)), 0)[0]
     assert 0.0 < clean.noise < 1e-14 and 0.0 < clean.constraint_noise < 1e-14, "round-off"
-    known = Oracle(LoadTracking(noise="independent", noise_scale=0.3, n=4), Streams(0, 1))
-    given = constants_of(known._problem, known, np.zeros((1, 4)), Streams(0, 1))
-    assert given.noise == given.constraint_noise == pytest.approx(0.3) and known.spent == 0
+    oracle = Oracle(LoadTracking(noise="independent", noise_scale=0.3, n=4), Streams(0, 1))
+    exact = constants_of(oracle._problem, oracle, np.zeros((1, 4)), Streams(0, 1))
+    assert exact.noise == exact.constraint_noise == pytest.approx(0.3) and oracle.spent == 0
 
 
 def test_what_noise_hides_is_bounded_by_what_it_can_hide() -> None:
     """Curvature 1 under noise that would need thousands of calls to see through: neither 0 nor out of all bounds."""
     sigma, n = 100.0, 10
     for seed in SEEDS:
-        found, _ = measured(Quadratic(np.ones(n), (sigma, sigma, sigma)), seed)
+        constants, _ = measured(Quadratic(np.ones(n), (sigma, sigma, sigma)), seed)
         reach = 0.16 * 2.0 * np.sqrt(n)
-        assert found.curvature < 20.0 * sigma / reach**2
-        assert found.curvature >= found.slope / (2.0 * np.sqrt(n)) > 0
+        assert constants.curvature < 20.0 * sigma / reach**2
+        assert constants.curvature >= constants.slope / (2.0 * np.sqrt(n)) > 0
 
 
 def test_clear_differences_take_no_more_calls_than_they_need() -> None:
@@ -127,17 +127,17 @@ def test_clear_differences_take_no_more_calls_than_they_need() -> None:
 
 def test_probes_stay_inside_the_box() -> None:
     problem = Quadratic(np.ones(5), (0.1, 0.1, 0.1))
-    seen: list[Array] = []
+    points: list[Array] = []
     inner = problem.evaluate
 
     def evaluate(x: Array, xi: Any = None) -> Evaluation:
-        seen.append(x.reshape(-1, 5))
+        points.append(x.reshape(-1, 5))
         return inner(x, xi)
 
     problem.evaluate = evaluate
     streams = Streams(0, 2)
     constants_of(problem, Oracle(problem, streams), np.array([[1.0] * 5, [-1.0] * 5]), streams)
-    everything = np.concatenate(seen)
+    everything = np.concatenate(points)
     assert len(everything) > 100 and np.abs(everything).max() <= 1.0 + 1e-12
 
 
@@ -164,9 +164,15 @@ def test_flat_functions_and_failures_leave_finite_figures() -> None:
         for noise in ("deterministic", "independent"):
             twin = problem.clone()
             twin.noise = noise
-            found, _ = measured(twin, 1)
-            numbers = [found.curvature, found.constraint_curvature, found.slope, found.start_slope, found.noise]
-            assert np.isfinite(numbers).all() and found.curvature > 0 and found.start_slope > 0
+            constants, _ = measured(twin, 1)
+            numbers = [
+                constants.curvature,
+                constants.constraint_curvature,
+                constants.slope,
+                constants.start_slope,
+                constants.noise,
+            ]
+            assert np.isfinite(numbers).all() and constants.curvature > 0 and constants.start_slope > 0
 
 
 def test_load_tracking_under_noise_of_a_thousandth_of_its_optimum() -> None:
@@ -194,7 +200,7 @@ def test_noise_factor_is_the_ratio_of_mean_squares(central: bool) -> None:
 
     n, k, r, sigma, slope = 6, 4, 0.1, 0.2, 3.0
     solver: Solver = ZOSPLM(estimator=(CentralSphere if central else Sphere)(smoothing_radius=r, batch_size=k))
-    found = solver.noise_factor(Constants(1e-9, 0.0, slope, 0.0, 1.0, 0.0, noise=sigma), n, r)
+    factor = solver.noise_factor(Constants(1e-9, 0.0, slope, 0.0, 1.0, 0.0, noise=sigma), n, r)
     rng = np.random.default_rng(0)
     u = rng.standard_normal((40_000, k, n))
     u /= np.linalg.norm(u, axis=-1, keepdims=True)
@@ -207,7 +213,7 @@ def test_noise_factor_is_the_ratio_of_mean_squares(central: bool) -> None:
         else:
             weights = n * (change + scale * (noise[0] - noise[1])) / r
         means.append(np.square((weights[..., None] * u).mean(axis=1)).sum(axis=-1).mean())
-    assert found == pytest.approx(means[0] / means[1], rel=0.03)
+    assert factor == pytest.approx(means[0] / means[1], rel=0.03)
 
 
 @pytest.mark.parametrize("problem", [LoadTracking(), NonconvexQCQP(n=20)], ids=lambda p: type(p).__name__)

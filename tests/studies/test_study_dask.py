@@ -37,9 +37,9 @@ def dask_sweep(store: Store, runs: int, iterations: int, kill_at: int, folder: P
         def kill() -> None:
             """When so many are done, one of them by the victim, which is at another."""
             while not ended.is_set():
-                known = [(one.status, one.pid == pids[0]) for one in store.runs()]
-                done = sum(status == "finished" for status, _ in known)
-                if done >= kill_at and {("finished", True), ("running", True)} <= set(known):
+                records = [(one.status, one.pid == pids[0]) for one in store.runs()]
+                count = sum(status == "finished" for status, _ in records)
+                if count >= kill_at and {("finished", True), ("running", True)} <= set(records):
                     os.kill(pids[0], signal.SIGKILL)
                     killed.set()
                     return
@@ -56,13 +56,13 @@ def dask_sweep(store: Store, runs: int, iterations: int, kill_at: int, folder: P
     return {"study": study, "pids": pids, "seconds": seconds}
 
 
-def check_sweep(told: dict[str, Any], store: Store, runs: int) -> None:
-    study = told["study"]
+def check_sweep(report: dict[str, Any], store: Store, runs: int) -> None:
+    study = report["study"]
     records = store.runs(study="sweep")
     assert len(records) == store.count() == runs and {one.status for one in records} == {"finished"}
     assert {one.id for one in records} == {cell.id for cell in study.cells}
     assert {one.iterations for one in records} == {max(one.iterations for one in records)}
-    assert told["pids"][0] in {one.pid for one in records}, "the killed one had done some"
+    assert report["pids"][0] in {one.pid for one in records}, "the killed one had done some"
     assert os.getpid() not in {one.pid for one in records} and store.check() == []
 
 
@@ -72,7 +72,7 @@ def test_a_sweep_on_dask_outlives_a_killed_worker(store: Store, tmp_path: Path) 
 
 @pytest.mark.slow
 def test_200_runs_on_dask_outlive_a_killed_worker(store: Store, tmp_path: Path) -> None:
-    told = dask_sweep(store, 200, 1000, 60, tmp_path)
-    check_sweep(told, store, 200)
+    report = dask_sweep(store, 200, 1000, 60, tmp_path)
+    check_sweep(report, store, 200)
     by = {pid: sum(one.pid == pid for one in store.runs()) for pid in {one.pid for one in store.runs()}}
-    print(f"200 runs in {told['seconds']:.0f} s, by process {by}, killed {told['pids'][0]}")
+    print(f"200 runs in {report['seconds']:.0f} s, by process {by}, killed {report['pids'][0]}")

@@ -19,8 +19,8 @@ def test_two_runs_side_by_side(lab: Lab) -> None:
         lab.end("finished")
     names = [lab.row(key).get_by_role("textbox").input_value() for key in ("run1", "run2")]
 
-    def drawn(*wanted: str) -> bool:
-        return all((name in " ".join(lab.legend())) == (name in wanted) for name in [*names, "mine"])
+    def drawn(*labels: str) -> bool:
+        return all((name in " ".join(lab.legend())) == (name in labels) for name in [*names, "mine"])
 
     lab.until(lambda: drawn(*names), "both runs are in the legend")
     assert len(set(names)) == 2 and all(len(lab.data(f"source-{key}", "gap")) == 61 for key in ("run1", "run2"))
@@ -90,15 +90,15 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
 
     code = download(lab, "Script", tmp_path / "again.py")
     assert code.read_text().count("'primal_step'") == 3
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", AGAIN, str(code), str(tmp_path / "again.csv")],
         capture_output=True,
         text=True,
         timeout=120,
         cwd=root,
     )
-    assert done.returncode == 0, done.stderr
-    assert "objective" in done.stdout and "violation" in done.stdout
+    assert process.returncode == 0, process.stderr
+    assert "objective" in process.stdout and "violation" in process.stdout
     again, same = table(tmp_path / "again.csv")
     keep = [i for i, name in enumerate(header) if name != "seconds"]
     assert again == header

@@ -33,12 +33,12 @@ def overlaps(lab: Lab) -> list[tuple[int, int]]:
     boxes = lab.page.locator(".bk-Figure").evaluate_all(
         "all => all.map(e => e.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
     )
-    seen = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
-    assert len(seen) >= 5
+    visible = [box for box in boxes if box[2] > box[0] and box[3] > box[1]]
+    assert len(visible) >= 5
     return [
         (i, j)
-        for j, b in enumerate(seen)
-        for i, a in enumerate(seen[:j])
+        for j, b in enumerate(visible)
+        for i, a in enumerate(visible[:j])
         if min(a[2], b[2]) - max(a[0], b[0]) > 1 and min(a[3], b[3]) - max(a[1], b[1]) > 1
     ]
 
@@ -127,8 +127,8 @@ def test_the_step_size_slider_steers_the_run(lab: Lab) -> None:
     lab.end("paused")
     lab.page.wait_for_timeout(500)
     lab.page.mouse.move(*lab.js(HEAD))
-    shown = lab.page.get_by_text(f"{pairs[-1][0]} → {pairs[-1][1]}")
-    shown.first.wait_for()
+    event_line = lab.page.get_by_text(f"{pairs[-1][0]} → {pairs[-1][1]}")
+    event_line.first.wait_for()
     lab.press("Stop")
 
 

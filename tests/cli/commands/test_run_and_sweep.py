@@ -14,12 +14,14 @@ from zoviz.cli.command import FAILED, FINE, INFEASIBLE, MISUSED
 
 
 def test_run_is_stored_and_told(zoviz: Callable[..., Told], folder: Path) -> None:
-    told = zoviz("run", *SMALL, "primal_step=1e-3", "--json", "estimator.smoothing_radius=1e-4", "--target", "gap=1e9")
-    assert told.code == FINE and told.err == ""
-    whole = told.json
-    with store(folder) as kept:
-        (record,) = kept.runs()
-        stored = kept.load(record.id)
+    outcome = zoviz(
+        "run", *SMALL, "primal_step=1e-3", "--json", "estimator.smoothing_radius=1e-4", "--target", "gap=1e9"
+    )
+    assert outcome.code == FINE and outcome.err == ""
+    whole = outcome.json
+    with store(folder) as run_store:
+        (record,) = run_store.runs()
+        stored = run_store.load(record.id)
         assert whole["id"] == record.id and record.status == whole["status"] == "finished"
         np.testing.assert_array_equal(stored.result.x, whole["x"])
         assert whole["parameters"]["primal_step"] == stored.solver.primal_step == 1e-3
@@ -31,9 +33,11 @@ def test_run_is_stored_and_told(zoviz: Callable[..., Told], folder: Path) -> Non
 
 
 def test_a_bar_shows_the_way(zoviz: Callable[..., Told]) -> None:
-    told = zoviz("run", *[word for word in SMALL if word != "--quiet"], "--no-store")
-    assert "20/20" in told.err and "it/s" in told.err and "objective " in told.err and "violation " in told.err
-    assert "zoviz.db" not in told.out
+    outcome = zoviz("run", *[word for word in SMALL if word != "--quiet"], "--no-store")
+    assert (
+        "20/20" in outcome.err and "it/s" in outcome.err and "objective " in outcome.err and "violation " in outcome.err
+    )
+    assert "zoviz.db" not in outcome.out
 
 
 def test_no_store_keeps_nothing(zoviz: Callable[..., Told], folder: Path) -> None:
@@ -44,13 +48,13 @@ def test_no_store_keeps_nothing(zoviz: Callable[..., Told], folder: Path) -> Non
 def test_the_readme_s_beam_in_one_line(
     zoviz: Callable[..., Told], folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = zoviz("run", "beam_module:problem", "ZOCEG", "--calls", "3000", "--quiet", "--json")
-    assert told.code == FINE, told.err
-    assert told.json["best_fun"] == pytest.approx(1.34, abs=2e-3)
-    again = zoviz("replay", told.json["id"][:8], "--trust", "beam_module", "--quiet", "--json")
-    assert again.json["x"] == told.json["x"]
+    outcome = zoviz("run", "beam_module:problem", "ZOCEG", "--calls", "3000", "--quiet", "--json")
+    assert outcome.code == FINE, outcome.err
+    assert outcome.json["best_fun"] == pytest.approx(1.34, abs=2e-3)
+    again = zoviz("replay", outcome.json["id"][:8], "--trust", "beam_module", "--quiet", "--json")
+    assert again.json["x"] == outcome.json["x"]
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "another_user"))
-    refused = zoviz("replay", told.json["id"][:8], "--quiet")
+    refused = zoviz("replay", outcome.json["id"][:8], "--quiet")
     assert refused.code == MISUSED and "--trust beam_module:beam" in refused.err
 
 
@@ -64,29 +68,31 @@ def test_no_feasible_point_and_a_failing_function_have_codes(zoviz: Callable[...
 @pytest.mark.parametrize("command", ["sim.py {input} {output}", "sim.py"], ids=["files", "streams"])
 def test_a_program(command: str, zoviz: Callable[..., Told], folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     options = ["--bounds", "0:2*2", "--constraints", "1", "--calls", "12", "--quiet", "--json"]
-    told = zoviz("run", "--exe", f"{sys.executable} {command}", *options, "SLSQP")
-    assert told.code == FINE, told.err
-    best = np.array(told.json["best_x"])
-    assert told.json["best_fun"] == np.square(best - 1).sum() < 0.1 and best.sum() >= 1.5
-    assert max(told.json["calls"]) <= 12
-    assert zoviz("replay", told.json["id"], "--quiet", "--json").json["x"] == told.json["x"], "one's own needs no trust"
+    outcome = zoviz("run", "--exe", f"{sys.executable} {command}", *options, "SLSQP")
+    assert outcome.code == FINE, outcome.err
+    best = np.array(outcome.json["best_x"])
+    assert outcome.json["best_fun"] == np.square(best - 1).sum() < 0.1 and best.sum() >= 1.5
+    assert max(outcome.json["calls"]) <= 12
+    assert zoviz("replay", outcome.json["id"], "--quiet", "--json").json["x"] == outcome.json["x"], (
+        "one's own needs no trust"
+    )
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder / "another_user"))
-    refused = zoviz("replay", told.json["id"], "--quiet", "--json")
+    refused = zoviz("replay", outcome.json["id"], "--quiet", "--json")
     assert refused.code == MISUSED and "--trust" in refused.err
-    again = zoviz("replay", told.json["id"], "--quiet", "--json", "--trust", f"{sys.executable} {command}")
-    assert again.json["x"] == told.json["x"]
+    again = zoviz("replay", outcome.json["id"], "--quiet", "--json", "--trust", f"{sys.executable} {command}")
+    assert again.json["x"] == outcome.json["x"]
 
 
 def test_sweep_runs_what_is_missing(zoviz: Callable[..., Told], folder: Path) -> None:
     words = ["sweep", *SMALL, "--json"]
     first = zoviz(*words, "primal_step=1e-3,1e-4")
     assert first.code == FINE and [line["primal_step"] for line in first.json["runs"]] == [1e-3, 1e-4]
-    with store(folder) as kept:
-        begun = {record.id: record.created for record in kept.runs()}
+    with store(folder) as run_store:
+        begun = {record.id: record.created for record in run_store.runs()}
     more = zoviz(*words, "primal_step=log:1e-5:1e-3:3")
     assert [line["primal_step"] for line in more.json["runs"]] == pytest.approx([1e-5, 1e-4, 1e-3])
-    with store(folder) as kept:
-        now = {record.id: record.created for record in kept.runs(study="LoadTracking ZOCEG")}
+    with store(folder) as run_store:
+        now = {record.id: record.created for record in run_store.runs(study="LoadTracking ZOCEG")}
     assert len(now) == 3 and begun.items() <= now.items(), "two were there"
     assert len(more.json["replicas"]) == 6
 

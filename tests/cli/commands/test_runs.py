@@ -21,9 +21,9 @@ def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -
     assert record["id"] == small and record["label"] == "first" and record["tags"] == ["box", "paper"]
     assert zoviz("runs", "--solver", "ZOSPLM", "--json").json == []
     assert zoviz("runs", "note", small[:6], "--label", "second", "--notes", "see there", "--tag", "new").code == FINE
-    shown = zoviz("runs", "show", small[:6], "--json").json
-    assert (shown["label"], shown["notes"], shown["tags"]) == ("second", "see there", ["new"])
-    assert shown["parameters"]["problem"]["values"]["n"] == 5 and shown["settings"]["iterations"] == 20
+    outcome = zoviz("runs", "show", small[:6], "--json").json
+    assert (outcome["label"], outcome["notes"], outcome["tags"]) == ("second", "see there", ["new"])
+    assert outcome["parameters"]["problem"]["values"]["n"] == 5 and outcome["settings"]["iterations"] == 20
     assert "see there" in zoviz("runs", "show", small[:6]).out
     assert zoviz("runs", "delete", small[:6]).code == FINE
     assert zoviz("runs", "--json").json == [] and len(zoviz("runs", "--deleted", "--json").json) == 1
@@ -36,15 +36,15 @@ def deleted(zoviz: Callable[..., Told]) -> list[str]:
 
 
 def test_purge_removes_what_was_deleted_and_says_what(zoviz: Callable[..., Told], small: str) -> None:
-    told = zoviz("runs", "purge", "--yes")
-    assert told.code == FINE and "Removed 0 runs" in told.err, "nothing is deleted yet"
-    told = zoviz("runs", "purge", small[:6], "--yes")
-    assert told.code == FAILED and "Expected a deleted run" in told.err and "delete it first" in told.err
+    outcome = zoviz("runs", "purge", "--yes")
+    assert outcome.code == FINE and "Removed 0 runs" in outcome.err, "nothing is deleted yet"
+    outcome = zoviz("runs", "purge", small[:6], "--yes")
+    assert outcome.code == FAILED and "Expected a deleted run" in outcome.err and "delete it first" in outcome.err
     assert zoviz("runs", "delete", small[:6]).code == FINE
-    told = zoviz("runs", "purge", "--older-than", "1", "--yes")
-    assert told.code == FINE and "Removed 0 runs" in told.err and deleted(zoviz) == [small]
-    told = zoviz("runs", "purge", "--older-than", "0", "--yes")
-    assert told.code == FINE and "Removed 1 run for good" in told.err and small[:8] in told.out
+    outcome = zoviz("runs", "purge", "--older-than", "1", "--yes")
+    assert outcome.code == FINE and "Removed 0 runs" in outcome.err and deleted(zoviz) == [small]
+    outcome = zoviz("runs", "purge", "--older-than", "0", "--yes")
+    assert outcome.code == FINE and "Removed 1 run for good" in outcome.err and small[:8] in outcome.out
     assert deleted(zoviz) == [] and zoviz("runs", "restore", small).code != FINE
     for days in ("-1", "nan", "soon"):
         assert zoviz("runs", "purge", "--older-than", days).code == MISUSED
@@ -53,13 +53,13 @@ def test_purge_removes_what_was_deleted_and_says_what(zoviz: Callable[..., Told]
 def test_purge_asks_first(zoviz: Callable[..., Told], small: str, monkeypatch: pytest.MonkeyPatch) -> None:
     zoviz("runs", "delete", small[:6])
     monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
-    told = zoviz("runs", "purge")
-    assert told.code == MISUSED and "Expected --yes" in told.err and deleted(zoviz) == [small]
+    outcome = zoviz("runs", "purge")
+    assert outcome.code == MISUSED and "Expected --yes" in outcome.err and deleted(zoviz) == [small]
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
-    for answer, left in (("", [small]), ("n", [small]), ("y", [])):
+    for answer, rest in (("", [small]), ("n", [small]), ("y", [])):
         monkeypatch.setattr("builtins.input", lambda question, answer=answer: answer)
-        told = zoviz("runs", "purge")
-        assert told.code == FINE and small[:8] in told.out and deleted(zoviz) == left
+        outcome = zoviz("runs", "purge")
+        assert outcome.code == FINE and small[:8] in outcome.out and deleted(zoviz) == rest
 
 
 def test_purge_tells_programs_too(zoviz: Callable[..., Told], small: str) -> None:
@@ -70,16 +70,16 @@ def test_purge_tells_programs_too(zoviz: Callable[..., Told], small: str) -> Non
 def test_export(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
     assert zoviz("runs", "export", small, "course.csv").code == FINE
     assert len((folder / "course.csv").read_text().splitlines()) == 1 + 21 * 2
-    told = zoviz("runs", "export", small, "course.xls")
-    assert told.code == MISUSED and ".parquet" in told.err
+    outcome = zoviz("runs", "export", small, "course.xls")
+    assert outcome.code == MISUSED and ".parquet" in outcome.err
 
 
 def test_replay_and_fork(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
     again = zoviz("replay", small[:8], "--quiet", "--json").json
     fork = ["fork", small[:8], "--at", "10", "--quiet", "--json", "--iterations", "40"]
     other = zoviz(*fork, "primal_step=1e-4").json
-    with store(folder) as kept:
-        first, second, third = (kept.load(one) for one in (small, again["id"], other["id"]))
+    with store(folder) as run_store:
+        first, second, third = (run_store.load(one) for one in (small, again["id"], other["id"]))
         np.testing.assert_array_equal(first.result.x, second.result.x)
         assert second.record.parent == third.record.parent == small
         np.testing.assert_array_equal(third.trace["objective"][:11], first.trace["objective"][:11])
@@ -96,21 +96,21 @@ def test_a_stopped_run_goes_on(zoviz: Callable[..., Told], folder: Path) -> None
     from zoviz.problems import LoadTracking
     from zoviz.solvers import ZOCEG
 
-    with store(folder) as kept:
-        settings = {"iterations": 20, "replicas": 2, "store": kept}
+    with store(folder) as run_store:
+        settings = {"iterations": 20, "replicas": 2, "store": run_store}
         run = Run(problem=LoadTracking(n=5, curtailment=40), solver=ZOCEG(), **settings)
         run.run(lambda: run.progress.iteration == 7 and run.stop())
     assert run.status == "stopped"
-    told = zoviz("resume", run.id[:8], "--quiet", "--json")
-    assert told.code == FINE and told.json["id"] == run.id and told.json["x"] == whole["x"]
+    outcome = zoviz("resume", run.id[:8], "--quiet", "--json")
+    assert outcome.code == FINE and outcome.json["id"] == run.id and outcome.json["x"] == whole["x"]
 
 
 def test_compare(zoviz: Callable[..., Told], small: str, folder: Path) -> None:
     other = zoviz("run", *SMALL, "--json", "primal_step=1e-4").json["id"]
     lines = zoviz("compare", small, other, "--json").json
     assert [line["id"] for line in lines] == [small[:8], other[:8]] and lines[0]["gap"] != lines[1]["gap"]
-    told = zoviz("compare", small, other, "--column", "violation", "--save", "figure.html")
-    assert told.code == FINE and small[:8] in told.out
+    outcome = zoviz("compare", small, other, "--column", "violation", "--save", "figure.html")
+    assert outcome.code == FINE and small[:8] in outcome.out
     page = (folder / "figure.html").read_text()
     assert "bokeh" in page.lower() and "cdn.bokeh.org" not in page.split("<body>")[0].replace("CDN", "")
 
@@ -119,7 +119,7 @@ def test_export_script_repeats_the_run(zoviz: Callable[..., Told], small: str, f
     source = zoviz("export-script", small[:8]).out
     scope: dict[str, Any] = {}
     exec(compile(source, "again.py", "exec"), scope)
-    with store(folder) as kept:
-        np.testing.assert_array_equal(scope["result"].x, kept.load(small).result.x)
+    with store(folder) as run_store:
+        np.testing.assert_array_equal(scope["result"].x, run_store.load(small).result.x)
     assert zoviz("export-script", small[:8], "again.py").code == FINE
     assert (folder / "again.py").read_text() == source

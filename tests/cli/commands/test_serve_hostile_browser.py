@@ -93,18 +93,18 @@ async def page(server: Any, **options: Any) -> AsyncIterator[Any]:
 
 async def honest(server: Any) -> None:
     """Somebody makes a run of ten iterations, and it is kept."""
-    with store(server) as kept:
-        before = kept.count()
+    with store(server) as run_store:
+        before = run_store.count()
         async with page(server) as wire:
             widgets = raw.labelled(await raw.unfolded(wire))
             await asyncio.wait_for(await wire.patch(changed(widgets["Iterations"][1], "value", "10")), 60)
             await asyncio.sleep(0.3)  # Panel's debouncing
             await press(wire, widgets["Start"][0])
             end = time.monotonic() + 60
-            while kept.count() == before or kept.runs()[0].status in ("running", "paused"):
+            while run_store.count() == before or run_store.runs()[0].status in ("running", "paused"):
                 assert time.monotonic() < end, "no run"
                 await asyncio.sleep(0.05)
-            run = kept.runs()[0]
+            run = run_store.runs()[0]
             assert (run.status, run.iterations) == ("finished", 10)
 
 
@@ -172,7 +172,11 @@ def test_events_name_nothing(server: Any) -> None:
             ]
             await send(
                 wire,
-                [event(part.id, name, **told) for part in listening for name, told in hostile.events(server.canary)],
+                [
+                    event(part.id, name, **values)
+                    for part in listening
+                    for name, values in hostile.events(server.canary)
+                ],
             )
             assert not wire.closed
 
@@ -186,12 +190,12 @@ def test_messages_name_nothing(server: Any) -> None:
         while not all_sent:
             async with page(server) as wire:
                 document = await wire.document()
-                found = sorted(parts(document["roots"]), key=lambda part: part.kind == "ColumnDataSource")
-                told = list(hostile.messages(server.canary, document, found[0].id, found[-1].id))
-                while not wire.closed and sent < len(told):
-                    await wire.ask(*told[sent])
+                components = sorted(parts(document["roots"]), key=lambda part: part.kind == "ColumnDataSource")
+                message = list(hostile.messages(server.canary, document, components[0].id, components[-1].id))
+                while not wire.closed and sent < len(message):
+                    await wire.ask(*message[sent])
                     sent += 1
-                all_sent = sent == len(told)
+                all_sent = sent == len(message)
         for frames in hostile.garbage(server.canary):
             async with page(server) as wire:
                 for frame in frames:
@@ -208,18 +212,18 @@ def test_stored_runs_start_nothing_that_they_name(server: Any) -> None:
             document = await furnished(wire)
             widgets = raw.labelled(document)
             table = next(part for part in parts(document["roots"]) if part.kind.endswith("DataTabulator"))
-            chosen = table.attributes["source"]["attributes"]["selected"]["id"]
+            selection = table.attributes["source"]["attributes"]["selected"]["id"]
             for i in range(len(server.planted)):
                 for button in ("Open", "Put on the plots", "Replay", "Fork", "Resume run"):
-                    await send(wire, [changed(chosen, "indices", [i])])
+                    await send(wire, [changed(selection, "indices", [i])])
                     await asyncio.sleep(0.06)
                     await press(wire, widgets[button][0])
             assert not wire.closed
 
-    with store(server) as kept:
-        before = kept.count()
+    with store(server) as run_store:
+        before = run_store.count()
         by_itself(attack())
-        assert kept.count() > before, "what is not tampered with can be repeated"
+        assert run_store.count() > before, "what is not tampered with can be repeated"
 
 
 @slow

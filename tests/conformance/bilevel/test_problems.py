@@ -70,10 +70,10 @@ def test_samples_are_unbiased_and_their_noise_falls_with_the_batch(cls: type[Onl
     x, y, v = (np.repeat(place, 4000, axis=0) for place in inside(problem, 1))
     for size in ((1, 1), (16, 16)):
         xi = problem.draw(4, streams, size=size)
-        found = [*problem.outer_gradients(x, y, xi), problem.inner_gradient(x, y, xi)]
+        samples = [*problem.outer_gradients(x, y, xi), problem.inner_gradient(x, y, xi)]
         exact = problem.exact(xi)
-        wanted = [*problem.outer_gradients(x, y, exact), problem.inner_gradient(x, y, exact)]
-        errors = np.concatenate([a - b for a, b in zip(found, wanted, strict=True)], axis=-1)
+        expected = [*problem.outer_gradients(x, y, exact), problem.inner_gradient(x, y, exact)]
+        errors = np.concatenate([a - b for a, b in zip(samples, expected, strict=True)], axis=-1)
         assert (np.abs(errors.mean(axis=0)) <= 5.0 * errors.std(axis=0) / np.sqrt(4000)).all()
         spread.append(np.square(errors).sum(axis=-1).mean())
     assert spread[0] / spread[1] == pytest.approx(16.0, rel=0.15)

@@ -29,12 +29,12 @@ from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
 
-def spoiled(method: Callable[..., Any], replicas: int, victim: int, after: int, seen: Any) -> Callable[..., Any]:
+def spoiled(method: Callable[..., Any], replicas: int, victim: int, after: int, counter: Any) -> Callable[..., Any]:
     """``method`` with NaN for one replica from the ``after``-th use on, by whatever method of the problem."""
 
     def patched(self: OnlineBilevel, x: Array, *rest: Any) -> Any:
         value = method(self, x, *rest)
-        if len(x) == replicas and next(seen) >= after:
+        if len(x) == replicas and next(counter) >= after:
             parts = tuple(np.array(part) for part in (value if isinstance(value, tuple) else (value,)))
             for part in parts:
                 part[victim] = np.nan
@@ -51,11 +51,11 @@ def first_coordinate(self: Any, iterate: Iterate, sample: Any, exact: Any = None
 
 
 def spoil(problem: str, replicas: int, victim: int, after: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    cls, seen = PROBLEMS[problem], itertools.count()
+    cls, counter = PROBLEMS[problem], itertools.count()
     monkeypatch.setattr(cls, "tally", lambda self, replicas: None)
     monkeypatch.setattr(cls, "measures", first_coordinate)
     for name in ("outer", "inner", *DERIVATIVES):
-        monkeypatch.setattr(cls, name, spoiled(getattr(cls, name), replicas, victim, after, seen))
+        monkeypatch.setattr(cls, name, spoiled(getattr(cls, name), replicas, victim, after, counter))
 
 
 @pytest.mark.parametrize("after", [0, 30])
@@ -82,18 +82,18 @@ def test_a_problem_never_sees_a_point_that_is_not_finite(
     solver: str, problem: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spoil(problem, 1, 0, 25, monkeypatch)
-    cls, seen = PROBLEMS[problem], []
+    cls, points = PROBLEMS[problem], []
     for name in ("outer", "inner", *DERIVATIVES):
 
         def watched(*places: Any, method: Callable[..., Any]) -> Any:
-            seen.extend(np.isfinite(place).all() for place in places[1:-1])
+            points.extend(np.isfinite(place).all() for place in places[1:-1])
             return method(*places)
 
         monkeypatch.setattr(cls, name, functools.partialmethod(watched, method=getattr(cls, name)))
     run = Run(problem=small(problem), solver=SOLVERS[solver](), replicas=1, iterations=60)
     with pytest.raises(OracleError, match="Expected finite values from the black box"):
         run.run()
-    assert run.frozen == 1 and np.isfinite(run.result.x).all() and seen and all(seen)
+    assert run.frozen == 1 and np.isfinite(run.result.x).all() and points and all(points)
 
 
 @EACH_CORE_PAIR

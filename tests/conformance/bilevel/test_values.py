@@ -57,13 +57,13 @@ def test_a_batch_of_probes_equals_its_points(cls: type[OnlineBilevel], noise: st
 @EACH_CLASS
 def test_it_is_pure_and_its_twin_the_same(cls: type[OnlineBilevel]) -> None:
     problem, x, y, xi = world(cls)
-    kept, first = (x.copy(), y.copy()), problem.inner(x, y, xi)
+    copies, first = (x.copy(), y.copy()), problem.inner(x, y, xi)
     problem.inner(x + 0.1, y + 0.1, xi)
     twin = problem.clone()
     for other in (problem, twin, small(cls)):
         np.testing.assert_array_equal(other.inner(x, y, xi), first)
-    np.testing.assert_array_equal(x, kept[0])
-    np.testing.assert_array_equal(y, kept[1])
+    np.testing.assert_array_equal(x, copies[0])
+    np.testing.assert_array_equal(y, copies[1])
     assert twin is not problem and type(twin) is cls
 
 
@@ -110,6 +110,6 @@ def assert_derivatives(problem: OnlineBilevel, x: Array, y: Array, xi: Any) -> N
 @EACH_CLASS
 def test_its_measures_have_a_number_for_each_replica(cls: type[OnlineBilevel]) -> None:
     problem, x, y, xi = world(cls)
-    found = problem.measures(Iterate(x, inner=y), xi)
-    assert "objective" in found
-    assert all(column.shape == (R,) and np.isfinite(column).all() for column in found.values())
+    measures = problem.measures(Iterate(x, inner=y), xi)
+    assert "objective" in measures
+    assert all(column.shape == (R,) and np.isfinite(column).all() for column in measures.values())

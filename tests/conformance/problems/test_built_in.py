@@ -32,7 +32,7 @@ def test_qcqp_is_indefinite_by_a_tenth_and_strictly_feasible_at_0(n: int) -> Non
 def solve(problem: Problem, start: Array) -> tuple[float, Array]:
     """SLSQP's local solution from a start."""
     box = problem.domain
-    found = minimize(
+    solution = minimize(
         lambda x: float(problem.evaluate(x).f),
         start,
         jac=lambda x: problem.gradient(x)[0],
@@ -45,7 +45,7 @@ def solve(problem: Problem, start: Array) -> tuple[float, Array]:
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 1000},
     )
-    return float(found.fun), found.x
+    return float(solution.fun), solution.x
 
 
 @pytest.mark.parametrize("seed", [0, 1])

@@ -67,11 +67,11 @@ def test_evaluate_is_pure(cls: type[Problem]) -> None:
     x = inside(problem, 3, 2)
     before = x.copy()
     first = problem.evaluate(x)
-    kept = first.f.copy(), first.h.copy()
+    copies = first.f.copy(), first.h.copy()
     problem.evaluate(inside(problem, 3, 2, seed=5))
     again = problem.evaluate(x)
     np.testing.assert_array_equal(x, before)
-    for one, other, old in zip(first, again, kept, strict=True):
+    for one, other, old in zip(first, again, copies, strict=True):
         np.testing.assert_array_equal(one, old)
         np.testing.assert_array_equal(other, old)
 

@@ -37,9 +37,9 @@ def test_it_goes_on_bit_for_bit_from_any_step(solver: str, kind: str) -> None:
         return Run(problem=PROBLEMS[kind](), solver=SOLVERS[solver](), replicas=3, iterations=40, seed=2)
 
     whole = make()
-    kept = watched(whole, lambda t: t in (1, 23))
-    assert kept.keys() == {1, 23}
-    for stopped in kept.values():
+    states = watched(whole, lambda t: t in (1, 23))
+    assert states.keys() == {1, 23}
+    for stopped in states.values():
         assert_same(resumed(make, stopped), whole)
 
 
@@ -49,9 +49,9 @@ def test_the_end_of_a_proximal_stage_is_one_point_of_interruption_more() -> None
         return Run(problem=PROBLEMS["exact"](), solver=ProximalPoint(stage_length=5), replicas=2, iterations=17)
 
     whole = make()
-    kept = watched(whole, lambda t: t % 5 in (0, 1))
-    assert len(kept) > 3
-    for stopped in kept.values():
+    states = watched(whole, lambda t: t % 5 in (0, 1))
+    assert len(states) > 3
+    for stopped in states.values():
         assert_same(resumed(make, stopped), whole)
 
 
@@ -89,13 +89,13 @@ CASES: dict[str, Callable[[], Run]] = {
 @pytest.mark.parametrize("case", CASES)
 def test_what_stands_beside_the_state_goes_on_too(case: str) -> None:
     whole = CASES[case]()
-    kept = watched(whole, lambda t: t in (1, 20, 21, 50, 100))
-    assert kept.keys() >= {1, 20, 21}
+    states = watched(whole, lambda t: t in (1, 20, 21, 50, 100))
+    assert states.keys() >= {1, 20, 21}
     if case == "frozen replicas":
         assert 0 < whole.frozen < 6 and whole.result.failures.sum() > 0
     if case == "targets":
         assert len({tuple(target.iteration) for target in whole.hits}) == 4 and whole.status == "finished"
-    for stopped in kept.values():
+    for stopped in states.values():
         assert_same(resumed(CASES[case], stopped), whole)
 
 
@@ -108,11 +108,11 @@ def test_a_thinned_trace_goes_on_and_so_does_a_run_that_was_stopped() -> None:
         run.worker.trace = Trace(64)
         return run
 
-    whole, kept = narrow(), {}
+    whole, states = narrow(), {}
 
     def look() -> None:
         worker = whole.worker
-        kept[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+        states[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
 
     whole.worker.observers = (StepCallback(look),)
     whole.worker.work()
@@ -122,9 +122,9 @@ def test_a_thinned_trace_goes_on_and_so_does_a_run_that_was_stopped() -> None:
     # It ends with a row that has no place in the trace of a run that was never stopped.
     assert stopped.status == "stopped" and stopped.trace["iteration"][-1] == 101 and stopped.trace.stride == 2
     worker = stopped.worker
-    kept[101] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+    states[101] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
     for at in (60, 64, 65, 101, 149):
-        assert_same(resumed(narrow, kept[at]), whole)
+        assert_same(resumed(narrow, states[at]), whole)
 
 
 def steered() -> Run:
@@ -132,21 +132,21 @@ def steered() -> Run:
 
 
 def test_what_was_steered_after_the_checkpoint_is_steered_again() -> None:
-    whole, kept = steered(), {}
+    whole, states = steered(), {}
 
     def look() -> None:
         worker = whole.worker
         if worker.iteration in (10, 30):
-            kept[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+            states[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
         if worker.iteration in (5, 10, 22):
             whole.set({"primal_step": 1e-3 * worker.iteration})
             whole.set({"estimator.batch_size": worker.iteration})
 
     whole.run(look)
     assert len(whole.journal) == 6
-    for stopped in kept.values():
+    for stopped in states.values():
         assert_same(resumed(steered, stopped, whole.journal), whole)
-    assert (resumed(steered, kept[10]).result.x != whole.result.x).any()
+    assert (resumed(steered, states[10]).result.x != whole.result.x).any()
 
 
 def test_a_replay_is_itself_resumed() -> None:
@@ -157,9 +157,9 @@ def test_a_replay_is_itself_resumed() -> None:
         return whole.replay()
 
     again = make()
-    kept = watched(again, lambda t: t in (6, 7, 8))
-    assert kept.keys() == {6, 7, 8}
-    for stopped in kept.values():
+    states = watched(again, lambda t: t in (6, 7, 8))
+    assert states.keys() == {6, 7, 8}
+    for stopped in states.values():
         assert_same(resumed(make, stopped), whole)
 
 
@@ -168,7 +168,7 @@ def test_a_replay_is_itself_resumed() -> None:
 
 def test_a_checkpoint_is_small_and_does_not_grow() -> None:
     run = Run(problem=NonconvexQCQP(n=6, noise="independent"), solver=ZOSPLM(), replicas=8, iterations=700)
-    sizes = {t: len(kept[0]) for t, kept in watched(run, lambda t: t in (10, 699)).items()}
+    sizes = {t: len(state[0]) for t, state in watched(run, lambda t: t in (10, 699)).items()}
     assert max(sizes.values()) < 20_000 and abs(sizes[10] - sizes[699]) < 500, sizes
 
 

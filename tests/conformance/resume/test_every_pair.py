@@ -35,11 +35,11 @@ def test_a_kill_between_two_checkpoints_costs_no_paid_value(solver: str, problem
     whole = logged(lambda: first, Log(write=entries.__setitem__), look)
     assert sum(len(entry.x) for entry in entries.values()) == whole.result.calls.sum() > 0
     for state in (None, *at_two):
-        done = points(state[0]) if state is not None else 0
-        behind = [ordinal for ordinal in sorted(entries) if ordinal >= done]
-        known = {ordinal: entries[ordinal] for ordinal in behind[: len(behind) // 2]}
+        count = points(state[0]) if state is not None else 0
+        behind = [ordinal for ordinal in sorted(entries) if ordinal >= count]
+        log = {ordinal: entries[ordinal] for ordinal in behind[: len(behind) // 2]}
         later: dict[int, Entry] = {}
-        run = resumed_with(lambda: run_of(solver, problem), state, Log(known, later.__setitem__))
+        run = resumed_with(lambda: run_of(solver, problem), state, Log(log, later.__setitem__))
         assert_same(run, whole)
         assert sorted(later) == behind[len(behind) // 2 :]
 

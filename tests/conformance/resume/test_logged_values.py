@@ -55,11 +55,11 @@ def test_what_the_log_has_is_not_paid_again(solver: str, vectorised: bool) -> No
     whole = logged(make, Log(write=entries.__setitem__))
     paid, count[0] = count[0], 0
     assert sum(len(entry.x) for entry in entries.values()) == paid == whole.result.calls.sum()
-    known = dict(list(entries.items())[: len(entries) // 2])
+    log = dict(list(entries.items())[: len(entries) // 2])
     later: dict[int, Entry] = {}
-    run = resumed_with(make, None, Log(known, later.__setitem__))
+    run = resumed_with(make, None, Log(log, later.__setitem__))
     assert_same(run, whole)
-    assert later.keys() == entries.keys() - known.keys()
+    assert later.keys() == entries.keys() - log.keys()
     assert count[0] == sum(len(entry.x) for entry in later.values())
 
 
@@ -71,20 +71,20 @@ def test_the_log_goes_on_after_a_checkpoint() -> None:
         return Run(problem=problem, solver=ZOSPLM(), replicas=4, iterations=30, seed=3)
 
     entries: dict[int, Entry] = {}
-    kept, run = [], prepared(make)
+    state, run = [], prepared(make)
 
     def look() -> None:
         worker = run.worker
         if worker.iteration == 12:
-            kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+            state.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
 
     whole = logged(lambda: run, Log(write=entries.__setitem__), look)
     paid, box.calls = box.calls, 9
     assert 0 < whole.frozen < 4 and "ValueError: too near" in whole.result.message
-    known = dict(list(entries.items())[:-200])
-    run = resumed_with(make, tuple(kept), Log(known, lambda ordinal, entry: None))
+    log = dict(list(entries.items())[:-200])
+    run = resumed_with(make, tuple(state), Log(log, lambda ordinal, entry: None))
     assert_same(run, whole)
-    missing = [entry for ordinal, entry in entries.items() if ordinal not in known]
+    missing = [entry for ordinal, entry in entries.items() if ordinal not in log]
     assert box.calls == 9 + len(missing) == 9 + 200 < paid
 
 
@@ -103,12 +103,12 @@ def test_ordinals_do_not_depend_on_who_is_done_first() -> None:
         whole = logged(lambda: make(pool), Log(write=course.__setitem__))
         assert list(course) != sorted(course), "some points overtook others"
         # Whatever had ended when it was interrupted: here every third.
-        known = {ordinal: entry for ordinal, entry in course.items() if ordinal % 3 == 0}
+        log = {ordinal: entry for ordinal, entry in course.items() if ordinal % 3 == 0}
         for workers in (pool, None):
             later: dict[int, Entry] = {}
-            run = logged(lambda workers=workers: make(workers), Log(known, later.__setitem__))
+            run = logged(lambda workers=workers: make(workers), Log(log, later.__setitem__))
             assert_same(run, whole)
-            assert sorted([*known, *later]) == sorted(course) == list(range(int(run.result.calls.sum())))
+            assert sorted([*log, *later]) == sorted(course) == list(range(int(run.result.calls.sum())))
 
 
 def test_steering_and_the_log_go_together() -> None:
@@ -117,17 +117,17 @@ def test_steering_and_the_log_go_together() -> None:
         return Run(problem=problem, solver=ZOSPLM(), replicas=2, iterations=20)
 
     entries: dict[int, Entry] = {}
-    kept, run = [], prepared(make)
+    state, run = [], prepared(make)
 
     def look() -> None:
         worker = run.worker
         if worker.iteration == 4:
-            kept.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+            state.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
         if worker.iteration in (9, 12):
             worker.inbox.post("primal_step", 1e-3 * worker.iteration)
 
     whole = logged(lambda: run, Log(write=entries.__setitem__), look)
-    for start in (None, tuple(kept)):
+    for start in (None, tuple(state)):
         log = Log(entries, lambda ordinal, entry: pytest.fail("nothing is left to evaluate"))
         assert_same(resumed_with(make, start, log, whole.journal), whole)
 

@@ -82,8 +82,8 @@ def test_splm_written_out_with_exact_gradients(literal: bool) -> None:
         y = np.clip(y + 0.03 * problem.evaluate(x).h, 0.0, cap)
         z = z + beta * (x - z)
     state = hand_over(solver, problem, 6)
-    for found, expected in zip(state[:3], (x, y, z), strict=True):
-        np.testing.assert_allclose(found, expected, atol=1e-6)
+    for actual, expected in zip(state[:3], (x, y, z), strict=True):
+        np.testing.assert_allclose(actual, expected, atol=1e-6)
 
 
 def test_block_method_refuses_a_domain_that_does_not_project_by_coordinates() -> None:

@@ -20,11 +20,11 @@ from zoviz.solvers import Solver
 
 def spoiled(evaluate: Callable[..., Evaluation], replicas: int, victim: int, after: int) -> Callable[..., Evaluation]:
     """``evaluate`` with NaN for one replica, from the ``after``-th call on whole base points."""
-    seen = itertools.count()
+    counter = itertools.count()
 
     def patched(self: Problem, x: Array, xi: Any = None) -> Evaluation:
         value = evaluate(self, x, xi)
-        if len(x) == replicas and (x.ndim > 2 or next(seen) >= after):
+        if len(x) == replicas and (x.ndim > 2 or next(counter) >= after):
             f = np.array(value.f)
             if x.ndim == 2:
                 f[victim] = np.nan
@@ -56,18 +56,18 @@ def test_a_replica_that_fails_leaves_the_others_intact(
 
 @EACH_OWN_CLASS
 def test_a_black_box_never_sees_a_point_that_is_not_finite(cls: type[Solver]) -> None:
-    seen = []
+    points = []
 
     def objective(x: Array) -> float:
-        seen.append(x.copy())
-        return float("nan") if len(seen) > 300 and len(seen) % 13 == 0 else float(((x - 0.3) ** 2).sum())
+        points.append(x.copy())
+        return float("nan") if len(points) > 300 and len(points) % 13 == 0 else float(((x - 0.3) ** 2).sum())
 
     box = BlackBox(objective, lambda x: 0.5 - x[0], bounds=[(-1.0, 1.0)] * 3)
     run = Run(problem=box, solver=cls(), replicas=4, iterations=300)
     with pytest.raises(OracleError, match="Expected finite values from the black box"):
         run.run()
     assert run.frozen == 4 and np.isfinite(run.result.x).all()
-    assert np.isfinite(np.stack(seen)).all()
+    assert np.isfinite(np.stack(points)).all()
 
 
 @pytest.mark.parametrize(

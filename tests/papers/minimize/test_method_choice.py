@@ -26,7 +26,7 @@ def task() -> Posed:
 
 
 def test_losses_are_those_without_noise_in_sizes_of_the_start() -> None:
-    shown, loss = case(task(), 0.0)
+    problem, loss = case(task(), 0.0)
     rng = np.random.default_rng(0)
     there = np.clip(1.0 + 0.25 * rng.uniform(-1.0, 1.0, (32, 2)), 0.0, 1.0)
     size = max(3.0, np.median(abs(plane(there)[0] - 4.0)))
@@ -34,12 +34,12 @@ def test_losses_are_those_without_noise_in_sizes_of_the_start() -> None:
     x = np.array([[0.0, 1.0], [1.0, 1.0], [0.0, 0.5], [0.5, 0.5]])
     assert size == 3.0
     assert loss(x) == pytest.approx([0.0, 1.0, 0.5 / size_h, 1.0 / 3.0])
-    assert shown.evaluate(x).f == pytest.approx(plane(x)[0])
+    assert problem.evaluate(x).f == pytest.approx(plane(x)[0])
 
 
 def test_noise_has_the_sizes_that_are_said() -> None:
-    shown, loss = case(task(), 0.1)
-    value = shown.evaluate(np.full((20_000, 2), 0.5))
+    problem, loss = case(task(), 0.1)
+    value = problem.evaluate(np.full((20_000, 2), 0.5))
     size_h = 0.5 / loss(np.array([[0.0, 0.5]]))[0]
     assert value.f.std() == pytest.approx(0.3, rel=0.03) and value.f.mean() == pytest.approx(2.0, abs=0.01)
     assert value.h.std() == pytest.approx(0.1 * size_h, rel=0.03)

@@ -16,10 +16,10 @@ pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 def test_the_covariance_bound_holds_accuracy_falls_and_slsqp_finds_the_same() -> None:
     # The logistic loss is convex, so that any mu > 0 will do: 0.3 is quicker than 1.05 L_f.
     frontier = [fair(bound, iterations=700, batch=128, replicas=2, weight=0.3) for bound in (2.0, 0.5, 0.1)]
-    for found in frontier:
-        assert found.covariance.max() <= 1.05 * found.bound
-        np.testing.assert_allclose(found.objective, found.general, rtol=0.02)
-        np.testing.assert_allclose(found.accuracy, found.general_accuracy, atol=0.02)
+    for case in frontier:
+        assert case.covariance.max() <= 1.05 * case.bound
+        np.testing.assert_allclose(case.objective, case.general, rtol=0.02)
+        np.testing.assert_allclose(case.accuracy, case.general_accuracy, atol=0.02)
     loose, medium, tight = frontier
     assert loose.covariance.max() < 1.5, "the first bound does not bind"
     assert tight.covariance.min() > 0.09 and medium.covariance.min() > 0.48, "the others do"
@@ -31,12 +31,12 @@ def test_the_covariance_bound_holds_accuracy_falls_and_slsqp_finds_the_same() ->
 @pytest.mark.parametrize("loss, method", [(loss, "Alg. 1") for loss in LOSSES] + [("logistic", "Alg. 3")])
 def test_the_frontier_at_full_length(loss: str, method: str) -> None:
     frontier = [fair(bound, loss, method, replicas=2) for bound in (1.0, 0.2, 0.05)]
-    for found in frontier:
-        assert (found.covariance <= found.bound + 0.003).all()
-        assert (found.objective <= 1.02 * found.from_here).all()
+    for case in frontier:
+        assert (case.covariance <= case.bound + 0.003).all()
+        assert (case.objective <= 1.02 * case.from_here).all()
         if loss == "logistic":
-            np.testing.assert_allclose(found.objective, found.general, rtol=0.02)
-    accuracy = [found.accuracy.mean() for found in frontier]
+            np.testing.assert_allclose(case.objective, case.general, rtol=0.02)
+    accuracy = [case.accuracy.mean() for case in frontier]
     assert (np.diff(accuracy) < 0.0).all()
 
 
@@ -73,11 +73,11 @@ def test_nodes_that_are_not_coupled_do_not_agree() -> None:
 
 def test_an_assignment_is_read_off_a_network_and_can_be_routed() -> None:
     problem = NetworkSlicing()
-    found = slices(problem, iterations=700, replicas=2)
-    assert (found.binary_distance < 1e-3).all()
-    assert (found.assignment_violation < 0.02).all() and (found.violation < 0.05).all()
-    assert np.isfinite(found.routed).all() and found.routed.min() == pytest.approx(found.best, rel=1e-9)
-    assert cheapest(problem, problem.data.network.planted) >= found.best - 1e-9
+    result = slices(problem, iterations=700, replicas=2)
+    assert (result.binary_distance < 1e-3).all()
+    assert (result.assignment_violation < 0.02).all() and (result.violation < 0.05).all()
+    assert np.isfinite(result.routed).all() and result.routed.min() == pytest.approx(result.best, rel=1e-9)
+    assert cheapest(problem, problem.data.network.planted) >= result.best - 1e-9
 
 
 def test_the_table_says_what_was_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:

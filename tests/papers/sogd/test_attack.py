@@ -23,17 +23,17 @@ def outcome(accuracy: float, size: float = 3.0) -> attack.Outcome:
 
 
 def test_the_perturbation_misleads_and_every_method_asks_for_what_it_says() -> None:
-    problem, found = BlackBoxAttack(), {}
+    problem, result = BlackBoxAttack(), {}
     for method in METHODS:
         rates = (0.3,) if method in attack.SINGLE else (0.1, 0.3)
-        found[method] = attack.play(method, rates, problem, 2, 0, {"iterations": 60})
-    calls = {method: one.calls[0] / one.rounds for method, one in found.items()}
+        result[method] = attack.play(method, rates, problem, 2, 0, {"iterations": 60})
+    calls = {method: one.calls[0] / one.rounds for method, one in result.items()}
     assert all(calls[name] == (13 if "Conserv" in name else 11) for name in attack.SINGLE)
     # 8 k + 6 k' at two points of a round, one in the first.
-    assert found["ZO-SOGD"].calls[0] == found["ZO-SOGD (Adam)"].calls[0] == 140 + 59 * 280
-    for one in found.values():
+    assert result["ZO-SOGD"].calls[0] == result["ZO-SOGD (Adam)"].calls[0] == 140 + 59 * 280
+    for one in result.values():
         assert (one.accuracy < 0.97).all() and (one.size <= 5.0).all()
-    assert found["ZO-SOGD (Adam)"].accuracy.mean() < found["ZO-O-GD"].accuracy.mean()
+    assert result["ZO-SOGD (Adam)"].accuracy.mean() < result["ZO-O-GD"].accuracy.mean()
 
 
 def test_a_search_takes_the_rate_that_misleads_most(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -46,30 +46,30 @@ def test_a_search_takes_the_rate_that_misleads_most(monkeypatch: pytest.MonkeyPa
 
 
 def test_verdicts_on_the_attack(capsys: pytest.CaptureFixture[str]) -> None:
-    found = {name: outcome(0.8) for name in METHODS} | {"ZO-SOGD": outcome(0.6), "ZO-SOGD (Adam)": outcome(0.6, 4.5)}
-    attack.verdicts(found, "made up")
-    said = capsys.readouterr().out
-    assert "ZO-SOGD below ZO-O-GD: yes" in said and "ZO-SOGD (Adam) below ZO-SOGD: undecided" in said
-    assert "  ZO-SOGD: yes (largest 3.01)" in said and "  ZO-SOGD (Adam): no (largest 4.51)" in said
+    result = {name: outcome(0.8) for name in METHODS} | {"ZO-SOGD": outcome(0.6), "ZO-SOGD (Adam)": outcome(0.6, 4.5)}
+    attack.verdicts(result, "made up")
+    output = capsys.readouterr().out
+    assert "ZO-SOGD below ZO-O-GD: yes" in output and "ZO-SOGD (Adam) below ZO-SOGD: undecided" in output
+    assert "  ZO-SOGD: yes (largest 3.01)" in output and "  ZO-SOGD (Adam): no (largest 4.51)" in output
 
 
 def test_the_tuning_plays_all_phases_and_gives_its_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]"')
     problem, point = LossTuning(phase_length=3), {"beta": 0.1, "alpha": 1e-3, "weight": 0.9}
-    found = {method: loss_tuning.play(method, point, problem, 2, 0) for method in loss_tuning.METHODS}
-    for one in found.values():
+    result = {method: loss_tuning.play(method, point, problem, 2, 0) for method in loss_tuning.METHODS}
+    for one in result.values():
         assert one.balanced.shape == one.test.shape == (4, 2) and one.overall.shape == (2,)
-    assert found["OGD"].calls[0] == 12 * 2 and found["SOGD"].calls[0] == 4 + 11 * 8
-    better = found["OGD"]._replace(balanced=found["OGD"].balanced * 0.0)
-    loss_tuning.verdicts({"SOGD": found["SOGD"], "OGD": better})
+    assert result["OGD"].calls[0] == 12 * 2 and result["SOGD"].calls[0] == 4 + 11 * 8
+    better = result["OGD"]._replace(balanced=result["OGD"].balanced * 0.0)
+    loss_tuning.verdicts({"SOGD": result["SOGD"], "OGD": better})
     assert "balanced accuracy, phase 4: yes" in capsys.readouterr().out
-    worse = found["OGD"]._replace(balanced=found["SOGD"].balanced + 0.1)
-    loss_tuning.verdicts({"SOGD": found["SOGD"], "OGD": worse})
+    worse = result["OGD"]._replace(balanced=result["SOGD"].balanced + 0.1)
+    loss_tuning.verdicts({"SOGD": result["SOGD"], "OGD": worse})
     assert "balanced accuracy, phase 4: no" in capsys.readouterr().out
 
 
 def test_a_pace_is_that_of_the_steps() -> None:
     solvers = {"few": ZOGD(), "many": ZOGD()}
     solvers["few"].estimator.batch_size, solvers["many"].estimator.batch_size = 2, 20_000
-    found = paces(solvers, QuadraticBilevel(), 2, 5, 2)
-    assert 0.0 < 5.0 * found["few"] < found["many"] < 60.0
+    result = paces(solvers, QuadraticBilevel(), 2, 5, 2)
+    assert 0.0 < 5.0 * result["few"] < result["many"] < 60.0

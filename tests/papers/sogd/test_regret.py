@@ -12,9 +12,9 @@ from zoviz.problems import QuadraticBilevel
 
 @pytest.mark.parametrize("method, horizons", [("SOGD", (100, 300, 900)), ("ZO-SOGD", (60, 180, 540))])
 def test_average_regret_falls_at_the_rate_or_faster(method: str, horizons: tuple[int, ...]) -> None:
-    found = fall(method, QuadraticBilevel(n=4, d=4, drift="slow"), horizons, replicas=6)
-    mean, half = interval(found.slopes)
-    assert (np.diff(found.regrets.mean(axis=1)) < 0.0).all() and mean + half <= RATE
+    result = fall(method, QuadraticBilevel(n=4, d=4, drift="slow"), horizons, replicas=6)
+    mean, half = interval(result.slopes)
+    assert (np.diff(result.regrets.mean(axis=1)) < 0.0).all() and mean + half <= RATE
 
 
 @pytest.mark.slow
@@ -33,19 +33,19 @@ def test_slow_drift_has_bounded_path_lengths_and_rapid_drift_has_not() -> None:
 @pytest.mark.slow
 def test_without_a_window_sogd_follows_a_stream_that_windows_lag_behind() -> None:
     """At drift rate 0.3, which a follower and a leader can keep up with but a mean of five rounds cannot."""
-    found = compare_windows(QuadraticBilevel(drift="rapid", drift_rate=0.3), 300, 20)
+    result = compare_windows(QuadraticBilevel(drift="rapid", drift_rate=0.3), 300, 20)
     for rival in ("OAGD w = 5", "SOBOW w = 5"):
-        assert verdict(found["SOGD"][-1], found[rival][-1]) == "yes"
+        assert verdict(result["SOGD"][-1], result[rival][-1]) == "yes"
 
 
 def test_a_window_of_five_costs_regret_where_one_can_follow(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(regret, "GRID", (0.6, 1.0))
     monkeypatch.setattr(regret, "INNER", (0.2,))
-    found = compare_windows(QuadraticBilevel(drift="rapid", drift_rate=0.3), 100, 4)
+    result = compare_windows(QuadraticBilevel(drift="rapid", drift_rate=0.3), 100, 4)
     for rival in ("OAGD w = 5", "SOBOW w = 5"):
-        assert verdict(found["SOGD"][-1], found[rival][-1]) == "yes"
+        assert verdict(result["SOGD"][-1], result[rival][-1]) == "yes"
     for rival in ("OAGD", "SOBOW"):
-        assert verdict(found[f"{rival} w = 1"][-1], found[f"{rival} w = 5"][-1]) == "yes", "it is the window"
+        assert verdict(result[f"{rival} w = 1"][-1], result[f"{rival} w = 5"][-1]) == "yes", "it is the window"
 
 
 def test_verdicts_are_of_paired_differences() -> None:

@@ -51,7 +51,7 @@ def test_larger_blocks_need_fewer_iterations() -> None:
     pytest.importorskip("power_grid_model")
     steps = {5: (2.8e-3, 0.2), 20: (6.8e-4, 1.0)}
     assert all(pair[0] in GRID[block][0] and pair[1] in GRID[block][1] for block, pair in steps.items())
-    found = {block: solve(block, pair, ACLoadTracking(), replicas=4, seed=0) for block, pair in steps.items()}
-    few, many = (figure(found[block].entries[0], ITERATIONS[block]) for block in (20, 5))
-    assert few.mean < many.mean < np.inf and found[20].calls > found[5].calls
+    result = {block: solve(block, pair, ACLoadTracking(), replicas=4, seed=0) for block, pair in steps.items()}
+    few, many = (figure(result[block].entries[0], ITERATIONS[block]) for block in (20, 5))
+    assert few.mean < many.mean < np.inf and result[20].calls > result[5].calls
     assert verdict(many, few) == "reproduced"

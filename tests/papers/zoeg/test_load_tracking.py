@@ -15,29 +15,29 @@ from zoviz.solvers.external.slsqp_trust_constr import SLSQP
 
 
 def outcome(error: list[float], violation: list[float], best: list[float], hits: list[float]) -> Outcome:
-    found = np.array(error)
-    calls, never = np.full(found.size, 100), np.full(found.size, np.inf)
+    errors = np.array(error)
+    calls, never = np.full(errors.size, 100), np.full(errors.size, np.inf)
     outside = np.array(violation)
-    return Outcome((np.array(hits), never), found, outside, found + outside, np.array(best), calls, "", 1.0)
+    return Outcome((np.array(hits), never), errors, outside, errors + outside, np.array(best), calls, "", 1.0)
 
 
 def test_a_row_has_the_medians_and_counts() -> None:
-    found = outcome([0.01, 0.02, 0.03], [0.5, 2.0, 1.0], [0.1, np.inf, 0.3], [40.0, np.inf, 60.0])
-    np.testing.assert_array_equal(found.joint, [0.01, np.inf, 0.03])
-    row = table.line("ZOEG", found)
+    result = outcome([0.01, 0.02, 0.03], [0.5, 2.0, 1.0], [0.1, np.inf, 0.3], [40.0, np.inf, 60.0])
+    np.testing.assert_array_equal(result.joint, [0.01, np.inf, 0.03])
+    row = table.line("ZOEG", result)
     assert row.split() == "ZOEG 60 (2/3) - (0/3) 2 % 1.00 kW 2/3 3 % 103 % 30 % 100".split()
     most_outside = outcome([0.01, 0.02, 0.03], [2.0, 2.0, 1.0], [0.1] * 3, [1.0] * 3)
     assert table.share(most_outside.joint) == "-"
 
 
 def test_verdicts_name_the_best_default_and_the_peers_it_does_not_beat(capsys: pytest.CaptureFixture[str]) -> None:
-    found = {
+    result = {
         "A": outcome([0.02, 0.02, 0.02], [0.0] * 3, [0.5] * 3, [1.0] * 3),
         "B": outcome([0.01, 0.01, 0.04], [0.0] * 3, [0.3] * 3, [1.0] * 3),
         "outside": outcome([0.0, 0.0, 0.0], [1.1, 1.1, 0.0], [0.4] * 3, [1.0] * 3),
         "near": outcome([0.02, 0.005], [0.0] * 2, [0.2, 0.2], [1.0] * 2),
     }
-    lost = table.verdicts(found, {"outside", "near"})
+    lost = table.verdicts(result, {"outside", "near"})
     assert lost == {"joint": [], "loss": [], "best": ["near"]}
     printed = capsys.readouterr().out
     assert "our best default is B with 1 %" in printed and "near NOT beaten: 30 % against 20 %" in printed
@@ -50,7 +50,7 @@ def test_a_row_agrees_with_a_loop_by_hand(noisy: bool) -> None:
     problem = table.instance(1, 4, noisy)
     optimum, replicas, budget = problem.known_optimum, 3, 700
     np.testing.assert_allclose(problem.noise_scales, [1e-3 * optimum.value if noisy else 1.0, 1.0])
-    found = table.solve(ZOCEG, problem, replicas, budget)
+    result = table.solve(ZOCEG, problem, replicas, budget)
     solver, streams = ZOCEG(), Streams(0, replicas)
     oracle = Oracle(problem, streams, budget)
     x0 = problem.initial(streams)
@@ -70,19 +70,19 @@ def test_a_row_agrees_with_a_loop_by_hand(noisy: bool) -> None:
         except BudgetSpent:
             break
     assert np.isfinite(hits[0]).all(), "a budget with hits to compare"
-    np.testing.assert_array_equal(found.hits, hits)
-    np.testing.assert_allclose(found.error, error, rtol=1e-9, atol=1e-13)
-    np.testing.assert_allclose(found.violation, violation, atol=1e-9)
+    np.testing.assert_array_equal(result.hits, hits)
+    np.testing.assert_allclose(result.error, error, rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(result.violation, violation, atol=1e-9)
     loss = exact.f / optimum.value - 1.0 + optimum.multipliers * violation / optimum.value
-    np.testing.assert_allclose(found.loss, loss, atol=1e-9)
-    assert (found.loss > -1e-9).all()
-    np.testing.assert_allclose(found.best, np.abs(oracle.best_f / optimum.value - 1.0), rtol=1e-9, atol=1e-13)
+    np.testing.assert_allclose(result.loss, loss, atol=1e-9)
+    assert (result.loss > -1e-9).all()
+    np.testing.assert_allclose(result.best, np.abs(oracle.best_f / optimum.value - 1.0), rtol=1e-9, atol=1e-13)
 
 
 def test_the_table_runs_solvers_and_peers(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("greenlet", reason="peers need the extra")
     methods = {"ZOEG": ZOEG, "ZOBCEG": ZOBCEG, "SLSQP": SLSQP}
-    found = table.table(methods, table.instance(0, 5, True), (3, 2), 120, None)
+    result = table.table(methods, table.instance(0, 5, True), (3, 2), 120, None)
     printed = capsys.readouterr().out
-    assert list(found) == list(methods) and all(name in printed for name in methods)
-    assert (found["ZOEG"].calls <= 120).all() and found["ZOEG"].joint.shape == (3,)
+    assert list(result) == list(methods) and all(name in printed for name in methods)
+    assert (result["ZOEG"].calls <= 120).all() and result["ZOEG"].joint.shape == (3,)

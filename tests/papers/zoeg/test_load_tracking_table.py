@@ -17,8 +17,8 @@ def test_processes_find_what_one_finds(capsys: pytest.CaptureFixture[str]) -> No
     once = capsys.readouterr().out
     together = table.table(methods, problem, (3, 2), 150, None, jobs=2)
     assert list(alone) == list(together)
-    for name, found in alone.items():
-        for mine, its in zip((*found.hits, *found[1:6]), (*together[name].hits, *together[name][1:6]), strict=True):
+    for name, result in alone.items():
+        for mine, its in zip((*result.hits, *result[1:6]), (*together[name].hits, *together[name][1:6]), strict=True):
             np.testing.assert_array_equal(mine, its)
     strip = [line.rsplit("  ", 1)[0] for line in once.splitlines()]
     assert strip == [line.rsplit("  ", 1)[0] for line in capsys.readouterr().out.splitlines()]
@@ -28,21 +28,21 @@ def test_processes_find_what_one_finds(capsys: pytest.CaptureFixture[str]) -> No
 def test_without_noise_a_slow_peer_ends_where_it_has_met_both_levels(noisy: bool) -> None:
     pytest.importorskip("greenlet", reason="peers need the extra")
     problem = table.instance(0, 5, noisy)
-    found = table.table({"SLSQP": SLSQP, "COBYLA": COBYLA}, problem, (2, 3), 300, None)
+    result = table.table({"SLSQP": SLSQP, "COBYLA": COBYLA}, problem, (2, 3), 300, None)
     whole = table.solve(COBYLA, problem, 3, 300)
-    for mine, its in zip(found["COBYLA"].hits, whole.hits, strict=True):
+    for mine, its in zip(result["COBYLA"].hits, whole.hits, strict=True):
         np.testing.assert_array_equal(mine, its)
     early = "Every replica hit every target."
-    assert (found["COBYLA"].message == early) == (not noisy) and found["SLSQP"].message != early
+    assert (result["COBYLA"].message == early) == (not noisy) and result["SLSQP"].message != early
     if noisy:
-        np.testing.assert_array_equal(found["COBYLA"].error, whole.error)
+        np.testing.assert_array_equal(result["COBYLA"].error, whole.error)
     else:
-        assert np.isfinite(whole.hits).all() and (found["COBYLA"].calls < whole.calls).all()
+        assert np.isfinite(whole.hits).all() and (result["COBYLA"].calls < whole.calls).all()
 
 
 def test_what_it_is_given_of_time_cuts_a_method_short() -> None:
-    found = table.solve(ZOEG, table.instance(0, 4, False), 2, 10_000_000, 0.05)
-    assert found.message.startswith("The budget of 0.05 s is spent") and (found.calls < 10_000_000).all()
+    result = table.solve(ZOEG, table.instance(0, 4, False), 2, 10_000_000, 0.05)
+    assert result.message.startswith("The budget of 0.05 s is spent") and (result.calls < 10_000_000).all()
 
 
 def outcome(calls: list[float], loss: list[float]) -> Outcome:
@@ -59,12 +59,12 @@ def test_a_comparison_has_the_mean_difference_and_its_standard_error() -> None:
 
 
 def test_the_verdict_on_calls_names_who_is_faster(capsys: pytest.CaptureFixture[str]) -> None:
-    found = {
+    result = {
         "ours": outcome([300.0, 500.0, 400.0], [0.0] * 3),
         "fast": outcome([30.0, 50.0, 40.0], [0.0] * 3),
         "never": outcome([20.0, np.inf, np.inf], [0.0] * 3),
     }
-    lost = rows.verdicts(found, {"fast", "never"}, rows.ON_THE_WAY)
+    lost = rows.verdicts(result, {"fast", "never"}, rows.ON_THE_WAY)
     assert lost == {"calls 0.05": ["fast"], "calls 0.01": ["fast"]}
     printed = capsys.readouterr().out
     assert "calls to 5 %: our best default is ours with 400" in printed
@@ -73,12 +73,12 @@ def test_the_verdict_on_calls_names_who_is_faster(capsys: pytest.CaptureFixture[
 
 
 def test_what_methods_see_of_the_problem_changes_no_figure_of_it() -> None:
-    told, untold, scaled = (table.instance(1, 4, True, shown) for shown in table.SHOWN)
-    assert told.constants is not None and untold.constants is None and scaled.constants is None
+    informed, untold, scaled = (table.instance(1, 4, True, view) for view in table.SHOWN)
+    assert informed.constants is not None and untold.constants is None and scaled.constants is None
     assert scaled.scaled and not untold.scaled
-    point = told.known_optimum.point
+    point = informed.known_optimum.point
     for problem in (untold, scaled):
-        np.testing.assert_array_equal(problem.evaluate(point).h, told.evaluate(point).h)
-        np.testing.assert_array_equal(problem.noise_scales, told.noise_scales)
-        found = table.solve(ZOCEG, problem, 2, 150)
-        assert (found.calls <= 150).all() and np.isfinite(found.loss).all() and (found.loss > -1e-9).all()
+        np.testing.assert_array_equal(problem.evaluate(point).h, informed.evaluate(point).h)
+        np.testing.assert_array_equal(problem.noise_scales, informed.noise_scales)
+        result = table.solve(ZOCEG, problem, 2, 150)
+        assert (result.calls <= 150).all() and np.isfinite(result.loss).all() and (result.loss > -1e-9).all()

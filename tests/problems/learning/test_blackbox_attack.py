@@ -54,22 +54,22 @@ def test_both_levels_are_those_of_the_docstring(problem: BlackBoxAttack) -> None
 def test_measures_are_taken_on_images_that_neither_network_nor_stream_have_seen(problem: BlackBoxAttack) -> None:
     streams = Streams(0, R)
     x, y = problem.initial(streams), 2.0 * streams.normal("test", problem.n)
-    found = problem.measures(Iterate(x, inner=y), None)
+    measures = problem.measures(Iterate(x, inner=y), None)
     test = images("digits").part(SEEN, 1.0)
     rows = np.arange(len(test.labels))
     for r in range(R):
-        assert found["loss"][r] == pytest.approx(by_hand(problem, y[r], rows, (SEEN, 1.0)), rel=1e-12)
+        assert measures["loss"][r] == pytest.approx(by_hand(problem, y[r], rows, (SEEN, 1.0)), rel=1e-12)
         read = problem.classes(y[r : r + 1], problem.data.test)[0]
-        assert found["accuracy"][r] == pytest.approx((read == test.labels).mean())
-        assert found["perturbation"][r] == max(abs(y[r]))
+        assert measures["accuracy"][r] == pytest.approx((read == test.labels).mean())
+        assert measures["perturbation"][r] == max(abs(y[r]))
     clean = problem.measures(Iterate(x, inner=0.0 * y), None)["accuracy"]
     assert (clean > 0.93).all(), "the network is worth an attack"
 
 
 def test_mnist_comes_through_the_same_interface(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    made = rng.integers(0, 256, (400, 784)), rng.integers(0, 10, 400).astype(str)
-    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: made)
+    arrays = rng.integers(0, 256, (400, 784)), rng.integers(0, 10, 400).astype(str)
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: arrays)
     problem, streams = BlackBoxAttack(dataset="mnist", epochs=1, hidden_units=3, seed=99), Streams(0, 2)
     x, y = problem.initial(streams), problem.initial_inner(streams)
     assert problem.n == 784 and problem.inner(x, y, problem.draw(0, streams, size=(2, 3))).shape == (2,)

@@ -32,12 +32,12 @@ def test_the_losses_are_those_of_the_paper() -> None:
 
 @EACH_LOSS
 def test_slopes_and_bounds_of_a_loss(loss: str) -> None:
-    found, u, h = margin_loss(loss, 2.5), np.linspace(-8, 8, 4001), 1e-5
-    np.testing.assert_allclose(found.slope(u), (found.value(u + h) - found.value(u - h)) / (2 * h), atol=2e-5)
-    bend = (found.slope(u + h) - found.slope(u - h)) / (2 * h)
-    assert np.abs(found.slope(u)).max() <= found.steepest * (1 + 1e-9)
-    assert bend.max() <= found.bend * (1 + 1e-6) and bend.min() >= -found.concavity - 1e-6
-    assert np.abs(found.slope(u)).max() >= 0.95 * found.steepest, "a bound should be near what it bounds"
+    result, u, h = margin_loss(loss, 2.5), np.linspace(-8, 8, 4001), 1e-5
+    np.testing.assert_allclose(result.slope(u), (result.value(u + h) - result.value(u - h)) / (2 * h), atol=2e-5)
+    bend = (result.slope(u + h) - result.slope(u - h)) / (2 * h)
+    assert np.abs(result.slope(u)).max() <= result.steepest * (1 + 1e-9)
+    assert bend.max() <= result.bend * (1 + 1e-6) and bend.min() >= -result.concavity - 1e-6
+    assert np.abs(result.slope(u)).max() >= 0.95 * result.steepest, "a bound should be near what it bounds"
 
 
 @EACH_LOSS
@@ -89,9 +89,9 @@ def test_a_replica_draws_the_same_people_whatever_the_others_do() -> None:
 def test_rows_and_their_adjoint() -> None:
     problem, rng = FairClassification(bound=0.3), np.random.default_rng(0)
     x, y = rng.standard_normal((5, problem.domain.n)), rng.standard_normal((5, 2))
-    found = problem.data.table
-    scores = x @ found.features.T
-    covariance = np.array([np.mean((found.sensitive - found.sensitive.mean()) * score) for score in scores])
+    rows = problem.data.table
+    scores = x @ rows.features.T
+    covariance = np.array([np.mean((rows.sensitive - rows.sensitive.mean()) * score) for score in scores])
     np.testing.assert_allclose(problem.residual(x), np.stack([covariance - 0.3, -covariance - 0.3], -1), atol=1e-12)
     linear = problem.residual(x) + 0.3
     np.testing.assert_allclose((linear * y).sum(-1), (x * problem.adjoint(y)).sum(-1), rtol=1e-10)
@@ -102,7 +102,7 @@ def test_the_known_optimum_is_slsqps(bound: float) -> None:
     problem = FairClassification(bound=bound)
     a, _ = problem.matrix()
     rows = {"type": "ineq", "fun": lambda x: -problem.residual(x), "jac": lambda x: -a}
-    found = minimize(
+    solution = minimize(
         lambda x: float(problem.evaluate(x).f),
         np.zeros(problem.domain.n),
         jac=lambda x: problem.stochastic_gradient(x),
@@ -110,8 +110,8 @@ def test_the_known_optimum_is_slsqps(bound: float) -> None:
         method="SLSQP",
         options={"ftol": 1e-12, "maxiter": 500},
     )
-    assert problem.known_optimum.value == pytest.approx(found.fun, rel=1e-6)
-    np.testing.assert_allclose(problem.known_optimum.point, found.x, atol=2e-3)
+    assert problem.known_optimum.value == pytest.approx(solution.fun, rel=1e-6)
+    np.testing.assert_allclose(problem.known_optimum.point, solution.x, atol=2e-3)
     assert (problem.known_optimum.multipliers.max() > 0) == (bound < 1.0)
 
 
@@ -124,15 +124,15 @@ def test_no_optimum_is_claimed_where_it_is_not_known() -> None:
 
 def test_accuracy_and_covariance() -> None:
     problem = FairClassification()
-    found, x = problem.data.table, problem.initial(Streams(2, 3))
-    assert found.features.shape == (569, 28) and "texture" not in " ".join(found.names)
-    np.testing.assert_allclose(found.features[:, :-1].mean(axis=0), 0.0, atol=1e-12)
-    np.testing.assert_allclose(found.features[:, :-1].std(axis=0), 1.0, rtol=1e-12)
-    assert abs(found.sensitive.mean() - 0.5) < 0.01
+    rows, x = problem.data.table, problem.initial(Streams(2, 3))
+    assert rows.features.shape == (569, 28) and "texture" not in " ".join(rows.names)
+    np.testing.assert_allclose(rows.features[:, :-1].mean(axis=0), 0.0, atol=1e-12)
+    np.testing.assert_allclose(rows.features[:, :-1].std(axis=0), 1.0, rtol=1e-12)
+    assert abs(rows.sensitive.mean() - 0.5) < 0.01
     measured = problem.metrics(x, None, None)
     for r in range(3):
-        decided = np.where(found.features @ x[r] >= 0, 1.0, -1.0)
-        assert measured["accuracy"][r] == pytest.approx(np.mean(decided == found.labels))
+        decided = np.where(rows.features @ x[r] >= 0, 1.0, -1.0)
+        assert measured["accuracy"][r] == pytest.approx(np.mean(decided == rows.labels))
     np.testing.assert_allclose(measured["covariance"], np.abs(problem.residual(x)[:, 0] + problem.bound), rtol=1e-12)
 
 
@@ -170,11 +170,11 @@ def test_data_of_openml_are_made_into_the_same_table(monkeypatch: pytest.MonkeyP
     )
     dict.__setitem__(frame, "class", np.array([">50K", "<=50K", ">50K", "<=50K"]))
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda **_: SimpleNamespace(frame=frame))
-    found = table("adult")
-    assert found.names == ("age", "job = a", "job = b", "job = c", "intercept")
-    assert found.labels.tolist() == [1.0, -1.0, 1.0, -1.0] and found.sensitive.tolist() == [0.0, 1.0, 1.0, 0.0]
-    np.testing.assert_allclose(found.features[:, 1], [1.0, -1.0, 1.0, -1.0])
-    assert found.features.shape == (4, 5) and (found.features[:, -1] == 1.0).all()
+    result = table("adult")
+    assert result.names == ("age", "job = a", "job = b", "job = c", "intercept")
+    assert result.labels.tolist() == [1.0, -1.0, 1.0, -1.0] and result.sensitive.tolist() == [0.0, 1.0, 1.0, 0.0]
+    np.testing.assert_allclose(result.features[:, 1], [1.0, -1.0, 1.0, -1.0])
+    assert result.features.shape == (4, 5) and (result.features[:, -1] == 1.0).all()
     assert FairClassification(source="adult").domain.n == 5
 
 

@@ -46,28 +46,28 @@ def test_the_network_is_the_one_of_its_docstring(side: int) -> None:
     net, rng = ConvNet(side, (2, 3), 5), np.random.default_rng(0)
     y, pixels = net.start(rng.standard_normal((R, net.d))), rng.standard_normal((R, 4, side * side))
     y += 0.1 * rng.standard_normal(y.shape)
-    found = net.read(y, pixels)
+    result = net.read(y, pixels)
     for r in range(R):
-        np.testing.assert_allclose(found[r], layers(net, y[r], pixels[r]), rtol=1e-11, atol=1e-12)
+        np.testing.assert_allclose(result[r], layers(net, y[r], pixels[r]), rtol=1e-11, atol=1e-12)
 
 
 def test_both_losses_are_those_of_the_docstring() -> None:
     problem, streams = LossTuning(channels=2, hidden_units=5, decay=0.3), Streams(0, R)
     y, xi = problem.initial_inner(streams), problem.draw(120, streams, size=(30, 20))
-    seen = {level: rows.astype(int) for level, rows in vars(xi).items() if level != "phase"}
+    indices = {level: rows.astype(int) for level, rows in vars(xi).items() if level != "phase"}
     x = problem.domain.sample(streams.uniform("test", problem.n))
     stream, net = problem.data.stream, problem.data.network
     outer, inner = problem.outer(x, y, xi), problem.inner(x, y, xi)
     for r in range(R):
-        labels = stream.labels[seen["outer"][r]]
-        z = net.read(y[r : r + 1], 2.0 * stream.pixels[seen["outer"][r]][None] - 1.0)[0]
+        labels = stream.labels[indices["outer"][r]]
+        z = net.read(y[r : r + 1], 2.0 * stream.pixels[indices["outer"][r]][None] - 1.0)[0]
         total = 0.0
         for row, label in zip(z, labels, strict=True):
             share = (labels == label).mean()
             total -= np.log(np.exp(row[label]) / np.exp(row).sum()) / share
         assert outer[r] == pytest.approx(total / len(labels), rel=1e-11)
-        labels = stream.labels[seen["inner"][r]]
-        z = net.read(y[r : r + 1], 2.0 * stream.pixels[seen["inner"][r]][None] - 1.0)[0]
+        labels = stream.labels[indices["inner"][r]]
+        z = net.read(y[r : r + 1], 2.0 * stream.pixels[indices["inner"][r]][None] - 1.0)[0]
         total = 0.0
         for row, label in zip(z, labels, strict=True):
             adjusted = np.exp(x[r, 10:] * row + x[r, :10])
@@ -81,25 +81,25 @@ def test_classes_come_in_the_phases_shares() -> None:
         xi = problem.draw(t, streams, size=(4000, 4000))
         expected = ratio ** np.arange(10) / (ratio ** np.arange(10)).sum()
         for rows in (xi.outer, xi.inner):
-            found = np.bincount(problem.data.stream.labels[rows.astype(int)].ravel(), minlength=10) / rows.size
-            assert (np.abs(found - expected) <= 5.0 * np.sqrt(expected / rows.size) + 1e-3).all()
+            shares = np.bincount(problem.data.stream.labels[rows.astype(int)].ravel(), minlength=10) / rows.size
+            assert (np.abs(shares - expected) <= 5.0 * np.sqrt(expected / rows.size) + 1e-3).all()
         even = problem.exact(xi).outer
-        found = np.bincount(problem.data.stream.labels[even[0].astype(int)], minlength=10) / even.shape[1]
-        np.testing.assert_allclose(found, expected, atol=1.0 / even.shape[1])
+        shares = np.bincount(problem.data.stream.labels[even[0].astype(int)], minlength=10) / even.shape[1]
+        np.testing.assert_allclose(shares, expected, atol=1.0 / even.shape[1])
     assert problem.phases(20) == [(7, "ratio 0.533"), (14, "ratio 0.667")]
 
 
 def test_accuracies_are_means_over_classes() -> None:
     problem, streams = LossTuning(channels=2, hidden_units=5), Streams(0, 2)
     x, y, xi = problem.initial(streams), problem.initial_inner(streams), problem.draw(0, streams, size=(4, 4))
-    found = problem.measures(Iterate(x, inner=y), xi)
+    measures = problem.measures(Iterate(x, inner=y), xi)
     test, shares = problem.data.test, 0.4 ** np.arange(10) / (0.4 ** np.arange(10)).sum()
     for r in range(2):
         read = problem.data.network.read(y[r : r + 1], 2.0 * test.pixels[None] - 1.0)[0].argmax(axis=1)
         by_class = np.array([(read[test.labels == label] == label).mean() for label in range(10)])
-        assert found["balanced_accuracy"][r] == pytest.approx(by_class.mean())
-        assert found["test_accuracy"][r] == pytest.approx(by_class @ shares)
-        assert found["phase"][r] == 1.0
+        assert measures["balanced_accuracy"][r] == pytest.approx(by_class.mean())
+        assert measures["test_accuracy"][r] == pytest.approx(by_class @ shares)
+        assert measures["phase"][r] == 1.0
 
 
 def test_a_few_hundred_steps_of_the_follower_learn() -> None:
@@ -126,8 +126,8 @@ def test_what_is_missing_is_said_with_the_command(monkeypatch: pytest.MonkeyPatc
 
 def test_importing_the_problems_loads_neither_pytorch_nor_scikit_learn() -> None:
     script = "import sys, zoviz.problems; print(*sorted({'torch', 'sklearn'} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=240)
-    assert done.returncode == 0 and done.stdout.split() == [], done.stderr
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=ROOT, timeout=240)
+    assert process.returncode == 0 and process.stdout.split() == [], process.stderr
 
 
 def test_a_sample_holds_indices_and_one_of_an_older_store_floats() -> None:

@@ -41,9 +41,9 @@ def test_rows_are_those_of_the_kronecker_product(problem: DistributedConsensus) 
     assert problem.operator_norm == pytest.approx(np.linalg.norm(expected, 2))
     for copy in range(COPIES):
         for r in range(4):
-            drawn = built(graph, xi.edges[r, copy].astype(float), 3)
-            np.testing.assert_allclose(problem.residual(x, xi, copy)[r], drawn @ x[r], atol=1e-12)
-            np.testing.assert_allclose(problem.adjoint(y, xi, copy)[r], drawn.T @ y[r], atol=1e-12)
+            matrix = built(graph, xi.edges[r, copy].astype(float), 3)
+            np.testing.assert_allclose(problem.residual(x, xi, copy)[r], matrix @ x[r], atol=1e-12)
+            np.testing.assert_allclose(problem.adjoint(y, xi, copy)[r], matrix.T @ y[r], atol=1e-12)
     assert (xi.edges[:, 0] != xi.edges[:, 1]).any(), "the copies are independent"
 
 
@@ -116,10 +116,10 @@ def test_the_known_optimum_is_the_centralised_one(seed: int) -> None:
     def everywhere(centre: Array) -> float:
         return float(problem.evaluate(np.tile(centre, 8)).f)
 
-    found = minimize(everywhere, np.zeros(3), method="BFGS", options={"gtol": 1e-9})
+    solution = minimize(everywhere, np.zeros(3), method="BFGS", options={"gtol": 1e-9})
     optimum = problem.known_optimum
-    assert optimum.value == pytest.approx(found.fun, rel=1e-9)
-    np.testing.assert_allclose(optimum.point.reshape(8, 3), np.tile(found.x, (8, 1)), atol=1e-5)
+    assert optimum.value == pytest.approx(solution.fun, rel=1e-9)
+    np.testing.assert_allclose(optimum.point.reshape(8, 3), np.tile(solution.x, (8, 1)), atol=1e-5)
     # Without the rows, nodes would go their own ways.
     alone = problem.stochastic_gradient(optimum.point)
     assert np.linalg.norm(alone) > 0.01

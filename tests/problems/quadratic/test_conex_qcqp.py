@@ -68,9 +68,9 @@ def by_clarabel(problem: ConexQCQP) -> tuple[float, Array]:
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = 1e-8
     cones = [clarabel.NonnegativeConeT(2 * n), clarabel.SecondOrderConeT(n + 2)]
     upper = sparse.csc_matrix(np.triu(q))
-    found = clarabel.DefaultSolver(upper, d, sparse.csc_matrix(rows), right, cones, settings).solve()
-    assert str(found.status) == "Solved"
-    return found.obj_val + float(offsets.f), np.array(found.x)
+    solution = clarabel.DefaultSolver(upper, d, sparse.csc_matrix(rows), right, cones, settings).solve()
+    assert str(solution.status) == "Solved"
+    return solution.obj_val + float(offsets.f), np.array(solution.x)
 
 
 @pytest.mark.parametrize("n, seed", [(3, 3), (10, 0), (10, 1), (50, 0), (50, 2), (200, 0)])
@@ -92,7 +92,7 @@ def test_no_local_solve_beats_the_certified_optimum_of_the_indefinite_one(seed: 
             "fun": lambda x: -problem.evaluate(x).h,
             "jac": lambda x: -problem.gradient(x)[1],
         }
-        found = minimize(
+        solution = minimize(
             lambda x: float(problem.evaluate(x).f),
             start,
             jac=lambda x: problem.gradient(x)[0],
@@ -101,8 +101,8 @@ def test_no_local_solve_beats_the_certified_optimum_of_the_indefinite_one(seed: 
             method="SLSQP",
             options={"maxiter": 500, "ftol": 1e-12},
         )
-        if problem.evaluate(found.x).h.item() <= 1e-9:
-            ends.append(found.fun)
+        if problem.evaluate(solution.x).h.item() <= 1e-9:
+            ends.append(solution.fun)
     assert len(ends) >= 5 and min(ends) == pytest.approx(optimum.value, rel=1e-6)
 
 
@@ -117,8 +117,8 @@ def test_nothing_is_claimed_where_no_multiplier_certifies_it() -> None:
 
 def solved(q: list[float], a: list[float], d: list[float], c: float) -> tuple[float, list[float], float] | None:
     """Diagonal quadratics: value, point and multiplier."""
-    found = dual_optimum((np.diag(q), np.diag(a)), (np.array(d), np.zeros(len(d))), (0.0, c), 100.0)
-    return None if found is None else (found.value, found.point.tolist(), float(found.multipliers[0]))
+    result = dual_optimum((np.diag(q), np.diag(a)), (np.array(d), np.zeros(len(d))), (0.0, c), 100.0)
+    return None if result is None else (result.value, result.point.tolist(), float(result.multipliers[0]))
 
 
 def test_the_dual_by_hand() -> None:

@@ -69,7 +69,7 @@ def test_the_optimum_is_a_general_solvers_from_many_starts(seed: int) -> None:
     optimum, (a, b) = problem.known_optimum, problem.matrix()
     starts = problem.domain.sample(np.random.default_rng(seed).random((5, 10)))
     for i in range(5):
-        found = minimize(
+        solution = minimize(
             lambda x: float(problem.evaluate(x).f),
             starts[i],
             jac=problem.stochastic_gradient,
@@ -78,8 +78,8 @@ def test_the_optimum_is_a_general_solvers_from_many_starts(seed: int) -> None:
             method="SLSQP",
             options={"ftol": 1e-13, "maxiter": 500},
         )
-        np.testing.assert_allclose(found.x, optimum.point, atol=1e-5)
-        assert found.fun == pytest.approx(optimum.value, rel=1e-8)
+        np.testing.assert_allclose(solution.x, optimum.point, atol=1e-5)
+        assert solution.fun == pytest.approx(optimum.value, rel=1e-8)
 
 
 @pytest.mark.parametrize("size", [1, 4])
@@ -148,9 +148,9 @@ def by_clarabel(problem: StochasticQP, z: Array, weight: float) -> Array:
 def test_near_stationarity_is_an_interior_point_methods(kind: dict[str, Any]) -> None:
     problem = StochasticQP(n=12, **{"rows": 3, **kind})
     z, weight = problem.initial(Streams(4, 3)) * 1.5, 4.0 * problem.constants.curvature
-    found = problem.near_stationarity(z)
+    result = problem.near_stationarity(z)
     expected = [weight * np.linalg.norm(point - by_clarabel(problem, point, weight)) for point in z]
-    np.testing.assert_allclose(found, expected, rtol=1e-5)
+    np.testing.assert_allclose(result, expected, rtol=1e-5)
     assert problem.near_stationarity(problem.stationary.point[None])[0] < 1e-6
     problem.envelope_weight = 30.0
     expected = 30.0 * np.linalg.norm(z[0] - by_clarabel(problem, z[0], 30.0))

@@ -113,18 +113,18 @@ def test_calls_of_a_killed_worker_are_made_elsewhere(mortal: Any, tmp_path: Path
 
 
 def test_a_program_goes_with_its_worker_and_is_launched_elsewhere(mortal: Any, tmp_path: Path) -> None:
-    seen = tmp_path / "pids"
-    source = f"test -e {seen} && {{ echo 1; exit; }}; echo $$ $PPID > {seen}; trap '' TERM; sleep 600"
+    pid_file = tmp_path / "pids"
+    source = f"test -e {pid_file} && {{ echo 1; exit; }}; echo $$ $PPID > {pid_file}; trap '' TERM; sleep 600"
 
     def kill() -> None:
-        while not (seen.exists() and seen.read_text().endswith("\n")):
+        while not (pid_file.exists() and pid_file.read_text().endswith("\n")):
             time.sleep(0.01)
-        os.kill(int(seen.read_text().split()[1]), signal.SIGKILL)
+        os.kill(int(pid_file.read_text().split()[1]), signal.SIGKILL)
 
     threading.Thread(target=kill, daemon=True).start()
     problem = Executable(["/bin/sh", "-c", source], bounds=BOX, m=0, workers=mortal.get_executor(), timeout=60.0)
     np.testing.assert_array_equal(problem.evaluate(np.zeros((1, 2))).f, 1.0)
-    program = int(seen.read_text().split()[0])
+    program = int(pid_file.read_text().split()[0])
     deadline = time.monotonic() + 120.0
     while time.monotonic() < deadline and running(program):
         time.sleep(0.01)
@@ -133,8 +133,8 @@ def test_a_program_goes_with_its_worker_and_is_launched_elsewhere(mortal: Any, t
 
 def running(pid: int) -> bool:
     """Whether the process is there, and no zombie."""
-    done = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
-    return done.stdout.strip()[:1] not in ("", "Z")
+    process = subprocess.run(["ps", "-o", "stat=", "-p", str(pid)], capture_output=True, text=True)
+    return process.stdout.strip()[:1] not in ("", "Z")
 
 
 def test_a_call_that_is_given_up_is_a_failure_with_a_sentence(tmp_path: Path) -> None:

@@ -83,14 +83,14 @@ def test_a_function_that_writes_into_its_argument_does_no_harm() -> None:
         x -= 0.25
         return (x * x).sum(axis=-1)
 
-    kept = POINTS.copy()
+    copies = POINTS.copy()
     expected = BlackBox(bowl, lambda x: x[0], bounds=BOX).evaluate(POINTS)
     for problem in (
         BlackBox(careless, lambda x: x[0], bounds=BOX),
         BlackBox(vectorised, lambda x: x[..., 0], bounds=BOX, vectorised=True, m=1),
     ):
         value = problem.evaluate(POINTS)
-        np.testing.assert_array_equal(POINTS, kept)
+        np.testing.assert_array_equal(POINTS, copies)
         np.testing.assert_allclose(value.f, expected.f, rtol=1e-12)
         np.testing.assert_array_equal(value.h, expected.h)
 

@@ -136,11 +136,11 @@ def test_functions_of_a_session_and_of_a_script(how: str, tmp_path: Path) -> Non
     command = [sys.executable, "-c", text] if how == "interactive" else [sys.executable, str(tmp_path / "script.py")]
     root = str(ROOT)
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([root, os.environ.get("PYTHONPATH", "")])}
-    done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=240, check=False)
     if how == "script":
-        assert done.returncode and 'put the call under if __name__ == "__main__":' in done.stderr
+        assert process.returncode and 'put the call under if __name__ == "__main__":' in process.stderr
     else:
-        assert (done.returncode, done.stdout.strip()) == (0, "True"), done.stderr
+        assert (process.returncode, process.stdout.strip()) == (0, "True"), process.stderr
 
 
 @pytest.mark.parametrize(

@@ -33,22 +33,22 @@ def heeded() -> Iterator[None]:
 @pytest.mark.usefixtures("heeded")
 @pytest.mark.parametrize("workers", [None, 2])
 def test_ctrl_c_ends_the_launches(workers: int | None, tmp_path: Path) -> None:
-    seen = tmp_path / "pids"
-    problem = shell(f"sleep 600 & echo $! > {seen}; wait; echo 1", workers=workers, retries=5)
+    pid_file = tmp_path / "pids"
+    problem = shell(f"sleep 600 & echo $! > {pid_file}; wait; echo 1", workers=workers, retries=5)
 
     def interrupt() -> None:
-        pids(seen, 1)
+        pids(pid_file, 1)
         signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)
 
     threading.Thread(target=interrupt).start()
     with pytest.raises(KeyboardInterrupt):
         problem.evaluate(POINTS[:1])
-    assert gone(pids(seen, 1)[0])
+    assert gone(pids(pid_file, 1)[0])
 
 
 def test_release_ends_the_launches_and_the_next_evaluation_starts_afresh(tmp_path: Path) -> None:
-    seen = tmp_path / "pids"
-    problem = shell(f"test -e {seen} && {{ echo 1; exit; }}; echo $$ > {seen}; exec sleep 600", retries=3)
+    pid_file = tmp_path / "pids"
+    problem = shell(f"test -e {pid_file} && {{ echo 1; exit; }}; echo $$ > {pid_file}; exec sleep 600", retries=3)
     values: list[Any] = []
 
     def evaluate() -> None:
@@ -58,7 +58,7 @@ def test_release_ends_the_launches_and_the_next_evaluation_starts_afresh(tmp_pat
 
     thread = threading.Thread(target=evaluate)
     thread.start()
-    (pid,) = pids(seen, 1)
+    (pid,) = pids(pid_file, 1)
     problem.release()
     thread.join(30.0)
     assert gone(pid) and values == [1.0]
@@ -87,10 +87,10 @@ if __name__ == "__main__":
 
 @pytest.mark.parametrize("how", ["alone", "threads", "exit"])
 def test_no_child_outlives_its_parent(how: str, tmp_path: Path) -> None:
-    seen, file = tmp_path / "pids", tmp_path / "parent.py"
+    pid_file, file = tmp_path / "pids", tmp_path / "parent.py"
     file.write_text(PARENT.format())
-    parent = subprocess.Popen([sys.executable, str(file), how, str(seen)])
-    children = pids(seen, 2)
+    parent = subprocess.Popen([sys.executable, str(file), how, str(pid_file)])
+    children = pids(pid_file, 2)
     if how != "exit":
         parent.kill()
     parent.wait(30.0)

@@ -68,20 +68,20 @@ def test_a_program_that_is_not_there_ends_the_run_or_is_counted(tmp_path: Path) 
 
 @pytest.mark.parametrize("workers", [None, 2])
 def test_a_hang_is_given_up_and_all_that_it_started_is_killed(workers: int | None, tmp_path: Path) -> None:
-    seen = tmp_path / "pids"
-    source = f"read a; test $a = 3.0 || {{ echo 7; exit; }}; sleep 600 & echo $$ $! > {seen}; wait"
+    pid_file = tmp_path / "pids"
+    source = f"read a; test $a = 3.0 || {{ echo 7; exit; }}; sleep 600 & echo $$ $! > {pid_file}; wait"
     problem = shell(source, timeout=1.5, workers=workers)
     np.testing.assert_array_equal(problem.evaluate(POINTS).f, [7.0, 7.0, np.nan])
     assert "at x = [3.e+00 1.e-17]: Expected a value within 1.5 s, got none" in problem.failure_message
-    assert all(map(gone, pids(seen, 2)))
+    assert all(map(gone, pids(pid_file, 2)))
     assert [one.status for one in problem.printed if one.call == 3] == ["given up"]
 
 
 def test_what_a_program_leaves_behind_neither_delays_nor_stays(tmp_path: Path) -> None:
-    seen = tmp_path / "pids"
-    problem = shell(f"sleep 600 & echo $! > {seen}; echo 1; trap '' TERM; kill 0")
+    pid_file = tmp_path / "pids"
+    problem = shell(f"sleep 600 & echo $! > {pid_file}; echo 1; trap '' TERM; kill 0")
     assert problem.evaluate(POINTS[:1]).f[0] == 1.0
-    assert gone(pids(seen, 1)[0])
+    assert gone(pids(pid_file, 1)[0])
 
 
 def test_retries_until_it_succeeds(tmp_path: Path) -> None:

@@ -73,10 +73,10 @@ def test_a_value_that_the_program_calls_nan_is_no_value() -> None:
 
 
 def test_every_launch_has_a_fresh_folder_that_goes_with_it(tmp_path: Path) -> None:
-    seen = tmp_path / "seen"
-    problem = shell(f"ls | wc -l; touch junk; pwd >> {seen}")
+    log = tmp_path / "seen"
+    problem = shell(f"ls | wc -l; touch junk; pwd >> {log}")
     np.testing.assert_array_equal(problem.evaluate(POINTS).f, 0.0)
-    folders = seen.read_text().split()
+    folders = log.read_text().split()
     assert len(set(folders)) == 3 and not any(map(os.path.exists, folders))
 
 

@@ -82,15 +82,15 @@ def test_any_executor_launches_gives_up_and_tells_what_was_printed(crew: str) ->
 
 def test_values_are_told_as_they_come(tmp_path: Path) -> None:
     source = f"read a; test $a = 0.1 && while ! test -e {tmp_path}/go; do sleep 0.01; done; echo $a"
-    problem, told = shell(source, workers=2), []
+    problem, arrivals = shell(source, workers=2), []
 
     def hear(i: int, value: Any) -> None:
-        told.append((i, float(value.f)))
-        if len(told) == 2:
+        arrivals.append((i, float(value.f)))
+        if len(arrivals) == 2:
             (tmp_path / "go").touch()
 
     value = problem.collect(POINTS, hear)
-    assert told == [(1, POINTS[1, 0]), (2, 3.0), (0, 0.1)]
+    assert arrivals == [(1, POINTS[1, 0]), (2, 3.0), (0, 0.1)]
     np.testing.assert_array_equal(value.f, POINTS[:, 0])
 
 

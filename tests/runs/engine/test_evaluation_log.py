@@ -23,11 +23,11 @@ class Mortal:
     """A black box that takes its process along at its n-th call."""
 
     def __init__(self, last: int) -> None:
-        self.left = last
+        self.remaining = last
 
     def __call__(self, x: Array) -> float:
-        self.left -= 1
-        if not self.left:
+        self.remaining -= 1
+        if not self.remaining:
             os.kill(os.getpid(), signal.SIGKILL)
         return float((x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2)
 
@@ -65,7 +65,7 @@ def test_steering_a_moment_before_the_end_is_not_lost(tmp_path: Path, more: int)
         box = BlackBox(Mortal(10**9), h_at, bounds=[(-4, 4)] * 2, m=2)
         run = store.load(record.id).resume(problem=box)
         run.run(lambda: run.set({"primal_step": 6e-3}) if run.progress.iteration == 6 else None)
-        assert box.objective.left == 10**9 - (int(whole.result.calls.sum()) - before - more + 1)
+        assert box.objective.remaining == 10**9 - (int(whole.result.calls.sum()) - before - more + 1)
     assert [change[3:] for change in run.journal] == [change[3:] for change in whole.journal]
     np.testing.assert_array_equal(run.result.x, whole.result.x)
     np.testing.assert_array_equal(run.result.calls, whole.result.calls)

@@ -28,7 +28,7 @@ def test_exact_values_are_found_by_the_point_and_not_by_its_array() -> None:
 @pytest.mark.parametrize("copied", [False, True])
 def test_theory_asks_for_no_gradient_that_a_row_has_computed(copied: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whether the step tells the very array that was measured, or a copy of it."""
-    asked: list[Any] = []
+    points: list[Any] = []
     plain = ZOSPLM.step
 
     def step(self: ZOSPLM, *args: Any) -> Any:
@@ -36,11 +36,11 @@ def test_theory_asks_for_no_gradient_that_a_row_has_computed(copied: bool, monke
         return state, Info(info.variance, info.point.copy() if copied else info.point, info.dual, info.radius)
 
     def gradient(self: NonconvexQCQP, x: Array, xi: Any = None) -> Any:
-        asked.append(x)
+        points.append(x)
         return super(NonconvexQCQP, self).gradient(x, xi)
 
     monkeypatch.setattr(ZOSPLM, "step", step)
     monkeypatch.setattr(NonconvexQCQP, "gradient", gradient)
     run = Run(problem=NonconvexQCQP(n=3), solver=ZOSPLM(), replicas=2, iterations=5)
     result = run.run()
-    assert np.isfinite(result.trace["variance_predicted"][1:]).all() and asked == []
+    assert np.isfinite(result.trace["variance_predicted"][1:]).all() and points == []

@@ -131,10 +131,10 @@ def write_many(traces: list[Trace], rows: int) -> None:
 
 
 def test_readers_never_see_a_torn_row(eager_threads: None) -> None:
-    traces, done, faults, looks = [Trace(64)], threading.Event(), [], [0, 0]
+    traces, end, faults, looks = [Trace(64)], threading.Event(), [], [0, 0]
 
     def read(which: int) -> None:
-        while not done.is_set() and not faults:
+        while not end.is_set() and not faults:
             faults.extend(filter(None, [fault(traces[-1])]))
             looks[which] += 1
 
@@ -144,7 +144,7 @@ def test_readers_never_see_a_torn_row(eager_threads: None) -> None:
     try:
         write_many(traces, 60_000)
     finally:
-        done.set()
+        end.set()
         for reader in readers:
             reader.join()
     assert not faults, faults[0]

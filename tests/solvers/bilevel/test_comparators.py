@@ -109,8 +109,8 @@ def test_many_products_solve_the_system() -> None:
     for r in range(REPLICAS):
         hand = Hand(samples[ROUNDS], r)
         for states in (exact, again):
-            wanted = -np.linalg.solve(hand.hessian, states[-1].inner[r] - hand.a)
-            np.testing.assert_allclose(states[-1].v[r], wanted, atol=1e-8)
+            expected = -np.linalg.solve(hand.hessian, states[-1].inner[r] - hand.a)
+            np.testing.assert_allclose(states[-1].v[r], expected, atol=1e-8)
 
 
 def test_a_window_may_be_changed_while_a_run_goes_on() -> None:

@@ -84,12 +84,12 @@ def schedule(t: int, theory: tuple[float, float, float, float] | None) -> tuple[
     return [min(1.0, factor * last**power)] * 3, [alpha, BETA / ALPHA * alpha, DELTA / ALPHA * alpha]
 
 
-def remember(d: list[Array], kept: list[Array], old: list[Array], weights: list[float], misprint: str) -> None:
+def remember(d: list[Array], averages: list[Array], old: list[Array], weights: list[float], misprint: str) -> None:
     """The recursion of the directions."""
     for i in range(3):
         if misprint == "errata 27: no recursion of d^y and d^v" and i > 0:
             continue
-        d[i] = d[i] + (1.0 - weights[i]) * (kept[i] - old[i])
+        d[i] = d[i] + (1.0 - weights[i]) * (averages[i] - old[i])
 
 
 def by_hand(solver: Solver, misprint: str = "", theory: Any = None, count: int = ROUNDS) -> list[Array]:
@@ -97,7 +97,7 @@ def by_hand(solver: Solver, misprint: str = "", theory: Any = None, count: int =
     streams, samples = rounds_of(solver, count)
     starts = PROBLEM.initial(streams)
     points = [[starts[r].copy(), np.zeros(D), np.zeros(D)] for r in range(REPLICAS)]
-    lasts, kept = [None] * REPLICAS, [[np.zeros(N), np.zeros(D), np.zeros(D)] for _ in range(REPLICAS)]
+    lasts, averages = [None] * REPLICAS, [[np.zeros(N), np.zeros(D), np.zeros(D)] for _ in range(REPLICAS)]
     moments = [[[np.zeros(s), np.zeros(s)] for s in (N, D, D)] for _ in range(REPLICAS)]
     for t in range(1, count + 1):
         us = directions(streams, misprint) if solver.estimator is not None else None
@@ -117,10 +117,10 @@ def by_hand(solver: Solver, misprint: str = "", theory: Any = None, count: int =
                 if misprint == "errata 28: the last round's functions and batches":
                     older = Hand(samples[t - 1], r)
                 old = raw(last, older)
-                remember(d, kept[r], old, weights, misprint)
+                remember(d, averages[r], old, weights, misprint)
             elif misprint == "errata 28: the first direction is not the raw one":
                 d = [w * one for w, one in zip(weights, d, strict=True)]
-            lasts[r], kept[r] = points[r], d
+            lasts[r], averages[r] = points[r], d
             along = adam(solver, moments[r], d, t) if isinstance(solver, ZOSOGDAdam) else d
             step_v = along[1] if misprint == "errata 27: v along d^y" else along[2]
             new_y = y - steps[1] * along[1]
@@ -163,8 +163,8 @@ METHODS = {"SOGD": first_order(), "ZO-SOGD": zeroth_order(), "Adam": zeroth_orde
 def test_steps_equal_a_hand_written_loop(solver: Solver) -> None:
     states = course(solver)
     for t in (1, 2, ROUNDS):
-        for found, expected in zip(states[t][:3], by_hand(solver, count=t), strict=True):
-            np.testing.assert_allclose(found, expected, **EXACT)
+        for actual, expected in zip(states[t][:3], by_hand(solver, count=t), strict=True):
+            np.testing.assert_allclose(actual, expected, **EXACT)
     x, y, v = (np.stack([state[i] for state in states]) for i in range(3))
     assert np.abs(x).max() == 1.2 and np.abs(y).max() == 0.5, "the loop met both boxes"
     assert np.linalg.norm(v, axis=-1).max() == pytest.approx(RADIUS_V), "and the ball"
@@ -176,8 +176,8 @@ def test_theory_has_its_schedules(method: str, scale: float, power: float) -> No
     factor = dict.fromkeys(("inner_factor", "system_factor", "outer_factor"), 1.3)
     solver.param.update(schedule="theory", offset=20.0, **factor)
     expected = by_hand(solver, theory=(scale, 20.0, 1.3, power))
-    for found, wanted in zip(course(solver)[-1][:3], expected, strict=True):
-        np.testing.assert_allclose(found, wanted, **EXACT)
+    for actual, row in zip(course(solver)[-1][:3], expected, strict=True):
+        np.testing.assert_allclose(actual, row, **EXACT)
     other = by_hand(solver, theory=(scale, 20.0, 1.3, 3.0 - power))
     assert np.abs(course(solver)[-1].x - other[0]).max() > 1e-4
 
@@ -201,10 +201,10 @@ ZEROTH_ORDER_MISPRINTS = ("errata 29: second derivative in x", "errata 30: direc
 def test_the_loop_would_tell_a_misprint(method: str, misprint: str) -> None:
     solver = METHODS[method]
     printed, state = by_hand(solver, misprint), course(solver)[-1]
-    apart = max(np.abs(found - wrong).max() for found, wrong in zip(state[:3], printed, strict=True))
+    apart = max(np.abs(result - wrong).max() for result, wrong in zip(state[:3], printed, strict=True))
     assert apart > 1e-3
     right = by_hand(solver)
-    assert max(np.abs(found - wanted).max() for found, wanted in zip(state[:3], right, strict=True)) < 1e-12
+    assert max(np.abs(result - expected).max() for result, expected in zip(state[:3], right, strict=True)) < 1e-12
 
 
 def test_weights_of_one_are_plain_descent_and_half_the_price() -> None:

@@ -92,8 +92,8 @@ def test_exact_gradients_lead_to_the_penaltys_own_solution(
 ) -> None:
     y, p = equilibrium(beta, lam)
     step = 0.02 if adaptive else 8.0 / (4.0 + 8.0 * beta)
-    given = {"penalty": beta, "regularisation": lam, "dual_step": 2.0, "primal_step": step}
-    solver = DSZOG(**given, averaging=0.5, momentum=0.5, adaptive=adaptive, estimator=bench.exact())
+    settings = {"penalty": beta, "regularisation": lam, "dual_step": 2.0, "primal_step": step}
+    solver = DSZOG(**settings, averaging=0.5, momentum=0.5, adaptive=adaptive, estimator=bench.exact())
     states, _ = bench.course(solver, 1500)
     state, streams = states[-1], bench.streams(3)
     for factor in (0.1, 0.01, 1e-3) if adaptive else ():

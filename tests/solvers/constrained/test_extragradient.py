@@ -149,9 +149,9 @@ class Spied(ZOBCEG):
     __abstract = True
 
     def field(self, x: Array, y: Array, *rest: Any) -> Field:
-        found = super().field(x, y, *rest)
-        self.__dict__.setdefault("notes", []).append((x, y, found))
-        return found
+        field = super().field(x, y, *rest)
+        self.__dict__.setdefault("notes", []).append((x, y, field))
+        return field
 
 
 def spied(size: int, dual_size: int, iterations: int, replicas: int = REPLICAS) -> tuple[list, list]:
@@ -228,9 +228,9 @@ def test_the_field_descends_in_x_and_ascends_in_y(dual: str) -> None:
     h = problem.evaluate(x[0]).h
     gradient = problem.weights * x[0] - 1.0 + y[0, 0]
     gradient[:2] += 2.0 * y[0, 1] * x[0, :2]
-    for found, expected in ((field.x, gradient), (field.y, h)):
-        error = found.std(axis=0) / np.sqrt(replicas)
-        assert (np.abs(found.mean(axis=0) - expected) <= 4.0 * error + 1e-5).all()
+    for actual, expected in ((field.x, gradient), (field.y, h)):
+        error = actual.std(axis=0) / np.sqrt(replicas)
+        assert (np.abs(actual.mean(axis=0) - expected) <= 4.0 * error + 1e-5).all()
     solver = ZOEG(**EG, dual=dual, estimator=Sphere(smoothing_radius=1e-6, batch_size=2000))
     states, _ = course(solver, problem, iterations=1, replicas=50)
     assert (states[1].y[problem.evaluate(states[0].x).h > 0.5] > 0.0).all()

@@ -23,12 +23,12 @@ def test_f_and_h_have_noise_of_their_own_scale(contract: str, law: str, heavy: f
     problem = NonconvexQCQP(n=3, noise=contract, noise_distribution=law, **BOTH)
     streams = Streams(0, 4000)
     oracle, x = Oracle(problem, streams), np.zeros((4000, 3))
-    seen, exact = [], problem.evaluate(x)
+    values, exact = [], problem.evaluate(x)
     for _ in range(20):
         value = oracle(x)
-        seen.append(np.stack([value.f - exact.f, value.h[:, 0] - exact.h[:, 0]]))
+        values.append(np.stack([value.f - exact.f, value.h[:, 0] - exact.h[:, 0]]))
         oracle.resample()
-    spread = np.concatenate(seen, axis=1).var(axis=1)
+    spread = np.concatenate(values, axis=1).var(axis=1)
     np.testing.assert_allclose(spread, [0.09 * heavy, 4.0 * heavy], rtol=0.1)
     independent = float(contract == "independent")
     np.testing.assert_allclose(problem.noise_variances, [0.09 * heavy * independent, 4.0 * heavy * independent])
@@ -49,12 +49,12 @@ def test_rules_are_told_both_scales_also_in_a_solvers_units() -> None:
     streams = Streams(0, 2)
     oracle = Oracle(problem, streams)
     x0 = problem.initial(streams)
-    known = constants_of(problem, oracle, x0, streams)
-    assert (known.noise, known.constraint_noise) == pytest.approx((0.3, 2.0)) and oracle.spent == 0
-    assert problem.noisy_constants == known and problem.constants.noise == 0.0
-    shown = present(problem, oracle, x0, streams)
-    assert isinstance(shown, Scaled)
-    np.testing.assert_allclose(shown.noise_variances, np.square([0.3 / oracle.units.f, 2.0 / oracle.units.h[0]]))
+    expected = constants_of(problem, oracle, x0, streams)
+    assert (expected.noise, expected.constraint_noise) == pytest.approx((0.3, 2.0)) and oracle.spent == 0
+    assert problem.noisy_constants == expected and problem.constants.noise == 0.0
+    scaled = present(problem, oracle, x0, streams)
+    assert isinstance(scaled, Scaled)
+    np.testing.assert_allclose(scaled.noise_variances, np.square([0.3 / oracle.units.f, 2.0 / oracle.units.h[0]]))
 
 
 @pytest.mark.parametrize("estimator, size", [(Coordinate(), 4), (Block(block_size=2, scaled=False), 2)])
@@ -63,18 +63,18 @@ def test_differences_are_central_where_noise_is_independent(estimator: Coordinat
         problem, streams = NonconvexQCQP(n=4, noise=contract, noise_scale=0.0), Streams(3, 2)
         points = []
 
-        def asked(x: np.ndarray, kept: list = points, problem: NonconvexQCQP = problem) -> object:
-            kept.append(x)
+        def asked(x: np.ndarray, log: list = points, problem: NonconvexQCQP = problem) -> object:
+            log.append(x)
             return problem.evaluate(x)
 
         oracle = Oracle(problem, streams)
         x = problem.initial(streams)
         base = oracle(x)
         before = oracle.spent
-        found = estimator.estimate(lambda value: value.f, x, oracle, streams, base=base, radius=0.25)
-        of_f, moved = problem.gradient(x)[0], found.gradient != 0.0
+        estimate = estimator.estimate(lambda value: value.f, x, oracle, streams, base=base, radius=0.25)
+        of_f, moved = problem.gradient(x)[0], estimate.gradient != 0.0
         assert oracle.spent - before == (2 * size if contract == "independent" else size)
-        unbiased = np.isclose(found.gradient, of_f, atol=1e-9) | ~moved
+        unbiased = np.isclose(estimate.gradient, of_f, atol=1e-9) | ~moved
         assert unbiased.all() == (contract == "independent"), "only forward differences of a quadratic are biased"
     assert estimator.calls(4) == 2 * size
     noise = estimator.predicted_variance(np.zeros(1), 4, 0.5, 0.1)

@@ -80,8 +80,8 @@ def test_steps_equal_a_hand_written_loop(bench: Bench, points: int, dual: str, s
 
 @pytest.mark.parametrize("dual", ["estimated", "exact"])
 def test_exact_gradients_lead_to_the_solution(bench: Bench, dual: str) -> None:
-    given = {"primal_step": 0.08, "dual_step": 0.3, "dual_cap": 10.0, "dual": dual}
-    states, _ = bench.course(OGDARR(**given, estimator=bench.exact()), 800)
+    settings = {"primal_step": 0.08, "dual_step": 0.3, "dual_cap": 10.0, "dual": dual}
+    states, _ = bench.course(OGDARR(**settings, estimator=bench.exact()), 800)
     np.testing.assert_allclose(states[-1].x, np.tile(bench.problem.solution, (3, 1)), atol=1e-8)
     np.testing.assert_allclose(states[-1].y, np.tile([bench.problem.multiplier, 0.0], (3, 1)), atol=1e-8)
 

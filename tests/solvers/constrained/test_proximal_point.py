@@ -48,11 +48,11 @@ class Stage:
 def field(stage: Stage, inner: Solver, x: Array, y: Array, raw: Array) -> tuple[Array, Array]:
     """What ZOEG or ZOCEG estimates of the gradients in x and y."""
     n, m, r, ones = len(x), len(y), inner.estimator.smoothing_radius, np.concatenate([[1.0], y])
-    known, in_x, in_y = ones @ stage.slopes(x), np.zeros(n), stage.whole(x, raw)[1:]
+    slope, in_x, in_y = ones @ stage.slopes(x), np.zeros(n), stage.whole(x, raw)[1:]
     if isinstance(inner, ZOCEG):
         for i in range(n):
             in_x[i] = ones @ (stage.raw(x + r * np.eye(n)[i]) - raw) / r
-        return in_x + known, in_y
+        return in_x + slope, in_y
     k, joint = inner.estimator.batch_size, inner.dual == "estimated"
     in_y = np.zeros(m) if joint else in_y
     for _ in range(k):
@@ -65,7 +65,7 @@ def field(stage: Stage, inner: Solver, x: Array, y: Array, raw: Array) -> tuple[
             in_x = in_x + (n + m) * rise * v[:n] / k
         else:
             in_x = in_x + n * (ones @ (there - raw)) / r * v / k
-    return in_x + known, in_y + (stage.whole(x, raw) - raw)[1:] * joint
+    return in_x + slope, in_y + (stage.whole(x, raw) - raw)[1:] * joint
 
 
 class ByHand:
@@ -74,7 +74,7 @@ class ByHand:
     def __init__(self, solver: ProximalPoint, problem: Problem, replica: int, x0: Array) -> None:
         self.solver, self.stage, self.x, self.y = solver, Stage(problem, replica), x0, np.zeros(problem.m)
         self.coins = iter(Streams(SEED, REPLICAS).uniform("stage", 50)[replica])
-        self.drawn, self.finished, self.clock = x0, 0, 0
+        self.random_solution, self.finished, self.clock = x0, 0, 0
         self.begin(x0, None)
 
     def begin(self, centre: Array, raw: Array | None) -> None:
@@ -92,7 +92,7 @@ class ByHand:
             averaged = solver.inner.report == "average"
             centre = self.average if averaged else self.x
             if self.finished <= solver.stages and next(self.coins) < 1.0 / self.finished:
-                self.drawn = centre
+                self.random_solution = centre
             self.begin(centre, None if averaged else self.base)
             if not solver.warm_duals:
                 self.y = np.zeros_like(self.y)
@@ -116,9 +116,9 @@ class ByHand:
         gradients, values, k = stage.slopes(x), np.zeros(len(self.base)), estimator.batch_size
         for _ in range(k):
             u = stage.normal(len(x))
-            found = stage.raw(x + estimator.smoothing_radius * u)
-            gradients = gradients + np.outer(found - self.base, u) / (estimator.smoothing_radius * k)
-            values += found / k
+            value = stage.raw(x + estimator.smoothing_radius * u)
+            gradients = gradients + np.outer(value - self.base, u) / (estimator.smoothing_radius * k)
+            values += value / k
         return (stage.whole(x, values) + gradients @ (there - x))[1:]
 
     def extrapolate(self) -> None:
@@ -150,14 +150,14 @@ def test_equals_a_hand_written_loop(inner: str, options: tuple[dict, dict]) -> N
         hand = ByHand(solver, problem, r, states[0].x[r])
         for state in states[1:]:
             hand.step()
-            for found, expected in (
+            for actual, expected in (
                 (state.x[r], hand.x),
                 (state.y[r], hand.y),
-                (state.random_solution[r], hand.drawn),
+                (state.random_solution[r], hand.random_solution),
                 (state.value.f[r], hand.base[0]),
                 (state.value.h[r], hand.base[1:]),
             ):
-                np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-12)
+                np.testing.assert_allclose(actual, expected, rtol=1e-12, atol=1e-12)
             kinds.add(tuple(hand.stage.weights > 0.0))
         assert oracle.calls[r] == hand.stage.calls
     assert states[-1].finished == 3 and states[-1].y.max() > 0.0

@@ -118,8 +118,8 @@ def assert_written_out(problem: Problem, options: dict[str, Any], iterations: in
     states, oracle = course(solver, problem, iterations)
     for r in range(REPLICAS):
         box = Counted(problem, r)
-        found = by_hand(box, states[0].x[r], solver, iterations)
-        for state, (x, y, average) in zip(states[1:], found, strict=True):
+        result = by_hand(box, states[0].x[r], solver, iterations)
+        for state, (x, y, average) in zip(states[1:], result, strict=True):
             np.testing.assert_allclose(state.x[r], x, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(state.y[r], y, rtol=1e-12, atol=1e-12)
             np.testing.assert_allclose(state.average[r], average, rtol=1e-12, atol=1e-12)

@@ -63,8 +63,8 @@ def by_hand(bench: Bench, steps: int, weights: str, alpha: float, grows: bool) -
 
 def solver(weights: str, alpha: float, **more: Any) -> ZOALM:
     estimator = Sphere(smoothing_radius=RADIUS, batch_size=K)
-    given = {"primal_step": C, "penalty": BETA, "dual_cap": CAP, "dual_step": alpha, "weights": weights}
-    return ZOALM(**given, estimator=estimator, **more)
+    settings = {"primal_step": C, "penalty": BETA, "dual_cap": CAP, "dual_step": alpha, "weights": weights}
+    return ZOALM(**settings, estimator=estimator, **more)
 
 
 @pytest.mark.parametrize("alpha", [0.7, BETA, 10.0])
@@ -90,12 +90,12 @@ def test_the_augmented_lagrangian_is_the_one_without_slack(bench: Bench) -> None
 
 
 def test_the_penalty_grows_where_the_violation_does_not_fall(bench: Bench) -> None:
-    found, _ = bench.course(solver("frozen", 1e-3, penalty_growth=True), 301)
+    result, _ = bench.course(solver("frozen", 1e-3, penalty_growth=True), 301)
     expected = by_hand(bench, 301, "frozen", 1e-3, True)
     for t in (100, 200, 300, 301):
-        np.testing.assert_allclose(BETA * found[t].growth, expected[t - 1][2], rtol=1e-12)
-        np.testing.assert_allclose(found[t].x, expected[t - 1][0], rtol=0, atol=1e-9)
-    assert found[-1].growth.max() > 1.0
+        np.testing.assert_allclose(BETA * result[t].growth, expected[t - 1][2], rtol=1e-12)
+        np.testing.assert_allclose(result[t].x, expected[t - 1][0], rtol=0, atol=1e-9)
+    assert result[-1].growth.max() > 1.0
     still, _ = bench.course(solver("frozen", 1e-3), 301)
     assert (still[-1].growth == 1.0).all()
 
@@ -110,8 +110,8 @@ def test_with_the_full_dual_step_the_update_is_the_classical_one(bench: Bench) -
 
 @pytest.mark.parametrize("weights", ["frozen", "direct"])
 def test_exact_gradients_lead_to_the_solution(bench: Bench, weights: str) -> None:
-    given = {"primal_step": 0.08, "penalty": BETA, "dual_step": 1.0, "dual_cap": 10.0}
-    states, _ = bench.course(ZOALM(**given, weights=weights, estimator=bench.exact()), 600)
+    settings = {"primal_step": 0.08, "penalty": BETA, "dual_step": 1.0, "dual_cap": 10.0}
+    states, _ = bench.course(ZOALM(**settings, weights=weights, estimator=bench.exact()), 600)
     np.testing.assert_allclose(states[-1].x, np.tile(bench.problem.solution, (3, 1)), atol=1e-7)
     np.testing.assert_allclose(states[-1].y, np.tile([bench.problem.multiplier, 0.0], (3, 1)), atol=1e-7)
 

@@ -136,16 +136,16 @@ def test_steps_equal_the_loops_written_out(bench: Bench, points: int, backtrack:
     starts = problem.initial(streams).copy()
     index = np.stack([streams.subset("coordinates", 4, 1)[:, 0, 0] for _ in range(steps)])
     for r in range(replicas):
-        told = Replica(problem, starts[r], iter(index[:, r].tolist()), points, backtrack, log).course()
+        course = Replica(problem, starts[r], iter(index[:, r].tolist()), points, backtrack, log).course()
         for t in range(1, steps + 1):
-            expected = next(told)
+            expected = next(course)
             for name, value in expected._asdict().items():
-                found = getattr(states[t], name)[r]
+                result = getattr(states[t], name)[r]
                 # Round-off, divided by 2 h at each step, adds up.
                 np.testing.assert_allclose(
-                    found, value, rtol=0, atol=1e-12 if t <= 50 else 1e-10, err_msg=f"{name}, step {t}"
+                    result, value, rtol=0, atol=1e-12 if t <= 50 else 1e-10, err_msg=f"{name}, step {t}"
                 )
     # Every branch of the loops was met.
-    wanted = {"ends", "patience", "solved", "fails", "damped", "full"} | ({"doubled"} if backtrack else set())
-    assert wanted <= set(log), set(log)
+    cases = {"ends", "patience", "solved", "fails", "damped", "full"} | ({"doubled"} if backtrack else set())
+    assert cases <= set(log), set(log)
     assert len({tuple(state.stage) for state in states}) > len({state.stage[0] for state in states})

@@ -22,7 +22,7 @@ from zoviz.runs.run import Run
 from zoviz.solvers import ZOiALM
 
 
-def exact(bench: Bench, **given: Any) -> ZOiALM:
+def exact(bench: Bench, **settings: Any) -> ZOiALM:
     """ZO-iALM with exact partial derivatives in its steps, exact gradients in its tests."""
     stub = bench.exact()
 
@@ -40,7 +40,7 @@ def exact(bench: Bench, **given: Any) -> ZOiALM:
             return gradient[np.arange(len(v)), i], phi(stub.problem.evaluate(v))
 
     return ExactSteps(
-        **(GIVEN | {"dual_cap": 10.0} | given), estimator=ExactTests(smoothing_radius=1e-3, differences="central")
+        **(GIVEN | {"dual_cap": 10.0} | settings), estimator=ExactTests(smoothing_radius=1e-3, differences="central")
     )
 
 
@@ -77,8 +77,10 @@ def test_calls_of_a_whole_cycle(bench: Bench, points: int, central: bool, test_c
 
 
 def test_doubling_finds_the_curvature_along_coordinates(bench: Bench) -> None:
-    given = GIVEN | {"smoothness": 1e-4, "constraint_smoothness": 1e-4, "constraint_slope": 1e-4, "patience": 10_000}
-    states, _ = bench.course(ZOiALM(**given, estimator=Coordinate(smoothing_radius=1e-4, differences="central")), 300)
+    settings = GIVEN | {"smoothness": 1e-4, "constraint_smoothness": 1e-4, "constraint_slope": 1e-4, "patience": 10_000}
+    states, _ = bench.course(
+        ZOiALM(**settings, estimator=Coordinate(smoothing_radius=1e-4, differences="central")), 300
+    )
     # f, h_1 and h_2: at most a_i + beta + beta (4 x^2 + 2 h_2) in any coordinate, at least 1.
     assert states[0].curvature.max() < 1e-3
     largest = np.array([state.curvature for state in states[1:]]).max(axis=0)

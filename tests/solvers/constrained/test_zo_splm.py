@@ -55,11 +55,11 @@ def test_splm_equals_a_hand_written_loop(name: str, estimated: bool) -> None:
 def test_the_proximal_weight_is_twice_the_weak_convexity_not_a_multiple_of_the_curvature() -> None:
     problem = NonconvexQCQP(n=20)
     rho = problem.constants.weak_convexity
-    chosen = ZOSPLM().suggest(problem, problem.constants)["proximal_weight"]
+    suggestions = ZOSPLM().suggest(problem, problem.constants)["proximal_weight"]
     hessian = problem.data.matrices[:, :20]
     assert rho == pytest.approx(-np.linalg.eigvalsh(hessian)[0])
-    assert chosen == pytest.approx(2.0 * rho)
-    assert np.linalg.eigvalsh(hessian + chosen * np.eye(20))[0] > 0.0
+    assert suggestions == pytest.approx(2.0 * rho)
+    assert np.linalg.eigvalsh(hessian + suggestions * np.eye(20))[0] > 0.0
     convex = LoadTracking()
     assert ZOSPLM().suggest(convex, convex.constants)["proximal_weight"] == 1.0
 

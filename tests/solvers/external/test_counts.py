@@ -22,7 +22,7 @@ def test_the_budget_ends_it_and_every_call_is_counted(cls: type[ExternalSolver],
     run.calls = calls
     result = run.run()
     assert run.status == "finished" and f"budget of {calls} oracle calls is spent" in run.message
-    assert result.calls.sum() == len(simulation.seen)
+    assert result.calls.sum() == len(simulation.points)
     widest = cls(**FIXED[cls]).width(2)
     assert (result.calls <= calls).all() and (result.calls > calls - widest).all()
     if widest == 1:
@@ -39,7 +39,7 @@ def test_the_rule_costs_no_call_where_there_is_no_noise_to_measure(cls: type[Ext
         )
         run = Run(problem=box, solver=cls(), replicas=1, iterations=0)
         calls[noise] = int(run.run().calls[0])
-        assert calls[noise] == len(simulation.seen)
+        assert calls[noise] == len(simulation.points)
         assert set(run.resolved) == set(cls().suggestible())
     assert calls["deterministic"] == 1 and (calls["independent"] == 1 or cls.measures)
 
@@ -67,8 +67,8 @@ def test_repeats_are_charged_under_independent_noise_only(cls: type[ExternalSolv
         )
         run = Run(problem=box, solver=cls(difference=1e-2, tolerance=1e-4), replicas=1, iterations=9)
         calls = int(run.run().calls[0])
-        assert calls == len(simulation.seen)
-        repeats[noise] = calls - len({x.tobytes() for x in simulation.seen})
+        assert calls == len(simulation.points)
+        repeats[noise] = calls - len({x.tobytes() for x in simulation.points})
     assert repeats["deterministic"] == 0
     assert repeats["independent"] == 1, "SciPy asks for h at the start twice; bases of differences are used again"
     assert repeats["common"] >= 2, "a sweep has a base of its own, which shares its noise"
@@ -81,5 +81,5 @@ def test_constraints_asked_for_again_are_free_without_noise_and_charged_with_it(
         simulation = Simulation()
         box = BlackBox(simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True, noise=noise, noise_scale=0.0)
         counts[noise] = Run(problem=box, solver=cls(**FIXED[cls]), replicas=1, calls=500).run().calls[0]
-        assert counts[noise] == len(simulation.seen)
+        assert counts[noise] == len(simulation.points)
     assert counts["independent"] > counts["deterministic"]

@@ -18,7 +18,7 @@ from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
 from zoviz.solvers.external.base import ExternalSolver
 
 
-class Kept:
+class Simulator:
     """A simulation whose values are kept by the bytes of x, and its differences, written out by hand."""
 
     def __init__(self, step: float = 1e-7) -> None:
@@ -48,28 +48,28 @@ class Kept:
         return of_f, of_h
 
 
-def by_scipy(cls: type[ExternalSolver], kept: Kept) -> None:
+def by_scipy(cls: type[ExternalSolver], simulation: Simulator) -> None:
     from scipy.optimize import BFGS, Bounds, NonlinearConstraint, minimize
 
-    box, h = Bounds([-4, -4], [4, 4]), NonlinearConstraint(kept.h, -np.inf, 0.0)
+    box, h = Bounds([-4, -4], [4, 4]), NonlinearConstraint(simulation.h, -np.inf, 0.0)
     if cls is COBYLA:
-        minimize(kept.f, START, method="COBYLA", bounds=box, constraints=h, options={"rhobeg": 0.8, "tol": 1e-6})
+        minimize(simulation.f, START, method="COBYLA", bounds=box, constraints=h, options={"rhobeg": 0.8, "tol": 1e-6})
     elif cls is COBYQA:
         radii = {"initial_tr_radius": 0.8, "final_tr_radius": 1e-6}
-        minimize(kept.f, START, method="COBYQA", bounds=box, constraints=h, options=radii)
+        minimize(simulation.f, START, method="COBYQA", bounds=box, constraints=h, options=radii)
     elif cls is SLSQP:
-        above = {"type": "ineq", "fun": lambda x: -kept.h(x), "jac": lambda x: -kept.slopes(x)[1]}
-        slope, options = (lambda x: kept.slopes(x)[0]), {"ftol": 1e-10}
-        minimize(kept.f, START, method="SLSQP", jac=slope, bounds=box, constraints=above, options=options)
+        above = {"type": "ineq", "fun": lambda x: -simulation.h(x), "jac": lambda x: -simulation.slopes(x)[1]}
+        slope, options = (lambda x: simulation.slopes(x)[0]), {"ftol": 1e-10}
+        minimize(simulation.f, START, method="SLSQP", jac=slope, bounds=box, constraints=above, options=options)
     else:
         assert cls is TrustConstr
-        h = NonlinearConstraint(kept.h, -np.inf, 0.0, jac=lambda x: kept.slopes(x)[1], hess=BFGS())
+        h = NonlinearConstraint(simulation.h, -np.inf, 0.0, jac=lambda x: simulation.slopes(x)[1], hess=BFGS())
         box = Bounds([-4, -4], [4, 4], keep_feasible=True)
-        slope, options = (lambda x: kept.slopes(x)[0]), {"gtol": 0, "xtol": 1e-8, "barrier_tol": 1e-8}
-        minimize(kept.f, START, method="trust-constr", jac=slope, bounds=box, constraints=h, options=options)
+        slope, options = (lambda x: simulation.slopes(x)[0]), {"gtol": 0, "xtol": 1e-8, "barrier_tol": 1e-8}
+        minimize(simulation.f, START, method="trust-constr", jac=slope, bounds=box, constraints=h, options=options)
 
 
-def by_pycma(kept: Kept, seed: int) -> None:
+def by_pycma(simulation: Simulator, seed: int) -> None:
     import cma
 
     generator = np.random.default_rng(seed)
@@ -82,17 +82,17 @@ def by_pycma(kept: Kept, seed: int) -> None:
         "verbose": -9,
         "verb_log": 0,
     }
-    kept.f(np.array(START))  # charged here, not asked for by pycma
-    fitness = cma.ConstrainedFitnessAL(kept.f, lambda x: kept.h(x).tolist(), logging=0, archives=False)
+    simulation.f(np.array(START))  # charged here, not asked for by pycma
+    fitness = cma.ConstrainedFitnessAL(simulation.f, lambda x: simulation.h(x).tolist(), logging=0, archives=False)
     strategy = cma.CMAEvolutionStrategy(START, 0.2, settings)
     strategy.optimize(fitness, iterations=25, callback=fitness.update)
 
 
-def by_nomad(kept: Kept, seed: int) -> None:
+def by_nomad(simulation: Simulator, seed: int) -> None:
     import PyNomad
 
     def evaluate(point: Any) -> int:
-        f, h = kept(np.array([point.get_coord(i) for i in range(2)]))
+        f, h = simulation(np.array([point.get_coord(i) for i in range(2)]))
         point.setBBO(f"{f!r} {float(h[0])!r} {float(h[1])!r}".encode())
         return 1
 
@@ -104,15 +104,15 @@ def by_nomad(kept: Kept, seed: int) -> None:
 
 def alone(cls: type[ExternalSolver], seed: int) -> Array:
     """The points that the library evaluates by itself."""
-    kept = Kept()
+    simulation = Simulator()
     if cls is CMAES:
         with TemporaryDirectory() as folder, contextlib.chdir(folder):  # pycma itself leaves one where it works
-            by_pycma(kept, seed)
+            by_pycma(simulation, seed)
     elif cls is NOMAD:
-        by_nomad(kept, seed)
+        by_nomad(simulation, seed)
     else:
-        by_scipy(cls, kept)
-    return np.stack(kept.simulation.seen)
+        by_scipy(cls, simulation)
+    return np.stack(simulation.simulation.points)
 
 
 @EACH
@@ -122,7 +122,7 @@ def test_the_course_is_the_librarys_own_point_by_point(cls: type[ExternalSolver]
     box = BlackBox(simulation, scaled=False, bounds=BOUNDS, x0=START, m=2, joint=True)
     run = Run(problem=box, solver=cls(**FIXED[cls]), replicas=1, iterations=25 if cls is CMAES else 2000)
     result = run.run()
-    mine, its = np.stack(simulation.seen), alone(cls, int(run.state.history.seeds[0]))
+    mine, its = np.stack(simulation.points), alone(cls, int(run.state.history.seeds[0]))
     assert result.calls[0] == len(mine) == len(its)
     np.testing.assert_array_equal(mine, its)
     if cls is not CMAES:  # which was cut short

@@ -28,7 +28,7 @@ from zoviz.solvers.external.coroutine import Ended, LibraryRun, Request, Task
 @EACH
 def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[ExternalSolver]) -> None:
     here = psutil.Process()
-    known = alive(), here.children()
+    before = alive(), here.children()
     run = Run(problem=NonconvexQCQP(n=3), solver=cls(**FIXED[cls]), replicas=2).start(steps=3)
     until(lambda: run.status == "paused")
     assert run.progress.iteration == 3
@@ -39,17 +39,17 @@ def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[Externa
     run.stop()
     result = run.wait(120)
     assert run.status in ("stopped", "finished") and np.isfinite(result.x).all()
-    assert (alive(), here.children()) == known
+    assert (alive(), here.children()) == before
 
 
 @EACH
 def test_a_solver_that_is_forgotten_leaves_nothing_behind(cls: type[ExternalSolver]) -> None:
-    known = alive(), psutil.Process().children()
+    before = alive(), psutil.Process().children()
     world = World(cls(**FIXED[cls]), NonconvexQCQP(n=3))
     world.step(2)
-    assert len(alive()) == len(known[0]) + 2
+    assert len(alive()) == len(before[0]) + 2
     del world
-    assert (alive(), psutil.Process().children()) == known
+    assert (alive(), psutil.Process().children()) == before
 
 
 @each(NOMAD)
@@ -66,15 +66,15 @@ state = solver.init(problem.initial(streams), oracle, streams)
 print(*[child.pid for child in psutil.Process().children()], flush=True)
 os._exit(0)
 """
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, cwd=ROOT)
-    pids = [int(pid) for pid in done.stdout.split()]
-    assert len(pids) == 2, done.stderr
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=240, cwd=ROOT)
+    pids = [int(pid) for pid in process.stdout.split()]
+    assert len(pids) == 2, process.stderr
     until(lambda: not any(psutil.pid_exists(pid) and psutil.Process(pid).status() != "zombie" for pid in pids))
 
 
 def test_what_the_black_box_raises_ends_the_run_and_unwinds_the_stacks() -> None:
     pytest.importorskip("greenlet", reason='python -m pip install "zoviz[peers]"')
-    known, count = alive(), itertools.count()
+    before, count = alive(), itertools.count()
 
     def breaks(x: Array) -> tuple[float, Array]:
         if next(count) > 20:
@@ -85,7 +85,7 @@ def test_what_the_black_box_raises_ends_the_run_and_unwinds_the_stacks() -> None
     run = Run(problem=box, solver=COBYLA(**FIXED[COBYLA]), replicas=2, calls=50)
     with pytest.raises(Exception, match="the mesh is tangled"):
         run.run()
-    assert run.status == "failed" and alive() == known
+    assert run.status == "failed" and alive() == before
 
 
 @pytest.mark.skipif(importlib.util.find_spec("greenlet") is None, reason='python -m pip install "zoviz[peers]"')

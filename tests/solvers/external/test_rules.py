@@ -58,9 +58,9 @@ def test_the_rule_widens_what_noise_blurs(cls: type[ExternalSolver]) -> None:
 def test_every_peer_is_in_the_registry_and_has_no_estimator() -> None:
     from zoviz.core.registry import discover
 
-    found = {cls for cls in discover("zoviz.solvers", Solver).values() if cls.external}
-    assert found == set(FIXED)
-    assert all(cls().estimator is None and cls().live == () for cls in found)
+    classes = {cls for cls in discover("zoviz.solvers", Solver).values() if cls.external}
+    assert classes == set(FIXED)
+    assert all(cls().estimator is None and cls().live == () for cls in classes)
 
 
 def test_a_run_of_a_peer_has_no_variance_to_show_and_refuses_steering() -> None:

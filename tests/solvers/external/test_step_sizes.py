@@ -98,9 +98,9 @@ def test_nomad_at_many_variables_gets_on() -> None:
 def test_trust_constr_solves_what_it_cannot_when_it_is_kept_in_the_box() -> None:
     """On this instance a step that leaves a narrow side of the box is cut, again and again."""
     problem, outside = instance(1, 100, False), {}
-    for kept in (False, True):
-        run = Run(problem=problem, solver=TrustConstr(keep_feasible=kept), replicas=2, calls=1500)
-        outside[kept] = run.run().violation
+    for inside in (False, True):
+        run = Run(problem=problem, solver=TrustConstr(keep_feasible=inside), replicas=2, calls=1500)
+        outside[inside] = run.run().violation
     assert (outside[False] < 1.0).all() and (outside[True] > 10.0).all(), outside
 
 

@@ -94,12 +94,12 @@ def test_what_is_kept_is_uniform_over_the_iterations_and_from_one_of_them() -> N
     states = [solver.init(qp.initial(streams), oracle, streams)]
     for _ in range(steps):
         states.append(solver.step(states[-1], oracle, streams)[0])
-    kept = states[-1].candidate
-    where = np.array([(kept.point == state.point).all(axis=1) for state in states[:-1]])
+    candidate = states[-1].candidate
+    where = np.array([(candidate.point == state.point).all(axis=1) for state in states[:-1]])
     assert (where.sum(axis=0) == 1).all()
     t = where.argmax(axis=0)
     for r in range(replicas):
-        np.testing.assert_array_equal(kept.dual[r], states[t[r] + 1].dual[r])  # y_{t* + 1}
-        np.testing.assert_array_equal(kept.anchor[r], states[t[r]].anchor[r])
+        np.testing.assert_array_equal(candidate.dual[r], states[t[r] + 1].dual[r])  # y_{t* + 1}
+        np.testing.assert_array_equal(candidate.anchor[r], states[t[r]].anchor[r])
     counts = np.bincount(t, minlength=steps)
     assert np.square(counts - replicas / steps).sum() / (replicas / steps) < 20.5  # chi-square, 5 degrees, 0.999

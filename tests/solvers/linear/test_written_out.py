@@ -169,8 +169,8 @@ def test_inequalities_are_lifted_as_written_out() -> None:
             old = x, t_var
             x, t_var = hand.clip(x - TAU * of_x), np.minimum(t_var - TAU * of_t, 0.0)
             z, s = z + BETA * (old[0] - z), s + BETA * (old[1] - s)
-        for found, expected in ((state.x, x), (state.slack, t_var), (state.dual, y), (state.centre, z)):
-            np.testing.assert_allclose(found[r], expected, rtol=0.0, atol=1e-12)
+        for actual, expected in ((state.x, x), (state.slack, t_var), (state.dual, y), (state.centre, z)):
+            np.testing.assert_allclose(actual[r], expected, rtol=0.0, atol=1e-12)
         np.testing.assert_array_equal(state.y[r], np.maximum(state.dual[r], 0.0))
 
 
@@ -181,13 +181,13 @@ def test_the_last_step_written_out(sampled: bool) -> None:
         polish_batch=50, **SMOOTH, **{"dual_reset": 1e9} if sampled else {}
     )
     run = Run(problem=qp, solver=solver, replicas=REPLICAS, iterations=STEPS, seed=SEED)
-    found, kept = run.run().polished, run.state.candidate
+    result, candidate = run.run().polished, run.state.candidate
     for r in range(REPLICAS):
         hand = Hand(qp, r, [1] * STEPS + [50])
         (a1, _), (a2, b2) = hand.pair(STEPS, 1), hand.pair(STEPS, 2)
-        x, y, z = kept.point[r], kept.dual[r], kept.anchor[r]
+        x, y, z = candidate.point[r], candidate.dual[r], candidate.anchor[r]
         slope = hand.gradient(x, STEPS) + a1.T @ y + RHO * a1.T @ (a2 @ x - b2) + MU * (x - z)
-        np.testing.assert_allclose(found[r], hand.clip(x - TAU * slope), rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(result[r], hand.clip(x - TAU * slope), rtol=0.0, atol=1e-12)
 
 
 def test_other_methods_have_no_last_step() -> None:
@@ -196,7 +196,7 @@ def test_other_methods_have_no_last_step() -> None:
 
 
 def test_many_dual_resets_are_said() -> None:
-    for cap, said in ((1e9, False), (0.5, True)):
+    for cap, expected in ((1e9, False), (0.5, True)):
         solver = SampledALM(dual_reset=cap, **SMOOTH)
         result = Run(problem=problem(), solver=solver, replicas=3, iterations=100).run()
-        assert ("reset in more than 1% of the iterations by 3 of 3 replicas" in result.message) == said
+        assert ("reset in more than 1% of the iterations by 3 of 3 replicas" in result.message) == expected

@@ -60,10 +60,10 @@ def test_zeroth_order_forms_written_out(central: bool) -> None:
     for r in range(REPLICAS):
         hand = Estimated(qp, r, lot, central)
         x, dual, centre, _ = smoothed(hand)
-        for found, expected in ((one.x, x), (one.dual, dual), (one.centre, centre)):
-            np.testing.assert_allclose(found[r], expected, rtol=0.0, atol=1e-11)
-        for found, expected in zip((three.x, three.dual, three.centre, three.momentum), storm(hand), strict=True):
-            np.testing.assert_allclose(found[r], expected, rtol=0.0, atol=1e-11)
+        for actual, expected in ((one.x, x), (one.dual, dual), (one.centre, centre)):
+            np.testing.assert_allclose(actual[r], expected, rtol=0.0, atol=1e-11)
+        for actual, expected in zip((three.x, three.dual, three.centre, three.momentum), storm(hand), strict=True):
+            np.testing.assert_allclose(actual[r], expected, rtol=0.0, atol=1e-11)
 
 
 @pytest.mark.parametrize("cls", [LinearisedALM, PenaltySGD, SampledALM, EliminatedSGD])

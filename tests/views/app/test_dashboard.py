@@ -54,10 +54,10 @@ def test_a_run_whose_measures_raise_ends_as_failed_with_its_sentence_and_start_i
 def test_the_function_makes_a_page_of_what_it_is_given() -> None:
     problem = NonconvexQCQP(n=4)
     with set_curdoc(Document()):
-        made = dashboard(problem, ZOSPLM(primal_step=1e-3))
-        page = made.servable()
-    assert made.controller.store is None and isinstance(page, pmui.Page) and page.title == "zoviz"
-    assert made.form.picker.problem is problem and made.form.picker.solver.primal_step == 1e-3
+        view = dashboard(problem, ZOSPLM(primal_step=1e-3))
+        page = view.servable()
+    assert view.controller.store is None and isinstance(page, pmui.Page) and page.title == "zoviz"
+    assert view.form.picker.problem is problem and view.form.picker.solver.primal_step == 1e-3
 
 
 def test_pages_of_one_server_share_a_store_by_its_url_and_their_runs(tmp_path: Any) -> None:

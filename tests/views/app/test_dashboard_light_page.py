@@ -60,10 +60,10 @@ def page() -> tuple[Dashboard, Document]:
 
 def test_the_first_page_has_no_more_models_than_it_shows(page: tuple[Dashboard, Document]) -> None:
     _, document = page
-    found = models(document)
-    print(f"{sum(found.values())} models, {found['ReactComponent']} React components")
-    assert sum(found.values()) < 400 and found["ReactComponent"] < 40  # 677 and 52 before
-    assert found["figure"] == 5
+    result = models(document)
+    print(f"{sum(result.values())} models, {result['ReactComponent']} React components")
+    assert sum(result.values()) < 400 and result["ReactComponent"] < 40  # 677 and 52 before
+    assert result["figure"] == 5
     figures = [model for model in document.models if type(model).__name__ == "figure"]
     assert not any(model.syncable for one in figures for model in (one, one.title, one.toolbar, *one.axis))
     assert len({one.xaxis[0].formatter for one in figures}) == 1
@@ -161,18 +161,21 @@ def test_linear_solvers_are_made_for_linear_problems_only() -> None:
 
 
 def test_the_first_plot_says_what_it_draws() -> None:
-    known = Run(problem=LoadTracking(n=3), solver=ZOSPLM(), replicas=1, iterations=2)
+    with_optimum = Run(problem=LoadTracking(n=3), solver=ZOSPLM(), replicas=1, iterations=2)
     unknown = Run(problem=BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)] * 2), solver=ZOSPLM(), replicas=1)
     unknown.iterations = 2
     board = Board()
     title = board.views[0].figure.title
-    for run, text in ((known, "Objective gap   |f − f*|"), (unknown, "Value of the objective (optimum unknown)   |f|")):
+    for run, text in (
+        (with_optimum, "Objective gap   |f − f*|"),
+        (unknown, "Value of the objective (optimum unknown)   |f|"),
+    ):
         run.run()
-        shown = board.runs_shown.put(run)
+        entry = board.runs_shown.put(run)
         board.refresh()
         assert title.text == text
-        board.runs_shown.take_off(shown.key)
-    board.runs_shown.put(known)
+        board.runs_shown.take_off(entry.key)
+    board.runs_shown.put(with_optimum)
     board.runs_shown.put(unknown)
     board.refresh()
     assert "Objective gap" in title.text and "Value of the objective" in title.text

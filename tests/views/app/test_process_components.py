@@ -22,9 +22,9 @@ def test_an_address_imports_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     (tmp_path / "a.css").write_text("")
     monkeypatch.syspath_prepend(tmp_path)
     for path in ("left_alone/Thing/__css__/a.css", "os/no_such/__css__/a.css", "../x/Thing/__css__/a.css", ""):
-        with pytest.raises(HTTPError) as told:
+        with pytest.raises(HTTPError) as refusal:
             found(path)
-        assert told.value.status_code == 404
+        assert refusal.value.status_code == 404
     assert "left_alone" not in sys.modules
     monkeypatch.setitem(sys.modules, "left_alone", __import__("left_alone"))
     assert found("left_alone/Thing/__css__/a.css") == str(tmp_path / "a.css")

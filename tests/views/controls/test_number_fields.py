@@ -112,13 +112,13 @@ def test_none_is_a_value_where_allowed(settings, word):
 
 
 def test_exclusive_bounds(settings):
-    made = fields(settings)
-    made["momentum"].text_input.value = "1"
-    assert settings.momentum == 0.9 and "below 1" in complaint(made["momentum"])
-    made["weight"].text_input.value = "2"  # a soft bound
-    assert settings.weight == 2 and made["weight"].value == 2
-    made["weight"].text_input.value = "1"  # pn.Param's own link would undo this one
-    assert settings.weight == 1 and made["weight"].value == 1
+    widgets = fields(settings)
+    widgets["momentum"].text_input.value = "1"
+    assert settings.momentum == 0.9 and "below 1" in complaint(widgets["momentum"])
+    widgets["weight"].text_input.value = "2"  # a soft bound
+    assert settings.weight == 2 and widgets["weight"].value == 2
+    widgets["weight"].text_input.value = "1"  # pn.Param's own link would undo this one
+    assert settings.weight == 1 and widgets["weight"].value == 1
 
 
 def test_bounds_changed_later_count(settings):
@@ -195,13 +195,13 @@ def test_the_slider_can_be_auto(settings):
 
 
 def test_one_change_for_one_edit(settings):
-    seen = []
+    changes = []
     widget = fields(settings)["step"]
-    settings.param.watch(lambda event: seen.append(event.new), "step")
+    settings.param.watch(lambda event: changes.append(event.new), "step")
     widget.slider.value = -1
     widget.text_input.value = "0.123456"
     settings.step = 3
-    assert seen == [0.1, 0.123456, 3]
+    assert changes == [0.1, 0.123456, 3]
 
 
 def test_a_range_without_soft_bounds():

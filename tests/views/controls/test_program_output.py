@@ -45,14 +45,14 @@ def one(call: int = 1, output: str = "", errors: str = "", status: str = "exit s
 
 @pytest.mark.parametrize("words", NASTY)
 def test_what_is_printed_is_text(words: str) -> None:
-    seen = Seen(output_html([one(output=words, errors=words, status=words)]))
-    assert seen.words.count(words) == 3
-    assert set(seen.tags) == {("div", ("class",)), ("span", ()), ("pre", ())}
+    view = Seen(output_html([one(output=words, errors=words, status=words)]))
+    assert view.words.count(words) == 3
+    assert set(view.tags) == {("div", ("class",)), ("span", ()), ("pre", ())}
 
 
 def test_each_call_tells_its_number_its_end_and_its_seconds_the_newest_first() -> None:
-    told = [one(7, "first\n"), one(8, "", "no licence\n", "exit status 3", 2), one(9, status="given up")]
-    words = Seen(output_html(told)).words
+    calls = [one(7, "first\n"), one(8, "", "no licence\n", "exit status 3", 2), one(9, status="given up")]
+    words = Seen(output_html(calls)).words
     assert words == (
         "call 9 · given up · 0.25 s · printed nothing"
         "call 8, attempt 2 · exit status 3 · 0.25 sstderrno licence"
@@ -61,12 +61,12 @@ def test_each_call_tells_its_number_its_end_and_its_seconds_the_newest_first() -
 
 
 def test_it_is_bounded_and_has_the_end_of_what_is_long() -> None:
-    told = [one(i, "<" * 10_000 + "the end", "e" * 10_000) for i in range(1, 21)]
-    text = output_html(told)
-    seen = Seen(text)
-    assert seen.words.count("the end") == SHOWN and "call 20 " in seen.words and "call 8 " not in seen.words
-    assert f"({10_007 - LENGTH:,} characters before)" in seen.words
-    assert len(seen.words) < SHOWN * (2 * LENGTH + 200) and len(text) < 5 * SHOWN * 2 * LENGTH
+    calls = [one(i, "<" * 10_000 + "the end", "e" * 10_000) for i in range(1, 21)]
+    text = output_html(calls)
+    view = Seen(text)
+    assert view.words.count("the end") == SHOWN and "call 20 " in view.words and "call 8 " not in view.words
+    assert f"({10_007 - LENGTH:,} characters before)" in view.words
+    assert len(view.words) < SHOWN * (2 * LENGTH + 200) and len(text) < 5 * SHOWN * 2 * LENGTH
 
 
 def test_colours_and_progress_bars_of_terminals_are_no_rubbish() -> None:
@@ -102,7 +102,7 @@ class Slow:
 
     def __init__(self) -> None:
         self.printed: tuple[Printed, ...] = (one(1, "a"),)
-        self.asked = 0
+        self.reads = 0
 
     def print(self) -> None:
         self.printed += (one(len(self.printed) + 1, "more"),)
@@ -120,11 +120,11 @@ def test_it_is_sent_at_a_modest_rate_and_only_where_it_is_seen() -> None:
     for _ in range(3 * EVERY):
         card.update(run)
     assert len(sent) == 6, "nothing new, nothing sent"
-    for seen, follow in ((False, True), (True, False)):
+    for visible, follow in ((False, True), (True, False)):
         card.follow = follow
         run.print()
         for _ in range(2 * EVERY):
-            card.update(run, seen)
+            card.update(run, visible)
         assert len(sent) == 6
     card.follow, run.active = True, False
     card.update(run)

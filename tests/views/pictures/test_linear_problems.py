@@ -44,13 +44,13 @@ def test_fairness_draws_the_path_the_bound_and_the_optimum() -> None:
     problem, picture = FairClassification(bound=0.3), Fairness()
     path = problem.initial(Streams(0, MOST + 50))
     picture.update(problem, path)
-    drawn, found = picture.path.data, problem.fairness(path)
-    assert len(drawn["accuracy"]) == MOST
-    assert picture.now.data["accuracy"].tolist() == [100.0 * found["accuracy"][-1]]
-    assert picture.now.data["covariance"][0] == pytest.approx(found["covariance"][-1], rel=1e-12)
-    assert drawn["covariance"][0] == pytest.approx(found["covariance"][0], rel=1e-12)
+    data, fairness = picture.path.data, problem.fairness(path)
+    assert len(data["accuracy"]) == MOST
+    assert picture.now.data["accuracy"].tolist() == [100.0 * fairness["accuracy"][-1]]
+    assert picture.now.data["covariance"][0] == pytest.approx(fairness["covariance"][-1], rel=1e-12)
+    assert data["covariance"][0] == pytest.approx(fairness["covariance"][0], rel=1e-12)
     assert picture.bound.data["c"] == [0.3]
-    assert picture.bound.data["low"][0] < drawn["accuracy"].min() <= drawn["accuracy"].max() < 100.0
+    assert picture.bound.data["low"][0] < data["accuracy"].min() <= data["accuracy"].max() < 100.0
     assert picture.best.data["covariance"][0] == pytest.approx(0.3, abs=1e-9)
     picture.update(FairClassification(loss="smoothed 0-1"), path[:1])
     assert len(picture.best.data["covariance"]) == 0 and len(picture.path.data["covariance"]) == 1
@@ -72,15 +72,15 @@ def test_consensus_draws_the_edges_that_can_occur_and_no_sample_of_its_own() -> 
     problem, picture = DistributedConsensus(nodes=5, probability_spread=0.9), Consensus()
     path = problem.initial(Streams(0, 3))
     picture.update(problem, path)
-    drawn, graph = picture.edges.data, problem.data.graph
+    data, graph = picture.edges.data, problem.data.graph
     angle = 2.0 * np.pi * np.arange(5) / 5
     for pair in range(10):
-        place = np.flatnonzero(np.isclose(drawn["alpha"], 0.9 * graph.probability[pair]))
-        ends = {(drawn["x0"][at], drawn["x1"][at]) for at in place}
+        place = np.flatnonzero(np.isclose(data["alpha"], 0.9 * graph.probability[pair]))
+        ends = {(data["x0"][at], data["x1"][at]) for at in place}
         assert tuple(np.sin(angle[graph.ends[:, pair]])) in ends
-    assert (np.diff(drawn["alpha"]) <= 0.0).all(), "the likeliest first"
+    assert (np.diff(data["alpha"]) <= 0.0).all(), "the likeliest first"
     picture.update(problem, path[:2])
-    assert picture.edges.data is drawn, "nothing is sent again for the same graph"
+    assert picture.edges.data is data, "nothing is sent again for the same graph"
     picture.update(DistributedConsensus(nodes=5, edge_probability=0.3), path)
     assert set(picture.edges.data["alpha"]) == {0.9 * 0.3}
 

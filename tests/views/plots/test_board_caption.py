@@ -28,9 +28,9 @@ def test_exact_differences_have_no_variance_and_the_plot_says_so() -> None:
     board = Board()
     board.runs_shown.put(finished(ZOCEG()))
     board.refresh()
-    shown = titles(board)
-    assert shown["Estimator variance"] == "Estimator variance   tr Cov ĝ" + ZERO
-    assert ZERO not in shown["Objective gap"] and ZERO not in shown["Dual variables"]
+    captions = titles(board)
+    assert captions["Estimator variance"] == "Estimator variance   tr Cov ĝ" + ZERO
+    assert ZERO not in captions["Objective gap"] and ZERO not in captions["Dual variables"]
     board.log_y = False
     board.refresh()
     assert ZERO not in "".join(titles(board).values())

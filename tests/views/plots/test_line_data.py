@@ -48,9 +48,9 @@ def snapshot_of(gap: np.ndarray, x: np.ndarray | None = None) -> Snapshot:
 def test_the_size_does_not_depend_on_the_length_of_a_run(iterations: int, log_x: bool) -> None:
     snapshot = trace_of(iterations).snapshot()
     for axis in AXES:
-        drawn = line_data(snapshot, LINES, axis, "std", log_x, True)
-        x = drawn.columns()["x"]
-        assert drawn.keys == keys_of(LINES) and drawn.values.dtype == np.float32
+        columns = line_data(snapshot, LINES, axis, "std", log_x, True)
+        x = columns.columns()["x"]
+        assert columns.keys == keys_of(LINES) and columns.values.dtype == np.float32
         assert len(x) <= POINTS + 1 and len(x) >= min(snapshot.rows, POINTS // 3)
         assert x[-1] == np.float32(axis_values(snapshot, axis)[-1]), "the last row is drawn"
         assert x[0] == np.float32(axis_values(snapshot, axis)[0]) or log_x
@@ -104,7 +104,7 @@ def holes() -> np.ndarray:
 @pytest.mark.parametrize("log_y", [False, True])
 @pytest.mark.parametrize("band", BANDS.values())
 def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> None:
-    drawn = line_data(snapshot_of(holes), [Series("gap", "current")], "iteration", band, False, log_y).columns()
+    columns = line_data(snapshot_of(holes), [Series("gap", "current")], "iteration", band, False, log_y).columns()
     values = np.abs(holes) if log_y else holes
     mean = np.nanmean(values, axis=1)
     low = high = np.full(200, np.nan)
@@ -117,23 +117,23 @@ def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> No
     elif band == "quartiles":
         low, mean, high = np.nanquantile(values, [0.25, 0.5, 0.75], axis=1)
     empty = np.isnan(holes).all(axis=1)
-    np.testing.assert_allclose(drawn["gap"], mean, rtol=1e-5)
-    for name, wanted in (("gap.low", low), ("gap.high", high)):
-        np.testing.assert_allclose(drawn[name][~empty], wanted[~empty], rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(columns["gap"], mean, rtol=1e-5)
+    for name, expected in (("gap.low", low), ("gap.high", high)):
+        np.testing.assert_allclose(columns[name][~empty], expected[~empty], rtol=1e-5, atol=1e-5)
         # An area would bridge NaN: where nothing is known, the band has no width at its neighbour.
-        assert band == "none" or np.isfinite(drawn[name]).all()
+        assert band == "none" or np.isfinite(columns[name]).all()
     if band != "none":
-        np.testing.assert_array_equal(drawn["gap.low"][empty], drawn["gap.high"][empty])
+        np.testing.assert_array_equal(columns["gap.low"][empty], columns["gap.high"][empty])
 
 
 def test_a_band_on_a_logarithmic_axis_stays_positive() -> None:
     gap = np.array([[1e-6, 1.0, 3.0], [0.0, 2.0, 4.0]])
-    drawn = line_data(snapshot_of(gap), [Series("gap", "current")], "iteration", "std", False, True).columns()
-    assert (drawn["gap.low"] > 0).all() and drawn["gap"][1] == 3.0, "a zero is not drawn on a logarithmic axis"
+    columns = line_data(snapshot_of(gap), [Series("gap", "current")], "iteration", "std", False, True).columns()
+    assert (columns["gap.low"] > 0).all() and columns["gap"][1] == 3.0, "a zero is not drawn on a logarithmic axis"
 
 
 def test_one_replica_has_no_band_and_a_missing_line_is_nan() -> None:
     series = [Series("gap", "current"), Series("stationarity", "current")]
-    drawn = line_data(snapshot_of(np.ones((5, 1))), series, "seconds", "std", False, True).columns()
-    assert (drawn["gap"] == 1).all() and np.isnan(drawn["gap.low"]).all()
-    assert np.isnan(drawn["stationarity"]).all()
+    columns = line_data(snapshot_of(np.ones((5, 1))), series, "seconds", "std", False, True).columns()
+    assert (columns["gap"] == 1).all() and np.isnan(columns["gap.low"]).all()
+    assert np.isnan(columns["stationarity"]).all()

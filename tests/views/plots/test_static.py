@@ -62,10 +62,10 @@ def test_several_runs_have_a_legend_and_the_colours_of_their_solvers(runs: list[
     assert [curve.label for curve in curves] == ["ZO-SPLM", "ZOCEG"]
     colours = [hv.Store.lookup_options("bokeh", curve, "style").kwargs["color"] for curve in curves]
     assert colours == [solver_colour(run.solver) for run in runs]
-    shown = hv.render(figure, backend="bokeh")
-    assert shown.title.text == "Constraint violation: Load tracking (convex)"
-    assert [item.label.value for item in shown.legend[0].items] == ["ZO-SPLM", "ZOCEG"]
-    assert shown.xaxis[0].axis_label == "oracle calls per replica"
+    plot = hv.render(figure, backend="bokeh")
+    assert plot.title.text == "Constraint violation: Load tracking (convex)"
+    assert [item.label.value for item in plot.legend[0].items] == ["ZO-SPLM", "ZOCEG"]
+    assert plot.xaxis[0].axis_label == "oracle calls per replica"
 
 
 def test_runs_by_name_and_runs_of_one_solver_are_told_apart(runs: list[Run]) -> None:

@@ -23,11 +23,11 @@ pytestmark = [
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A run that was steered at iteration 10."""
-    kept = Store(f"sqlite:///{tmp_path_factory.mktemp('kept') / 'kept.db'}")
+    run_store = Store(f"sqlite:///{tmp_path_factory.mktemp('kept') / 'kept.db'}")
     script = (Change(10, 0, 0.0, "primal_step", None, 2e-3),)
     solver = ZOSPLM(primal_step=1e-3)
-    Run(problem=NonconvexQCQP(n=4), solver=solver, replicas=2, iterations=1000, schedule=script, store=kept).run()
-    return kept
+    Run(problem=NonconvexQCQP(n=4), solver=solver, replicas=2, iterations=1000, schedule=script, store=run_store).run()
+    return run_store
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +35,11 @@ def page(store: Store) -> Dashboard:
     """A page's dashboard, whose list begins with that run."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries about one another, and there are several
-        made = Dashboard(store=store)
-        made.stored_runs.toggle()
-        made.stored_runs.page.table.order = "oldest first"
-        made.stored_runs.close()
-    return made
+        dashboard = Dashboard(store=store)
+        dashboard.stored_runs.toggle()
+        dashboard.stored_runs.page.table.order = "oldest first"
+        dashboard.stored_runs.close()
+    return dashboard
 
 
 @pytest.fixture
@@ -77,9 +77,9 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(dashboard: Dashboard, st
     dashboard.controller.unpause()
     until(lambda: run.status == "finished")
     assert run.progress.iteration == 1000 and "Forked" not in message(dashboard)
-    kept = store.load(run.id)
-    assert [(c.iteration, c.new) for c in kept.journal] == [(10, 2e-3), (700, 3e-3)]
-    assert kept.record.parent == store.runs(sort="created")[0].id
+    stored_run = store.load(run.id)
+    assert [(c.iteration, c.new) for c in stored_run.journal] == [(10, 2e-3), (700, 3e-3)]
+    assert stored_run.record.parent == store.runs(sort="created")[0].id
 
 
 def test_a_place_that_the_run_did_not_come_to_is_refused_and_budgets_can_be_given(dashboard: Dashboard) -> None:
@@ -105,7 +105,7 @@ def test_another_choice_empties_the_fields(dashboard: Dashboard) -> None:
     page.fork.at, page.fork.calls = 7, 100
     page.table.tabulator.selection = []
     assert (page.fork.at, page.fork.calls) == (None, None)
-    widths, shown = page.table.tabulator.widths, list(page.table.tabulator.value.columns)
-    assert list(widths) == shown
-    first = shown[: 1 + max(shown.index(name) for name in ("label", "tags", "notes"))]
+    widths, columns = page.table.tabulator.widths, list(page.table.tabulator.value.columns)
+    assert list(widths) == columns
+    first = columns[: 1 + max(columns.index(name) for name in ("label", "tags", "notes"))]
     assert 40 + sum(widths[name] for name in first) <= 700, "no scrolling on a page of 1100 pixels"

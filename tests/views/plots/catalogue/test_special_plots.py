@@ -68,11 +68,11 @@ def test_lines_are_those_that_a_method_has(bilevel: dict[str, Run]) -> None:
 @pytest.mark.parametrize("axis", ["iteration", "calls", "seconds"])
 def test_phases_are_marked_where_they_began(bilevel: dict[str, Run], axis: str) -> None:
     run = bilevel["SOGD"]
-    found = phase_marks(run, axis)
+    marks = phase_marks(run, axis)
     column = run.trace[axis]
     expected = [column[t] if column.ndim == 1 else column[t].mean() for t in (10, 20, 30)]
-    np.testing.assert_allclose(found["x"], expected)
-    assert all(f"phase {k}" in text for k, text in zip((2, 3, 4), found["text"], strict=True))
+    np.testing.assert_allclose(marks["x"], expected)
+    assert all(f"phase {k}" in text for k, text in zip((2, 3, 4), marks["text"], strict=True))
 
 
 def test_many_phases_are_thinned_and_another_problem_has_none(bilevel: dict[str, Run]) -> None:
