@@ -151,8 +151,8 @@ class ReplayingWorker(Worker):
             super()._close()
 
     def __getstate__(self) -> dict[str, Any]:
-        kept = {name: value for name, value in vars(self).items() if name != "inbox"}
-        return kept | {"solver": self.solver.clone()}  # its parameters are all; another library's may hold a stack
+        state = {name: value for name, value in vars(self).items() if name != "inbox"}
+        return state | {"solver": self.solver.clone()}  # its parameters are all; another library's may hold a stack
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state, inbox=Inbox())

@@ -245,18 +245,18 @@ class AskTell:
         ValueError
             For what is no batch, or has points that are not open.
         """
-        asked, is_open = self._asked(), self._worker.answers.open
+        request, is_open = self._asked(), self._worker.answers.open
         if not isinstance(batch, Batch):
             raise ValueError(f"Expected the batch of ask() first, then f and h, got {batch!r:.80} as batch.")
-        rows = np.asarray(batch.ids) - asked.ids[0]
+        rows = np.asarray(batch.ids) - request.ids[0]
         outside = (rows < 0) | (rows >= len(is_open))
         if outside.any() or not is_open[rows].all() or len(np.unique(rows)) < len(rows):
-            first, last = asked.ids[[0, -1]]
+            first, last = request.ids[[0, -1]]
             raise ValueError(
                 f"Expected points that are open, each once, of ids {first} to {last}, got ids {_some(batch.ids)}: tell "
                 "what the last ask() gave, every point once."
             )
-        if not np.array_equal(batch.x, asked.x[rows], equal_nan=True):
+        if not np.array_equal(batch.x, request.x[rows], equal_nan=True):
             raise ValueError("Expected a batch with the points of ask(), got other points under its ids: ask again.")
         return rows
 

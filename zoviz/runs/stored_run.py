@@ -243,8 +243,8 @@ class StoredRun:
     @property
     def progress(self) -> Progress:
         """The counters at the run's last sign of life."""
-        done = self.record.iterations, self.record.calls, self.record.seconds
-        return Progress(*done, self.limits.fraction(*done))
+        counters = self.record.iterations, self.record.calls, self.record.seconds
+        return Progress(*counters, self.limits.fraction(*counters))
 
     @property
     def spent_calls(self) -> bool:

@@ -48,15 +48,15 @@ The same command again does what is missing: what was interrupted or stopped goe
         pairs = split(args.words)[1]
         many = [(name, text) for name, text in pairs if _several(text)]
         problem, solver = make(args, [pair for pair in pairs if pair not in many])
-        asked = spec(args, problem, solver)
+        description = spec(args, problem, solver)
         study = Study(
-            args.name or asked.label or f"{type(problem).__name__} {type(solver).__name__}",
+            args.name or description.label or f"{type(problem).__name__} {type(solver).__name__}",
             problem,
             solver,
             values=_sets(problem, solver, many, args),
-            seeds=(asked.seed,),
+            seeds=(description.seed,),
             store=open_store(args, create=True),
-            **{name: asked.settings[name] for name in SHARED},
+            **{name: description.settings[name] for name in SHARED},
         )
         study.run(workers=workers, executor=executor, progress=not args.quiet, keep_failed=args.keep_failed)
         return _tell(study, args.json)

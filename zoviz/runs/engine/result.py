@@ -120,11 +120,11 @@ def summarise(run: ResultInputs) -> Result:
     """Return the outcome so far of a run that has begun."""
     oracle, state, units, problem = run.oracle, run.state, run.oracle.units, run.oracle.problem
     measured = _measured(run)
-    found = np.isfinite(oracle.best_f)
+    feasible = np.isfinite(oracle.best_f)
     message = run.message or f"The run is {run.status}."
-    if not found.all() and not problem.stochastic:
-        missing = int((~found).sum())
-        whom = "" if found.size == 1 else f" by {missing} of {found.size} replicas"
+    if not feasible.all() and not problem.stochastic:
+        missing = int((~feasible).sum())
+        whom = "" if feasible.size == 1 else f" by {missing} of {feasible.size} replicas"
         message += f" No feasible point was found{whom}."
     if oracle.failures.any():
         message += f" The black box returned {int(oracle.failures.sum())} non-finite values."
@@ -135,13 +135,13 @@ def summarise(run: ResultInputs) -> Result:
     if not measured_at_x.all():
         message += " No call was made at x, an average: fun, violation and maxcv are those of the last iterate."
     x, dual = run.solver.output(state), run.solver.iterate(state).dual
-    y = np.empty((found.size, 0)) if dual is None else dual
+    y = np.empty((feasible.size, 0)) if dual is None else dual
     success = measured_at_x & np.isfinite(x).all(axis=1) & np.isfinite(measured[OBJECTIVE])
     success &= maxcv <= run.tolerance  # NaN is not
     return Result(
         x=x if units is None else units.point(x),
         fun=measured[OBJECTIVE],
-        violation=measured.get(VIOLATION, np.zeros(found.size)),
+        violation=measured.get(VIOLATION, np.zeros(feasible.size)),
         maxcv=maxcv,
         success=success & oracle.active,
         status=run.status,
@@ -150,7 +150,7 @@ def summarise(run: ResultInputs) -> Result:
         calls=oracle.calls.copy(),
         multipliers=y if units is None or not y.shape[1] else units.dual(y),
         best_x=oracle.best_x.copy(),
-        best_fun=np.where(found, oracle.best_f, np.nan),
+        best_fun=np.where(feasible, oracle.best_f, np.nan),
         failures=oracle.failures.copy(),
         seed=run.seed,
         trace=run.trace,

@@ -184,10 +184,10 @@ class RunSpec:
         ZovizError
             For a name that is no field.
         """
-        known = [one.name for one in fields(cls)]
-        unknown = [name for name in values if name not in known]
+        names = [one.name for one in fields(cls)]
+        unknown = [name for name in values if name not in names]
         if unknown:
-            raise ZovizError(f"Expected a setting of a run, one of {', '.join(known)}, got {unknown[0]!r}.")
+            raise ZovizError(f"Expected a setting of a run, one of {', '.join(names)}, got {unknown[0]!r}.")
         return cls(**values)
 
 

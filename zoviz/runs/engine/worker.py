@@ -266,7 +266,7 @@ class Worker:
         """The outcome so far of a worker that has a state."""
         return summarise(
             ResultInputs(
-                self.seen,
+                self.scaled_problem,
                 self.solver,
                 self.state,
                 self.oracle,

@@ -97,7 +97,7 @@ class ALSPG(Solver):
         doc="Share of the new runs that begin far from the best point.",
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse a domain that is no box."""
         if as_box(problem.domain) is None:
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."

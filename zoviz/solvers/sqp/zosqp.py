@@ -139,7 +139,7 @@ class ZOSQP(Solver):
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
-    def objection(self, problem: Problem) -> str | None:
+    def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse a domain that is no box."""
         if not isinstance(problem.domain, Box):
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
@@ -184,7 +184,7 @@ class ZOSQP(Solver):
         after = self._state(planned, oracle)
         return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
 
-    def remark(self, state: SQPState) -> str:
+    def closing_note(self, state: SQPState) -> str:
         """Say which arm was taken, and how often it began."""
         smooth = [replica.smooth.runs for replica in state.replicas if replica.smooth is not None]
         noisy = [1 + replica.noisy.starts for replica in state.replicas if replica.noisy is not None]
@@ -220,7 +220,7 @@ def _joined(value: Evaluation) -> Array:
 
 
 def _box(oracle: Oracle) -> Box:
-    """Return the domain, which ``objection`` has checked to be a box."""
+    """Return the domain, which ``unsupported_reason`` has checked to be a box."""
     assert isinstance(oracle.domain, Box)
     return oracle.domain
 
