@@ -103,7 +103,7 @@ class ALSPG(Solver):
             return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
         return None
 
-    def known(self, problem: Problem) -> Any:
+    def known_constants(self, problem: Problem) -> Any:
         """None: it asks for no constants."""
         return None
 
