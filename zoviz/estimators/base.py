@@ -1,4 +1,4 @@
-"""What every gradient estimator offers: an estimate, its measured variance, and what theory says of it."""
+"""The base classes of gradient estimators: the estimate, its measured variance, and what theory predicts of it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ to the system each time, and their page faults then take up to half of an iterat
 
 
 class GradientEstimator(Configurable):
-    """Estimates the gradient of a scalar phi of the oracle's values, for R replicas at once."""
+    """An estimator of the gradient of a scalar phi of the oracle's values, for R replicas at once."""
 
     __abstract = True
 
@@ -57,7 +57,7 @@ class GradientEstimator(Configurable):
         base: Evaluation | None = None,
         radius: float | None = None,
     ) -> Estimate:
-        """Estimate the gradient of ``phi`` at ``x``.
+        """Estimate the gradient of ``phi`` at ``x``, both of shape (R, n).
 
         Parameters
         ----------
@@ -75,27 +75,27 @@ class GradientEstimator(Configurable):
         raise NotImplementedError(f"{type(self).__name__} must define estimate(...).")
 
     def calls(self, n: int) -> int:
-        """Oracle calls of one estimate in n variables, the base point's included where one is needed."""
+        """Return the number of oracle calls of one estimate in n variables, that of a base point included."""
         raise NotImplementedError(f"{type(self).__name__} must define calls(n).")
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Trace of the estimate's covariance as r tends to 0, from ||grad phi||^2 and the noise variance of phi."""
+        """Return the trace (R,) of the estimate's covariance for r -> 0, from ||grad phi||^2 (R,) and phi's noise."""
         raise NotImplementedError(f"{type(self).__name__} must define predicted_variance(...).")
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
-        """What papers claim of the variance, by source; empty where no paper of ours makes a claim."""
+        """Return the bounds (R,) on the variance that papers claim, by source; empty where none is claimed."""
         return {}
 
 
 def chunks(count: int, point_bytes: int) -> Iterator[int]:
-    """Divide ``count`` points per replica into pieces of bounded memory."""
+    """Yield the sizes of pieces of ``count`` points per replica, each of which fits into the processor's cache."""
     size = max(1, CHUNK_BYTES // max(point_bytes, 1))
     for start in range(0, count, size):
         yield min(size, count - start)
 
 
 class DirectionalEstimator(GradientEstimator):
-    r"""Mean over k random directions u_i of the slope along u_i, times u_i.
+    r"""An estimator that averages the slope along u_i, times u_i, over k random directions u_i.
 
     A family says how far to step along a normal draw u and how to weigh the slope; everything else (base value,
     chunks, failed directions, measured variance) is common.
@@ -106,7 +106,7 @@ class DirectionalEstimator(GradientEstimator):
     central: ClassVar[bool] = False
 
     def step_lengths(self, squares: Array, radius: float) -> Array:
-        """Length s of the step along u, from ||u||^2 of shape (R, k)."""
+        """Return the lengths (R, k) of the steps along the directions u, given ||u||^2 (R, k)."""
         raise NotImplementedError
 
     def weights(self, slopes: Array, squares: Array, n: int) -> Array:
@@ -114,7 +114,7 @@ class DirectionalEstimator(GradientEstimator):
         raise NotImplementedError
 
     def calls(self, n: int) -> int:
-        """k + 1 with a shared base point, 2k for central differences."""
+        """Return k + 1, a base point and k probes; 2k for central differences."""
         return 2 * self.batch_size if self.central else self.batch_size + 1
 
     def estimate(

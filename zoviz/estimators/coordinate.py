@@ -14,7 +14,7 @@ from zoviz.oracle import ValueOracle
 
 
 class Coordinate(GradientEstimator):
-    r"""Forward or central differences along every coordinate; k such sweeps are averaged.
+    r"""An estimator by forward or central differences along every coordinate, averaged over k such sweeps.
 
     .. math:: \hat g_i = [\varphi(x + r e_i) - \varphi(x)] / r
               \quad\text{or}\quad [\varphi(x + r e_i) - \varphi(x - r e_i)] / (2r)
@@ -42,7 +42,7 @@ class Coordinate(GradientEstimator):
     )
 
     def block_length(self, n: int) -> int:
-        """Coordinates in one sweep."""
+        """Return the number of coordinates in one sweep: all n."""
         return n
 
     def _scale(self, n: int) -> float:
@@ -52,7 +52,7 @@ class Coordinate(GradientEstimator):
         return noisy if self.differences == "as the noise asks" else self.differences == "central"
 
     def calls(self, n: int) -> int:
-        """Size + 1 per sweep with a fresh base; 2 size for differences that are, or may be, central."""
+        """Return k (n + 1) for forward differences, a fresh base each, and 2kn for those that are or may be central."""
         return self.batch_size * (
             self.block_length(n) + 1 if self.differences == "forward" else 2 * self.block_length(n)
         )
@@ -90,7 +90,7 @@ class Coordinate(GradientEstimator):
     def _differences(
         self, phi: Phi, x: Array, index: np.ndarray, r: float, oracle: ValueOracle, central: bool
     ) -> Array:
-        """phi(x + r e_i) / r, or the central difference, for every index (R, q)."""
+        """Return phi(x + r e_i) / r, or the central difference, for every index i, (R, q)."""
         replicas, n = x.shape
         out, start = np.empty(index.shape), 0
         rows = np.arange(replicas)[:, None]
@@ -108,7 +108,7 @@ class Coordinate(GradientEstimator):
         return out
 
     def _mended(self, slopes: Array, failed: np.ndarray, index: np.ndarray, n: int) -> Array:
-        """Failed slopes replaced by the mean of the same coordinate's others, or 0 where there are none."""
+        """Replace failed slopes by the mean of the same coordinate's others, or by 0 where there are none."""
         at = (np.arange(len(slopes))[:, None], index)
         total, good = np.zeros((2, len(slopes), n))
         np.add.at(total, at, np.where(failed, 0.0, slopes))
@@ -116,7 +116,7 @@ class Coordinate(GradientEstimator):
         return np.where(failed, (total / np.maximum(good, 1.0))[at], slopes)
 
     def _origins(self, phi: Phi, x: Array, base: Evaluation | None, oracle: ValueOracle) -> Array:
-        """Base values of the k sweeps, (R, 1) shared or (R, k) fresh."""
+        """Return the base values of the k sweeps, (R, k): one that all share, or a fresh one each."""
         first = phi(base)[:, None] if base is not None else np.empty((len(x), 0))
         if self.batch_size == 1 or oracle.contract != "independent":
             return np.repeat(first, self.batch_size, axis=1)
@@ -124,7 +124,7 @@ class Coordinate(GradientEstimator):
         return np.concatenate([first, more], axis=1)
 
     def _variance(self, slopes: Array, gradient: Array, noisy: bool) -> Array:
-        """From the spread of the k sweeps; 0 where nothing is random; NaN where one sweep cannot tell."""
+        """Return the variance (R,) from the spread of the k sweeps; 0 without noise; NaN where k = 1 cannot tell."""
         replicas, k = len(slopes), self.batch_size
         if k == 1:
             return self._single_variance(slopes, gradient.shape[1], noisy)
@@ -135,13 +135,13 @@ class Coordinate(GradientEstimator):
         return np.full(len(slopes), np.nan if noisy else 0.0)
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Noise only: 2 n sigma^2 / (r^2 k), a quarter of it for central differences."""
+        """Return the noise's part alone, 2 n sigma^2 / (r^2 k), or a quarter of it for central differences; (R,)."""
         factor = 0.5 if self._is_central(bool(np.any(noise))) else 2.0
         return 0.0 * gradient_square + factor * n * noise / (radius**2 * self.batch_size)
 
 
 class Block(Coordinate):
-    r"""Differences along a random block of coordinates drawn without replacement; k such blocks are averaged.
+    r"""An estimator by differences along random blocks of coordinates, averaged over k such blocks.
 
     .. math:: \hat g = \frac{n}{\tau} \sum_{i \in I} \hat g_i e_i,\qquad |I| = \tau
 
@@ -169,7 +169,7 @@ class Block(Coordinate):
     scaled = param.Boolean(default=True, label="Unbiased", doc="Multiply by n/τ, so that the mean is the gradient.")
 
     def block_length(self, n: int) -> int:
-        """The block size, at most n."""
+        """Return the number of coordinates in one block, at most n."""
         return min(self.block_size, n)
 
     def _scale(self, n: int) -> float:
@@ -185,7 +185,7 @@ class Block(Coordinate):
         return (1.0 - size / n) * np.square(slopes).sum(axis=1)
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """(n / tau - 1) ||grad||^2 + (n / tau) times the sweep's noise, over k; times (tau / n)^2 if unscaled."""
+        """Return [(n/tau - 1) ||grad phi||^2 + (n/tau) times the sweep's noise] / k, (R,), tau the block's length."""
         ratio = n / self.block_length(n)
         sweep = super().predicted_variance(gradient_square, n, noise, radius)
         variance = (ratio - 1.0) * gradient_square / self.batch_size + ratio * sweep

@@ -1,4 +1,4 @@
-"""Two-point estimator along Gaussian directions."""
+"""The estimator by forward differences along Gaussian directions."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoviz.estimators.base import DirectionalEstimator
 
 
 class Gaussian(DirectionalEstimator):
-    r"""Forward differences along k normal directions, with one shared base value.
+    r"""An estimator by forward differences along k normal directions, with one shared base value.
 
     .. math:: \hat g = \frac{1}{\nu k} \sum_{i \le k} [\varphi(x + \nu u_i) - \varphi(x)]\,u_i,
               \qquad u_i \sim N(0, I)
@@ -26,13 +26,13 @@ class Gaussian(DirectionalEstimator):
     """
 
     def step_lengths(self, squares: Array, radius: float) -> Array:
-        """nu, whatever the length of u."""
+        """Return the radius nu for every direction, (R, k): steps are nu u, whatever the length of u."""
         return np.full_like(squares, radius)
 
     def weights(self, slopes: Array, squares: Array, n: int) -> Array:
-        """The slope itself."""
+        """Return the slopes along u_i themselves as the factors of the u_i, (R, k)."""
         return slopes
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """((n + 1) ||grad||^2 + 2 n sigma^2 / nu^2) / k."""
+        """Return ((n + 1) ||grad phi||^2 + 2 n sigma^2 / nu^2) / k, (R,)."""
         return ((n + 1.0) * gradient_square + 2.0 * n * noise / radius**2) / self.batch_size

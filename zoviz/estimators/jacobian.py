@@ -1,4 +1,4 @@
-"""The gradients of several functions of one oracle, each function by itself, from directions shared or separate."""
+"""Gradients of several functions of one oracle, each estimated by itself, from directions that they share or not."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoviz.oracle import DerivedOracle, ProblemOracle
 
 
 class Jacobian(NamedTuple):
-    """Estimates for p functions.
+    """The estimated gradients of p functions, with the variance of each.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ def jacobian(
     shared: bool,
     with_objective: bool,
 ) -> Jacobian:
-    """Gradients of every h, or of f and every h, at ``x`` (R, n).
+    """Estimate the gradients of every h_i, or of f and every h_i, at ``x`` (R, n).
 
     Shared directions cost one estimate in oracle calls, separate ones p estimates: a probe then serves one function.
     The estimator sees p replicas for each of ours, and neither base values nor directions are paid for twice.
@@ -74,7 +74,7 @@ _NOTHING = np.empty(0)
 
 
 class _FoldedOracle(DerivedOracle):
-    """An oracle of (R p, ..., n): row r p + i is replica r seen through its function i."""
+    """An oracle of R p replicas: row r p + i is replica r seen through its function i."""
 
     def __init__(self, oracle: ProblemOracle, replicas: int, count: int, shared: bool, with_objective: bool) -> None:
         super().__init__(oracle, self._values)
@@ -83,7 +83,7 @@ class _FoldedOracle(DerivedOracle):
         self.total, self.good = np.zeros(replicas * count), np.zeros(replicas * count)
 
     def fail(self, mask: np.ndarray | np.bool) -> None:
-        """Report the replicas of which a row, (R p,) of bool, cannot go on."""
+        """Fail the replicas that have a failed row among these, (R p,) of bool."""
         super().fail(mask.reshape(-1, self._count).any(axis=1))
 
     def _values(self, points: Array) -> Evaluation:
@@ -114,19 +114,19 @@ class _FoldedNumbers:
 
     @property
     def replicas(self) -> int:
-        """R p."""
+        """The number R p of rows."""
         return self._source.replicas * self._count
 
     def normal(self, purpose: str, *shape: int) -> Array:
-        """Shape (R p, *shape)."""
+        """Return standard normal numbers, (R p, *shape)."""
         return self._fold(self._source.normal, purpose, shape)
 
     def uniform(self, purpose: str, *shape: int) -> Array:
-        """Shape (R p, *shape)."""
+        """Return uniform numbers on [0, 1), (R p, *shape)."""
         return self._fold(self._source.uniform, purpose, shape)
 
     def subset(self, purpose: str, n: int, size: int, repeats: int = 1) -> np.ndarray:
-        """Sorted subsets of {0..n-1}, shape (R p, repeats, size)."""
+        """Return sorted subsets of {0..n-1}, (R p, repeats, size)."""
         return draw_subset(self, purpose, n, size, repeats)
 
     def _fold(self, draw: Callable[..., Array], purpose: str, shape: tuple[int, ...]) -> Array:
@@ -138,5 +138,5 @@ class _FoldedNumbers:
 
 
 def _stacked(value: Evaluation, with_objective: bool) -> Array:
-    """The functions along the last axis."""
+    """Stack the functions of a value along the last axis."""
     return np.concatenate([value.f[..., None], value.h], axis=-1) if with_objective else value.h

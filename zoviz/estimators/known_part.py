@@ -1,4 +1,4 @@
-"""Oracles with a known part: its values go along with the black box's, its gradient is taken exactly."""
+"""Oracles that add a known function to a black box: its values are added, its gradient is exact and not estimated."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoviz.oracle import DerivedOracle, ProblemOracle, ValueOracle
 
 
 class PartlyKnownOracle(DerivedOracle):
-    """A black box plus functions whose values and derivatives are known.
+    """An oracle of a black box plus a function whose values and derivatives are known.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class PartlyKnownOracle(DerivedOracle):
 
 
 class ProximalOracle(PartlyKnownOracle):
-    r"""The black box of a proximal subproblem, for a solver to run on.
+    r"""The oracle of a proximal subproblem: the black box plus weighted squared distances from a centre.
 
     .. math:: f(x) + \mu_0 \|x - c\|^2, \qquad h_i(x) + \mu_i \|x - c\|^2
 
@@ -70,17 +70,17 @@ class ProximalOracle(PartlyKnownOracle):
 
     @property
     def n(self) -> int:
-        """Number of variables."""
+        """The number of variables."""
         return self.raw.n
 
     @property
     def m(self) -> int:
-        """Number of constraints."""
+        """The number of constraints."""
         return self.raw.m
 
     @property
     def domain(self) -> Set:
-        """X, that of the black box."""
+        """The set X of the black box."""
         return self.raw.domain
 
     def resample(self, size: int | tuple[int, ...] = 1) -> None:
@@ -99,7 +99,7 @@ class ProximalOracle(PartlyKnownOracle):
 
 
 def saddle(oracle: ProblemOracle) -> DerivedOracle:
-    """The saddle function f(x) + <y, h(x)> of z = (x, y) as an oracle on R^(n + m), its value in f.
+    """Return the saddle function f(x) + <y, h(x)> as an oracle of z = (x, y) in R^(n + m), its value in f.
 
     What is known of the oracle is known of its saddle function.
     """
@@ -132,7 +132,7 @@ def estimated(
     base: Evaluation | None = None,
     radius: float | None = None,
 ) -> Estimate:
-    """Gradient of phi, which must be linear in (f, h): the black box's by the estimator, a known part's exactly.
+    """Estimate the gradient (R, n) of a phi linear in (f, h): a known part's gradient is taken exactly.
 
     Parameters and result are those of ``GradientEstimator.estimate``; the variance is that of the estimated part.
     """

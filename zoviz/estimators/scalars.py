@@ -1,4 +1,4 @@
-"""Scalars of (f, h) whose gradients are estimated: the objective, the Lagrangian, the augmented Lagrangian."""
+"""The scalars of (f, h) whose gradients are estimated: objective, Lagrangian, augmented Lagrangian."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ class Lagrangian:
         self._y = y
 
     def __call__(self, value: Evaluation) -> Array:
-        """The Lagrangian's values, shape of f."""
+        """Return f + <y, h>, in the shape of f."""
         y = self._y if value.f.ndim == 1 else self._y[:, None, :]
         return value.f + (value.h * y).sum(axis=-1)
 
 
 class AugmentedLagrangian:
-    r"""phi(f, h) = f + (1 / 2 beta) sum_i ([y_i + beta h_i]_+^2 - y_i^2) at fixed y (R, m) and beta (R,)."""
+    r"""The scalar f + (1 / 2 beta) sum_i ([y_i + beta h_i]_+^2 - y_i^2) at fixed y (R, m) and beta (R,)."""
 
     def __init__(self, y: Array, beta: Array) -> None:
         self._y, self._beta = y, beta
 
     def __call__(self, value: Evaluation) -> Array:
-        """The augmented Lagrangian's values, shape of f."""
+        """Return the augmented Lagrangian of a value, in the shape of f."""
         y, beta = self._y, self._beta[:, None]
         if value.f.ndim > 1:
             y, beta = y[:, None], beta[:, None]
@@ -35,5 +35,5 @@ class AugmentedLagrangian:
 
 
 def objective(value: Evaluation) -> Array:
-    """phi(f, h) = f."""
+    """Return f of a value (f, h): the scalar of a problem without constraints."""
     return value.f

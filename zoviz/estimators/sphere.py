@@ -1,4 +1,4 @@
-"""Two-point estimators along directions uniform on the unit sphere, one-sided and central."""
+"""Estimators by one-sided and central differences along directions uniform on the unit sphere."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from zoviz.estimators.base import DirectionalEstimator
 
 
 class Sphere(DirectionalEstimator):
-    r"""Forward differences along k directions uniform on the sphere, with one shared base value.
+    r"""An estimator by forward differences along k directions uniform on the sphere, with one shared base value.
 
     .. math:: \hat g = \frac{n}{r k} \sum_{i \le k} [\varphi(x + r\Delta_i) - \varphi(x)]\,\Delta_i,
               \qquad \Delta_i \sim U(\mathbb S^{n-1})
@@ -22,19 +22,19 @@ class Sphere(DirectionalEstimator):
     """
 
     def step_lengths(self, squares: Array, radius: float) -> Array:
-        """r / ||u||."""
+        """Return r / ||u||, (R, k): each step has the length r."""
         return radius / np.sqrt(squares)
 
     def weights(self, slopes: Array, squares: Array, n: int) -> Array:
-        """n slope / ||u||^2."""
+        """Return n slope / ||u||^2, (R, k), the factors of the u_i."""
         return n * slopes / squares
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """((n - 1) ||grad||^2 + 2 n^2 sigma^2 / r^2) / k: it does not vanish with r."""
+        """Return ((n - 1) ||grad phi||^2 + 2 n^2 sigma^2 / r^2) / k, (R,); it does not vanish with r."""
         return ((n - 1.0) * gradient_square + 2.0 * n * n * noise / radius**2) / self.batch_size
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
-        """The two bounds that papers print for this estimator.
+        """Return the two bounds (R,) on the variance that papers splm and zoeg print for this estimator.
 
         ``splm (5)``: n^2 L^2 r^2 / (4k), which vanishes with r and is false in general (its proof drops the linear
         term). ``zoeg (8)``: (9 n^2 G^2 / (n + 2) + 3 n^2 L^2 r^2 / 4) / k, a bound on the second moment, which holds.
@@ -47,7 +47,7 @@ class Sphere(DirectionalEstimator):
 
 
 class CentralSphere(Sphere):
-    r"""Central differences along k directions uniform on the sphere; no base value.
+    r"""An estimator by central differences along k directions uniform on the sphere, without a base value.
 
     .. math:: \hat g = \frac{n}{2 r k} \sum_{i \le k} [\varphi(x + r\Delta_i) - \varphi(x - r\Delta_i)]\,\Delta_i
 
@@ -59,9 +59,9 @@ class CentralSphere(Sphere):
     central = True
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """((n - 1) ||grad||^2 + n^2 sigma^2 / (2 r^2)) / k."""
+        """Return ((n - 1) ||grad phi||^2 + n^2 sigma^2 / (2 r^2)) / k, (R,)."""
         return ((n - 1.0) * gradient_square + n * n * noise / (2.0 * radius**2)) / self.batch_size
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
-        """None: the papers bound the forward form only."""
+        """Return no bounds: the papers bound the forward form only."""
         return {}

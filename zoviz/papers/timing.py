@@ -1,4 +1,4 @@
-"""How long a step takes, for comparisons of methods on a machine that has other things to do."""
+"""Times of single steps, for comparing methods on a machine that does other things too."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from zoviz.solvers import Solver
 def paces(
     solvers: Mapping[str, Solver], problem: Problem, replicas: int, rounds: int, repeats: int
 ) -> dict[str, float]:
-    """Seconds of computing that a step of each method takes: the least median over some turns, one after the other.
+    """Return the seconds that a step of each method takes: the least median over turns, methods one after the other.
 
     The clock is the thread's own, which stands still while others have the processor; what a start costs, and what
     measures cost, is left out.

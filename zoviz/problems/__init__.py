@@ -1,4 +1,4 @@
-"""Problems: black boxes with black-box constraints, one file each; a new file here is a new problem everywhere."""
+"""The problems: objectives and constraints that solvers see by their values; one file for each problem."""
 
 from zoviz.core.registry import export
 from zoviz.problems.base import Problem

@@ -16,7 +16,7 @@ from zoviz.problems.noise import Noisy
 
 
 class Problem(Noisy):
-    """Minimise f(x) subject to h(x) <= 0 and x in X.
+    """A problem to minimise: f(x) subject to h(x) <= 0 and x in X.
 
     A subclass provides ``n``, ``m``, ``domain`` and ``evaluate``, and whatever else it knows: ``gradient``,
     ``known_optimum``, ``constants``. Its data follow from its parameters alone (``build``), so that a problem can be
@@ -77,32 +77,32 @@ class Problem(Noisy):
 
     @property
     def data(self) -> Any:
-        """The instance's arrays, built when first needed from the parameters."""
+        """The problem's arrays, built from its parameters when they are first needed."""
         if self._data is None:
             self._data = self.build()
         return self._data
 
     @property
     def prepared(self) -> bool:
-        """Whether ``data`` are there already."""
+        """Whether ``data`` have been built."""
         return self._data is not None
 
     def adopt(self, twin: Problem) -> None:
-        """Take over the data, if they are there, of a twin with the same parameters."""
+        """Take over the ``data``, if they have been built, of a twin with the same parameters."""
         self._data = twin._data
 
     def build(self) -> Any:
-        """Everything that ``evaluate`` needs, computed from the parameters."""
+        """Compute from the parameters everything that ``evaluate`` needs, and return it; kept as ``data``."""
         return ()
 
     def clone(self) -> Self:
-        """A twin with the same parameters and no watcher in common."""
+        """Return a twin with the same parameters and data, and no watcher in common."""
         twin = super().clone()
         twin._data = self._data
         return twin
 
     def release(self) -> None:
-        """Let go of what evaluating holds open, e.g. processes; a run does it when it ends."""
+        """Release what evaluating holds open, e.g. processes; a run calls it when it ends."""
 
     @property
     def failure_message(self) -> str:
@@ -111,7 +111,7 @@ class Problem(Noisy):
 
     @property
     def printed(self) -> tuple[Printed, ...]:
-        """What the last evaluations printed, oldest first; any thread may ask. Empty where nothing is ever printed."""
+        """The outputs of the last evaluations, oldest first; empty where nothing is printed. Any thread may read it."""
         return ()
 
     def snapshot(self) -> dict[str, Any]:
@@ -126,15 +126,15 @@ class Problem(Noisy):
 
     @property
     def pointwise(self) -> bool:
-        """Whether a batch is evaluated point by point, by ``collect``, so that any part of it may be."""
+        """Whether a batch is evaluated point by point, by ``collect``, so that parts of it may be too."""
         return False
 
     def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
-        """Values at points (k, n), ``each`` called with index and value as they come, before others begin."""
+        """Evaluate points (k, n) one by one, calling ``each`` with index and value as soon as a value is there."""
         raise NotImplementedError(f"{type(self).__name__} does not evaluate point by point.")
 
     def evaluate(self, x: Array, xi: Any = None) -> Evaluation:
-        """Values without additive noise, x (..., n) to f (...), h (..., m).
+        """Return the values f (...) and h (..., m) at points x (..., n), without additive noise.
 
         Parameters
         ----------
@@ -147,7 +147,7 @@ class Problem(Noisy):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Any:
-        """The sample xi of one iteration (``shape`` empty) or of each point of a batch; None where there is none.
+        """Draw the sample xi of one iteration (``shape`` empty) or of each point of a batch; None where there is none.
 
         Parameters
         ----------
@@ -166,49 +166,49 @@ class Problem(Noisy):
         return None
 
     def gradient(self, x: Array, xi: Any = None) -> tuple[Array, Array] | None:
-        """Exact gradients off the books: (..., n) of f and (..., m, n) of h; None where they are not known."""
+        """Return the exact gradients (..., n) of f and (..., m, n) of h, at no call; None where they are unknown."""
         return None
 
     def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array] | None]:
-        """``evaluate`` and ``gradient`` at once, for problems whose parts they share."""
+        """Return ``evaluate`` and ``gradient`` at points x (..., n); overridden where both share their work."""
         return self.evaluate(x), self.gradient(x)
 
     def exact_values(self, x: Array) -> ExactValues | None:
-        """Values and gradients at x (R, n), off the books; None where ``metrics`` does not start from them."""
+        """Return values and gradients at x (R, n), at no call; None where ``metrics`` does not need them."""
         return ExactValues(x, *self.value_and_gradient(x)) if self.analytic else None
 
     @property
     def known_optimum(self) -> Optimum | None:
-        """A solution, where one is known."""
+        """A solution, where one is known; else None."""
         return None
 
     @property
     def constants(self) -> Constants | None:
-        """Curvatures and slopes for step-size rules, where they are known without a call."""
+        """Curvatures and slopes for step-size rules, where they are known without a call; else None."""
         return None
 
     def initial(self, streams: Streams) -> Array:
-        """Starting points, shape (R, n)."""
+        """Return starting points, shape (R, n)."""
         return self.domain.sample(streams.uniform("x0", self.domain.n))
 
     @property
     def noisy_constants(self) -> Constants | None:
-        """``constants`` with the standard deviations of the additive noise."""
+        """The ``constants`` with the standard deviations of the additive noise; None where they are unknown."""
         constants, variances = self.constants, self.noise_variances
         if constants is None:
             return None
         return replace(constants, noise=float(variances[0] ** 0.5), constraint_noise=float(variances[1:].sum() ** 0.5))
 
     def tally(self, replicas: int) -> Tally | None:
-        """What is to be summed up over every iteration, e.g. a regret; None where rows alone tell everything."""
+        """Return what sums figures over every iteration, e.g. a regret; None where a trace's rows say everything."""
         return None
 
     def phases(self, iteration: int) -> list[tuple[int, str]]:
-        """Iterations up to this one at which the task changed abruptly, each with the new phase's name."""
+        """Return the iterations up to this one at which the task changed abruptly, each with the new phase's name."""
         return []
 
     def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
-        """Measures of a solver's iterate, off the books: ``metrics`` unless a problem knows more.
+        """Measure a solver's iterate, at no call: ``metrics``, unless a problem knows more.
 
         Parameters
         ----------
@@ -227,7 +227,7 @@ class Problem(Noisy):
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Measures of R iterates, exact and off the books where the problem is analytic.
+        """Measure R iterates, at no call, exactly where the problem is analytic.
 
         Parameters
         ----------

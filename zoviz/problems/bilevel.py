@@ -1,4 +1,4 @@
-"""Online bilevel problems: a follower's problem inside a leader's, both new in every round."""
+"""Online bilevel problems: a leader's and a follower's problem, both new in every round."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoviz.problems.base import Problem
 
 
 class LocalRegret:
-    r"""Sums of the bilevel local regret, each round at the decision played before its functions were revealed.
+    r"""The sums of the bilevel local regret, each round at the decision played before its functions were revealed.
 
     .. math:: \text{BL-Reg}_T = \sum_{t \le T} \Big\| \frac{x_t - \Pi_X(x_t - \alpha\nabla F_t(x_t))}{\alpha} \Big\|^2,
               \qquad F_t(x) = f_t(x, y_t^*(x))
@@ -40,7 +40,7 @@ class LocalRegret:
         self._errors: dict[str, Array] = {}
 
     def add(self, before: Iterate, after: Iterate, sample: Any) -> None:
-        """Take in a round: the iterate that was played, and the sample that was revealed."""
+        """Add a round: the iterates before and after it, and the sample that was revealed."""
         problem, x = self._problem, before.x
         solution = problem.solution(x, sample)
         assert solution is not None  # else the problem has no tally
@@ -64,7 +64,7 @@ class LocalRegret:
         self._errors = dict(snapshot["errors"])
 
     def row(self) -> dict[str, Array]:
-        """``regret``, ``average_regret`` over the rounds; of the last round ``hypergradient`` (projected) and errors.
+        """Return the columns (R,): ``regret``, ``average_regret``, and the last round's ``hypergradient`` and errors.
 
         ``inner_error`` ||y_t - y*_t(x_t)|| and ``system_error`` ||v_t - v*_t(x_t)|| begin with the first round, and are
         those of methods that have y or v.
@@ -76,7 +76,7 @@ class LocalRegret:
 
 @dataclass(frozen=True)
 class BilevelConstants(StepConstants):
-    """Curvatures and sizes of an online bilevel problem, which step-size rules are made of.
+    """The curvatures and sizes of an online bilevel problem from which step-size rules are computed.
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ class BilevelConstants(StepConstants):
 
 
 class OnlineBilevel(Problem):
-    r"""Rounds t = 1, 2, ...: play (x_t, y_t), then f_t and g_t are revealed through samples.
+    r"""A problem of rounds t = 1, 2, ...: play (x_t, y_t), then f_t and g_t are revealed through samples.
 
     .. math:: \min_{x \in X} f_t(x, y_t^*(x)), \qquad y_t^*(x) = \arg\min_{y \in Y} g_t(x, y), \quad g_t(x, \cdot)
         \text{ strongly convex}
@@ -149,73 +149,73 @@ class OnlineBilevel(Problem):
 
     @property
     def bilevel_constants(self) -> BilevelConstants | None:
-        """Curvatures for step rules, where they are known without a call."""
+        """Curvatures for step-size rules, where they are known without a call; else None."""
         return None
 
     def initial_inner(self, streams: Streams) -> Array:
-        """The follower's start y_1, shape (R, d): the point of Y nearest to 0."""
+        """Return the follower's start y_1, (R, d): the point of Y nearest to 0."""
         return self.inner_domain.project(np.zeros((streams.replicas, self.inner_domain.n)))
 
     def outer(self, x: Array, y: Array, xi: Sample) -> Array:
-        """f_t(x, y), mean over the round's batch, shape (R, ...)."""
+        """Return the leader's f_t(x, y), mean over the round's batch, (R, ...)."""
         raise NotImplementedError(f"{type(self).__name__} must define outer(x, y, xi).")
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        """g_t(x, y), mean over the round's batch, shape (R, ...)."""
+        """Return the follower's g_t(x, y), mean over the round's batch, (R, ...)."""
         raise NotImplementedError(f"{type(self).__name__} must define inner(x, y, xi).")
 
     def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
-        """Gradients of f_t in x (R, ..., n) and in y (R, ..., d)."""
+        """Return the gradients of f_t in x (R, ..., n) and in y (R, ..., d)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
     def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Gradient of g_t in y, (R, ..., d)."""
+        """Return the gradient of g_t in y, (R, ..., d)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
     def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """Second derivative of g_t in y, times v: (R, ..., d)."""
+        """Return the second derivative of g_t in y, times v, (R, ..., d)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
     def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """Mixed derivative of g_t, of its gradient in y along v with respect to x: (R, ..., n)."""
+        """Return the derivative in x of <grad_y g_t, v>, (R, ..., n)."""
         raise NotImplementedError(f"{type(self).__name__} has values only: choose a zeroth-order method.")
 
     @property
     def differentiable(self) -> bool:
-        """Whether the derivatives above are provided, so that first-order methods may run."""
+        """Whether the problem has gradients and products, so that first-order methods may run."""
         return type(self).inner_jacobian_vector is not OnlineBilevel.inner_jacobian_vector
 
     def exact(self, xi: Sample) -> Any:
-        """The sample's round without sampling noise, where it is known; else the sample itself."""
+        """Return the sample's round without sampling noise, where it is known; else the sample itself."""
         return xi
 
     def solution(self, x: Array, xi: Sample) -> tuple[Array, Array] | None:
-        """y* (R, d) and v* (R, d) of the round without sampling noise, off the books; None where they are unknown.
+        """Return y* (R, d) and v* (R, d) of the round without sampling noise, at no call; None where they are unknown.
 
         Where there is no closed form and g_t is strongly convex, ``zoviz.problems.inner_solution.settle`` finds both.
         """
         return None
 
     def hypergradient(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """grad_x f_t + grad_xy g_t v of the round without sampling noise, (R, n); at y* and v*, that of F_t."""
+        """Return grad_x f_t + grad_xy g_t v of the round without sampling noise, (R, n); at y* and v* that of F_t."""
         exact = self.exact(xi)
         return self.outer_gradients(x, y, exact)[0] + self.inner_jacobian_vector(x, y, v, exact)
 
     def tally(self, replicas: int) -> LocalRegret | None:
-        """The bilevel local regret and the tracking errors, where y* is known."""
+        """Return the sums of the bilevel local regret and tracking errors, where y* is known."""
         computable = type(self).solution is not OnlineBilevel.solution and self.differentiable
         return LocalRegret(self, replicas) if computable else None
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """F_t(x) = f_t(x, y*_t(x)) of the sample's round; no black box of this kind is behind the oracle's values."""
+        """Return F_t(x) = f_t(x, y*_t(x)) of the sample's round: for measures only, no solver sees these values."""
         raise NotImplementedError(f"{type(self).__name__} does not define evaluate(x, xi): it has no closed form.")
 
     def exact_values(self, x: Array) -> None:
-        """None: a round's values need the follower's decision and the round's sample beside x."""
+        """Return None: a round's values need the follower's decision and the round's sample beside x."""
         return None
 
     def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
-        """``objective``: f_t at the iterate and the follower's present decision, without sampling noise.
+        """Measure ``objective`` (R,): f_t at the iterate and the follower's decision, without sampling noise.
 
         Of an iterate without one y* is taken, and nothing is known where that is not.
         """

@@ -1,4 +1,4 @@
-"""The follower's solution and the system's, by Newton's method, where there is no closed form."""
+"""Newton's method for a follower's solution and its linear system, where a bilevel problem has no closed form."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TOLERANCE = 1e-8
 def settle(
     problem: OnlineBilevel, x: Array, xi: Sample, start: Array, tolerance: float = TOLERANCE, steps: int = 100
 ) -> tuple[Array, Array]:
-    """y* (R, d) and v* (R, d) of the round without sampling noise, for g_t strongly convex in y on all of R^d.
+    """Solve for y* (R, d) and v* (R, d) of a round without sampling noise, for g_t strongly convex in y on R^d.
 
     Newton's method with conjugate gradients and backtracking on the gradient's norm, all replicas at once, until
     ||grad_y g_t|| <= ``tolerance`` max(1, ||grad_y g_t(start)||); NaN in replicas that do not get there.
@@ -44,7 +44,7 @@ def settle(
 
 
 def conjugate_gradients(problem: OnlineBilevel, x: Array, y: Array, b: Array, xi: Sample, tolerance: float) -> Array:
-    """The solution of (second derivative of g_t in y) v = b, (R, d), to ``tolerance`` ||b||."""
+    """Solve (second derivative of g_t in y) v = b for v (R, d), to a residual of ``tolerance`` ||b||."""
     v, residual = np.zeros_like(b), b
     direction, square = b, np.square(b).sum(axis=-1, keepdims=True)
     goal = tolerance**2 * square
@@ -64,7 +64,7 @@ def conjugate_gradients(problem: OnlineBilevel, x: Array, y: Array, b: Array, xi
 def _backtrack(
     problem: OnlineBilevel, x: Array, y: Array, move: Array, slope: Array, xi: Sample
 ) -> tuple[Array, Array]:
-    """The longest of the steps 1, 1/2, ... along ``move`` that shortens the gradient, replica by replica."""
+    """Return y moved by the longest of the steps 1, 1/2, ... that shortens the gradient, replica by replica."""
     length = np.ones((len(y), 1))
     for _ in range(30):
         there = y + length * move

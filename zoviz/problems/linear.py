@@ -1,4 +1,4 @@
-"""Problems with linear constraints, and an objective that is an expectation."""
+"""The base class of problems with linear constraints, whose objective is an expectation."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STEP = 1e-7
 
 
 def normal_residual(domain: Set, x: Array, slope: Array) -> Array:
-    r"""Distance of -slope to the normal cone of a polyhedral X at x, shape (R,).
+    r"""Return the distance (R,) of -slope to the normal cone of a polyhedral X at x (R, n).
 
     .. math:: \min_{v \in g + N_X(x)} \|v\| = \lim_{s \downarrow 0} \|x - \Pi_X(x - s g)\| / s
 
@@ -45,7 +45,7 @@ def normal_residual(domain: Set, x: Array, slope: Array) -> Array:
 
 
 def proximal_point(problem: LinearlyConstrained, z: Array, weight: float) -> Array:
-    """arg min f(x) + weight/2 ||x - z||^2 over X and the exact rows, for each z of (R, n), by SLSQP; off the books.
+    """Return arg min f(x) + weight/2 ||x - z||^2 over X and the exact rows, for each z of (R, n), by SLSQP.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def proximal_point(problem: LinearlyConstrained, z: Array, weight: float) -> Arr
 
 
 def _pulled(problem: LinearlyConstrained, z: Array, weight: float) -> tuple[Function, Function]:
-    """f(x) + weight/2 ||x - z||^2 and its gradient, as functions of one point."""
+    """Return f(x) + weight/2 ||x - z||^2 and its gradient, as functions of one point (n,)."""
 
     def value(x: Array) -> float:
         return float(problem.evaluate(x).f + 0.5 * weight * np.square(x - z).sum())
@@ -98,14 +98,14 @@ def _pulled(problem: LinearlyConstrained, z: Array, weight: float) -> tuple[Func
 
 
 def _independent(matrix: Array, offset: Array) -> tuple[Array, Array]:
-    """Equations with the same solutions and orthonormal rows, which SLSQP asks for."""
+    """Return equations with the same solutions and orthonormal rows, which SLSQP needs."""
     basis, sizes, right = np.linalg.svd(matrix, full_matrices=False)
     independent = sizes > 1e-10 * sizes.max(initial=0.0)
     return right[independent], (basis.T @ offset)[independent] / sizes[independent]
 
 
 class LinearlyConstrained(Problem):
-    r"""Minimise E F(x, xi) subject to A x = b (or A x <= b) and x in a polyhedral X.
+    r"""A problem of E F(x, xi) subject to A x = b (or A x <= b) and x in a polyhedral X.
 
     To every solver it is a constrained problem: h(x) = A x - b for inequalities (m = p rows), and (A x - b, b - A x)
     for equations (m = 2 p), so that ||[h]_+|| is ||A x - b||. Solvers for linear constraints see A itself and
@@ -156,11 +156,11 @@ class LinearlyConstrained(Problem):
 
     @property
     def m(self) -> int:
-        """Constraints h as a black box shows them."""
+        """The number of constraints h <= 0: p for inequalities, 2p for equations."""
         return 2 * self.rows if self.equations else self.rows
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """A x - b of shape (..., p) at x (..., n).
+        """Return A x - b, (..., p), at x (..., n).
 
         Parameters
         ----------
@@ -172,19 +172,19 @@ class LinearlyConstrained(Problem):
         raise NotImplementedError(f"{type(self).__name__} must define residual(x, xi, copy).")
 
     def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """A^T y of shape (..., n) for y (..., p); sample and copy as for ``residual``."""
+        """Return A^T y, (..., n), for y (..., p); sample and copy as for ``residual``."""
         raise NotImplementedError(f"{type(self).__name__} must define adjoint(y, xi, copy).")
 
     def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
-        """Mean of grad F(x, xi) over the mini-batch, (..., n); the exact gradient of f without a sample."""
+        """Return the mean of grad F(x, xi) over the mini-batch, (..., n); without a sample the gradient of f."""
         raise NotImplementedError(f"{type(self).__name__} must define stochastic_gradient(x, xi).")
 
     def matrix(self) -> tuple[Array, Array]:
-        """A (p, n) and b (p,), not to be written to; the expectations where rows are sampled."""
+        """The rows A (p, n) and b (p,), not to be written to; expectations where rows are sampled."""
         return self._dense()[:2]
 
     def _dense(self) -> tuple[Array, Array, Array]:
-        """A, b and the gradients of h (m, n), made once."""
+        """A, b and the gradients of h (m, n), computed once."""
         if self._rows is None:
             a = self.adjoint(np.eye(self.rows))
             self._rows = a, -self.residual(np.zeros(self.domain.n)), self.two_sided(a.T).T
@@ -192,27 +192,27 @@ class LinearlyConstrained(Problem):
 
     @property
     def operator_norm(self) -> float:
-        """||A||, its largest singular value."""
+        """The norm ||A||, its largest singular value."""
         a = self.matrix()[0]
         return float(np.sqrt(max(np.linalg.eigvalsh(a @ a.T)[-1], 0.0))) if self.rows else 0.0
 
     def two_sided(self, residual: Array) -> Array:
-        """h (..., m) from A x - b (..., p)."""
+        """Return h (..., m) from A x - b (..., p)."""
         return np.concatenate([residual, -residual], axis=-1) if self.equations else residual
 
     def signed(self, y: Array) -> Array:
-        """Multipliers of the rows, (..., p), from those of h, (..., m)."""
+        """Return the multipliers (..., p) of the rows from those of h (..., m)."""
         return y[..., : self.rows] - y[..., self.rows :] if self.equations else y
 
     def gradient(self, x: Array, xi: Sample | None = None) -> tuple[Array, Array]:
-        """Exact gradients off the books; that of h is constant, a view that must not be written to."""
+        """Return the exact gradients (..., n) and (..., m, n); the latter is a view, not to be written to."""
         of_h = self._dense()[2]
         return self.stochastic_gradient(x), np.broadcast_to(of_h, (*x.shape[:-1], *of_h.shape))
 
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Those of every problem; A^T y by ``adjoint``, so that no replica has a copy of A."""
+        """Measure what every problem does, with A^T y by ``adjoint``, so that no replica has a copy of A."""
         out = super().metrics(x, None, value, exact)
         if y is not None:
             slope = self.stochastic_gradient(x) + self.adjoint(self.signed(y))
@@ -222,7 +222,7 @@ class LinearlyConstrained(Problem):
         return out
 
     def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
-        """``metrics`` and what a method for linear constraints tells of itself.
+        """Measure an iterate, (R,): ``metrics``, and slack, centre and resets where a method has them.
 
         Returns
         -------
@@ -253,7 +253,7 @@ class LinearlyConstrained(Problem):
         return out
 
     def near_stationarity(self, z: Array, weight: float | None = None) -> Array:
-        r"""Size of the Moreau envelope's gradient at z (R, n), shape (R,); by a general convex solver, for small n.
+        r"""Return the norm (R,) of the Moreau envelope's gradient at z (R, n), by SLSQP: for small n.
 
         .. math:: \|\nabla\Psi(z)\| = \mu \|z - \bar x(z)\|, \qquad
                   \bar x(z) = \arg\min_{x \in X,\ Ax = b} f(x) + \tfrac{\mu}{2} \|x - z\|^2

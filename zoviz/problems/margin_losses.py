@@ -1,4 +1,4 @@
-"""Losses of a linear classifier as functions of the margin, and the logistic optimum for those who check against it."""
+"""Losses of a linear classifier as functions of the margin, and the optimum for the logistic one."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoviz.core.types import Array
 
 
 class MarginLoss(NamedTuple):
-    """V as a function of the margin u = y f(x), and bounds that hold for every u.
+    """A loss V of the margin u = y f(x), with its derivative and bounds that hold for every u.
 
     Attributes
     ----------
@@ -33,17 +33,17 @@ class MarginLoss(NamedTuple):
 
 
 def expit(u: Array) -> Array:
-    """1 / (1 + exp(-u)) without overflow."""
+    """Return 1 / (1 + exp(-u)), in the shape of u, without overflow."""
     return 0.5 * (1.0 + np.tanh(0.5 * u))
 
 
 def logistic() -> MarginLoss:
-    """V(u) = log(1 + exp(-u)): convex."""
+    """Return the loss V(u) = log(1 + exp(-u)), which is convex."""
     return MarginLoss(lambda u: np.logaddexp(0.0, -u), lambda u: -expit(-u), 1.0, 0.25, 0.0)
 
 
 def logistic_difference(shift: float) -> MarginLoss:
-    """V(u) = log(1 + exp(-u)) - log(1 + exp(-u - shift)).
+    """Return the loss V(u) = log(1 + exp(-u)) - log(1 + exp(-u - shift)).
 
     V'' is the difference of two bells of height 1/4, so that both |V''| bounds are 1/4; |V'| <= tanh(shift / 4).
 
@@ -61,7 +61,7 @@ def logistic_difference(shift: float) -> MarginLoss:
 
 
 def smoothed_zero_one() -> MarginLoss:
-    """V(u) = u^3/4 - 3u/4 + 1/2 on [-1, 1], 1 to the left of it and 0 to the right.
+    """Return the loss V(u) = u^3/4 - 3u/4 + 1/2 on [-1, 1], 1 to the left of it and 0 to the right.
 
     References
     ----------
@@ -80,7 +80,7 @@ LOSSES: tuple[Loss, ...] = get_args(Loss)
 
 
 def margin_loss(name: str, shift: float) -> MarginLoss:
-    """The loss of this name, one of ``LOSSES``; ``shift`` matters to the logistic difference only."""
+    """Return the loss of this name, one of ``LOSSES``; ``shift`` is for the logistic difference only."""
     return {
         "logistic": logistic,
         "logistic difference": lambda: logistic_difference(shift),
@@ -91,7 +91,7 @@ def margin_loss(name: str, shift: float) -> MarginLoss:
 def logistic_optimum(
     signed: Array, ridge: float, direction: Array | None = None, bound: float = np.inf
 ) -> tuple[Array, float] | None:
-    r"""Minimum of the mean logistic loss plus ridge/2 ||x||^2 subject to |a'x| <= c, by Newton's method.
+    r"""Minimise the mean logistic loss plus ridge/2 ||x||^2 subject to |a'x| <= c, by Newton's method.
 
     .. math:: \frac1M \sum_i \log(1 + e^{-s_i^\top x}) + \tfrac{\text{ridge}}{2} \|x\|^2
 
@@ -118,7 +118,7 @@ def logistic_optimum(
 
 
 def _newton(signed: Array, ridge: float, direction: Array | None, level: float) -> tuple[Array, float] | None:
-    """Newton steps, halved while they do not descend, on all of R^d or on the plane a'x = level."""
+    """Take Newton steps, halved while they do not descend, on all of R^d or on the plane a'x = level."""
     count, d = signed.shape
     rows = np.empty((0, d)) if direction is None else direction[None]
     x = rows.T @ np.full(len(rows), level) / max(float(np.square(rows).sum()), 1e-300)

@@ -1,4 +1,4 @@
-"""Additive noise that hides a problem's values."""
+"""Additive noise on a problem's values: its contract with the oracle, its distribution, its size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoviz.core.types import Array
 
 
 class Noisy(Configurable):
-    """Additive noise on f and every h: its contract, its law, its size."""
+    """A mixin with the parameters of additive noise on f and every h: contract, distribution, scale."""
 
     __abstract = True
 
@@ -49,25 +49,25 @@ class Noisy(Configurable):
 
     @property
     def noise_scales(self) -> Array:
-        """Factors of the additive noise on f and every h, shape (m + 1,)."""
+        """The factors (m + 1,) of the additive noise on f and every h."""
         of_h = self.noise_scale if self.noise_constraint_scale is None else self.noise_constraint_scale
         return np.array([self.noise_scale] + [of_h] * self.m, dtype=float)
 
     @property
     def noise_variances(self) -> Array:
-        """Variances of the additive noise on f and every h, shape (m + 1,); 0 where pairs of values share it."""
+        """The variances (m + 1,) of the additive noise on f and every h; 0 where pairs of values share it."""
         if self.noise != "independent":
             return np.zeros(self.m + 1)
         heavy = self.noise_degrees / (self.noise_degrees - 2.0) if self.noise_distribution == "student_t" else 1.0
         return np.square(self.noise_scales) * heavy
 
     def lagrangian_noise(self, dual: Array) -> Array:
-        """Variance of the additive noise on f + <y, h>, shape (R,), from y of shape (R, m)."""
+        """Return the variance (R,) of the additive noise on f + <y, h>, for y (R, m)."""
         variances = self.noise_variances
         return variances[0] + np.square(dual) @ variances[1:]
 
     def draw_noise(self, streams: Streams, shape: tuple[int, ...]) -> Array:
-        """Noise of unit factors on f and every h at the points of a batch, shape (R, *shape, m + 1)."""
+        """Draw noise of unit factors on f and every h at the points of a batch, (R, *shape, m + 1)."""
         if self.noise_distribution == "student_t":
             return streams.student_t("noise", self.noise_degrees, *shape, self.m + 1)
         return streams.normal("noise", *shape, self.m + 1)

@@ -1,4 +1,4 @@
-"""A problem in the units in which its solver sees it."""
+"""A problem in its solver's units: variables, objective and constraints of order 1."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoviz.problems.base import Problem
 
 
 class Scaled(Problem):
-    """Another problem in a solver's units, for rules and theory; ``metrics`` alone answers in the user's.
+    """Another problem in a solver's units, for step-size rules and theory; ``metrics`` answers in the user's.
 
     It has what every problem has, and nothing of what the user's has beyond that, which is in the user's units.
 
@@ -48,26 +48,26 @@ class Scaled(Problem):
         vars(self).update(title=problem.title, analytic=problem.analytic, stochastic=problem.stochastic)
 
     def clone(self) -> Self:
-        """A twin around a twin."""
+        """Return a twin around a twin of the problem."""
         return type(self)(self._problem.clone(), self._units)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Values at solver's points, in the solver's units."""
+        """Return values in the solver's units, f (...) and h (..., m), at the solver's points (..., n)."""
         return self._units.value(self._problem.evaluate(self._units.point(x), xi))
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Any:
-        """The sample of the problem itself."""
+        """Draw the sample of the problem itself."""
         return self._problem.draw(iteration, streams, shape, size)
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array] | None:
-        """Gradients of the scaled functions along the scaled coordinates."""
+        """Return the gradients (..., n) and (..., m, n) of the scaled functions in the scaled coordinates."""
         gradients = self._problem.gradient(self._units.point(x), xi)
         return None if gradients is None else self._units.gradients(gradients)
 
     def initial(self, streams: Streams) -> Array:
-        """Starting points in the solver's units."""
+        """Return starting points in the solver's units, (R, n)."""
         return self._units.inverse(self._problem.initial(streams))
 
     @property
@@ -81,7 +81,7 @@ class Scaled(Problem):
 
     @property
     def constants(self) -> Constants | None:
-        """Bounds that follow from the problem's own: with the largest width and the smallest s_i, so not tight."""
+        """Bounds from the problem's own constants, the largest width and the smallest s_i: not tight."""
         constants, units = self._problem.constants, self._units
         if constants is None:
             return None
@@ -101,17 +101,17 @@ class Scaled(Problem):
 
     @property
     def noise_variances(self) -> Array:
-        """Variances of the additive noise on the scaled functions, each over the square of its own unit."""
+        """The variances (m + 1,) of the additive noise on the scaled functions."""
         return self._problem.noise_variances / np.square(np.append(self._units.f, self._units.h))
 
     def exact_values(self, x: Array) -> None:
-        """None: measures are the problem's own, which evaluates in the user's units."""
+        """Return None: measures are the problem's own, which evaluates in the user's units."""
         return None
 
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """The problem's own measures, in the user's units, of a solver's iterate."""
+        """Measure a solver's iterate by the problem's own measures, in the user's units."""
         units = self._units
         return self._problem.metrics(
             units.point(x),

@@ -1,1 +1,1 @@
-"""Studies: problems x solvers x replicas, by several processes."""
+"""Studies: runs of many problems, solvers, parameter sets and seeds, by several processes."""

@@ -1,4 +1,4 @@
-"""One cell of a study: its identity, and how it is run to its end in this process or in another."""
+"""A cell of a study: its identity, and its run, in this process or in another."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Cell(NamedTuple):
 
 
 class Job(NamedTuple):
-    """A cell that is to be run.
+    """A cell's id and the specification of its run.
 
     Attributes
     ----------
@@ -67,7 +67,7 @@ class Job(NamedTuple):
 
 
 class PackedJob(NamedTuple):
-    """A job for another process: problem and solver as recipes, the settings by name."""
+    """A job that can be sent to another process: problem and solver as recipes, settings by name."""
 
     id: str
     problem: Any

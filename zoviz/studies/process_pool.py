@@ -1,4 +1,4 @@
-"""A pool of processes that run the cells of a study."""
+"""The pool of processes that run a study's cells."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies: problems x solvers x parameter sets x seeds, stored, resumable, in this process or by several."""
+"""Studies: problems x solvers x parameter sets x seeds, each combination a stored run that can be resumed."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from zoviz.studies.process_pool import LOST, process_pool, wait_for_all
 
 
 class Study:
-    """Every combination of problems, solvers, parameter sets and seeds, each a stored run of R replicas.
+    """All combinations of problems, solvers, parameter sets and seeds, each a stored run of R replicas.
 
     The replicas of a cell advance in lock-step. Only what is missing is run: a cell's id follows from all that decides
     its outcome, so that a study that was interrupted, or that grew, goes on where it is. A cell that was interrupted

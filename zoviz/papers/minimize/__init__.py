@@ -1,1 +1,1 @@
-"""Studies of ``minimize``: published problems, choice of the method."""
+"""Studies of ``minimize``: published problems with default settings, and the choice of the method."""

@@ -1,4 +1,4 @@
-r"""The front door with default settings, on four engineering classics and 20 problems of the CUTEst collection.
+r"""A study of ``minimize`` with default settings on four engineering classics and 20 problems of the CUTEst collection.
 
 ``minimize(fun, x0, bounds, joint=True)`` with ``method="auto"`` and its 1000 (n + 1) calls, values only, everything at
 its default. To compare with: at least 90 % of the problems feasible, at least 60 % within 1 % of the best known value,
@@ -59,14 +59,14 @@ WANTED_FEASIBLE, WANTED_NEAR = 0.9, 0.6
 
 
 class Reference(NamedTuple):
-    """Best known value, and what the problem's file states, NaN where it states none."""
+    """The best known value of a problem, and the value that the problem's file states, NaN where it states none."""
 
     value: float
     stated: float
 
 
 class Score(NamedTuple):
-    """One line of the table."""
+    """The outcome of ``minimize`` on one problem: one line of the table."""
 
     name: str
     n: int
@@ -80,22 +80,22 @@ class Score(NamedTuple):
 
     @property
     def distance(self) -> float:
-        """Relative distance to the best known value."""
+        """The relative distance of f from the best known value."""
         return (self.f - self.reference.value) / max(1.0, abs(self.reference.value))
 
     @property
     def feasible(self) -> bool:
-        """Whether the scaled violation is small."""
+        """Whether the scaled violation is at most ``FEASIBLE``."""
         return self.violation <= FEASIBLE
 
     @property
     def near(self) -> bool:
-        """Whether x is feasible and within 1 %."""
+        """Whether x is feasible and f within 1 % of the best known value."""
         return self.feasible and self.distance <= NEAR
 
 
 def by_the_rule() -> dict[str, tuple[str, ...]]:
-    """The 20 problems that the rule takes from the index that is installed."""
+    """Return the names of 20 CUTEst problems by kind, picked from the index at equal distances."""
     entries = sorted(Suite.names(2, 50, 0, 100), key=lambda entry: (entry.n, entry.name))
     kinds = {kind: [entry for entry in entries if _kind(entry) == kind] for kind in COLLECTION}
     return {k: tuple(own[(2 * i + 1) * len(own) // 10].name for i in range(5)) for k, own in kinds.items()}
@@ -108,13 +108,13 @@ def _kind(entry: Entry) -> str:
 
 
 def posed(name: str) -> tuple[DesignProblem | Suite, Array]:
-    """A problem and its start (n,): its own, moved into the bounds; for the classics one draw with seed 0."""
+    """Return a problem and its start (n,): its own, moved into the bounds; for the classics one draw with seed 0."""
     problem = DESIGNS[name]() if name in DESIGNS else Suite(problem_name=name)
     return problem, problem.domain.project(problem.initial(Streams(0, 1)))[0]
 
 
 def score(name: str, extras: bool, reference: Reference) -> Score:
-    """Minimise one problem from its values, ``extras``: with other libraries' solvers where they are installed."""
+    """Minimise one problem from its values; ``extras`` allows other libraries' solvers where they are installed."""
     problem, x0 = posed(name)
     bounds = list(zip(problem.domain.lower, problem.domain.upper, strict=True))
     method: Any = "auto" if extras else choose(problem, 1000 * (problem.n + 1), extras=False)[0]
@@ -133,13 +133,13 @@ def score(name: str, extras: bool, reference: Reference) -> Score:
 
 
 def scaled_violation(problem: Problem, x: Array, x0: Array) -> float:
-    """Largest [h_i(x)]_+ / max(1, |h_i(x0)|)."""
+    """Return the largest [h_i(x)]_+ / max(1, |h_i(x0)|) at x (n,)."""
     sizes = np.maximum(1.0, np.abs(problem.evaluate(x0).h))
     return float((problem.evaluate(x).h / sizes).max(initial=0.0))
 
 
 def best_known(name: str, starts: int = 8) -> Reference:
-    """f* and what is stated; the searches use exact gradients and no budget counts them."""
+    """Find the best value by searches with exact gradients, from the problem's start and random ones."""
     problem, x0 = posed(name)
     if problem.known_optimum is not None:
         return Reference(problem.known_optimum.value, problem.known_optimum.value)
@@ -154,7 +154,7 @@ def best_known(name: str, starts: int = 8) -> Reference:
 
 
 def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterator[Array]:
-    """Where SLSQP ends from x0 and from random points at distances of 0.1 to 100, and trust-constr from x0."""
+    """Yield the points (n,) where SLSQP ends from x0 and from random starts around it, and trust-constr from x0."""
     from scipy.optimize import minimize as search
 
     rng, box = np.random.default_rng(0), problem.domain
@@ -177,7 +177,7 @@ def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterato
 
 
 def _rules(problem: Problem, x0: Array) -> list[dict[str, Any]]:
-    """SciPy's constraints; two opposite rows are one equality again, as SLSQP would fail on both."""
+    """Return SciPy's constraints; two opposite rows become one equality again, as SLSQP fails on both."""
     if not problem.m:
         return []
     probes = problem.evaluate(x0 + np.random.default_rng(1).uniform(0.0, 0.1, (3, len(x0)))).h
@@ -203,7 +203,7 @@ def _slopes(problem: Problem, x: Array) -> tuple[Array, Array]:
 
 
 def table(names: Sequence[str], references: dict[str, Reference], extras: bool) -> list[Score]:
-    """Print a line per problem as soon as it is there, then the totals."""
+    """Print a line per problem as soon as it is solved, then the totals; return the scores."""
     print("\nother libraries' solvers where they are installed" if extras else "\nbuilt-in solvers alone")
     print(
         f"{'problem':15}{'n':>3}{'m':>4}{'calls':>7} {'method':7}{'f':>14}{'best known':>14}{'stated':>12}"
@@ -234,7 +234,7 @@ def _word(holds: bool) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Find the best known values, then print the tables."""
+    """Find the best known values, then print the table without and with other libraries' solvers."""
     everything = [*DESIGNS, *(name for names in COLLECTION.values() for name in names)]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=everything, help="some of the problems")

@@ -58,7 +58,7 @@ LEAST, WORST = 1e-4, 100.0
 
 
 class Posed(NamedTuple):
-    """A problem on a box, its start (n,) and f*."""
+    """A problem on a box, with its start (n,) and its optimal value."""
 
     problem: Problem
     box: Box
@@ -67,7 +67,7 @@ class Posed(NamedTuple):
 
 
 class Case(NamedTuple):
-    """A problem under noise, and what its points are worth.
+    """A problem as a black box under noise, and the loss of its points without noise.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Case(NamedTuple):
 
 
 def pose(name: str) -> Posed:
-    """A problem by its name; f* of Hock and Schittkowski's is found by ``classics.best_known``."""
+    """Return a problem by its name, with its start and optimal value."""
     if name not in LARGE:
         small, x0 = posed(name)
         return Posed(small, small.domain, x0, best_known(name).value)
@@ -91,7 +91,7 @@ def pose(name: str) -> Posed:
 
 
 def case(task: Posed, level: float, seed: int = 1) -> Case:
-    """A problem as a black box under noise, which has a generator of its own."""
+    """Make a black box of a problem, under noise that has a generator of its own."""
     (problem, box, x0, optimum), rng = task, np.random.default_rng(0)
     width = np.where(np.isfinite(box.upper - box.lower), box.upper - box.lower, 2.0 * np.maximum(1.0, np.abs(x0)))
     with np.errstate(all="ignore"):
@@ -119,7 +119,7 @@ def case(task: Posed, level: float, seed: int = 1) -> Case:
 
 
 def trial(method: str, task: Posed, level: float, sweeps: int, seconds: float = 60.0) -> Array:
-    """Losses at the end of one method with default parameters, (R,); infinite where it refuses the budget."""
+    """Return the losses (R,) at the end of one method with default parameters; infinite where it refuses the budget."""
     problem, loss = case(task, level)
     solver = discover("zoviz.solvers", Solver)[method]()
     run = Run(problem=problem, solver=solver, replicas=REPLICAS, seed=3, seconds=seconds)
@@ -131,7 +131,7 @@ def trial(method: str, task: Posed, level: float, sweeps: int, seconds: float = 
 
 
 def marks(losses: Array) -> Array:
-    """Geometric mean over problems of each method's ratio to the smallest loss, (problems, methods) to (methods,)."""
+    """Return each method's ratio to the smallest loss, as the geometric mean over problems: (p, q) to (q,)."""
     losses = np.maximum(losses, LEAST)
     return np.exp(np.log(np.minimum(losses / losses.min(axis=1, keepdims=True), WORST)).mean(axis=0))
 

@@ -31,7 +31,7 @@ BOUNDS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
 
 
 def report_fair(loss: Loss, method: str, replicas: int, iterations: int) -> None:
-    """A line for every bound."""
+    """Print the accuracy and covariance of fair classification, a line for every bound on the covariance."""
     print(f"\nfair classification, {loss} loss, {method}, {replicas} replicas, {iterations} iterations")
     print("      c  covariance (largest)  accuracy  of SLSQP      f  f / SLSQP's from the start (range)  from here")
     for bound in BOUNDS:
@@ -46,7 +46,7 @@ def report_fair(loss: Loss, method: str, replicas: int, iterations: int) -> None
 
 
 def report_slices(seeds: int, replicas: int, iterations: int) -> None:
-    """A line for every network."""
+    """Print costs of network slicing beside the cheapest plan's, a line for every network."""
     print(f"\nnetwork slicing, Alg. 1, {replicas} replicas, {iterations} iterations")
     print("network  binary within 1e-3  assignment allowed  cost / cheapest plan's       ||Ax - b||  of the rounded")
     for seed in range(seeds):
@@ -61,7 +61,7 @@ def report_slices(seeds: int, replicas: int, iterations: int) -> None:
 
 
 def report_consensus(replicas: int, iterations: int) -> None:
-    """A line for each quarter of the run."""
+    """Print the gap of distributed optimisation on the random graph, a line for each quarter of the run."""
     run = consensus(replicas=replicas, iterations=iterations)
     optimum = run.problem.known_optimum
     assert optimum is not None
@@ -80,7 +80,7 @@ def report_consensus(replicas: int, iterations: int) -> None:
 
 
 def report(only: list[str], losses: list[Loss], methods: list[str], replicas: int, iterations: int) -> None:
-    """The tables that ``only`` names; slices and consensus with half the iterations."""
+    """Print the tables that ``only`` names; slices and consensus take half the iterations."""
     if "fair" in only:
         for loss, method in itertools.product(losses, methods):
             report_fair(loss, method, replicas, iterations)
@@ -91,7 +91,7 @@ def report(only: list[str], losses: list[Loss], methods: list[str], replicas: in
 
 
 def main() -> None:
-    """Print the tables."""
+    """Print the tables of the applications that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS, help="which of the three")
     parser.add_argument("--loss", nargs="+", default=list(LOSSES), choices=LOSSES)

@@ -23,7 +23,7 @@ WEIGHTS = {"smoothed 0-1": 2.0}
 
 
 def long_steps(problem: LinearlyConstrained, weight: float | None = None) -> dict[str, float]:
-    """Steps that do not shrink with T: mu = 1.05 L_f, rho = mu / ||A||^2 = eta, tau = 1 / (L_f + 2 mu), beta = 0.3.
+    """Return steps that do not shrink with T: rho = eta = mu / ||A||^2 and tau = 1 / (L_f + 2 mu), mu = 1.05 L_f.
 
     For inequalities ||A||^2 is that of (A, -I). ``weight`` is another mu, where f is convex any positive one will do.
     """
@@ -42,7 +42,7 @@ def long_steps(problem: LinearlyConstrained, weight: float | None = None) -> dic
 
 
 def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
-    """SciPy's local solution of the full problem from a start (n,): f and x."""
+    """Solve the full problem by SciPy's SLSQP from a start (n,); return f and x (n,) of the local solution."""
     require("scipy", "peers")
     optimize: Any = require("scipy.optimize", "peers")
     matrix, sign, box = problem.matrix()[0], 1.0 if problem.equations else -1.0, problem.domain
@@ -64,7 +64,7 @@ def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
 
 
 class Fair(NamedTuple):
-    """One bound's figures, arrays of shape (R,).
+    """The figures of fair classification under one bound, arrays of shape (R,).
 
     Attributes
     ----------
@@ -95,7 +95,7 @@ def fair(
     replicas: int = 4,
     weight: float | None = None,
 ) -> Fair:
-    """Train under one bound, and compare with SLSQP on all data."""
+    """Train a fair classifier under one bound, and compare it with SLSQP's on all data."""
     problem = FairClassification(bound=bound, loss=loss)
     steps = long_steps(problem, weight or WEIGHTS.get(loss))
     if method == "Alg. 3":
@@ -122,7 +122,7 @@ def fair(
 
 
 def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
-    """Cost of the best binary plan, or of the best routes for an assignment (K, S), infinite where there are none.
+    """Return the cost of the best binary plan, or of the best routes for an assignment (K, S); infinite without any.
 
     By SciPy's branch and bound, and by its linear programming.
     """
@@ -143,7 +143,7 @@ def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
 
 
 class Slices(NamedTuple):
-    """One network's figures, arrays of shape (R,).
+    """The figures of network slicing on one network, arrays of shape (R,).
 
     Attributes
     ----------
@@ -163,7 +163,7 @@ class Slices(NamedTuple):
 
 
 def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -> Slices:
-    """Solve one network, read the assignment off, and route it."""
+    """Solve network slicing on one network, read the assignment off the solution, and route it."""
     steps: dict[str, Any] = {**long_steps(problem)}
     square = problem.operator_norm**2
     # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
@@ -185,7 +185,7 @@ def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -
 def consensus(
     nodes: int = 50, probability: float = 0.1, iterations: int = 4000, replicas: int = 2, coupled: bool = True
 ) -> Run:
-    """Algorithm 2 on the random graph, with steps found by trial; without the rows, if not ``coupled``.
+    """Run Algorithm 2 on the random graph with steps that trials gave; ``coupled=False`` leaves the rows out.
 
     Nodes begin near each other, though not at one point: what the multipliers of pairs take up while nodes are far
     apart stays in them, where it adds to the noise of A_zeta'y.

@@ -31,26 +31,26 @@ THEOREM = {"SmoothedALM": -1.0 / 4.0, "SampledALM": -1.0 / 4.0, "StormALM": -1.0
 
 
 class Slope(NamedTuple):
-    """A fitted exponent of T, with its standard error over the replicas."""
+    """An exponent of T by a fit, with its standard error over the replicas."""
 
     value: float
     error: float
 
     @property
     def interval(self) -> tuple[float, float]:
-        """The slope's 95 % confidence interval."""
+        """The 95 % confidence interval of the exponent, lower and upper end."""
         return self.value - 1.96 * self.error, self.value + 1.96 * self.error
 
 
 def problem_for(name: str, null_curvature: float = 0.5) -> StochasticQP:
-    """The stochastic QP: f indefinite; rows that are only sampled for Algorithm 2."""
+    """Return the stochastic QP with an indefinite f for a method; for Algorithm 2 its rows are only sampled."""
     return StochasticQP(
         n=10, rows=3, gradient_noise=1.0, null_curvature=null_curvature, sampled_rows=name == "SampledALM"
     )
 
 
 def prepared(solver: Solver, problem: StochasticQP) -> Solver:
-    """The solver with what its rule chooses, which follows the powers of its horizon."""
+    """Return the solver with the parameters that its rule chooses for the problem and the solver's horizon."""
     steps = solver.suggest(problem, problem.constants)
     for name in solver.suggestible():
         solver.set(name, float(steps[name]))
@@ -58,7 +58,7 @@ def prepared(solver: Solver, problem: StochasticQP) -> Solver:
 
 
 def near_stationarity(name: str, horizon: int, replicas: int, draws: int, seed: int, null_curvature: float) -> Array:
-    """||grad Psi(z_t)|| at iterations t of each replica's own, one from each equal part of T; (draws, replicas)."""
+    """Measure ||grad Psi(z_t)|| at random iterations, one from each equal part of T; shape (draws, replicas)."""
     problem = problem_for(name, null_curvature)
     methods = {cls.__name__: cls for cls in (SmoothedALM, SampledALM, StormALM)}
     solver, streams = prepared(methods[name](horizon=horizon), problem), Streams(seed, replicas)
@@ -78,7 +78,7 @@ def near_stationarity(name: str, horizon: int, replicas: int, draws: int, seed: 
 
 
 def fit(horizons: list[int], means: Array) -> Slope:
-    """Exponent of T from each replica's mean over t*, means (horizons, replicas), by least squares on logarithms.
+    """Fit the exponent of T to means over t*, (horizons, replicas), by least squares on logarithms.
 
     The error is that of the logarithms of means over independent replicas, sd / (mean sqrt(R)).
     """
@@ -92,7 +92,7 @@ def fit(horizons: list[int], means: Array) -> Slope:
 def rates(
     name: str, horizons: list[int], replicas: int = 24, draws: int = 32, seed: int = 0, null_curvature: float = 0.5
 ) -> tuple[Slope, Slope, Array]:
-    """Slopes of the mean and of the mean square's root, and the levels (horizons, 2) that they are fitted to."""
+    """Fit the exponents of the mean and of the root mean square; the third value is both levels, (horizons, 2)."""
     measures = [near_stationarity(name, T, replicas, draws, seed, null_curvature) for T in horizons]
     means = np.array([rows.mean(axis=0) for rows in measures])
     squares = np.array([np.square(rows).mean(axis=0) for rows in measures])
@@ -102,7 +102,7 @@ def rates(
 
 
 def violations(iterations: int = 20_000, replicas: int = 20, penalty: float = 5.0, seed: int = 0) -> dict[str, Array]:
-    """||Ax - b|| over the course of a run, relative to its start, by method, (rows, replicas); one constant penalty."""
+    """Measure ||Ax - b|| along a run relative to its start, by method with and without multipliers, (rows, R)."""
     problem = StochasticQP(gradient_noise=0.1, curvature_noise=0.02)
     solvers = {
         "SmoothedALM": SmoothedALM(penalty=penalty, horizon=iterations),
@@ -119,7 +119,7 @@ def violations(iterations: int = 20_000, replicas: int = 20, penalty: float = 5.
 
 
 def main() -> None:
-    """Print one line per method."""
+    """Print the fitted rates of the methods that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rates", action="store_true", help="slopes against the horizon")
     parser.add_argument("--penalty", action="store_true", help="||Ax - b|| at a constant penalty")
@@ -143,7 +143,7 @@ def main() -> None:
 
 
 def print_rates(options: argparse.Namespace) -> None:
-    """E ||grad Psi|| at every horizon, the slope with its interval, and the slope of the root mean square."""
+    """Print E ||grad Psi|| at every horizon, the exponent with its interval, and that of the root mean square."""
     print("   method " + "".join(f"{f'T = {T}':>12}" for T in options.horizons) + "    slope [95%]  theorem  (rms)")
     for name, theorem in THEOREM.items():
         mean, root, levels = rates(

@@ -1,4 +1,4 @@
-"""Paper sogd on problems in closed form: regret (Theorems 3.6 and 4.2), windows (Fig. 1), variance of products ((21)).
+"""Paper sogd on problems in closed form: regret (Theorems 3.6 and 4.2), windows (Fig. 1), variance of products (21).
 
     python -m zoviz.papers.sogd --regret      # average regret under slow drift over three horizons, some minutes
     python -m zoviz.papers.sogd --windows     # SOGD beside OAGD and SOBOW with windows under rapid drift, some minutes
@@ -15,7 +15,7 @@ from zoviz.papers.sogd.regret import HORIZONS, report_fall, report_variance, rep
 
 
 def main() -> None:
-    """Print what was asked for."""
+    """Print the tables that the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--regret", action="store_true", help="average regret against the horizon")
     parser.add_argument("--windows", action="store_true", help="windows under rapid drift")

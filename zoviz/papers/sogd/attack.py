@@ -1,4 +1,4 @@
-"""Paper sogd, Fig. 2: what it claims of ZO-SOGD on the black-box attack, against single-level optimisers.
+"""Paper sogd, Fig. 2: its claims about ZO-SOGD on the black-box attack, against single-level optimisers.
 
 All methods play on a classifier of 8 x 8 digits, from the same weights x_0, which the single-level methods keep, with
 10 directions an estimate and mini-batches of 32 images. One oracle call is a value of f or g on its mini-batch. Rates
@@ -51,7 +51,7 @@ Limits = dict[str, int]
 
 
 class Outcome(NamedTuple):
-    """Of each replica: accuracy and loss at the end, largest ||y||_inf, calls; the run's rounds."""
+    """Accuracy, loss, largest ||y||_inf and calls of each replica, (R,), and the rounds of the run."""
 
     accuracy: np.ndarray
     loss: np.ndarray
@@ -77,7 +77,7 @@ def solver(method: str, rates: Rates) -> Solver:
 
 
 def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: dict[str, Any]) -> Outcome:
-    """One method with its rates, up to its limits (rounds: ``iterations``, or ``calls``)."""
+    """Run one method with its rates until a limit: ``iterations``, rounds, or ``calls``."""
     run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, **limits)
     run.run()
     end = max(1, len(run.trace[ITERATION]) // 5)
@@ -87,7 +87,7 @@ def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: i
 
 
 def search(method: str, problem: BlackBoxAttack, limits: dict[str, int]) -> Rates:
-    """The best rates of the grid."""
+    """Return the rates of the grid with the lowest accuracy under attack."""
     grid = [(rate,) for rate in RATES] if method in SINGLE else list(itertools.product(RATES, OUTER))
 
     def score(rates: Rates) -> float:
@@ -97,7 +97,7 @@ def search(method: str, problem: BlackBoxAttack, limits: dict[str, int]) -> Rate
 
 
 def line(method: str, rates: Rates, outcome: Outcome) -> str:
-    """A row of the table."""
+    """Return one method's row of the table as text."""
     edge = any(rate in (grid[0], grid[-1]) for rate, grid in zip(rates, (RATES, OUTER), strict=False))
     cells = [figure(100.0 * outcome.accuracy), figure(outcome.loss), figure(outcome.size)]
     steps = ", ".join(f"{rate:g}" for rate in rates) + ("*" if edge else "")
@@ -111,7 +111,7 @@ def line(method: str, rates: Rates, outcome: Outcome) -> str:
 def table(
     heading: str, methods: list[str], problem: BlackBoxAttack, seeds: int, limits: Limits, trial: Limits | None = None
 ) -> Found:
-    """Search (with other limits than the run's, where they are given), play and print; the outcomes by method."""
+    """Search rates for every method, run it with the best, print a row, and return the outcomes by method."""
     heads = ("accuracy in %", "loss", "largest |y|")
     print(f"\n{heading}\n{'method':>16} {'rates':>11} " + " ".join(f"{head:>17}" for head in heads), end=" ")
     print(f"{'rounds':>7} {'calls':>9}")
@@ -124,14 +124,14 @@ def table(
 
 
 def compare(outcomes: Found, mine: str, others: list[str]) -> None:
-    """Whether one method's accuracy is lower than the others'."""
+    """Print whether one method's accuracy is lower than each of the others'."""
     for other in others:
         a, b = outcomes[mine].accuracy, outcomes[other].accuracy
         print(f"  {mine} below {other}: {below(a, b)} ({figure(100 * a)} and {figure(100 * b)} %)")
 
 
 def verdicts(outcomes: Found, heading: str) -> None:
-    """The claims on the outcomes, with their figures."""
+    """Print whether the outcomes agree with the paper's claims, with the figures."""
     print(f"\n{heading}")
     print("claim 1: ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservSGD (lower accuracy on perturbed images)")
     compare(outcomes, "ZO-SOGD", ["ZO-O-GD", "ZO-O-ConservSGD"])
@@ -143,7 +143,7 @@ def verdicts(outcomes: Found, heading: str) -> None:
 
 
 def times(equal: Found, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -> None:
-    """The claim on runtimes, from steps of their own."""
+    """Print the time of a step of each method beside the paper's claim on runtimes."""
     solvers = {name: solver(name, (0.03, 0.03)) for name in [*SINGLE, *BILEVEL]}
     pace = paces(solvers, problem, seeds, rounds, 5)
     print("\nmilliseconds of a round: " + ", ".join(f"{name} {1e3 * one:.2f}" for name, one in pace.items()))
@@ -157,7 +157,7 @@ def times(equal: Found, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -
 
 
 def report(seeds: int, rounds: int) -> None:
-    """Both comparisons, the times, and what the weights alone do."""
+    """Print the comparisons at equal rounds and at equal calls, the times, and the effect of the weights alone."""
     problem, limits = BlackBoxAttack(), {"iterations": rounds}
     clean = play("ZO-O-GD", (1e-9,), problem, 1, 0, {"iterations": 1}).accuracy[0]
     print(f"accuracy without a perturbation: {100 * clean:.1f} %")
@@ -175,7 +175,7 @@ def report(seeds: int, rounds: int) -> None:
 
 
 def main() -> None:
-    """Print the report."""
+    """Print the report for the numbers of seeds and rounds that the command line gives."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=500)

@@ -1,4 +1,4 @@
-"""Paper sogd, Fig. 3: what it claims of SOGD on imbalanced loss tuning, against OGD, OAGD and SOBOW.
+"""Paper sogd, Fig. 3: its claims about SOGD on imbalanced loss tuning, against OGD, OAGD and SOBOW.
 
 400 rounds in four phases of 100, mini-batches of 64 images of 8 x 8 digits for either level, the paper's grids for
 the steps (beta = delta, and alpha) and for SOGD's weights (gamma = lambda = eta), its 5 Neumann terms for OAGD and 5
@@ -50,7 +50,7 @@ CLOSE = 2.0
 
 
 class Outcome(NamedTuple):
-    """Balanced and test accuracy at the end of each phase, mean of its last tenth, (phases, R), and of all rounds (R,).
+    """Balanced and test accuracy at the end of each phase, (phases, R), and means over all rounds, (R,).
 
     Calls (R,) of the run.
     """
@@ -62,7 +62,7 @@ class Outcome(NamedTuple):
 
 
 def solver(method: str, point: dict[str, float]) -> Solver:
-    """The method at a point of the grids."""
+    """Return the method with the parameters of a point of the grids."""
     cls = discover("zoviz.solvers", Solver)[method]
     parameters = {"inner_step": point["beta"], "system_step": point["beta"], "outer_step": point["alpha"]}
     parameters |= dict.fromkeys(("inner_weight", "system_weight", "outer_weight"), point["weight"])
@@ -73,7 +73,7 @@ def solver(method: str, point: dict[str, float]) -> Solver:
 
 
 def play(method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int) -> Outcome:
-    """All phases with one method."""
+    """Run one method through all phases of the stream."""
     phases = len(problem.ratios)
     rounds = phases * problem.phase_length
     run = Run(problem=problem, solver=solver(method, point), replicas=seeds, seed=seed, iterations=rounds)
@@ -87,7 +87,7 @@ def play(method: str, point: dict[str, float], problem: LossTuning, seeds: int, 
 
 
 def search(method: str, problem: LossTuning, trial: LossTuning, say: Callable[[str], None]) -> dict[str, float]:
-    """One parameter after the other, each at its best value with the others held; beta on the shorter trial."""
+    """Search one parameter after the other, each at its best value with the others fixed; return the best point."""
     point = dict(START)
     for name, grid in GRIDS.items():
         if name == "weight" and "inner_weight" not in solver(method, point).param:
@@ -100,7 +100,7 @@ def search(method: str, problem: LossTuning, trial: LossTuning, say: Callable[[s
 
 
 def line(method: str, point: dict[str, float], outcome: Outcome) -> str:
-    """A row of the table."""
+    """Return one method's row of the table as text."""
     used = {name: value for name, value in point.items() if name != "weight" or method == "SOGD"}
     marked = [f"{value:g}{'*' if value in (GRIDS[name][0], GRIDS[name][-1]) else ''}" for name, value in used.items()]
     cells = [figure(100.0 * one) for one in (*outcome.balanced, outcome.overall, outcome.test[-1])]
@@ -108,7 +108,7 @@ def line(method: str, point: dict[str, float], outcome: Outcome) -> str:
 
 
 def times(problem: LossTuning, seeds: int, rounds: int = 8) -> None:
-    """The claims on runtimes, from steps of their own."""
+    """Print the time of a step of each method beside the paper's claims on runtimes."""
     solvers = {name: solver(name, START) for name in METHODS}
     pace = paces(solvers, problem, seeds, rounds, 2)
     order = sorted(pace, key=lambda name: pace[name])
@@ -120,7 +120,7 @@ def times(problem: LossTuning, seeds: int, rounds: int = 8) -> None:
 
 
 def verdicts(outcomes: dict[str, Outcome]) -> None:
-    """The claims on accuracies, with their figures."""
+    """Print whether the accuracies agree with the paper's claims, with the figures."""
     print(f"claim 3: SOGD's accuracy is competitive (at most {CLOSE:g} points below the best other's)")
     mine = outcomes["SOGD"]
     for label, pick in (("balanced accuracy", "balanced"), ("test accuracy", "test")):
@@ -139,7 +139,7 @@ def verdicts(outcomes: dict[str, Outcome]) -> None:
 
 
 def report(seeds: int, phase: int, search_phase: int) -> None:
-    """Search the grids, print the figures and the verdicts."""
+    """Search the grids, then print the figures and whether they agree with the paper's claims."""
     problem, trial = LossTuning(phase_length=phase), LossTuning(phase_length=search_phase)
     heads = [f"balanced, {k + 1}" for k in range(len(problem.ratios))] + ["all rounds", "test, last"]
     rows, outcomes = [], {}
@@ -156,7 +156,7 @@ def report(seeds: int, phase: int, search_phase: int) -> None:
 
 
 def main() -> None:
-    """Print the report."""
+    """Print the report for the sizes that the command line gives."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--phase", type=int, default=100, help="rounds in each of the four phases")

@@ -42,19 +42,19 @@ RATE = -1.0 / 3.0
 
 
 class Fall(NamedTuple):
-    """Average regrets (horizons, R), and the slopes of their logarithms in log T, (R,)."""
+    """Average regrets (horizons, R) and the slopes (R,) of their logarithms in log T."""
 
     regrets: Array
     slopes: Array
 
 
 def interval(values: Array) -> tuple[float, float]:
-    """Mean and half-width of its 95 % confidence interval (normal)."""
+    """Return the mean of ``values`` (R,) and the half-width of its normal 95 % confidence interval."""
     return float(values.mean()), float(1.96 * values.std(ddof=1) / math.sqrt(values.size))
 
 
 def variations(problem: QuadraticBilevel, horizon: int) -> tuple[float, float, float]:
-    """H_{2,T}, D_T and G_T of (10)-(14), exact: they do not depend on x and y."""
+    """Return H_{2,T}, D_T and G_T of (10)-(14), which are exact here: they do not depend on x and y."""
     moves = np.diff([problem.vectors(t) for t in range(1, horizon + 1)], axis=0)
     a, c, q = np.split(moves, [problem.d, 2 * problem.d], axis=1)
     path = np.square(c @ problem.data.inverse).sum()
@@ -62,7 +62,7 @@ def variations(problem: QuadraticBilevel, horizon: int) -> tuple[float, float, f
 
 
 def in_theory(method: str, problem: OnlineBilevel, horizon: int) -> Solver:
-    """A method with theory's schedule; batches and radii of (26) for the zeroth-order one, ten directions."""
+    """Return a method with theory's schedule; the zeroth-order one with ten directions, batches and radii of (26)."""
     if method == "SOGD":
         return SOGD(schedule="theory")
     n, d = problem.domain.n, problem.inner_domain.n
@@ -76,14 +76,14 @@ def in_theory(method: str, problem: OnlineBilevel, horizon: int) -> Solver:
 
 
 def average_regret(problem: OnlineBilevel, solver: Solver, horizon: int, replicas: int, seed: int = 0) -> Array:
-    """BL-Reg_T / T, (R,)."""
+    """Return the bilevel local regret over T rounds, divided by T, (R,)."""
     run = Run(problem=problem, solver=solver, replicas=replicas, iterations=horizon, seed=seed)
     run.run()
     return run.trace[AVERAGE_REGRET][-1]
 
 
 def fall(method: str, problem: OnlineBilevel, horizons: tuple[int, ...], replicas: int) -> Fall:
-    """How the average regret falls: a run for each horizon, replicas paired over them."""
+    """Measure how the average regret falls with T: one run for each horizon, whose replicas are paired."""
     regrets = [average_regret(problem, in_theory(method, problem, T), T, replicas) for T in horizons]
     sums, log_t = np.array(regrets), np.log(np.array(horizons))
     centred = log_t - log_t.mean()
@@ -91,7 +91,7 @@ def fall(method: str, problem: OnlineBilevel, horizons: tuple[int, ...], replica
 
 
 def report_fall(horizons: tuple[int, ...], replicas: int, noises: tuple[float, ...] = (0.1, 0.5)) -> bool:
-    """Print the table; whether every slope's interval lies at the theorem's rate or below."""
+    """Print regrets by horizon; return whether every slope's interval lies at the theorem's rate or below."""
     print("slow drift, theory's schedule: average regret BL-Reg_T / T, quadratic problem, n = d = 10")
     print(f"{'method':>8} {'noise':>5} " + " ".join(f"{f'T = {T}':>17}" for T in horizons) + "   slope in T")
     good = True
@@ -125,7 +125,7 @@ def _quadratic(rate: float, size: int = 10, seed: int = 0) -> QuadraticBilevel:
 
 
 def streams_of_tasks() -> dict[str, OnlineBilevel]:
-    """What the rivals meet, by name."""
+    """Return the streams of tasks on which windows are compared, by name."""
     return {
         "quadratic, ω = 0.3": _quadratic(0.3),
         "quadratic, ω = 1": _quadratic(1.0),
@@ -140,7 +140,7 @@ def streams_of_tasks() -> dict[str, OnlineBilevel]:
 
 
 def best_of_grid(rival: str, problem: OnlineBilevel, horizon: int, replicas: int) -> tuple[float, float, Array]:
-    """The steps of x and y with the least average regret on other seeds, and the regrets with them on seed 0."""
+    """Return the steps of x and y with the least average regret on other seeds, and the regrets (R,) on seed 0."""
     cls, settings = RIVALS[rival]
 
     def made(outer: float, inner: float) -> Solver:
@@ -154,18 +154,18 @@ def best_of_grid(rival: str, problem: OnlineBilevel, horizon: int, replicas: int
 
 
 def compare_windows(problem: OnlineBilevel, horizon: int, replicas: int) -> dict[str, tuple[float, float, Array]]:
-    """Every rival at its best steps."""
+    """Return the best steps and regrets (R,) of every rival, by name."""
     return {rival: best_of_grid(rival, problem, horizon, replicas) for rival in RIVALS}
 
 
 def verdict(mine: Array, its: Array) -> str:
-    """Whether mine is smaller by more than its interval, of paired differences."""
+    """Return "yes", "no" or "undecided": whether ``mine`` (R,) is below ``its`` (R,) by the paired interval."""
     mean, half = interval(mine - its)
     return "undecided" if abs(mean) <= half else "yes" if mean < 0 else "no"
 
 
 def report_windows(horizon: int, replicas: int) -> None:
-    """Print the table: each rival at its best steps (of x / of y) of one grid, a star at the outer grid's edge."""
+    """Print each rival's regret at its best steps of one grid; a star marks the outer grid's edge."""
     print(f"\nrapid drift: average regret after {horizon} rounds at the best steps of {GRID} and {INNER}")
     print(f"{'stream':>21} " + " ".join(f"{rival:>24}" for rival in RIVALS) + "  SOGD beats w = 5")
     for name, problem in streams_of_tasks().items():
@@ -182,7 +182,7 @@ def report_windows(horizon: int, replicas: int) -> None:
 
 
 def product_spread(radius: float, shared: bool, replicas: int = 200, directions: int = 10) -> Array:
-    """Squared error of an estimated Hessian-vector product of ||v|| of order 1 at rho_v = ``radius``, (R,)."""
+    """Return the squared errors (R,) of an estimated Hessian-vector product at the radius rho_v."""
     problem = QuadraticBilevel(noise="deterministic")
     streams, rng = Streams(4, replicas), np.random.default_rng(0)
     oracle = Oracle(problem, streams)
@@ -206,7 +206,7 @@ def product_spread(radius: float, shared: bool, replicas: int = 200, directions:
 
 
 def report_variance(replicas: int) -> None:
-    """Print the mean square error of a product against rho_v, with directions shared and not."""
+    """Print the mean square error of a Hessian-vector product against rho_v, with directions shared and not."""
     print("\nmean square error of an estimated Hessian-vector product, ten directions (± 95 %)")
     print(f"{'ρ_v':>8} {'directions shared':>24} {'directions of their own':>26}")
     for radius in (1e-1, 1e-2, 1e-3, 1e-4, 1e-5):

@@ -1,4 +1,4 @@
-"""Paper splm, Table 2 as a comparison: iterations of ZO-SPLM, SZO-ConEX and ZO-ALM to epsilon-stationarity, eps < 1.
+"""Paper splm, Table 2 as a comparison: iterations of ZO-SPLM, SZO-ConEX and ZO-ALM until epsilon-stationary, eps < 1.
 
 All three with the same sphere estimator (k = 10000, r = 1e-5), from the same starts, twice: with the solver's own rule,
 and at the best point of one grid of steps. Steps are in units that do not depend on the instance: the primal one of
@@ -39,7 +39,7 @@ RADIUS = 1e-5
 
 
 class Trial(NamedTuple):
-    """Iterations to the target per replica (NaN: not within the budget), calls per iteration, seconds per iteration."""
+    """Iterations to the target per replica (R,), NaN where the budget ended first; calls and seconds per iteration."""
 
     iterations: np.ndarray
     calls: float
@@ -47,7 +47,7 @@ class Trial(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """Of one instance and its runs."""
+    """The settings of one instance of the problem and of the runs on it."""
 
     n: int
     instance: int
@@ -57,7 +57,7 @@ class Settings(NamedTuple):
 
 
 def trial(method: str, steps: tuple[float, float] | None, settings: Settings, limit: int) -> Trial:
-    """One method at one grid point, or (None) with its own rule."""
+    """Run one method at one grid point, or, for None, with the steps of its own rule."""
     problem = NonconvexQCQP(n=settings.n, seed=settings.instance)
     solver = discover("zoviz.solvers", Solver)[method]()
     solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=settings.batch)
@@ -83,14 +83,14 @@ def trial(method: str, steps: tuple[float, float] | None, settings: Settings, li
 
 
 def mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard error over replicas; infinite where one of them never got there."""
+    """Return the mean of ``values`` (R,) and its standard error; infinite where a replica has none."""
     if np.isnan(values).any():
         return np.inf, np.nan
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else np.nan
 
 
 def search(method: str, settings: Settings) -> list[tuple[float, float]]:
-    """The grid points with the fewest iterations at the settings' batch, best first; a run that lags is cut short."""
+    """Return the grid points from the fewest iterations up; a run that falls behind is cut short."""
     means: dict[tuple[float, float], float] = {}
     for steps in itertools.product(PRIMAL, DUAL):
         best = min(means.values(), default=np.inf)
@@ -100,7 +100,7 @@ def search(method: str, settings: Settings) -> list[tuple[float, float]]:
 
 
 def compare(n: int, seed: int, replicas: int, batch: int) -> dict[str, float]:
-    """Print the table for one n; mean iterations at the best grid point by method."""
+    """Print the table for one n; return the mean iterations at the best grid point by method."""
     full, best = Settings(n, seed, seed, replicas, batch), {}
     print(f"\nn = {n}, instance {seed}, k = {batch}, {replicas} replicas", flush=True)
     print("      method    steps (primal, dual)  iterations  ± s.e.  slowest  calls/it    s/it   paper", flush=True)
@@ -127,7 +127,7 @@ def compare(n: int, seed: int, replicas: int, batch: int) -> dict[str, float]:
 
 
 def line(method: str, steps: str, outcome: Trial, n: int) -> None:
-    """One row; replicas that did not get there are counted."""
+    """Print a method's row; replicas that missed the target are counted in it."""
     mean, error = mean_and_error(outcome.iterations)
     missing = int(np.isnan(outcome.iterations).sum())
     slowest = np.nan if missing == outcome.iterations.size else np.nanmax(outcome.iterations)
@@ -140,7 +140,7 @@ def line(method: str, steps: str, outcome: Trial, n: int) -> None:
 
 
 def verdict(n: int, best: dict[str, float]) -> None:
-    """What becomes of the paper's ratios to ZO-SPLM when every method has its best steps."""
+    """Print the paper's ratios to ZO-SPLM beside those where every method has its best steps."""
     for method in [name for name in best if name != "ZOSPLM" and "ZOSPLM" in best]:
         ratio, paper = best[method] / best["ZOSPLM"], PAPER[method].get(n, np.nan) / PAPER["ZOSPLM"].get(n, np.nan)
         word = "reproduced" if ratio >= 0.8 * paper else "in kind, not in size" if ratio > 1.05 else "not reproduced"
@@ -150,7 +150,7 @@ def verdict(n: int, best: dict[str, float]) -> None:
 
 
 def main() -> None:
-    """Compare, for every n asked for."""
+    """Print the comparison for every n that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--n", type=int, nargs="+", default=[50], help="variables")
     parser.add_argument("--seed", type=int, default=0, help="instance")

@@ -29,7 +29,7 @@ LIMIT = {50: 0.2, 100: 0.2, 200: 0.5}
 
 
 def hits(n: int, seed: int, replicas: int, batch: int, iterations: int) -> np.ndarray:
-    """Iterations to max of the three stationarity measures <= 1, per replica; NaN where the budget ended first."""
+    """Return the iterations (R,) until all three stationarity measures are <= 1; NaN where the budget ended first."""
     solver = ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=batch))
     run = Run(
         problem=NonconvexQCQP(n=n, seed=seed),
@@ -71,7 +71,7 @@ def main() -> None:
 
 
 def report(n: int, instance: str, counts: np.ndarray, note: str) -> None:
-    """Print one line of the table; replicas without a hit are counted, never left out in silence."""
+    """Print one line of the table; replicas without a hit are counted in it."""
     missing = int(np.isnan(counts).sum())
     if missing:
         note += f"  {missing} of {counts.size} replicas did not get there"

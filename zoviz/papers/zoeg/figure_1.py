@@ -1,4 +1,4 @@
-"""Paper zoeg, Fig. 1: what it claims of ZOEG, SZO-ConEX and ZOGDA on load tracking, with two schedules of steps.
+"""Paper zoeg, Fig. 1: its claims about ZOEG, SZO-ConEX and ZOGDA on load tracking, with two schedules of steps.
 
 One direction in each estimate, as published: 4, 4 and 2 oracle calls per iteration; equal budgets of calls. Figures are
 means over replicas and the last tenth of the budget. Every method has its best constant steps of one grid: those with
@@ -39,7 +39,7 @@ LEVEL = 5.0
 
 
 class Outcome(NamedTuple):
-    """Per replica: relative error and violation at the end of the budget, calls to the first hits of LEVEL and 5 %.
+    """Relative error and violation at the end of the budget, and calls to the first hits of LEVEL and 5 %; each (R,).
 
     And the sum of the relative error and of the violation as a share of its mean at the start.
     """
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
 def solve(
     method: str, schedule: str, steps: tuple[float, float], problem: LoadTracking, replicas: int, seed: int, calls: int
 ) -> Outcome:
-    """One method with one schedule at one grid point."""
+    """Run one method with one schedule at one grid point."""
     family, options = METHODS[method]
     solver = discover("zoviz.solvers", Solver)[method](
         primal_step=steps[0],
@@ -83,7 +83,7 @@ FLOOR = 1.0
 def search(
     method: str, schedule: str, rival: Outcome | None, problem: LoadTracking, calls: int
 ) -> tuple[Steps, Outcome]:
-    """The best grid point and its outcome there: by the sum, or by the larger ratio to a rival's figures."""
+    """Return the best grid point and its outcome: by the sum, or by the larger ratio to a rival's figures."""
     grid = list(itertools.product(PRIMAL[schedule], RATIO))
     trials = {steps: solve(method, schedule, steps, problem, SEARCHERS, 1, calls) for steps in grid}
 
@@ -100,7 +100,7 @@ def search(
 
 
 def report_at(method: str, schedule: str, steps: Steps, problem: LoadTracking, replicas: int, calls: int) -> Outcome:
-    """The outcome at a grid point, which is printed."""
+    """Run a method at a grid point, print its figures, and return the outcome."""
     outcome = solve(method, schedule, steps, problem, replicas, 0, calls)
     edge = steps[0] in (PRIMAL[schedule][0], PRIMAL[schedule][-1]) or steps[1] in (RATIO[0], RATIO[-1])
     cells = [figure(values) for values in outcome[:4]]
@@ -109,7 +109,7 @@ def report_at(method: str, schedule: str, steps: Steps, problem: LoadTracking, r
 
 
 def figure(values: np.ndarray) -> str:
-    """Mean ± standard error; says how many replicas are missing."""
+    """Return "mean ± standard error" of ``values`` (R,) as text, with the number of replicas that are missing."""
     there = values[np.isfinite(values)]
     if there.size < 2:
         return f"{there.size} of {values.size} got there"
@@ -118,19 +118,19 @@ def figure(values: np.ndarray) -> str:
 
 
 def difference(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """Mean of a - b over replicas, which share their starts, and its standard error."""
+    """Return the mean of a - b over replicas that share their starts, each (R,), and its standard error."""
     gap = a - b
     return float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(gap.size))
 
 
 def below(a: np.ndarray, b: np.ndarray) -> str:
-    """Whether a is smaller than b by more than two standard errors: "yes", "no" (larger), or "undecided"."""
+    """Return whether a (R,) is below b (R,) by two standard errors: "yes", "no" (above), or "undecided"."""
     mean, error = difference(a, b)
     return "undecided" if not abs(mean) > 2.0 * error else "yes" if mean < 0 else "no"
 
 
 def verdicts(outcomes: dict[tuple[str, str], Outcome], calls: int) -> None:
-    """The three claims, each with its figures."""
+    """Print the paper's three claims, each with the figures that decide on it."""
     present = sorted({method for method, _ in outcomes})
     print("\nclaim 1: diminishing steps improve all (difference DS - CS at the end)")
     for method in present:
@@ -158,7 +158,7 @@ def verdicts(outcomes: dict[tuple[str, str], Outcome], calls: int) -> None:
 
 
 def report(instance: int, replicas: int, calls: int = 10_000) -> None:
-    """Search the grids, print the figures and the verdicts."""
+    """Search the grids, then print the figures and whether they agree with the paper's claims."""
     problem = LoadTracking(seed=instance)
     heads = ("error at the end", "violation at the end", f"calls to {LEVEL:g} kW", "calls to 5 %")
     print(f"{'method':>9} {'schedule':>12} {'(step, ratio)':>14}  " + " ".join(f"{head:>20}" for head in heads))
@@ -175,7 +175,7 @@ def report(instance: int, replicas: int, calls: int = 10_000) -> None:
 
 
 def main() -> None:
-    """Print the report."""
+    """Print the report for the instance and sizes that the command line gives."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--replicas", type=int, default=20)
     parser.add_argument("--calls", type=int, default=10_000, help="budget of oracle calls per run")

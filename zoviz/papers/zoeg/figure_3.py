@@ -51,7 +51,7 @@ Steps = tuple[float, float]
 
 
 class Result(NamedTuple):
-    """Last entries in iterations, (levels, R), NaN where none; the final errors (R,); calls per iteration."""
+    """Iterations to stay within each level, (levels, R), NaN where none; final errors (R,); calls per iteration."""
 
     entries: Array
     errors: Array
@@ -59,7 +59,7 @@ class Result(NamedTuple):
 
 
 def solver_of(block: int, primal: float, dual: float) -> Solver:
-    """The method with the paper's radii."""
+    """Return the method for a block size with given steps and the paper's radii."""
     steps: dict[str, Any] = {"primal_step": primal, "dual_step": dual, "dual_cap": 100.0}
     if block <= ZOEG_ALONE:
         return ZOEG(estimator=Sphere(smoothing_radius=1e-6, batch_size=1), radius_scale=1.0, **steps)
@@ -68,7 +68,7 @@ def solver_of(block: int, primal: float, dual: float) -> Solver:
 
 
 def solve(block: int, steps: Steps, problem: ACLoadTracking, replicas: int, seed: int) -> Result:
-    """One grid point."""
+    """Run one block size at one grid point."""
     run = Run(
         problem=problem, solver=solver_of(block, *steps), replicas=replicas, seed=seed, iterations=ITERATIONS[block]
     )
@@ -80,7 +80,7 @@ def solve(block: int, steps: Steps, problem: ACLoadTracking, replicas: int, seed
 
 
 class Figure(NamedTuple):
-    """Mean and standard error of what a level took, infinite where a replica never got there; and bounds from below.
+    """Mean and standard error of the cost of a level, infinite where a replica missed it; and lower bounds.
 
     In the bounds a replica that never got there counts with its whole budget.
     """
@@ -91,17 +91,17 @@ class Figure(NamedTuple):
     least_error: float
 
     def times(self, calls: float) -> Figure:
-        """The same in calls."""
+        """Return the figure in calls instead of iterations."""
         return Figure(*(calls * part for part in self))
 
 
 def figure(entries: Array, budget: int) -> Figure:
-    """Of the last entries (R,) of one level."""
+    """Summarise the iterations (R,) that one level took."""
     return Figure(*mean_and_error(entries), *mean_and_error(np.where(np.isnan(entries), budget, entries)))
 
 
 def best(results: dict[Steps, Result], level: int, budget: int) -> Steps:
-    """The steps with the least mean at a level; among those that never get there, with the least final error."""
+    """Return the steps with the least mean at a level, or with the least final error where none reaches it."""
 
     def rank(steps: Steps) -> tuple[float, float]:
         return figure(results[steps].entries[level], budget).least, float(results[steps].errors.mean())
@@ -110,7 +110,7 @@ def best(results: dict[Steps, Result], level: int, budget: int) -> Steps:
 
 
 def report(block: int, results: dict[Steps, Result]) -> dict[str, list[Figure]]:
-    """Print a line per level; returns the figures in iterations and in calls."""
+    """Print a line per level; return the figures in iterations and in calls."""
     name = {PUBLISHED: "ZOEG, 3e-6", ZOEG_ALONE: "ZOEG"}.get(block, f"ZOBCEG {block}")
     figures: dict[str, list[Figure]] = {"iterations": [], "calls": []}
     for i, level in enumerate(LEVELS):
@@ -130,7 +130,7 @@ def report(block: int, results: dict[Steps, Result]) -> dict[str, list[Figure]]:
 
 
 def verdict(slower: Figure, faster: Figure) -> str:
-    """Whether the second figure lies below the first by more than two standard errors."""
+    """Return as text whether the second figure lies below the first by more than two standard errors."""
     if faster.mean + 2.0 * np.hypot(slower.least_error, np.nan_to_num(faster.error)) < slower.least:
         return "reproduced"
     if slower.mean + 2.0 * np.hypot(np.nan_to_num(slower.error), faster.least_error) < faster.least:
@@ -139,7 +139,7 @@ def verdict(slower: Figure, faster: Figure) -> str:
 
 
 def verdicts(figures: dict[int, dict[str, list[Figure]]]) -> None:
-    """Print both claims' verdicts, per iteration and per call, at every level."""
+    """Print whether both claims hold at every level, per iteration and per call."""
     blocks = [block for block in figures if block > ZOEG_ALONE]
     pairs = [(ZOEG_ALONE, block) for block in blocks if ZOEG_ALONE in figures] + list(itertools.pairwise(blocks))
     for i, level in enumerate(LEVELS):
@@ -155,7 +155,7 @@ def verdicts(figures: dict[int, dict[str, list[Figure]]]) -> None:
 
 
 def main() -> None:
-    """Run the grid, print the table and the verdicts."""
+    """Run the grid, then print the table and whether the claims hold."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, nargs="+", default=list(GRID), choices=list(GRID))
     parser.add_argument("--replicas", type=int, default=20)

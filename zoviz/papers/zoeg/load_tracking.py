@@ -73,27 +73,27 @@ SECONDS = 1800.0
 
 
 class Judged(LoadTracking):
-    """Load tracking that also measures both requirements at once: at most 1 where both hold."""
+    """Load tracking with one more measure: error and violation over their levels, the larger of both."""
 
     __abstract = True
 
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """The problem's, and for every level the larger of error / level and violation / 1 kW."""
+        """Return the problem's measures (R,), and for every level the larger of error / level and violation / 1 kW."""
         measured = super().metrics(x, y, value, exact)
         error, violation = measured[RELATIVE_GAP], measured[VIOLATION]
         return measured | {f"joint {level:g}": np.maximum(error / level, violation / FEASIBLE) for level in LEVELS}
 
 
 class Untold(Judged):
-    """The same, which keeps its curvatures and slopes to itself, as a user's black box does: they are measured."""
+    """Load tracking that hides its curvatures and slopes, as a user's black box does, so that they are measured."""
 
     __abstract = True
 
     @property
     def constants(self) -> None:
-        """Unknown."""
+        """None, so that solvers measure the constants."""
         return None
 
 
@@ -102,7 +102,7 @@ SHOWN: dict[str, type[Judged]] = {"told": Judged, "untold": Untold, "scaled": Un
 
 
 def instance(seed: int, n: int, noisy: bool, view: str = "told") -> Judged:
-    """The problem, noisy or not."""
+    """Return load tracking of n users, with or without noise, in one of the views of ``SHOWN``."""
     problem = SHOWN[view](n=n, seed=seed, scaled=view == "scaled")
     if noisy:
         problem.noise, problem.noise_constraint_scale = "independent", NOISE_KILOWATTS
@@ -118,7 +118,7 @@ def solve(
     seconds: float | None = None,
     until_hit: bool = False,
 ) -> Outcome:
-    """One method with default parameters; seed 0, so that all methods share their starts.
+    """Run one method with default parameters; seed 0, so that all methods share their starts.
 
     ``until_hit``: end once every replica has met both levels.
     """
@@ -155,7 +155,7 @@ def table(
     seconds: float | None,
     jobs: int = 1,
 ) -> dict[str, Outcome]:
-    """Run and print the methods; ``replicas`` are those of fast and of slow ones, ``jobs`` processes work at once.
+    """Run the methods and print a row each; ``replicas`` is for fast and slow ones, ``jobs`` the number of processes.
 
     Without noise a slow one ends where all its replicas have met both levels.
     """
@@ -180,7 +180,7 @@ def _solve(problem: Judged, calls: int, seconds: float | None, work: tuple[type[
 
 
 def _printed(names: list[str], results: Iterable[Outcome], calls: int) -> dict[str, Outcome]:
-    """Print every row when it comes."""
+    """Print every row as soon as its result is there; return the outcomes by name."""
     outcomes = {}
     for name, outcome in zip(names, results, strict=True):
         outcomes[name] = outcome
@@ -190,7 +190,7 @@ def _printed(names: list[str], results: Iterable[Outcome], calls: int) -> dict[s
 
 
 def main() -> None:
-    """Print the tables and the verdicts."""
+    """Print the table of methods on load tracking, and the comparison with other libraries."""
     everything = discover("zoviz.solvers", Solver)
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", nargs="+", default=list(everything), choices=list(everything), metavar="CLASS")

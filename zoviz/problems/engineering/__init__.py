@@ -1,1 +1,1 @@
-"""Engineering design problems with published optima."""
+"""Engineering design problems with published solutions."""

@@ -1,4 +1,4 @@
-"""What the engineering design problems share: a box, and a published solution that Newton's method makes exact."""
+"""The base class of engineering design problems: a box, and a published solution that Newton's method makes exact."""
 
 from __future__ import annotations
 
@@ -46,32 +46,32 @@ class DesignProblem(Problem):
 
     @cached_property
     def domain(self) -> Box:
-        """The box of the formulation."""
+        """The box of the published formulation."""
         return Box(self.lower, self.upper)
 
     def initial(self, streams: Streams) -> Array:
-        """Uniform in ``start``, as the populations of the publications are in the box."""
+        """Return starts uniform in the box ``start``, as the publications draw their populations, (R, n)."""
         low, high = (np.array(ends) for ends in self.start or (self.lower, self.upper))
         return low + (high - low) * streams.uniform("x0", self.n)
 
     @cached_property
     def known_optimum(self) -> Optimum:
-        """Best known solution, to machine precision, with its multipliers."""
+        """The best known solution, to machine precision, with its multipliers."""
         return kkt_point(self, self.published_point, self.active)
 
 
 def stacked(x: Array, *rows: Sequence[Array | float]) -> Array:
-    """Rows of partial derivatives as one array, shape (..., rows, n); numbers stand for constants."""
+    """Stack rows of partial derivatives, arrays or constants, as one array (..., rows, n)."""
     return np.stack([column(x, row) for row in rows], axis=-2)
 
 
 def column(x: Array, parts: Sequence[Array | float]) -> Array:
-    """Numbers or arrays of the shape of ``x`` without its last axis, side by side, shape (..., parts)."""
+    """Stack numbers or arrays of shape x.shape[:-1] along a new last axis, (..., parts)."""
     return np.stack([np.broadcast_to(part, x.shape[:-1]) for part in parts], axis=-1)
 
 
 def kkt_point(problem: DesignProblem, guess: Sequence[float], active: Sequence[int], iterations: int = 12) -> Optimum:
-    """The Karush-Kuhn-Tucker point near ``guess`` with the given active constraints.
+    """Find the Karush-Kuhn-Tucker point near ``guess`` (n,) with the given active constraints.
 
     Newton's method on grad L = 0 and h_active = 0 in the coordinates that are not on a bound, the Hessian by central
     differences of the exact gradients.

@@ -9,7 +9,7 @@ from zoviz.problems.engineering.base import DesignProblem, column, stacked
 
 
 class PressureVessel(DesignProblem):
-    r"""Cheapest cylindrical vessel with hemispherical heads that holds 750 cubic feet; continuous variant.
+    r"""The cheapest cylindrical vessel with hemispherical heads that holds 750 cubic feet; continuous variant.
 
     .. math:: \min\ & 0.6224\,x_1 x_3 x_4 + 1.7781\,x_2 x_3^2 + 3.1661\,x_1^2 x_4 + 19.84\,x_1^2 x_3 \\
               \text{s.t.}\ & 0.0193\,x_3 \le x_1,\quad 0.00954\,x_3 \le x_2,\quad
@@ -44,7 +44,7 @@ class PressureVessel(DesignProblem):
     active = (0, 1, 2)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Cost, and the four constraints as printed."""
+        """Return cost (...) and the four published constraints (..., 4) of designs x (..., 4)."""
         x1, x2, x3, x4 = np.moveaxis(x, -1, 0)
         f = 0.6224 * x1 * x3 * x4 + 1.7781 * x2 * x3**2 + 3.1661 * x1**2 * x4 + 19.84 * x1**2 * x3
         volume = np.pi * x3**2 * x4 + 4.0 / 3.0 * np.pi * x3**3
@@ -52,7 +52,7 @@ class PressureVessel(DesignProblem):
         return Evaluation(f, h)
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """Partial derivatives of the polynomials."""
+        """Return the partial derivatives of cost and constraints, (..., 4) and (..., 4, 4)."""
         x1, x2, x3, x4 = np.moveaxis(x, -1, 0)
         of_f = [
             0.6224 * x3 * x4 + 6.3322 * x1 * x4 + 39.68 * x1 * x3,

@@ -20,7 +20,7 @@ _POWERS = (
 
 
 class SpeedReducer(DesignProblem):
-    r"""Lightest gear box within limits on the stress of teeth and shafts and on deflections; eleven constraints.
+    r"""The lightest gear box within limits on stresses of teeth and shafts and on deflections; eleven constraints.
 
     .. math:: \min\ & 0.7854\,x_1 x_2^2 (3.3333\,x_3^2 + 14.9334\,x_3 - 43.0934) - 1.508\,x_1 (x_6^2 + x_7^2) \\
               & + 7.4777\,(x_6^3 + x_7^3) + 0.7854\,(x_4 x_6^2 + x_5 x_7^2) \\
@@ -59,7 +59,7 @@ class SpeedReducer(DesignProblem):
     active = (4, 5, 7, 10)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Volume, and the eleven constraints in the order above."""
+        """Return volume (...) and the eleven constraints (..., 11) of designs x (..., 7)."""
         x1, x2, x3, x4, x5, x6, x7 = np.moveaxis(x, -1, 0)
         teeth = 3.3333 * x3**2 + 14.9334 * x3 - 43.0934
         shafts = 7.4777 * (x6**3 + x7**3) + 0.7854 * (x4 * x6**2 + x5 * x7**2)
@@ -71,7 +71,7 @@ class SpeedReducer(DesignProblem):
         return Evaluation(f, np.concatenate(parts, axis=-1) - 1.0)
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """Partial derivatives; a monomial's are its value times p_i / x_i."""
+        """Return the derivatives of volume and constraints, (..., 7) and (..., 11, 7), by their monomials."""
         x1, x2, x3, x4, x5, x6, x7 = np.moveaxis(x, -1, 0)
         teeth = 3.3333 * x3**2 + 14.9334 * x3 - 43.0934
         of_f = [
@@ -112,7 +112,7 @@ def _monomials(x: Array) -> Array:
 
 
 def _shaft(x2: Array, x3: Array, length: Array, diameter: Array, square: float, factor: float) -> tuple[Array, ...]:
-    """Relative stress of a shaft, then its derivatives by x2, x3, length and diameter."""
+    """Return the relative stress of a shaft, then its derivatives by x2, x3, length and diameter."""
     bending = 745.0 * length / (x2 * x3)
     root = np.sqrt(bending**2 + square)
     stress = root / (factor * diameter**3)

@@ -9,7 +9,7 @@ from zoviz.problems.engineering.base import DesignProblem, column, stacked
 
 
 class Spring(DesignProblem):
-    r"""Lightest tension/compression spring within limits on deflection, shear stress, surge frequency and size.
+    r"""The lightest tension/compression spring within limits on deflection, stress, surge frequency and size.
 
     .. math:: \min\ & (x_3 + 2)\,x_2 x_1^2 \\
               \text{s.t.}\ & 1 - \frac{x_2^3 x_3}{71785\,x_1^4} \le 0,\quad
@@ -45,7 +45,7 @@ class Spring(DesignProblem):
     active = (0, 1)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Weight, and the four constraints as printed."""
+        """Return weight (...) and the four published constraints (..., 4) of designs x (..., 3)."""
         x1, x2, x3 = np.moveaxis(x, -1, 0)
         stress = (4.0 * x2**2 - x1 * x2) / (12566.0 * (x2 * x1**3 - x1**4)) + 1.0 / (5108.0 * x1**2)
         h = [
@@ -57,7 +57,7 @@ class Spring(DesignProblem):
         return Evaluation((x3 + 2.0) * x2 * x1**2, column(x, h))
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """Partial derivatives of the rational functions."""
+        """Return the partial derivatives of weight and constraints, (..., 3) and (..., 4, 3)."""
         x1, x2, x3 = np.moveaxis(x, -1, 0)
         of_f = [2.0 * (x3 + 2.0) * x2 * x1, (x3 + 2.0) * x1**2, x2 * x1**2]
         deflection = x2**3 * x3 / (71785.0 * x1**4)

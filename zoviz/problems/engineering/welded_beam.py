@@ -15,7 +15,7 @@ _SLENDERNESS = np.sqrt(_YOUNG / (4.0 * _RIGIDITY)) / (2.0 * _LENGTH)
 
 
 class WeldedBeam(DesignProblem):
-    r"""Cheapest beam welded to a wall that carries 6000 lb at 14 in; seven constraints.
+    r"""The cheapest beam welded to a wall that carries 6000 lb at 14 in; seven constraints.
 
     .. math:: \min\ & 1.10471\,x_1^2 x_2 + 0.04811\,x_3 x_4 (14 + x_2) \\
               \text{s.t.}\ & \tau(x) \le 13600,\quad \sigma(x) \le 30000,\quad x_1 \le x_4,\quad
@@ -56,7 +56,7 @@ class WeldedBeam(DesignProblem):
     active = (0, 1, 2, 6)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Cost, and the seven constraints as printed."""
+        """Return cost (...) and the seven published constraints (..., 7) of designs x (..., 4)."""
         x1, x2, x3, x4 = np.moveaxis(x, -1, 0)
         beam = 0.04811 * x3 * x4 * (14.0 + x2)
         direct, bending, _ = _stresses(x1, x2, x3)
@@ -73,7 +73,7 @@ class WeldedBeam(DesignProblem):
         return Evaluation(1.10471 * x1**2 * x2 + beam, column(x, h))
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """Partial derivatives by the chain rule."""
+        """Return the derivatives of cost and constraints, (..., 4) and (..., 7, 4), by the chain rule."""
         x1, x2, x3, x4 = np.moveaxis(x, -1, 0)
         beam = [0.0, 0.04811 * x3 * x4, 0.04811 * x4 * (14.0 + x2), 0.04811 * x3 * (14.0 + x2)]
         of_f = [2.20942 * x1 * x2, 1.10471 * x1**2 + beam[1], *beam[2:]]
@@ -97,14 +97,14 @@ class WeldedBeam(DesignProblem):
 
 
 def _stresses(x1: Array, x2: Array, x3: Array) -> tuple[Array, Array, Array]:
-    """tau', tau''/R = M/J, and J: R cancels from tau' tau'' x2 / R."""
+    """Return tau', tau''/R = M/J, and J: R cancels from tau' tau'' x2 / R."""
     direct = _LOAD / (np.sqrt(2.0) * x1 * x2)
     inertia = 2.0 * np.sqrt(2.0) * x1 * x2 * (x2**2 / 12.0 + (x1 + x3) ** 2 / 4.0)
     return direct, _LOAD * (_LENGTH + x2 / 2.0) / inertia, inertia
 
 
 def _shear_slope(x1: Array, x2: Array, x3: Array) -> list[Array | float]:
-    """Derivatives of tau by x1 to x4, from those of tau^2 = a^2 + a c x2 + c^2 R^2."""
+    """Return the derivatives of tau by x1 to x4, from those of tau^2 = a^2 + a c x2 + c^2 R^2."""
     a, c, inertia = _stresses(x1, x2, x3)
     half, root = (x1 + x3) / 2.0, 2.0 * np.sqrt(2.0) * x1 * x2
     arm = x2**2 / 4.0 + half**2

@@ -1,1 +1,1 @@
-"""Machine-learning problems: fairness, attacks, loss tuning."""
+"""Machine-learning problems: fair classification, attack on a classifier, loss tuning."""

@@ -1,4 +1,4 @@
-"""Black-box attack on an image classifier as an online bilevel problem."""
+"""The black-box attack on an image classifier, as an online bilevel problem."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HALF = 5.0
 
 
 class Pool(NamedTuple):
-    """Images (N, d) normalised to Y, what they send to the hidden units (N, hidden), and their labels (N,)."""
+    """Images (N, d) in the range of Y, their inputs to the hidden units (N, hidden), and their labels (N,)."""
 
     pixels: Array
     hidden: Array
@@ -37,14 +37,14 @@ class _Data(NamedTuple):
 
 
 class _Trained(NamedTuple):
-    """A network, and the parameters of the problem that it was trained under: others leave it as it is."""
+    """A network, and the parameters of the problem for which it was trained."""
 
     settings: tuple[str, int, int, int]
     network: Perceptron
 
 
 class BlackBoxAttack(OnlineBilevel):
-    r"""One perturbation y of all images misleads a classifier; the leader weighs what each pixel of y may cost.
+    r"""An attack by one perturbation y of all images; the leader weighs what each pixel of y costs.
 
     .. math::
         f_t(y) &= \frac1{|D_t^{val}|}\sum_{i \in D_t^{val}} \ell(a_i + y), \qquad
@@ -113,7 +113,7 @@ class BlackBoxAttack(OnlineBilevel):
     _trained: _Trained | None = None
 
     def build(self) -> _Data:
-        """Load the images and train the network, unless that of these parameters is there already."""
+        """Load the images and train the network, unless it has been trained for these parameters."""
         every, settings = images(self.dataset), (self.dataset, self.hidden_units, self.epochs, self.seed)
         if self._trained is None or self._trained.settings != settings:
             network = classifier(every.part(0.0, KNOWN), -HALF, HALF, self.hidden_units, self.epochs, self.seed)
@@ -127,7 +127,7 @@ class BlackBoxAttack(OnlineBilevel):
         return _Data(network, pool(every.part(KNOWN, SEEN)), pool(every.part(SEEN, 1.0)), every.side)
 
     def adopt(self, twin: Problem) -> None:
-        """Take over the data and the network, if they are there, of a twin with the same parameters."""
+        """Take over data and network, if they are there, of a twin with the same parameters."""
         super().adopt(twin)
         if isinstance(twin, BlackBoxAttack):
             self._trained = twin._trained
@@ -140,23 +140,23 @@ class BlackBoxAttack(OnlineBilevel):
 
     @property
     def n(self) -> int:
-        """One weight for each pixel."""
+        """The number of weights, one for each pixel."""
         return self.data.side**2
 
     @property
     def domain(self) -> Box:
-        """[0, x_max]^d."""
+        """The set [0, x_max]^n of weights."""
         return Box(np.zeros(self.n), np.full(self.n, self.largest_weight))
 
     @property
     def inner_domain(self) -> Box:
-        """Y = [-5, 5]^d."""
+        """The set Y = [-5, 5]^d of perturbations."""
         return Box(np.full(self.n, -HALF), np.full(self.n, HALF))
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Indices of the round's images: ``outer`` (R, b) for f and ``inner`` (R, b') for g; all without noise."""
+        """Draw indices of the round's images: ``outer`` (R, b) for f and ``inner`` (R, b') for g."""
         count = len(self.data.stream.labels)
         if self.noise == "deterministic":
             every = np.tile(np.arange(count), (streams.replicas, 1))
@@ -170,11 +170,11 @@ class BlackBoxAttack(OnlineBilevel):
         return None
 
     def outer(self, x: Array, y: Array, xi: Sample | None = None) -> Array:
-        """Mean loss on the round's validation images; it does not depend on x."""
+        """Return the mean loss (R, ...) on the round's validation images; it does not depend on x."""
         return self._loss(y, None if xi is None else xi.outer)
 
     def inner(self, x: Array, y: Array, xi: Sample | None = None) -> Array:
-        """Mean loss on the round's training images, and what the perturbation costs."""
+        """Return the mean loss (R, ...) on the round's training images plus the cost of the perturbation."""
         cost = np.einsum("...i,...i->...", np.exp(aligned(x, y)), np.square(aligned(y, x)))
         return self._loss(y, None if xi is None else xi.inner) + 0.5 * self.penalty * cost
 
@@ -184,7 +184,7 @@ class BlackBoxAttack(OnlineBilevel):
         return network.read(pool.hidden + (y @ network.first)[:, None]).argmax(axis=-1)
 
     def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
-        """Accuracy and loss on perturbed test images, size of the perturbation, mean weight."""
+        """Measure accuracy and loss on perturbed test images, the perturbation's size and the mean weight, (R,)."""
         x, y, test = iterate.x, iterate.inner, self.data.test
         if y is None:
             raise ValueError(f"Expected an iterate with the follower's y, got none: {type(self).__name__} measures y.")
@@ -199,7 +199,7 @@ class BlackBoxAttack(OnlineBilevel):
         }
 
     def _loss(self, y: Array, indices: np.ndarray | None) -> Array:
-        """Mean of l over chosen images of the stream (all of them: None), y (R, ..., d) to (R, ...)."""
+        """Return the mean of l over chosen images of the stream (None: all), y (R, ..., d) to (R, ...)."""
         stream = self.data.stream
         indices = (
             np.broadcast_to(np.arange(len(stream.labels)), (1, len(stream.labels))) if indices is None else indices
@@ -209,7 +209,7 @@ class BlackBoxAttack(OnlineBilevel):
         return np.maximum(margins, -self.confidence).mean(axis=-1)
 
     def _margins(self, y: Array, hidden: Array, labels: np.ndarray) -> Array:
-        """Z_b - max_{j != b} Z_j of perturbed images, (R, ..., N), from their unperturbed hidden values."""
+        """Return Z_b - max_{j != b} Z_j of perturbed images, (R, ..., N), from their unperturbed hidden values."""
         network = self.data.network
         # The first layer is affine: images and perturbations go through it apart.
         logits = network.read(hidden + (y @ network.first)[..., None, :])

@@ -1,4 +1,4 @@
-"""A small convolutional network in PyTorch, many of them at once: each replica has its own weights and images."""
+"""A small convolutional network in PyTorch, for many replicas at once, each with its own weights and images."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ KERNEL = 9
 
 
 def torch() -> Any:
-    """PyTorch, imported only where it is used."""
+    """Import PyTorch and return its module."""
     return require("torch", "torch")
 
 
 class Layer(NamedTuple):
-    """Where a layer's weights (outputs, inputs) and offsets (outputs,) begin in the flat vector."""
+    """The places of a layer's weights (outputs, inputs) and offsets (outputs,) in the flat vector of all weights."""
 
     outputs: int
     inputs: int
@@ -31,7 +31,7 @@ class Layer(NamedTuple):
 
 
 class ConvNet:
-    """Two 3 x 3 convolutions of stride 2, then two full layers; all but the last rectified.
+    """A network of two 3 x 3 convolutions of stride 2 and two full layers; all but the last are rectified.
 
     Weights are flat vectors y, so that a network is a point: ``d`` numbers, layer by layer, each its weights, then its
     offsets.
@@ -60,7 +60,7 @@ class ConvNet:
             self.d += outputs * (inputs + 1)
 
     def start(self, normal: Array) -> Array:
-        """Weights from standard normal numbers (R, d): of variance 2 / inputs, offsets 0."""
+        """Return weights (R, d) made of standard normal numbers (R, d): of variance 2 / inputs, offsets 0."""
         y = np.zeros_like(normal)
         for layer in self.layers:
             span = slice(layer.start, layer.start + layer.outputs * layer.inputs)
@@ -68,12 +68,12 @@ class ConvNet:
         return y
 
     def read(self, y: Array, pixels: Array) -> Array:
-        """Logits as an array, without derivatives."""
+        """Return the logits (B, b, classes) of B networks as an array, without derivatives."""
         with torch().no_grad():
             return self.logits(torch().tensor(y), torch().tensor(pixels)).numpy()
 
     def logits(self, y: Any, pixels: Any) -> Any:
-        """Logits (B, b, classes) of B networks y (B, d), each on b images of its own, pixels (B, b, side^2)."""
+        """Return the logits (B, b, classes) of B networks y (B, d), each on its own images (B, b, side^2)."""
         z = pixels.reshape(*pixels.shape[:2], self.side, self.side, 1)
         for layer in self.layers[:2]:
             z = torch().relu(self._full(y, layer, self._patches(z)))
@@ -81,32 +81,32 @@ class ConvNet:
         return self._full(y, self.layers[3], torch().relu(self._full(y, self.layers[2], z)))
 
     def _full(self, y: Any, layer: Layer, z: Any) -> Any:
-        """Weights times z (B, ..., inputs), and offsets: one product for each network."""
+        """Apply a full layer to z (B, ..., inputs): one product for each network."""
         middle, end = layer.start + layer.outputs * layer.inputs, layer.start + layer.outputs * (layer.inputs + 1)
         weights = y[:, layer.start : middle].reshape(-1, layer.outputs, layer.inputs)
         out = z.reshape(len(z), -1, layer.inputs) @ weights.transpose(1, 2) + y[:, None, middle:end]
         return out.reshape(*z.shape[:-1], layer.outputs)
 
     def _patches(self, z: Any) -> Any:
-        """The 3 x 3 neighbours of every second pixel, (B, b, side, side, c) to (B, b, side / 2, side / 2, 9 c)."""
+        """Cut the 3 x 3 neighbours of every second pixel, (B, b, side, side, c) to (B, b, side / 2, side / 2, 9 c)."""
         patches = torch().nn.functional.pad(z, (0, 0, 1, 1, 1, 1)).unfold(2, 3, 2).unfold(3, 3, 2)
         return patches.reshape(*patches.shape[:4], -1)
 
 
 def values(loss: Loss, x: Array, y: Array) -> Array:
-    """A loss at B points, without derivatives: x (B, n), y (B, d) to (B,)."""
+    """Return a loss (B,) at B points x (B, n), y (B, d), without derivatives."""
     with torch().no_grad():
         return loss(torch().tensor(x), torch().tensor(y)).numpy()
 
 
 def slope(loss: Loss, x: Array, y: Array) -> Array:
-    """Gradient in y, (B, d)."""
+    """Return the gradient of a loss in y, (B, d), at points x (B, n), y (B, d)."""
     follower = torch().tensor(y, requires_grad=True)
     return torch().autograd.grad(loss(torch().tensor(x), follower).sum(), follower)[0].numpy()
 
 
 def product(loss: Loss, x: Array, y: Array, v: Array, of: str) -> Array:
-    """Gradient in x (B, n) or in y (B, d), as ``of`` says, of the product of the gradient in y with a constant v."""
+    """Return the gradient in x (B, n) or in y (B, d), as ``of`` says, of <gradient of the loss in y, v>."""
     leader, follower = torch().tensor(x, requires_grad=True), torch().tensor(y, requires_grad=True)
     (inner,) = torch().autograd.grad(loss(leader, follower).sum(), follower, create_graph=True)
     place = leader if of == "x" else follower

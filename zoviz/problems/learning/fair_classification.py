@@ -1,4 +1,4 @@
-"""A linear classifier whose decisions must hardly covary with a sensitive attribute."""
+"""Fair classification: a linear classifier whose decisions must hardly covary with a sensitive attribute."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class _Data(NamedTuple):
 
 
 class FairClassification(Built, StartsAround, LinearlyConstrained):
-    r"""Least mean loss of a linear classifier under a bound on its covariance with a sensitive attribute.
+    r"""The least mean loss of a linear classifier under a bound on its covariance with a sensitive attribute.
 
     .. math:: \min_{\theta \in X} \frac1N \sum_i V(y_i \theta^\top x_i) + \tfrac{\text{ridge}}{2} \|\theta\|^2
               \quad\text{s.t.}\quad \Big|\frac1N \sum_i (z_i - \bar z)\,\theta^\top x_i\Big| \le c
@@ -93,7 +93,7 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
     rows = 2
 
     def build(self) -> _Data:
-        """Load the data, and solve for the logistic loss."""
+        """Load the data set, and solve the problem for the logistic loss."""
         data = table(self.source)
         features, count, n = data.features, len(data.labels), data.features.shape[1]
         signed = data.labels[:, None] * features
@@ -124,48 +124,48 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Rows of the table, (R, *shape, people size), drawn with replacement."""
+        """Draw rows of the table with replacement, indices (R, *shape, people size)."""
         picked = streams.uniform("xi", *shape, self.people * int(np.prod(size)))
         return Sample(person=(picked * len(self.data.signed)).astype(np.intp))
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """Mean loss, over the mini-batch or over all, and both sides of the bound."""
+        """Return the mean loss (...), over the mini-batch or over all, and both sides of the bound (..., 2)."""
         data = self.data
         margins = self._margins(x, xi)[0]
         f = data.loss.value(margins).mean(axis=-1) + 0.5 * self.ridge * np.square(x).sum(axis=-1)
         return Evaluation(f, self.residual(x))
 
     def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
-        """Mean of V'(y_i theta'x_i) y_i x_i, and the ridge's."""
+        """Return the mean of V'(y_i theta'x_i) y_i x_i plus the ridge's gradient, (..., n)."""
         margins, signed = self._margins(x, xi)
         slopes = self.data.loss.slope(margins) / margins.shape[-1]
         part = slopes @ signed if signed.ndim == 2 else _apply(slopes, signed)
         return part + self.ridge * x
 
     def residual(self, x: Array, xi: object = None, copy: int = 0) -> Array:
-        """a'theta - c and -a'theta - c."""
+        """Return the rows a'theta - c and -a'theta - c, (..., 2), at theta (..., n)."""
         covariance = x @ self.data.direction
         return np.stack([covariance - self.bound, -covariance - self.bound], axis=-1)
 
     def adjoint(self, y: Array, xi: object = None, copy: int = 0) -> Array:
-        """(y_1 - y_2) a."""
+        """Return (y_1 - y_2) a, (..., n), for multipliers y (..., 2)."""
         return (y[..., 0] - y[..., 1])[..., None] * self.data.direction
 
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Those of every problem, the accuracy and the covariance."""
+        """Measure what every problem does, the accuracy and the covariance, (R,)."""
         return super().metrics(x, y, value, exact) | self.fairness(x)
 
     def fairness(self, x: Array) -> dict[str, Array]:
-        """Accuracy, the share classified rightly, and covariance |a'theta|, of x (..., n)."""
+        """Return the share classified rightly and the covariance |a'theta|, (...) each, of x (..., n)."""
         data = self.data
         score = x @ data.table.features.T
         right = (score >= 0.0) == (data.table.labels > 0.0)
         return {"accuracy": right.mean(axis=-1), "covariance": np.abs(x @ data.direction)}
 
     def _margins(self, x: Array, xi: Sample | None) -> tuple[Array, Array]:
-        """y_i theta'x_i (..., B), and the y_i x_i that it is made of."""
+        """Return y_i theta'x_i (..., B), and the y_i x_i of which it is made."""
         if xi is None:
             return x @ self.data.signed.T, self.data.signed
         signed = self.data.signed[xi.person]
@@ -175,7 +175,7 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
 
 
 def _apply(slopes: Array, signed: Array) -> Array:
-    """Sums of rows, (..., B) and (..., B, n) to (..., n), or (R, q, B) and (R, B, n) to (R, q, n)."""
+    """Sum rows with weights, (..., B) and (..., B, n) to (..., n), or (R, q, B) and (R, B, n) to (R, q, n)."""
     if slopes.ndim == signed.ndim - 1:
         return np.matmul(slopes[..., None, :], signed)[..., 0, :]
     return slopes @ signed

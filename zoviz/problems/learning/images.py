@@ -1,4 +1,4 @@
-"""Labelled images that come with a library, a small network that classifies them, and draws from a pool of them."""
+"""Labelled images that a library brings along, a small network that classifies them, and draws from a pool of them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ EXTRA = "data"
 
 
 class Images(NamedTuple):
-    """Images in a fixed random order.
+    """Images and their labels in a fixed random order.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Images(NamedTuple):
     side: int
 
     def part(self, start: float, end: float) -> Images:
-        """The images from one share of the order to another, e.g. from 0 to 0.6."""
+        """Return the images from one share of the order to another, e.g. from 0 to 0.6."""
         low, high = (round(share * len(self.labels)) for share in (start, end))
         return Images(self.pixels[low:high], self.labels[low:high], self.side)
 
@@ -53,16 +53,16 @@ class Perceptron(NamedTuple):
     offset: Array
 
     def hidden(self, inputs: Array) -> Array:
-        """What reaches the hidden units, before they are rectified: (..., d) to (..., hidden); affine in the inputs."""
+        """Return the hidden units' inputs before rectification, affine in the network's: (..., d) to (..., hidden)."""
         return inputs @ self.first + self.shift
 
     def read(self, hidden: Array) -> Array:
-        """Logits (..., classes) from what reaches the hidden units."""
+        """Return the logits (..., classes) from the inputs of the hidden units (..., hidden)."""
         return np.maximum(hidden, 0.0) @ self.second + self.offset
 
 
 def images(dataset: str) -> Images:
-    """The images of a data set, shuffled once and for all.
+    """Load the images of a data set, in an order that is shuffled once and for all.
 
     Raises
     ------
@@ -85,7 +85,7 @@ def images(dataset: str) -> Images:
 
 
 def classifier(examples: Images, low: float, high: float, hidden: int, epochs: int, seed: int) -> Perceptron:
-    """A network trained by scikit-learn on labelled images, pixels normalised to [low, high].
+    """Train a network by scikit-learn on labelled images, with pixels normalised to [low, high].
 
     It takes about a second on the digits.
 
@@ -105,7 +105,7 @@ def classifier(examples: Images, low: float, high: float, hidden: int, epochs: i
 
 
 def aligned(data: Array, points: Array) -> Array:
-    """Data of each replica (R, ...) beside points (R, ..., d): axes of length 1 for those of the points in between.
+    """Reshape data of each replica (R, ...) to stand beside points (R, ..., d), by axes of length 1 between.
 
     The data's own last axis is counted as one; data with as many axes as the points are left as they are.
     """

@@ -1,4 +1,4 @@
-"""Loss tuning for imbalanced data whose distribution shifts, as an online bilevel problem."""
+"""Loss tuning for imbalanced data whose class shares shift, as an online bilevel problem."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class _Data(NamedTuple):
 
 
 class LossTuning(OnlineBilevel):
-    r"""The leader tunes the loss that a network is trained with, so that rare classes are learnt too.
+    r"""A leader that tunes the loss with which a network is trained, so that rare classes are learnt too.
 
     .. math::
         g_t(x, y) &= -\log \frac{e^{\gamma_b [y(a)]_b + \Delta_b}}{\sum_j e^{\gamma_j [y(a)]_j + \Delta_j}}
@@ -123,39 +123,39 @@ class LossTuning(OnlineBilevel):
 
     @property
     def domain(self) -> Box:
-        """[-5, 5]^10 for Delta, [0.1, 5]^10 for gamma."""
+        """The set [-5, 5]^10 of Delta times [0.1, 5]^10 of gamma."""
         return Box(np.repeat([-5.0, 0.1], CLASSES), np.full(2 * CLASSES, 5.0))
 
     @property
     def inner_domain(self) -> Box:
-        """All networks."""
+        """The set R^d of all networks."""
         return Box.free(self.data.network.d)
 
     def initial(self, streams: Streams) -> Array:
-        """Delta = 0 and gamma = 1."""
+        """Return the plain loss for every replica, (R, 20): Delta = 0 and gamma = 1."""
         return np.tile(np.repeat([0.0, 1.0], CLASSES), (streams.replicas, 1))
 
     def initial_inner(self, streams: Streams) -> Array:
-        """A random network for each replica."""
+        """Draw a random network for each replica, (R, d)."""
         return self.data.network.start(streams.normal("y0", self.data.network.d))
 
     def phase(self, iteration: int) -> int:
-        """Phase of a round, from 0."""
+        """Return the number of the phase that a round belongs to, from 0."""
         return min(max(iteration, 0) // self.phase_length, len(self.ratios) - 1)
 
     def shares(self, phase: int) -> Array:
-        """Probabilities of the classes in a phase, (10,)."""
+        """Return the probabilities of the classes in a phase, (10,)."""
         weights = self.ratios[phase] ** np.arange(CLASSES)
         return weights / weights.sum()
 
     def phases(self, iteration: int) -> list[tuple[int, str]]:
-        """The rounds at which the classes' shares change."""
+        """Return the rounds at which the classes' shares change, each with the new phase's name."""
         return [(k * self.phase_length, f"ratio {self.ratios[k]:.3g}") for k in range(1, self.phase(iteration) + 1)]
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Indices of the round's images: ``outer`` (R, b) for f and ``inner`` (R, b') for g; and the phase."""
+        """Draw indices of the round's images, ``outer`` (R, b) for f and ``inner`` (R, b') for g, and its phase."""
         phase, sizes = self.phase(iteration), size if isinstance(size, tuple) else (size, size)
         if self.noise == "deterministic":
             even = np.broadcast_to(_even(EXACT), (streams.replicas, EXACT, 2))
@@ -164,36 +164,36 @@ class LossTuning(OnlineBilevel):
         return Sample(phase=phase, outer=self._choose(phase, outer), inner=self._choose(phase, inner))
 
     def exact(self, xi: Sample) -> Sample:
-        """The round's phase, by evenly chosen images."""
+        """Return the round's phase with evenly chosen images in the place of random ones."""
         even = self._choose(xi.phase, np.broadcast_to(_even(EXACT), (len(xi.outer), EXACT, 2)))
         return Sample(phase=xi.phase, outer=even, inner=even)
 
     def outer(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Cross-entropy on the validation images, classes balanced; it does not depend on x."""
+        """Return the cross-entropy (R, ...) on the validation images, classes balanced; independent of x."""
         return self._values(x, y, xi.outer, self._balanced)
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        """Adjusted cross-entropy on the training images, and the weight decay."""
+        """Return the adjusted cross-entropy (R, ...) on the training images plus the weight decay."""
         return self._values(x, y, xi.inner, self._adjusted)
 
     def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
-        """0, and the gradient of f_t in y."""
+        """Return 0 (R, ..., n) and the gradient of f_t in y (R, ..., d)."""
         return np.zeros_like(x), slope(self._loss(xi.outer, self._balanced), x, y)
 
     def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
-        """By reverse-mode differentiation."""
+        """Return the gradient of g_t in y, (R, ..., d), by reverse-mode differentiation."""
         return slope(self._loss(xi.inner, self._adjusted), x, y)
 
     def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """Gradient in y of <grad_y g, v>."""
+        """Return the gradient in y of <grad_y g_t, v>, (R, ..., d)."""
         return product(self._loss(xi.inner, self._adjusted), x, y, v, "y")
 
     def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """Gradient in x of <grad_y g, v>."""
+        """Return the gradient in x of <grad_y g_t, v>, (R, ..., n)."""
         return product(self._loss(xi.inner, self._adjusted), x, y, v, "x")
 
     def measures(self, iterate: Iterate, sample: Any, exact: ExactValues | None = None) -> dict[str, Array]:
-        """Accuracies and loss of the networks on the test images, and the phase."""
+        """Measure accuracies and loss of the networks on the test images, and the phase, (R,)."""
         x, y, test = iterate.x, iterate.inner, self.data.test
         if y is None:
             raise ValueError(f"Expected an iterate with the follower's y, got none: {type(self).__name__} measures y.")
@@ -209,7 +209,7 @@ class LossTuning(OnlineBilevel):
         }
 
     def _choose(self, phase: int, unit: Array) -> np.ndarray:
-        """Images (...,) from two uniform numbers each (..., 2): one for the class, one for the image in it."""
+        """Choose images (...,) by two uniform numbers each (..., 2): one for the class, one for the image in it."""
         members = self.data.members
         counts = np.array([len(one) for one in members])
         labels = np.searchsorted(np.cumsum(self.shares(phase))[:-1], unit[..., 0], side="right")
@@ -217,14 +217,14 @@ class LossTuning(OnlineBilevel):
         return np.concatenate(members)[(np.cumsum(counts) - counts)[labels] + place]
 
     def _values(self, x: Array, y: Array, indices: np.ndarray, read: Read) -> Array:
-        """Losses at points (R, ..., n) and (R, ..., d)."""
+        """Return losses (R, ...) at points x (R, ..., n) and y (R, ..., d)."""
         points = y.shape[:-1]
         indices = np.broadcast_to(aligned(indices, y), (*points, indices.shape[-1])).reshape(-1, indices.shape[-1])
         flat = (np.broadcast_to(one, (*points, one.shape[-1])).reshape(-1, one.shape[-1]) for one in (x, y))
         return values(self._loss(indices, read), *flat).reshape(points)
 
     def _loss(self, indices: np.ndarray, read: Read) -> Loss:
-        """The loss on chosen images of the stream (B, b)."""
+        """Return the loss on chosen images of the stream, indices (B, b)."""
         stream, network = self.data.stream, self.data.network
         indices = indices.astype(np.intp, copy=False)  # a window in a store of the first version has floats
         pixels = torch().tensor(_inputs(stream.pixels[indices]))
@@ -247,11 +247,11 @@ class LossTuning(OnlineBilevel):
 
 
 def _inputs(pixels: Array) -> Array:
-    """Pixels from -1 to 1."""
+    """Return pixels as numbers from -1 to 1."""
     return 2.0 * pixels - 1.0
 
 
 def _even(count: int) -> Array:
-    """Evenly spread points of the unit square, (count, 2): a lattice of rank 1."""
+    """Return evenly spread points of the unit square, (count, 2): a lattice of rank 1."""
     place = np.arange(count)
     return np.stack([(place + 0.5) / count, place * 0.5 * (np.sqrt(5.0) - 1.0) % 1.0], axis=-1)

@@ -1,4 +1,4 @@
-"""Tables of people (or tumours) with a label and a sensitive attribute, for classifiers that are to be fair."""
+"""Data tables of people or tumours with a label and a sensitive attribute, for fair classification."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoviz.core.types import Array
 
 
 class Table(NamedTuple):
-    """What a fair classifier is trained on.
+    """The features, labels and sensitive attribute on which a fair classifier is trained.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ _OPENML = {
 
 
 def table(source: str) -> Table:
-    """A data set by name, one of ``SOURCES``.
+    """Load a data set by name, one of ``SOURCES``.
 
     "breast cancer" comes inside scikit-learn, 569 tumours, +1 for benign ones. It has no sensitive attribute; the one
     derived here is whether a tumour's mean texture exceeds the median, and the three columns on texture are left out of
@@ -63,7 +63,7 @@ def table(source: str) -> Table:
 
 
 def _datasets() -> ModuleType:
-    """scikit-learn's."""
+    """Import scikit-learn's module of data sets."""
     require("sklearn", "data")
     return require("sklearn.datasets", "data")
 
@@ -107,7 +107,7 @@ def _from_openml(source: str) -> Table:
 
 
 def _fetched(source: str, name: str, version: int) -> Any:
-    """The data frame, from OpenML or from scikit-learn's cache of it."""
+    """Load a data frame from OpenML, or from scikit-learn's cache of it."""
     datasets = _datasets()
     try:
         return datasets.fetch_openml(name=name, version=version, as_frame=True, parser="auto").frame
@@ -119,6 +119,6 @@ def _fetched(source: str, name: str, version: int) -> Any:
 
 
 def _standardised(columns: Array) -> Array:
-    """Mean 0 and variance 1, and a column of ones."""
+    """Scale columns to mean 0 and variance 1, and add a column of ones."""
     scaled = (columns - columns.mean(axis=0)) / columns.std(axis=0)
     return np.concatenate([scaled, np.ones((len(columns), 1))], axis=1)

@@ -1,1 +1,1 @@
-"""Problems on networks: slicing, consensus."""
+"""Problems on networks: network slicing, and consensus on a random graph."""

@@ -1,4 +1,4 @@
-"""Nodes of a random graph that must agree on one classifier, each with data of its own."""
+"""Distributed classification: nodes of a random graph, each with its own data, must agree on one classifier."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Data(NamedTuple):
 
 
 class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
-    r"""Least mean of the nodes' losses, where nodes that talk to each other must agree.
+    r"""The least mean of the nodes' losses, where nodes that share an edge must agree.
 
     .. math:: \min_{x_1, \dots, x_N \in X_0} \frac1N \sum_i f_i(x_i) \quad\text{s.t.}\quad
               \mathbb E[A(\zeta)]\, x = 0, \qquad A(\zeta) = W(\zeta) \otimes I_d
@@ -107,7 +107,7 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
 
     @property
     def rows(self) -> int:
-        """N (N - 1) / 2 pairs, d rows each."""
+        """The number of rows p: N (N - 1) / 2 pairs, d rows each."""
         return self.nodes * (self.nodes - 1) // 2 * self.features
 
     def build(self) -> _Data:
@@ -156,26 +156,26 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Points of every node (R, *shape, N, points size) and edges (R, *shape, 3, pairs)."""
+        """Draw data points of every node (R, *shape, N, points size) and edges (R, *shape, 3, pairs)."""
         picked = streams.uniform("xi", *shape, self.nodes, self.points * int(np.prod(size)))
         edges = self.data.graph.draw(streams, "zeta", *shape, COPIES)
         return Sample(point=(picked * self.node_points).astype(np.intp), edges=edges)
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """Mean loss of the nodes, over the sample or exact, and both signs of the rows."""
+        """Return the mean loss (...) of the nodes, over the sample or exact, and both signs of the rows (..., 2p)."""
         at, margins, _ = self._margins(x, xi)
         losses = self.data.loss.value(margins).mean(axis=-1) + 0.5 * self.ridge * np.square(at).sum(axis=-1)
         return Evaluation(losses.mean(axis=-1), self.two_sided(self.residual(x, xi)))
 
     def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
-        """Of f_i / N at every node."""
+        """Return the gradients of f_i / N at every node i, (..., N d)."""
         at, margins, signed = self._margins(x, xi)
         slopes = self.data.loss.slope(margins) / margins.shape[-1]
         part = np.matmul(slopes[..., None, :], signed)[..., 0, :] + self.ridge * at
         return part.reshape(x.shape) / self.nodes
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """x_i - x_j for the edges that are there, else 0; p_ij (x_i - x_j) without a sample."""
+        """Return x_i - x_j for edges of the sample, 0 for other pairs; without a sample p_ij (x_i - x_j); (..., p)."""
         differences = self.data.graph.differences(self._nodes(x), None if xi is None else xi.edges[..., copy, :])
         return differences.reshape(*x.shape[:-1], self.rows)
 
@@ -187,13 +187,13 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
 
     @property
     def operator_norm(self) -> float:
-        """||E[A]|| from the N x N matrix E[W]'E[W]."""
+        """The norm ||E[A]||, from the N x N matrix E[W]'E[W]."""
         return float(np.sqrt(np.linalg.eigvalsh(self.data.graph.laplacian)[-1]))
 
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Those of every problem, the consensus error and the mean's objective."""
+        """Measure what every problem does, the consensus error and the objective of the mean, (R,)."""
         mean = self._nodes(x).mean(axis=-2, keepdims=True)
         everywhere = np.broadcast_to(mean, (*x.shape[:-1], self.nodes, self.features)).reshape(x.shape)
         return super().metrics(x, y, value, exact) | {
@@ -202,16 +202,16 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
         }
 
     def disagreement(self, x: Array) -> Array:
-        """Distance ||x_i - mean|| of every node from the mean, (..., N)."""
+        """Return the distance ||x_i - mean|| of every node from the mean, (..., N)."""
         at = self._nodes(x)
         return np.linalg.norm(at - at.mean(axis=-2, keepdims=True), axis=-1)
 
     def _nodes(self, x: Array) -> Array:
-        """x (..., N d) as (..., N, d)."""
+        """Reshape x (..., N d) to (..., N, d)."""
         return x.reshape(*x.shape[:-1], self.nodes, self.features)
 
     def _margins(self, x: Array, xi: Sample | None) -> tuple[Array, Array, Array]:
-        """x (..., N, d), the margins (..., N, B) and the points times labels (..., N, B, d) that they are made of."""
+        """Return x (..., N, d), the margins (..., N, B), and the points times labels (..., N, B, d)."""
         at, signed = self._nodes(x), self.data.signed
         if xi is not None:
             signed = signed[np.arange(self.nodes)[:, None], xi.point]

@@ -1,4 +1,4 @@
-"""A graph whose edges come and go, and its edge-node incidence matrix applied edge by edge."""
+"""A random graph whose edges come and go, and its edge-node incidence matrix W, applied edge by edge."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class RandomGraph:
         self._starts = tuple(np.searchsorted(np.sort(end), np.unique(end)) for end in self.ends)
 
     def draw(self, streams: Streams, purpose: str, *shape: int) -> np.ndarray:
-        """Which edges are there, bool of shape (R, *shape, pairs)."""
+        """Draw which pairs are edges, bool of shape (R, *shape, pairs)."""
         return streams.uniform(purpose, *shape, self.probability.size) < self.probability
 
     def differences(self, x: Array, edges: np.ndarray | None = None) -> Array:
-        """W x of shape (..., pairs, d) for x (..., N, d); of E[W] where no edges are given.
+        """Return W x, (..., pairs, d), for x (..., N, d); E[W] x where no edges are given.
 
         Parameters
         ----------
@@ -55,7 +55,7 @@ class RandomGraph:
         return out
 
     def adjoint(self, y: Array, edges: np.ndarray | None = None) -> Array:
-        """W'y of shape (..., N, d) for y (..., pairs, d); of E[W] where no edges are given; edges as above."""
+        """Return W'y, (..., N, d), for y (..., pairs, d); E[W]'y where no edges are given."""
         if edges is None:
             return self._sums(self.probability[:, None] * y)
         d, shape = y.shape[-1], (*y.shape[:-2], self.nodes, y.shape[-1])
@@ -69,18 +69,18 @@ class RandomGraph:
         return np.bincount(at.ravel(), weights.ravel(), minlength=int(np.prod(shape))).reshape(shape)
 
     def potentials(self, gradients: Array) -> Array:
-        """y (pairs, d) of least norm with E[W]'y = gradients (N, d), whose columns sum to 0."""
+        """Return the y (pairs, d) of least norm with E[W]'y = gradients (N, d), whose columns sum to 0."""
         return self.differences(np.linalg.pinv(self.laplacian) @ gradients)
 
     @property
     def laplacian(self) -> Array:
-        """E[W]'E[W], shape (N, N)."""
+        """The matrix E[W]'E[W], (N, N)."""
         weights, (first, second) = np.zeros((self.nodes, self.nodes)), self.ends
         weights[first, second] = weights[second, first] = np.square(self.probability)
         return np.diag(weights.sum(axis=1)) - weights
 
     def _sums(self, weighted: Array) -> Array:
-        """Per node, over the pairs that it is the first of, less those that it is the second of."""
+        """Sum per node over the pairs that it is the first of, less those that it is the second of."""
         out = np.zeros((*weighted.shape[:-2], self.nodes, weighted.shape[-1]))
         out[..., :-1, :] = np.add.reduceat(weighted, self._starts[0], axis=-2)
         out[..., 1:, :] -= np.add.reduceat(weighted[..., self._by_second, :], self._starts[1], axis=-2)
@@ -88,7 +88,7 @@ class RandomGraph:
 
 
 def _there(edges: np.ndarray, lead: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-    """Indices (*lead, pair) of the edges that are there; probes of one replica share its graph."""
+    """Return the indices (*lead, pair) of edges that are there; probes of one replica share its graph."""
     if edges.ndim - 1 < len(lead):
         edges = np.broadcast_to(edges[:, None], (*lead, edges.shape[-1]))
     return np.nonzero(edges)

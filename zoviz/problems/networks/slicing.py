@@ -28,7 +28,7 @@ class _Data(NamedTuple):
 
 
 class NetworkSlicing(Built, LinearlyConstrained):
-    r"""Cheapest routes of K flows through chains of functions, each function of a flow at one of P nodes.
+    r"""The cheapest routes of K flows through chains of functions, each function of a flow at one of P nodes.
 
     .. math:: \min \sum_{k,(i,j)} w_{ij} r_{ij}(k) + \sigma \sum_{k,f} \big(\|x_f(k) + \epsilon\|_p^p - c_\epsilon\big)
 
@@ -122,26 +122,26 @@ class NetworkSlicing(Built, LinearlyConstrained):
 
     @property
     def sampled_rows(self) -> bool:
-        """Whether the demands vary."""
+        """Whether the rows are random: whether the demands vary."""
         return self.demand_spread > 0.0
 
     @property
     def rows(self) -> int:
-        """Rows of all five kinds."""
+        """The number of rows of all five kinds."""
         return self.data.system.count
 
     def initial(self, streams: Streams) -> Array:
-        """Uniform in [0, start_radius]^n, projected on X."""
+        """Return starts uniform in [0, start_radius]^n, projected on X, (R, n)."""
         return self.domain.project(self.start_radius * streams.uniform("x0", self.domain.n))
 
     def parts(self, x: Array) -> Plan:
-        """Split a point (..., n) into its parts."""
+        """Split a point (..., n) into rates, totals, choices and slacks: views of it."""
         return self.data.system.parts(x)
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Mean costs of the mini-batch (R, *shape, L), and demands (R, *shape, 3, K) where they vary."""
+        """Draw mean costs of the mini-batch (R, *shape, L), and demands (R, *shape, 3, K) where they vary."""
         network = self.data.network
         swing = 2.0 * streams.uniform("xi", *shape, int(np.prod(size)), network.cost.size).mean(axis=-2) - 1.0
         sample = Sample(cost=network.cost * (1.0 + self.cost_spread * swing))
@@ -151,7 +151,7 @@ class NetworkSlicing(Built, LinearlyConstrained):
         return sample
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """Cost and regulariser, and both signs of the rows."""
+        """Return cost plus regulariser (...), and both signs of the rows (..., 2p)."""
         plan, p, offset = self.parts(x), self.exponent, self.offset
         routes = (plan.totals.sum(axis=-2) * self._costs(x, xi)).sum(axis=-1)
         inside, below = np.maximum(plan.choices, 0.0), np.minimum(plan.choices, 0.0)
@@ -160,7 +160,7 @@ class NetworkSlicing(Built, LinearlyConstrained):
         return Evaluation(routes + self.weight * surplus.sum(axis=(-2, -1)), self.two_sided(self.residual(x, xi)))
 
     def stochastic_gradient(self, x: Array, xi: Sample | None = None) -> Array:
-        """w on the r_ij(k), sigma p (x + eps)^(p - 1) on the x, 0 on all else."""
+        """Return (..., n): w on the r_ij(k), sigma p (x + eps)^(p - 1) on the choices x, 0 elsewhere."""
         out = np.zeros(x.shape)
         plan = self.parts(out)  # views
         plan.totals[...] = self._costs(x, xi)[..., None, :]
@@ -169,17 +169,17 @@ class NetworkSlicing(Built, LinearlyConstrained):
         return out
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """The rows less their right-hand sides, with the mean demands or the sample's."""
+        """Return A x - b, (..., p), with the mean demands or the sample's."""
         return self.data.system.residual(x, self._demands(x, xi, copy))
 
     def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """The transposed rows, with the mean demands or the sample's."""
+        """Return A'y, (..., n), for y (..., p), with the mean demands or the sample's."""
         return self.data.system.adjoint(y, self._demands(y, xi, copy))
 
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Those of every problem, and how far the assignment is from a binary one that the rows allow."""
+        """Measure what every problem does, and how far the assignment is from a binary one that the rows allow."""
         choices = self.parts(x).choices
         return super().metrics(x, y, value, exact) | {
             "binary_distance": np.minimum(np.abs(choices), np.abs(1.0 - choices)).max(axis=(-3, -2, -1)),
@@ -187,17 +187,17 @@ class NetworkSlicing(Built, LinearlyConstrained):
         }
 
     def assignment(self, x: Array) -> np.ndarray:
-        """Provider with the largest share, (..., K, S), as a place among the P that provide the function."""
+        """Return the place, among the P that provide a function, with the largest share, (..., K, S)."""
         return np.argmax(self.parts(x).choices, axis=-1)
 
     def _costs(self, x: Array, xi: Sample | None) -> Array:
-        """Costs of the links, (..., L) or what broadcasts to it."""
+        """Return the costs of the links, (..., L) or what broadcasts to it."""
         if xi is None:
             return self.data.network.cost
         return xi.cost if xi.cost.ndim == x.ndim else xi.cost[:, None]  # probes of one replica share them
 
     def _demands(self, x: Array, xi: Sample | None, copy: int) -> Array:
-        """Demands of the flows, (..., K) or what broadcasts to it."""
+        """Return the demands of the flows, (..., K) or what broadcasts to it."""
         if xi is None or not self.sampled_rows:
             return self.data.network.demand
         demand = xi.demand[..., copy, :]

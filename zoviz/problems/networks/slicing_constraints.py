@@ -11,7 +11,7 @@ from zoviz.problems.networks.slicing_network import Network
 
 
 class Plan(NamedTuple):
-    """A point, by its parts.
+    """A point of network slicing, split into its parts.
 
     Attributes
     ----------
@@ -33,7 +33,7 @@ class Plan(NamedTuple):
 
 
 class SlicingRows:
-    """A x - b of network slicing in five kinds of rows, as ``NetworkSlicing`` has them.
+    """The rows A x - b of network slicing in five kinds, as ``NetworkSlicing`` has them.
 
     Parameters
     ----------
@@ -63,18 +63,18 @@ class SlicingRows:
 
     @property
     def square(self) -> float:
-        """Sum of squares of A's entries under mean demands."""
+        """The sum of squares of A's entries under mean demands."""
         (k, s, p), links, m = self.network.provider.shape, self.network.tails.size, self.network.sites.size
         # In the rows' order; every link leaves one node and enters another, every x is in two rows of its flow.
         fixed = k * links * (s + 2) + k * s * p + 2 * k * (s + 1) * links + (k + 1) * links + m
         return fixed + 3.0 * s * p * float(np.square(self.network.demand).sum())
 
     def parts(self, x: Array) -> Plan:
-        """Views of a point (..., n)."""
+        """Split a point (..., n) into its parts: views of it."""
         return Plan(*_split(x, self._widths))
 
     def residual(self, x: Array, demand: Array) -> Array:
-        """A x - b (..., p) at x (..., n) under demands (..., K)."""
+        """Return A x - b (..., p) at x (..., n) under demands (..., K)."""
         network, plan, lead = self.network, self.parts(x), x.shape[:-1]
         sites = np.einsum("...ksp,kspm->...ksm", plan.choices, self._at_site)
         flows, stages, nodes = self._heights[2]
@@ -93,7 +93,7 @@ class SlicingRows:
         return _joined(kinds, lead)
 
     def adjoint(self, y: Array, demand: Array) -> Array:
-        """A'y (..., n) for y (..., p) under demands (..., K)."""
+        """Return A'y (..., n) for y (..., p) under demands (..., K)."""
         sums, ones, flow, links, nodes = _split(y, self._heights)
         at_sites = flow[..., self.network.sites]
         work = demand[..., None, None] * (at_sites[..., :-1, :] - at_sites[..., 1:, :] + nodes[..., None, None, :])
@@ -102,7 +102,7 @@ class SlicingRows:
         return _joined(kinds, y.shape[:-1])
 
     def rounded_violation(self, x: Array) -> Array:
-        """Largest residual of conservation, and excess over a capacity, with the largest x set to 1, others to 0."""
+        """Return the largest violation (...) of conservation and capacities once the largest x are 1, others 0."""
         rounded = np.array(x, dtype=float, order="C")
         plan = self.parts(rounded)
         plan.choices[...] = np.arange(plan.choices.shape[-1]) == np.argmax(plan.choices, axis=-1)[..., None]
@@ -116,7 +116,7 @@ def _size(shape: tuple[int, ...]) -> int:
 
 
 def _split(x: Array, shapes: tuple[tuple[int, ...], ...]) -> list[Any]:
-    """Views of the last axis, cut into parts of these shapes."""
+    """Cut the last axis into parts of these shapes: views."""
     parts = np.split(x, np.cumsum([_size(shape) for shape in shapes])[:-1], axis=-1)
     return [part.reshape(*x.shape[:-1], *shape) for part, shape in zip(parts, shapes, strict=True)]
 

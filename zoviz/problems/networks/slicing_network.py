@@ -1,4 +1,4 @@
-"""A generated communication network with flows that need a chain of functions, feasible by construction."""
+"""Random communication networks with flows that need a chain of functions, feasible by construction."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoviz.core.types import Array
 
 
 class Network(NamedTuple):
-    """V nodes, L directed links, K flows with a chain of S functions each; P of the M function nodes provide each.
+    """V nodes, L directed links, and K flows with a chain of S functions each, provided by P of M nodes each.
 
     Attributes
     ----------
@@ -52,7 +52,7 @@ def generate(
     providers: int,
     tightness: float,
 ) -> Network:
-    """Draw a network.
+    """Draw a random network in which the flows can be routed.
 
     A ring in both directions, and further links at random until every node has ``degree`` on average; demands
     U(0.5, 1.5), costs U(0.5, 1.5). A random assignment is routed on cheapest paths. Then capacities are
@@ -85,7 +85,7 @@ def generate(
 
 
 def _links(rng: np.random.Generator, nodes: int, degree: int) -> tuple[np.ndarray, np.ndarray]:
-    """Tails and heads: a ring in both directions, then others at random, no link twice."""
+    """Draw the links' tails and heads: a ring in both directions, then others at random, no link twice."""
     at = np.arange(nodes)
     ring = np.concatenate([at * nodes + (at + 1) % nodes, at * nodes + (at - 1) % nodes])
     others = np.setdiff1d(np.arange(nodes * nodes), np.concatenate([ring, at * nodes + at]))
@@ -95,7 +95,7 @@ def _links(rng: np.random.Generator, nodes: int, degree: int) -> tuple[np.ndarra
 
 
 def _load(stops: np.ndarray, demand: Array, heads: np.ndarray, follow: np.ndarray) -> Array:
-    """What every link carries (L,) where flows go from stop to stop, (K, S + 2), by the links that ``follow`` says."""
+    """Return what every link carries (L,) if flows go from stop to stop (K, S + 2) by the links in ``follow``."""
     load = np.zeros(heads.size)
     for stop, rate in zip(stops, demand, strict=True):
         for here, there in zip(stop[:-1], stop[1:], strict=True):
@@ -107,7 +107,7 @@ def _load(stops: np.ndarray, demand: Array, heads: np.ndarray, follow: np.ndarra
 
 
 def _next_links(tails: np.ndarray, heads: np.ndarray, cost: Array, nodes: int) -> np.ndarray:
-    """The first link of a cheapest path from every node to every other, by Floyd and Warshall's method."""
+    """Return the first link of a cheapest path from every node to every other, by Floyd and Warshall's method."""
     distance = np.full((nodes, nodes), np.inf)
     follow = np.zeros((nodes, nodes), dtype=np.intp)
     distance[tails, heads], follow[tails, heads] = cost, np.arange(tails.size)

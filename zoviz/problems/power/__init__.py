@@ -1,1 +1,1 @@
-"""Power systems: load tracking on linearised and full power flow."""
+"""Power-system problems: load tracking with a linear and with a full power flow."""

@@ -25,7 +25,7 @@ class _Data(NamedTuple):
 
 
 class ACLoadTracking(Built):
-    r"""Users of a distribution feeder adjust their loads at least cost until the power at its head tracks a target.
+    r"""The cheapest adjustment of a feeder's loads by which the power at its head tracks a target.
 
     .. math:: \min_{0 \le x \le u} 20\,(p_c(x) - D)^2 + 20 \sum_{j} \big(\max\{v_j(x) - \bar v, 0\}^2 +
               \max\{\underline v - v_j(x), 0\}^2\big) + \sum_i a_i x_i^2 + b_i x_i
@@ -96,7 +96,7 @@ class ACLoadTracking(Built):
     m = 1
 
     def build(self) -> _Data:
-        """Read the feeder and draw costs and, where asked for, loads."""
+        """Read the feeder, and draw the costs and, where asked for, the loads."""
         feeder, rng = case141(), np.random.default_rng(self.seed)
         n = 2 * len(feeder.load_buses)
         a, b = rng.uniform(0.5, 1.5, n), rng.uniform(0.0, 5.0, n)
@@ -107,43 +107,43 @@ class ACLoadTracking(Built):
 
     @property
     def n(self) -> int:
-        """Two variables for each bus with a load."""
+        """The number of variables, two for each bus with a load."""
         return self.domain.n
 
     @property
     def feeder(self) -> Feeder:
-        """The feeder, for what is drawn of it: buses, edges, depth, distance from the head."""
+        """The feeder: buses, edges, depth, distance from the head; for pictures of it."""
         return self.data.feeder
 
     def flow(self, x: Array) -> PowerFlow:
-        """The power flow at points x (..., n)."""
+        """Solve the power flow at points x (..., n)."""
         data = self.data
         p, q = np.split(data.upper - x, 2, axis=-1)
         return data.feeder.solve(p, q)
 
     def voltages(self, x: Array) -> Array:
-        """Voltage magnitudes in p.u. at points x, (..., n) to (..., buses), in the order of ``feeder.buses``."""
+        """Return the voltage magnitudes in p.u., x (..., n) to (..., buses), in the order of ``feeder.buses``."""
         return self.flow(x).voltage
 
     def initial(self, streams: Streams) -> Array:
-        """Uniform in [0, start_share u]."""
+        """Return starts uniform in [0, start_share u], (R, n)."""
         return self.start_share * self.domain.sample(streams.uniform("x0", self.n))
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Objective and p_c(x) - D from one power flow; NaN where it fails."""
+        """Return the objective (...) and p_c(x) - D (..., 1) from one power flow; NaN where it fails."""
         return self._values(x, self.flow(x))
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """Exact gradients, by the adjoint of the power flow."""
+        """Return the exact gradients (..., n) and (..., 1, n), by the adjoint of the power flow."""
         return self._slopes(x, self.flow(x))
 
     def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array]]:
-        """Both from the same power flow."""
+        """Return values and gradients at x (..., n) from one power flow."""
         flow = self.flow(x)
         return self._values(x, flow), self._slopes(x, flow)
 
     def _deviation(self, flow: PowerFlow) -> Array:
-        """Signed distance of every voltage from its band, (..., buses)."""
+        """Return the signed distance of every voltage from its band, (..., buses)."""
         return flow.voltage - np.clip(flow.voltage, self.lowest, self.highest)
 
     def _values(self, x: Array, flow: PowerFlow) -> Evaluation:
@@ -162,7 +162,7 @@ class ACLoadTracking(Built):
 
     @property
     def constants(self) -> Constants:
-        """Bounds over the box, from the feeder at its full load; see ``_constants``."""
+        """Bounds on curvatures and slopes over the box, from the feeder at its full load; see ``_constants``."""
         cache = self.data.cache
         if "constants" not in cache:
             cache["constants"] = _constants(self)
@@ -178,7 +178,7 @@ class ACLoadTracking(Built):
 
 
 def _constants(problem: ACLoadTracking) -> Constants:
-    """Curvatures and slopes at x = 0, the full load, where they are largest.
+    """Compute curvatures and slopes at x = 0, the full load, where they are largest.
 
     Losses and voltage drops are convex in the loads and grow with them, and so do their derivatives: the gradient of
     p_c, its Hessian (one-sided differences of the exact gradient, towards more load), and the Hessian of the voltage
@@ -207,7 +207,7 @@ def _constants(problem: ACLoadTracking) -> Constants:
 
 
 def _optimum(problem: ACLoadTracking) -> Optimum | None:
-    """Stationary point of the cost under p_c <= D, by linearising p_c until nothing moves any more (5 to 30 times)."""
+    """Minimise the cost under p_c <= D by linearising p_c until nothing moves any more (5 to 30 times)."""
     data = problem.data
     x, y = 0.5 * data.upper, 0.0
     for _ in range(100):
@@ -225,7 +225,7 @@ def _optimum(problem: ACLoadTracking) -> Optimum | None:
 
 
 def _cheapest(data: _Data, gain: Array, needed: float) -> tuple[Array, float]:
-    """Least cost with gain @ x >= needed, and the multiplier, by bisection."""
+    """Return the point of least cost with gain @ x >= needed, and the multiplier, by bisection."""
     low, high = 0.0, float(np.max((2.0 * data.a * data.upper + data.b) / gain))
     for _ in range(200):
         y = 0.5 * (low + high)

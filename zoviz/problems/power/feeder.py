@@ -1,4 +1,4 @@
-"""A radial distribution feeder: its buses, branches and loads, and the AC power flow on it, in batches."""
+"""Radial distribution feeders: buses, branches and loads, and the AC power flow on them, in batches."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _IDEAL = 1e20
 
 
 class PowerFlow(NamedTuple):
-    """What one batch of power flows gives, in p.u.; NaN where ``failed``.
+    """The results of one batch of power flows, in p.u.; NaN where ``failed``.
 
     Attributes
     ----------
@@ -120,7 +120,7 @@ class Feeder:
         self._model = _model(ends, impedance, self.load_buses, place[head], volts, len(self.buses))
 
     def solve(self, p: Array, q: Array) -> PowerFlow:
-        """Power flows of a batch of loads.
+        """Solve the power flows of a batch of loads.
 
         Parameters
         ----------
@@ -145,7 +145,7 @@ class Feeder:
         return PowerFlow(*(part.reshape((*shape, *part.shape[1:])) for part in flow))
 
     def adjoint(self, flow: PowerFlow, of_source: Array, of_voltage: Array) -> tuple[Array, Array]:
-        r"""Gradient, with respect to the loads, of a quantity whose partial derivatives are given.
+        r"""Return the gradient, in the loads, of a quantity whose partial derivatives by flow and voltage are given.
 
         With I = conj(S / V), V = 1 - Z I and phi = Re <w, I> to first order, lam = w + Z' conj(A lam),
         A = I / conj(V), holds for the adjoint currents; the iteration contracts as the power flow's own does.
@@ -178,7 +178,7 @@ class Feeder:
         return adjoint.real, adjoint.imag
 
     def _flows(self, p: Array, q: Array) -> tuple[Array, Array, np.ndarray]:
-        """Magnitudes and angles (scenarios, buses), and which scenarios failed: their rows hold garbage."""
+        """Solve for magnitudes and angles (scenarios, buses), and tell which scenarios failed (rows of garbage)."""
         failed = np.zeros(len(p), dtype=bool)
         if not len(p):
             return np.empty((0, len(self.buses))), np.empty((0, len(self.buses))), failed
@@ -198,7 +198,7 @@ class Feeder:
 
 
 def _outward(ends: np.ndarray, head: int, buses: int) -> tuple[np.ndarray, list[int]]:
-    """Branches from the head outwards, each as (nearer, farther) bus, and their places in ``ends``."""
+    """Order branches from the head outwards, each as (nearer, farther) bus, and their places in ``ends``."""
     touching: list[list[int]] = [[] for _ in range(buses)]
     for edge, pair in enumerate(ends):
         for bus in pair:
@@ -221,7 +221,7 @@ def _outward(ends: np.ndarray, head: int, buses: int) -> tuple[np.ndarray, list[
 
 
 def _model(ends: np.ndarray, impedance: Complex, load_buses: np.ndarray, head: int, volts: float, buses: int) -> Any:
-    """The feeder as power-grid-model sees it, without load."""
+    """Return the feeder without load as power-grid-model's input."""
     pgm = require("power_grid_model", "grid")
     lines, loads = len(ends), len(load_buses)
     node = pgm.initialize_array("input", "node", buses)

@@ -1,1 +1,1 @@
-"""Quadratic problems with known optima."""
+"""Quadratic problems whose optimum is known."""

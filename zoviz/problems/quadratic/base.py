@@ -1,4 +1,4 @@
-"""What the problems with quadratic objective and one quadratic constraint share: values, gradients, the dual."""
+"""The base class of problems with a quadratic objective and one quadratic constraint: values, gradients, the dual."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from zoviz.problems.base import Built, StartsAround
 
 
 class Quadratics(NamedTuple):
-    """An instance in the form 1/2 x'Qx + d'x + e of both functions.
+    """The data of two functions 1/2 x'Qx + d'x + e, objective and constraint.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class QuadraticProblem(Built, StartsAround):
     def instance(
         self, matrices: tuple[Array, Array], vectors: tuple[Array, Array], offsets: tuple[float, float]
     ) -> Quadratics:
-        """Q, d and e of both functions with their constants, and the optimum where the dual certifies it."""
+        """Return both functions' Q, d and e with their constants, and the optimum where the dual certifies it."""
         return Quadratics(
             np.concatenate(matrices, axis=1),
             np.stack(vectors),
@@ -57,23 +57,23 @@ class QuadraticProblem(Built, StartsAround):
         )
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Both quadratics from one matrix product for a whole batch."""
+        """Return f (...) and h (..., 1) at x (..., n), from one matrix product for the whole batch."""
         data = self.data
         return self._values(x, 0.5 * self._products(x) + data.vectors)
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """Qx + d of both."""
+        """Return Qx + d of both functions, (..., n) and (..., 1, n)."""
         slopes = self._products(x) + self.data.vectors
         return slopes[..., 0, :], slopes[..., 1:, :]
 
     def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array]]:
-        """Both from the same product."""
+        """Return values and gradients at x (..., n) from the same product."""
         products, data = self._products(x), self.data
         slopes = products + data.vectors
         return self._values(x, slopes - 0.5 * products), (slopes[..., 0, :], slopes[..., 1:, :])
 
     def _products(self, x: Array) -> Array:
-        """Both Qx, shape (..., 2, n), as one product of matrices: NumPy would loop over the leading axes."""
+        """Return both Qx, (..., 2, n), as one product of matrices: NumPy would loop over the leading axes."""
         return (x.reshape(-1, x.shape[-1]) @ self.data.matrices).reshape(*x.shape[:-1], 2, x.shape[-1])
 
     def _values(self, x: Array, halves: Array) -> Evaluation:
@@ -84,7 +84,7 @@ class QuadraticProblem(Built, StartsAround):
 def bounds_on(
     matrices: tuple[Array, Array], vectors: tuple[Array, Array], half_width: float, start_radius: float
 ) -> Constants:
-    """Constants of two quadratics on [-half_width, half_width]^n, exact but for the slopes, which are bounds.
+    """Return the constants of two quadratics on [-half_width, half_width]^n, exact but for the slopes, bounds.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ def bounds_on(
 def dual_optimum(
     matrices: tuple[Array, Array], vectors: tuple[Array, Array], offsets: tuple[float, float], half_width: float
 ) -> Optimum | None:
-    r"""Global minimum of a quadratic under one quadratic constraint, if it can be certified and lies in the box.
+    r"""Return the global minimum under one quadratic constraint, where the dual certifies it inside the box.
 
     For lam >= 0 with Q + lam A positive definite, x(lam) = -(Q + lam A)^-1 (d + lam b) minimises the Lagrangian and
     h(x(lam)) falls in lam: its root, or lam = 0 where h(x(0)) <= 0, is feasible, stationary and complementary with a
@@ -150,7 +150,7 @@ def dual_optimum(
 
 
 def _diagonal(q: Array, a: Array) -> tuple[Array, Array, Array] | None:
-    """T with T'QT and T'AT diagonal, and both diagonals; None where no (1 - t) Q + t A of a grid is definite.
+    """Return T with T'QT and T'AT diagonal, and both diagonals; None where no (1 - t) Q + t A of a grid is definite.
 
     With B = (1 - t) Q + t A = L L' and L^-1 Q L^-T = U diag(w) U', T = L^-T U: then each trial multiplier costs one
     product. t = 1 comes first: A itself, where the constraint is convex.
@@ -170,7 +170,7 @@ def _diagonal(q: Array, a: Array) -> tuple[Array, Array, Array] | None:
 
 
 def _interval(of_q: Array, of_a: Array) -> tuple[float, float]:
-    """Multipliers for which all of_q + lam of_a are positive; the ends excluded."""
+    """Return the open interval of multipliers lam for which all of_q + lam of_a are positive."""
     with np.errstate(divide="ignore"):
         ends = -of_q / of_a
     low = max(0.0, float(ends[of_a > 0].max(initial=0.0)))
@@ -178,7 +178,7 @@ def _interval(of_q: Array, of_a: Array) -> tuple[float, float]:
 
 
 def _root(h: Callable[[float], float], low: float, top: float) -> float | None:
-    """Smallest lam in (low, top) with h(lam) <= 0, for a falling h, by bisection; None where h stays positive."""
+    """Return the smallest lam in (low, top) with h(lam) <= 0, for a falling h, by bisection; None where h > 0."""
     low *= 1.0 + 1e-12
     high = min(2.0 * low + 1.0, 0.5 * (low + top))
     while h(high) > 0.0:

@@ -10,7 +10,7 @@ from zoviz.problems.quadratic.base import QuadraticProblem, Quadratics
 
 
 class ConexQCQP(QuadraticProblem):
-    r"""Random quadratic objective and constraint, both convex or both indefinite, in a box.
+    r"""A random quadratic objective and constraint, both convex or both indefinite, in a box.
 
     .. math:: \min_{-10 \le x \le 10} x^\top A_0 x + b_0^\top x + c_0 \quad\text{s.t.}\quad
               h(x) = x^\top A_1 x + b_1^\top x + c_1 - 1 \le 0

@@ -11,7 +11,7 @@ from zoviz.problems.quadratic.base import QuadraticProblem, Quadratics
 
 
 class NonconvexQCQP(QuadraticProblem):
-    r"""Indefinite quadratic objective under one convex quadratic constraint and a box.
+    r"""An indefinite quadratic objective under one convex quadratic constraint and a box.
 
     .. math:: \min_{-10 \le x \le 10} \tfrac12 x^\top Q x + d^\top x \quad\text{s.t.}\quad
               \tfrac12 x^\top A x + b^\top x + c_0 \le 0

@@ -1,4 +1,4 @@
-"""An online bilevel problem of quadratics, with everything in closed form."""
+"""An online bilevel problem of quadratics that has solutions and derivatives in closed form."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 
 
 class _Data(NamedTuple):
-    """H (d, d) and its inverse, B (d, n), Q (n, n); centres and phases of a_t, c_t (d,) and q_t (n,)."""
+    """The matrices H (d, d) and its inverse, B (d, n), Q (n, n); centres and phases of a_t, c_t (d,) and q_t (n,)."""
 
     hessian: Array
     inverse: Array
@@ -25,7 +25,7 @@ class _Data(NamedTuple):
 
 
 class QuadraticBilevel(OnlineBilevel):
-    r"""Quadratic leader and follower whose linear terms drift.
+    r"""A quadratic leader and follower whose linear terms drift from round to round.
 
     .. math::
         f_t(x, y) &= \tfrac12\|y - a_t\|^2 + \tfrac12 x^\top Q x - q_t^\top x \\
@@ -81,16 +81,16 @@ class QuadraticBilevel(OnlineBilevel):
 
     @property
     def domain(self) -> Box:
-        """X."""
+        """The leader's box X."""
         return Box(np.full(self.n, -self.half_width), np.full(self.n, self.half_width))
 
     @property
     def inner_domain(self) -> Box:
-        """R^d."""
+        """The follower's set R^d."""
         return Box.free(self.d)
 
     def build(self) -> _Data:
-        """Draw the matrices."""
+        """Draw the matrices, centres and phases."""
         n, d, rng = self.n, self.d, np.random.default_rng(self.seed)
         hessian = _rotated(rng, np.linspace(1.0, self.conditioning, d))
         bowl = _rotated(rng, np.linspace(0.5, 1.0, n))
@@ -105,23 +105,23 @@ class QuadraticBilevel(OnlineBilevel):
 
     @property
     def bilevel_constants(self) -> BilevelConstants:
-        """Exact curvatures; p bounds ||v*|| where the centres are within three deviations."""
+        """The exact curvatures, and p >= ||v*|| where the centres are within three deviations."""
         return self.data.constants
 
     def initial(self, streams: Streams) -> Array:
-        """Uniform in [-1, 1]^n, or X where that is smaller."""
+        """Return starts uniform in [-1, 1]^n, or in X where that is smaller, (R, n)."""
         return min(1.0, self.half_width) * (2.0 * streams.uniform("x0", self.n) - 1.0)
 
     def phase(self, t: int) -> int:
-        """Number of the phase that round t belongs to, from 0."""
+        """Return the number of the phase that round t belongs to, from 0."""
         return 0 if self.phase_length is None else t // self.phase_length
 
     def phases(self, iteration: int) -> list[tuple[int, str]]:
-        """The rounds at which the centre jumps."""
+        """Return the rounds at which the centre jumps, each with the new phase's name."""
         return [(k * (self.phase_length or 0), f"phase {k + 1}") for k in range(1, self.phase(iteration) + 1)]
 
     def vectors(self, t: int) -> Array:
-        """(a_t, c_t, q_t) laid end to end, shape (2 d + n,)."""
+        """Return (a_t, c_t, q_t) of round t laid end to end, (2 d + n,)."""
         centre = np.random.default_rng([self.seed, 1, self.phase(t)]).standard_normal(2 * self.d + self.n)
         turn = {"none": 0.0, "slow": np.log1p(t), "rapid": float(t)}[self.drift]
         return centre + self.drift_size * np.sin(self.drift_rate * turn + self.data.angles)
@@ -129,7 +129,7 @@ class QuadraticBilevel(OnlineBilevel):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Round ``iteration`` with a mini-batch of f_t and one of g_t."""
+        """Draw round ``iteration``: a mini-batch of f_t and one of g_t."""
         d, at = self.d, self.vectors(iteration)
         if self.noise == "deterministic":
             return self._sample(iteration, np.repeat(at[None], streams.replicas, axis=0), streams.replicas)
@@ -146,46 +146,46 @@ class QuadraticBilevel(OnlineBilevel):
         return Sample(t=t, a=a, c=c, q=q, bend=tilt[:, :1], pull=tilt[:, 1:])
 
     def exact(self, xi: Sample) -> Sample:
-        """The round without sampling noise."""
+        """Return the sample's round without sampling noise."""
         return self._sample(xi.t, np.repeat(self.vectors(xi.t)[None], len(xi.a), axis=0), len(xi.a))
 
     def outer(self, x: Array, y: Array, xi: Sample) -> Array:
-        """f_t(x, y)."""
+        """Return the leader's f_t(x, y), (R, ...)."""
         a, q = _like(xi.a, x), _like(xi.q, x)
         bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)
         return 0.5 * np.square(y - a).sum(axis=-1) + bowl - (q * x).sum(axis=-1)
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        """g_t(x, y)."""
+        """Return the follower's g_t(x, y), (R, ...)."""
         bend, pull, c = _like(xi.bend, x), _like(xi.pull, x), _like(xi.c, x)
         quadratic = 0.5 * bend[..., 0] * np.einsum("...i,...i->...", y @ self.data.hessian, y)
         return quadratic - ((pull * (x @ self.data.coupling.T) + c) * y).sum(axis=-1)
 
     def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
-        """Q x - q_t and y - a_t."""
+        """Return Q x - q_t (R, ..., n) and y - a_t (R, ..., d), the gradients of f_t."""
         return x @ self.data.bowl - _like(xi.q, x), y - _like(xi.a, x)
 
     def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
-        """H y - B x - c_t."""
+        """Return H y - B x - c_t, the gradient of g_t in y, (R, ..., d)."""
         forward = _like(xi.pull, x) * (x @ self.data.coupling.T)
         return _like(xi.bend, x) * (y @ self.data.hessian) - forward - _like(xi.c, x)
 
     def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """H v."""
+        """Return H v, the second derivative of g_t in y times v, (R, ..., d)."""
         return _like(xi.bend, v) * (v @ self.data.hessian)
 
     def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """-B' v."""
+        """Return -B'v, the derivative in x of <grad_y g_t, v>, (R, ..., n)."""
         return -_like(xi.pull, v) * (v @ self.data.coupling)
 
     def solution(self, x: Array, xi: Sample | None) -> tuple[Array, Array]:
-        """y* and v* in closed form."""
+        """Return y* (R, d) and v* (R, d) of the sample's round, in closed form."""
         a, c, _ = np.split(self.vectors(0 if xi is None else xi.t), [self.d, 2 * self.d])
         y = (x @ self.data.coupling.T + c) @ self.data.inverse
         return y, -(y - a) @ self.data.inverse
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """F_t(x) of the sample's round without sampling noise; of round 0 without a sample."""
+        """Return F_t(x) (R, ...) of the sample's round without sampling noise; of round 0 without a sample."""
         a, _, q = np.split(self.vectors(0 if xi is None else xi.t), [self.d, 2 * self.d])
         bowl = 0.5 * np.einsum("...i,...i->...", x @ self.data.bowl, x)
         value = 0.5 * np.square(self.solution(x, xi)[0] - a).sum(axis=-1) + bowl - x @ q
@@ -193,11 +193,11 @@ class QuadraticBilevel(OnlineBilevel):
 
 
 def _rotated(rng: np.random.Generator, eigenvalues: Array) -> Array:
-    """A symmetric matrix with these eigenvalues and random eigenvectors."""
+    """Return a symmetric matrix with these eigenvalues and random eigenvectors."""
     axes = np.linalg.qr(rng.standard_normal((eigenvalues.size, eigenvalues.size)))[0]
     return (axes * eigenvalues) @ axes.T
 
 
 def _like(values: Array, points: Array) -> Array:
-    """A sample's array (R, k) with axes for the points' (R, ..., n) own."""
+    """Reshape a sample's array (R, k) to broadcast against points (R, ..., n)."""
     return values.reshape(len(values), *[1] * (points.ndim - 2), values.shape[-1])

@@ -19,7 +19,7 @@ _TILT = 0.3
 
 
 class Stationary(NamedTuple):
-    """A point that satisfies the first-order conditions.
+    """A point that satisfies the first-order conditions, with its multipliers.
 
     Attributes
     ----------
@@ -36,7 +36,7 @@ class Stationary(NamedTuple):
 
 
 class Instance(NamedTuple):
-    """Data of a ``StochasticQP``: Q = H diag(spectrum) H with H = I - 2 v v^T."""
+    """The data of a ``StochasticQP``: Q = H diag(spectrum) H with H = I - 2 v v^T."""
 
     spectrum: Array
     mirror: Array
@@ -48,7 +48,7 @@ class Instance(NamedTuple):
 
 
 class StochasticQP(Built, LinearlyConstrained):
-    r"""Indefinite quadratic objective, seen through noisy gradients, with linear rows and a box.
+    r"""An indefinite quadratic objective, seen through noisy gradients, with linear rows and a box.
 
     .. math:: \min_{l \le x \le u} f(x) = \tfrac12 x^\top Q x + q^\top x \;\text{ s.t. } Ax = b \;(\text{or } \le b),
         \qquad F(x, \xi) = f(x) + \tfrac{\sigma}{\sqrt n} \xi^\top x + \tfrac{\kappa}{2} \zeta \|x\|^2
@@ -108,16 +108,16 @@ class StochasticQP(Built, LinearlyConstrained):
 
     @property
     def equations(self) -> bool:
-        """Whether the rows are equations."""
+        """Whether the rows are equations; inequalities otherwise."""
         return self.constraints == "equations"
 
     @property
     def stationary(self) -> Stationary:
-        """The stationary point that the instance is made from."""
+        """The stationary point from which the instance is made."""
         return self.data.stationary
 
     def build(self) -> Instance:
-        """Choose the point, its multipliers and active set, then q and b so that it is stationary."""
+        """Draw the point, its multipliers and active set, then q and b such that it is stationary."""
         n, p, rng = self.n, self.rows, np.random.default_rng(self.seed)
         if 2 * p >= n or self.free_variables > n:
             raise ValueError(f"Expected fewer than n/2 rows and at most n free variables, got n = {n}, {p} rows.")
@@ -143,7 +143,7 @@ class StochasticQP(Built, LinearlyConstrained):
         return Instance(spectrum, mirror, vector, matrix, matrix @ point + gap, stationary, Box(-edge, edge))
 
     def _spectrum(self) -> Array:
-        """Eigenvalues of Q: p negative ones, those that A does not meet, and the partners that A leans towards.
+        """Return the eigenvalues of Q: p negative ones, those that A does not meet, and their partners.
 
         In the plane of a negative one -nu and its partner l, the null space has the curvature l cos^2 - nu sin^2.
         """
@@ -155,7 +155,7 @@ class StochasticQP(Built, LinearlyConstrained):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """The mean of a mini-batch of normal numbers is one normal number over sqrt(B)."""
+        """Draw the noise of a mini-batch: the mean of B normal numbers is one normal number over sqrt(B)."""
         numbers = streams.normal("xi", *shape, self.n + 1)
         sample = Sample(xi=numbers[..., :-1], zeta=numbers[..., -1:], factor=math.prod(np.atleast_1d(size)) ** -0.5)
         if self.sampled_rows:
@@ -163,7 +163,7 @@ class StochasticQP(Built, LinearlyConstrained):
         return sample
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """F(x, xi), or f(x), and h(x)."""
+        """Return F(x, xi) (...), or f(x) without a sample, and h(x) (..., m)."""
         data = self.data
         f = np.einsum("...n,...n->...", x, 0.5 * _product(data.spectrum, data.mirror, x) + data.vector)
         if xi is not None:
@@ -173,7 +173,7 @@ class StochasticQP(Built, LinearlyConstrained):
         return Evaluation(f, self.two_sided(self.residual(x, xi)))
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """A x - b, or A_zeta x - b_zeta."""
+        """Return A x - b, or A_zeta x - b_zeta with a sample, (..., p)."""
         exact = x @ self.data.matrix.T - self.data.offset
         if xi is None or not self.sampled_rows:
             return exact
@@ -182,7 +182,7 @@ class StochasticQP(Built, LinearlyConstrained):
         return exact + xi.factor * self.row_noise * (of_a - noise[..., -1])
 
     def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """A^T y, or A_zeta^T y."""
+        """Return A^T y, or A_zeta^T y with a sample, (..., n)."""
         exact = y @ self.data.matrix
         if xi is None or not self.sampled_rows:
             return exact
@@ -211,7 +211,7 @@ class StochasticQP(Built, LinearlyConstrained):
 
     @property
     def constants(self) -> Constants:
-        """L_f exactly; slopes over the box, or within 3 half-widths where variables are free."""
+        """The exact L_f, and slopes over the box, or within 3 half-widths where variables are free."""
         data, sides = self.data, math.sqrt(2.0 if self.equations else 1.0)
         curvature = float(np.abs(data.spectrum).max())
         reach = self.half_width * math.sqrt(self.n + 8.0 * self.free_variables)
@@ -227,7 +227,7 @@ class StochasticQP(Built, LinearlyConstrained):
 
 
 def _product(spectrum: Array, mirror: Array, x: Array) -> Array:
-    """Q x of shape (..., n)."""
+    """Return Q x, (..., n)."""
     turned = x - (2.0 * (x @ mirror))[..., None] * mirror
     turned *= spectrum
     turned -= (2.0 * (turned @ mirror))[..., None] * mirror
@@ -235,6 +235,6 @@ def _product(spectrum: Array, mirror: Array, x: Array) -> Array:
 
 
 def _along(numbers: Array, x: Array, core: int = 1) -> Array:
-    """A sample's numbers (R, ..., core axes) with axes put in for those that points x (R, ..., n) have more."""
+    """Reshape a sample's numbers (R, ..., core axes) to broadcast against points x (R, ..., n) with more axes."""
     missing = x.ndim - 1 - (numbers.ndim - core)
     return numbers if missing <= 0 else numbers[(slice(None), *[None] * missing)]

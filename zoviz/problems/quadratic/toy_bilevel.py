@@ -1,4 +1,4 @@
-"""The toy problem of paper sogd's Fig. 1: one variable for each of leader and follower."""
+"""The toy bilevel problem of paper sogd's Fig. 1: one variable for each of leader and follower."""
 
 from __future__ import annotations
 
@@ -51,29 +51,29 @@ class ToyBilevel(OnlineBilevel):
 
     @property
     def domain(self) -> Box:
-        """[-pi, pi]."""
+        """The leader's interval [-pi, pi]."""
         return Box(-np.pi, np.pi)
 
     @property
     def inner_domain(self) -> Box:
-        """R."""
+        """The follower's set R."""
         return Box.free(1)
 
     @property
     def bilevel_constants(self) -> BilevelConstants:
-        """L_g = mu_g = 2, L_F = max a_t + max w_t, p = max w_t / 2."""
+        """The constants L_g = mu_g = 2, L_F = max a_t + max w_t, p = max w_t / 2."""
         largest = 2.0 if self.variant == "smooth" else 20.0
         return BilevelConstants(2.0, 2.0, 1.5 + largest, 0.5 * largest)
 
     def weights(self, t: int) -> tuple[float, float]:
-        """a_t and w_t."""
+        """Return the weights a_t and w_t of round t."""
         b = 1.0 + float(np.sin(0.5 * t))
         return 1.0 + 0.5 * float(np.sin(t)), b if self.variant == "smooth" else 10.0 * b
 
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Round ``iteration`` with a mini-batch of f_t and one of g_t."""
+        """Draw round ``iteration``: a mini-batch of f_t and one of g_t."""
         if self.noise == "deterministic":
             return self._sample(iteration, np.zeros((streams.replicas, 2)))
         sizes = np.array(size if isinstance(size, tuple) else (size, size), dtype=float)
@@ -84,48 +84,48 @@ class ToyBilevel(OnlineBilevel):
         return Sample(t=t, a=a, w=w + noise[:, 0], shift=noise[:, 1])
 
     def exact(self, xi: Sample) -> Sample:
-        """The round without sampling noise."""
+        """Return the sample's round without sampling noise."""
         return self._sample(xi.t, np.zeros((len(xi.w), 2)))
 
     def outer(self, x: Array, y: Array, xi: Sample) -> Array:
-        """f_t(x, y)."""
+        """Return the leader's f_t(x, y), (R, ...)."""
         return 0.5 * xi.a * np.square(x[..., 0] - 1.0) + _like(xi.w, x)[..., 0] * y[..., 0]
 
     def inner(self, x: Array, y: Array, xi: Sample) -> Array:
-        """g_t(x, y)."""
+        """Return the follower's g_t(x, y), (R, ...)."""
         return np.square(self._lag(x, y, xi))[..., 0]
 
     def outer_gradients(self, x: Array, y: Array, xi: Sample) -> tuple[Array, Array]:
-        """a_t (x - 1) and w_t."""
+        """Return a_t (x - 1) and w_t, (R, ..., 1) each, the gradients of f_t."""
         return xi.a * (x - 1.0), np.broadcast_to(_like(xi.w, x), y.shape)
 
     def inner_gradient(self, x: Array, y: Array, xi: Sample) -> Array:
-        """2 (y - cos x)."""
+        """Return 2 (y - cos x), the gradient of g_t in y, (R, ..., 1)."""
         return 2.0 * self._lag(x, y, xi)
 
     def inner_hessian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """2 v."""
+        """Return 2 v, the second derivative of g_t in y times v, (R, ..., 1)."""
         return 2.0 * v
 
     def inner_jacobian_vector(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """2 v sin x."""
+        """Return 2 v sin x, the derivative in x of <grad_y g_t, v>, (R, ..., 1)."""
         return 2.0 * v * np.sin(x)
 
     def solution(self, x: Array, xi: Sample) -> tuple[Array, Array]:
-        """cos x and -w_t / 2."""
+        """Return y* = cos x and v* = -w_t / 2, (R, 1) each."""
         return np.cos(x), np.full_like(x, -0.5 * self.weights(0 if xi is None else xi.t)[1])
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """F_t(x) of the sample's round without sampling noise; of round 0 without a sample."""
+        """Return F_t(x) (R, ...) of the sample's round without sampling noise; of round 0 without a sample."""
         a, w = self.weights(0 if xi is None else xi.t)
         value = 0.5 * a * np.square(x[..., 0] - 1.0) + w * np.cos(x[..., 0])
         return Evaluation(value, np.zeros((*x.shape[:-1], 0)))
 
     def _lag(self, x: Array, y: Array, xi: Sample) -> Array:
-        """y - cos x - noise."""
+        """Return y - cos x - noise, (R, ...)."""
         return y - np.cos(x) - _like(xi.shift, x)
 
 
 def _like(values: Array, points: Array) -> Array:
-    """A sample's array (R,) with axes for the points' (R, ..., n)."""
+    """Reshape a sample's array (R,) to broadcast against points (R, ..., n)."""
     return values.reshape(len(values), *[1] * (points.ndim - 1))

@@ -1,1 +1,1 @@
-"""Black boxes of the user's own: functions and programs."""
+"""Problems of the user's own: functions and programs."""

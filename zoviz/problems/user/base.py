@@ -1,4 +1,4 @@
-"""What is known by its values alone, point by point: the common part of a user's functions and a user's program."""
+"""The base class of a user's functions and a user's program: problems known by their values alone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from zoviz.problems.base import Problem
 
 
 class Simulation(Problem):
-    """Values of something outside: a box, a start, who evaluates, and what a failure costs.
+    """A problem computed outside zoviz: its box, its start, its evaluator, and the handling of failures.
 
     A subclass defines ``call``, which gives the value at one point, or why there is none; and ``_count_constraints``,
     where m may be left open.
@@ -86,11 +86,11 @@ class Simulation(Problem):
         self._failure_message = ""
 
     def _make_evaluator(self) -> Evaluator:
-        """Those who evaluate."""
+        """Return the evaluator of points: serial, threads or processes."""
         return Evaluator(self.workers, self.timeout)
 
     def clone(self) -> Self:
-        """A twin around the same functions or program."""
+        """Return a twin around the same functions or program."""
         twin = super().clone()
         twin._m = self._m
         return twin
@@ -110,12 +110,12 @@ class Simulation(Problem):
 
     @property
     def n(self) -> int:
-        """Number of variables, from the bounds or x0."""
+        """The number of variables, from the bounds or x0."""
         return self.domain.n
 
     @property
     def m(self) -> int:
-        """Number of constraints; where it was not given, from one call of the constraints at the start."""
+        """The number of constraints; where it was not given, from one call of the constraints."""
         if self._m is None:
             self._m = self._count_constraints()
         return self._m
@@ -127,19 +127,19 @@ class Simulation(Problem):
 
     @property
     def start(self) -> Array:
-        """x0, or a point amid the box where starts are drawn, shape (n,)."""
+        """The point x0, or one amid the box in which starts are drawn, (n,)."""
         return self._start if self._start is not None else self.domain.sample(np.full(self.n, 0.5))
 
     @property
     def known_optimum(self) -> Optimum | None:
-        """The value that was given as known."""
+        """The optimum whose value the user gave as known; its point is NaN."""
         if self.optimal_value is None:
             return None
         nothing = np.full(self.n, np.nan)
         return Optimum(self.optimal_value, nothing, np.full(self.m, np.nan), "given with the problem")
 
     def initial(self, streams: Streams) -> Array:
-        """x0 for every replica, or uniform in the box."""
+        """Return x0 for every replica, or starts uniform in the box, (R, n)."""
         if self._start is None:
             return super().initial(streams)
         return np.repeat(self._start[None], streams.replicas, axis=0)
@@ -168,14 +168,14 @@ class Simulation(Problem):
         self._evaluator.close()
 
     def call(self, m: int | None) -> Callable[[Any], Any]:
-        """What gives the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
+        """Return what computes the value at one point (n,), or a ``Failure``; m None: as many constraints as come."""
         raise NotImplementedError(f"{type(self).__name__} must define call(m).")
 
     def _outcomes(self, points: Sequence[Array]) -> Generator[tuple[int, Evaluation | Failure], None, None]:
         return self._evaluator.outcomes(self.call(self.m), points)
 
     def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
-        """Values at points (k, n), by whoever evaluates.
+        """Evaluate points (k, n) by the evaluator, calling ``each`` as soon as a value is there.
 
         Parameters
         ----------
@@ -198,12 +198,12 @@ class Simulation(Problem):
         return Evaluation(f, h)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Values point by point; raises as ``collect`` does."""
+        """Return values f (...) and h (..., m) at points (..., n), one by one; raises as ``collect`` does."""
         f, h = self.collect(x.reshape(-1, self.n))
         return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
 
     def _failed(self, failure: Failure, x: Array) -> Evaluation:
-        """NaN for a failure that counts; another is raised."""
+        """Return NaN for a failure that counts as a value; raise any other."""
         if not failure.counted and self.on_error == "raise":
             raise failure.error
         kind = "" if isinstance(failure.error, (OracleError, TimeoutError)) else f"{type(failure.error).__name__}: "

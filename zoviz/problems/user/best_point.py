@@ -1,4 +1,4 @@
-"""A black box that remembers the best point that it was ever asked for."""
+"""A black box that records the best point at which it was ever evaluated."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A user's own function, or functions, as a problem."""
+"""A user's own functions as a problem."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from zoviz.problems.user.base import Simulation
 
 
 def hs22_objective(x: Array) -> Array:
-    """(x1 - 2)^2 + (x2 - 1)^2: problem 22 of Hock and Schittkowski (1981)."""
+    """Return (x1 - 2)^2 + (x2 - 1)^2: problem 22 of Hock and Schittkowski (1981)."""
     return (x[..., 0] - 2.0) ** 2 + (x[..., 1] - 1.0) ** 2
 
 
 def hs22_constraints(x: Array) -> Array:
-    """x1 + x2 - 2 and x1^2 - x2, both <= 0; optimum f = 1 at (1, 1)."""
+    """Return x1 + x2 - 2 and x1^2 - x2, both to be <= 0; optimum f = 1 at (1, 1)."""
     return np.stack([x[..., 0] + x[..., 1] - 2.0, x[..., 0] ** 2 - x[..., 1]], axis=-1)
 
 
@@ -31,7 +31,7 @@ Functions: TypeAlias = Callable[..., Any] | Sequence[Callable[..., Any]]
 
 
 class BlackBox(Simulation):
-    """Minimise your own function under your own constraints, from values alone.
+    """A problem of your own functions, under your own constraints, known by their values alone.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class BlackBox(Simulation):
         check_workers(self.workers, self.timeout, self.vectorised)
 
     def call(self, m: int | None) -> FunctionCall:
-        """One joint call of the functions."""
+        """Return what evaluates all functions at one point (n,) in one joint call."""
         return FunctionCall(self.objective, self.constraints, self.joint, m)
 
     def _count_constraints(self) -> int:
@@ -117,7 +117,7 @@ class BlackBox(Simulation):
         return len(value.h)
 
     def probe(self) -> Evaluation | Failure:
-        """The value at ``start`` by one call; m is known afterwards."""
+        """Evaluate at ``start`` by one call, after which m is known."""
         value = self._evaluator.once(self.call(self._m), self.start)
         if isinstance(value, Evaluation):
             self._m = len(value.h)
@@ -125,11 +125,11 @@ class BlackBox(Simulation):
 
     @property
     def pointwise(self) -> bool:
-        """False where the functions take several points at once."""
+        """Whether points are evaluated one by one; False where the functions take several at once."""
         return not self.vectorised
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """FunctionCall the user's functions, all at once or point by point.
+        """Return values f (...) and h (..., m) of the user's functions at points (..., n), at once or one by one.
 
         Raises
         ------

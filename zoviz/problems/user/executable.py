@@ -27,7 +27,7 @@ KEPT = 20
 
 
 class Executable(Simulation):
-    """Minimise what your own program computes: it is launched once for every point.
+    """A problem whose values your own program computes: it is launched once for every point.
 
     Parameters
     ----------
@@ -139,7 +139,7 @@ class Executable(Simulation):
         return Evaluator(self.workers, None, threads=True)
 
     def clone(self) -> Self:
-        """A twin around the same program, whose launches are shown here too; those made here it does not show."""
+        """Return a twin around the same program, whose launches are shown in this problem's ``printed`` too."""
         twin = super().clone()
         twin._launches = _Launches(self.log_folder, self._launches)
         return twin
@@ -151,15 +151,15 @@ class Executable(Simulation):
 
     @property
     def printed(self) -> tuple[Printed, ...]:
-        """What the last 20 launches printed, this problem's and those of its clones, e.g. in a run."""
+        """The outputs of the last 20 launches, this problem's and those of its clones, e.g. in a run."""
         return self._launches.printed
 
     def call(self, m: int | None) -> Program:
-        """The program, for pairs of a call's number and a point."""
+        """Return the program, which computes a value from a call's number and a point (n,)."""
         return self._program
 
     def release(self) -> None:
-        """End what is under way; the next evaluation starts afresh."""
+        """Stop the launches under way; the next evaluation starts afresh."""
         self._program.end()
         super().release()
 
@@ -181,7 +181,7 @@ class Executable(Simulation):
 
 
 class _Launches:
-    """Numbers of the calls, which a problem and its clones share, and what the last launches of each one printed.
+    """The numbers of calls that a problem and its clones share, and the output of their last launches.
 
     The thread of a run writes, a page's reads.
     """
@@ -196,19 +196,19 @@ class _Launches:
 
     @property
     def printed(self) -> tuple[Printed, ...]:
-        """The last launches here and below, oldest first."""
+        """The outputs of the last launches here and in clones, oldest first."""
         with self._lock:
             return tuple(self._printed)
 
     def take(self, printed: Sequence[Printed]) -> None:
-        """Keep what a call's launches printed, here and above."""
+        """Record a call's output, here and in the problem that this one is a clone of."""
         with self._lock:
             self._printed.extend(printed)
         if self._above is not None:
             self._above.take(printed)
 
     def next(self) -> int:
-        """The next number: after the last one in the log folder, where an earlier run left it."""
+        """Return the next call's number: after the last one in the log folder, where an earlier run left it."""
         if self._above is not None:
             return self._above.next()
         with self._lock:
@@ -220,7 +220,7 @@ class _Launches:
             return self._last
 
     def go_on(self, count: int) -> None:
-        """Number what comes after so many calls."""
+        """Let the numbers of later calls follow ``count``."""
         if self._above is not None:
             return self._above.go_on(count)
         with self._lock:
