@@ -1,1 +1,1 @@
-"""The dashboard: composition, run controller, server."""
+"""The dashboard: its composition, its server, and the settings of a process that serves it."""

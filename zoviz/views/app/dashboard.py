@@ -1,4 +1,4 @@
-"""The dashboard: choose, start, watch, steer, compare, take away."""
+"""The dashboard, a page on which a person chooses, starts, watches and steers runs, compares and downloads them."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ _GRAIN = 4
 def dashboard(
     problem: Problem | None = None, solver: Solver | None = None, store: Store | str | None = None
 ) -> Dashboard:
-    """A dashboard, with this process prepared to serve it.
+    """Make a dashboard, and prepare this process to serve it.
 
     Its ``servable()`` puts the whole page into an app of ``panel serve``; as the last line of a notebook's cell it
     shows itself.
@@ -62,12 +62,12 @@ def dashboard(
 
 
 def server_runs() -> LiveRuns:
-    """The runs at work in this process's server, which ``panel serve`` keeps beyond the scripts of single pages."""
+    """Return the runs at work in this process's server, which ``panel serve`` keeps beyond single pages' scripts."""
     return pn.state.as_cached("zoviz live runs", LiveRuns)
 
 
 class Dashboard(pn.viewable.Viewer):
-    """Everything to run solvers on problems and watch them; one instance for each session.
+    """A dashboard: everything to run solvers on problems and to watch them; one instance for each session.
 
     Parameters
     ----------
@@ -122,14 +122,14 @@ class Dashboard(pn.viewable.Viewer):
         self.look()
 
     def _look_if_due(self) -> None:
-        """Look where a look is due. On a busy machine one that came late would otherwise cost the next."""
+        """Look at the run where a look is due: a late one on a busy machine must not cost the next."""
         now = time.monotonic()
         if now >= self._next_look:
             self._next_look = max(self._next_look + 1e-3 * PERIOD, now)
             self.look()
 
     def look(self) -> None:
-        """Look at the run and show what is new; with the document's lock."""
+        """Show what is new in the run; needs the document's lock."""
         run = self.controller.run
         if run is not None:
             run.follow()
@@ -156,7 +156,7 @@ class Dashboard(pn.viewable.Viewer):
         return pn.Row(pn.Column(self.form, width=340), self._main(), sizing_mode="stretch_width")
 
     def _begin_looking(self) -> None:
-        """Begin to look at the run a few times a second, once a page is there; end its thread with the page."""
+        """Begin to look at the run a few times a second, once a page is there; stop with the page."""
         # In the background: else each look would tell the page that the server is busy, and idle again.
         ticker = PeriodicCallback(callback=self._look_if_due, period=PERIOD // _GRAIN, background=True, log=False)
         pn.state.onload(ticker.start)
@@ -165,7 +165,7 @@ class Dashboard(pn.viewable.Viewer):
         pn.state.on_session_destroyed(lambda _: self.controller.close())
 
     def page(self) -> pmui.Page:
-        """The whole page, for a server."""
+        """Return the whole page, for a server."""
         self._begin_looking()
         page = pmui.Page(
             title="zoviz",

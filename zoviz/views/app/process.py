@@ -1,4 +1,4 @@
-"""Settings of a process that serves pages, whoever starts its server."""
+"""The settings of a process that serves pages, whoever starts its server."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def prepare() -> None:
 
 
 def configure_process() -> None:
-    """Set what is not Panel's configuration: thread switching, and what a browser may have the server read."""
+    """Set thread switching, and which files a browser may have the server read."""
     sys.setswitchinterval(SWITCH_INTERVAL)
     ignore_known_references()
     import_no_addressed_modules()

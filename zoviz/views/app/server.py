@@ -1,4 +1,4 @@
-"""Servers of pages: one for a process of its own, one beside a notebook, and the store that their pages share."""
+"""Servers of the dashboard: in a process of its own, or beside a notebook; and the store that their pages share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from zoviz.views.common.run_controller import LiveRuns
 
 
 def shared_store(url: str | None) -> Store | None:
-    """The process's store at a URL; None, with a sentence in the log, where there is none to be had.
+    """Open the process's store at a URL, once; None, with a sentence in the log, where that fails.
 
     Parameters
     ----------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class StoredRunsToggle:
-    """A button that shows the stored runs in the place of the plots; a run that begins brings the plots back.
+    """A button that shows the stored runs in the place of the plots, and the plots again when a run begins.
 
     Parameters
     ----------
@@ -51,7 +51,7 @@ class StoredRunsToggle:
         return bool(self.column.visible)
 
     def toggle(self) -> None:
-        """Open, or go back to the plots."""
+        """Show the stored runs, or the plots where the stored runs are shown."""
         if self.is_open:
             return self.close()
         # First of all: a table that is made in a hidden place may stay empty.
@@ -66,7 +66,7 @@ class StoredRunsToggle:
         return None
 
     def _fill(self) -> None:
-        """Make the page, or read its list anew."""
+        """Build the page of stored runs, or read its list anew."""
         if self.page is not None:
             return self.page.table.read()
         from zoviz.views.stored.page import StoredRunsPage  # with pandas: half a second at a process's first opening
@@ -76,7 +76,7 @@ class StoredRunsToggle:
         return None
 
     def close(self) -> None:
-        """Go back to the plots."""
+        """Show the plots again."""
         if self.is_open:
             update_changed(self.column, visible=False)
             update_changed(self._plots, visible=True)

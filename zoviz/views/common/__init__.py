@@ -1,1 +1,1 @@
-"""What all views share: colours, styles, lazy containers."""
+"""The modules that all views share: colours, styles, lazy containers, the page's run."""

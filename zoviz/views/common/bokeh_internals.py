@@ -1,4 +1,4 @@
-"""Whatever zoviz replaces inside Bokeh; ``tests/views/common/test_bokeh_internals.py`` tells of changes."""
+"""The private parts of Bokeh that zoviz replaces; ``tests/views/common/test_bokeh_internals.py`` tells of changes."""
 
 from __future__ import annotations
 

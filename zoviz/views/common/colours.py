@@ -1,4 +1,4 @@
-"""Colours: one per solver, the same on every plot and in every session; mid-tones that read in light and in dark."""
+"""Colours: one for each solver, the same on every plot and in every session, readable on light and dark pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PHASE = "#a6762f"
 
 
 def solver_colour(solver: Solver) -> str:
-    """The solver's colour, by its place among all that the registry finds."""
+    """Return the solver's colour, by its place among all that the registry finds."""
     names = list(discover("zoviz.solvers", Solver))
     # The headline solvers come last in the alphabet: counting from the end keeps their colours when solvers are added.
     at = len(names) - 1 - names.index(type(solver).__name__) if type(solver).__name__ in names else len(names)
@@ -30,7 +30,7 @@ def solver_colour(solver: Solver) -> str:
 
 
 def free_colour(solver: Solver, used: Mapping[str, type[Solver]]) -> str:
-    """A colour for one more run: the solver's own or a shade of it, unless another solver's run has taken that.
+    """Return a colour for one more run: the solver's own or a shade of it that no other solver's run has.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def free_colour(solver: Solver, used: Mapping[str, type[Solver]]) -> str:
 
 
 def shade(colour: str, step: int) -> str:
-    """The ``step``-th variant of a colour, alternately lighter and darker, for further runs of one solver."""
+    """Return the ``step``-th variant of a colour, alternately lighter and darker."""
     if step == 0:
         return colour
     red, green, blue = (int(colour[i : i + 2], 16) for i in (1, 3, 5))

@@ -1,4 +1,4 @@
-"""Container that adds its content to the page only when it becomes visible."""
+"""A container that adds its content to the page only when it becomes visible."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoviz.views.common.style import update_changed
 
 
 class LazyPanel(pn.viewable.Viewer):
-    """A container for one view, which comes to the page only once the container is shown.
+    """A container for one view, which is added to the page only once the container is shown.
 
     A page opens sooner without the tabs that nobody may ever open.
 
@@ -35,18 +35,18 @@ class LazyPanel(pn.viewable.Viewer):
         return self.column
 
     def put(self, content: pn.viewable.Viewer) -> None:
-        """Replace the view."""
+        """Replace the view in the container."""
         if not self._visible and len(self.column):
             self.column.clear()  # else the old would be seen for a moment when the place is shown
         self._content = content
         self.reveal(self._visible)
 
     def reveal(self, visible: bool = True) -> None:
-        """Show or hide the container; shown for the first time, it takes its view to the page."""
+        """Show or hide the container; the first time it is shown, its view is added to the page."""
         self._visible = visible
         if visible and self._content is not None:
             self.column.objects, self._content = [self._content], None
 
     def wait(self, waiting: bool) -> None:
-        """Mark the view as about to be replaced, or as there to stay."""
+        """Mark the view as loading, or as loaded."""
         update_changed(self.column, loading=waiting)

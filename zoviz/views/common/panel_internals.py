@@ -1,4 +1,4 @@
-"""Whatever zoviz replaces or reads inside Panel; ``tests/views/common/test_panel_internals.py`` tells of changes."""
+"""The private parts of Panel that zoviz replaces or reads; a test of the same name tells when they change."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def import_no_addressed_modules() -> None:
 
 
 def linked_parameter(widget: Any) -> param.Parameter | None:
-    """The Parameter that ``pn.Param`` made a widget for; None for a widget that it did not make.
+    """Return the Parameter for which ``pn.Param`` made a widget; None for other widgets.
 
     ``pn.Param`` writes both names on the widget after its construction, and has no public way to ask for them.
     """
@@ -47,7 +47,7 @@ def linked_parameter(widget: Any) -> param.Parameter | None:
 
 
 def harden_page(page: pmui.Page) -> None:
-    """Take from a page two properties that a browser or another session could use against the server.
+    """Remove from a page two properties that a browser or another session could use against the server.
 
     A browser may set any property: where the logo is text, Panel reads the file of that name and sends it, so only None
     is left as a value. And ``busy`` is set by every click of any session, for which every open page is searched for

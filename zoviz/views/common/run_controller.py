@@ -1,4 +1,4 @@
-"""The state of one page: its run, the run's status, what is said about it, and the commands that change them."""
+"""The state of one page: its run, the run's status, the page's message, and the commands that change them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Speaker(Protocol):
     """An object that can show a sentence on the page."""
 
     def say(self, sentence: str) -> None:
-        """Show a sentence."""
+        """Show a sentence on the page."""
 
 
 _Self = TypeVar("_Self", bound=Speaker)
@@ -60,54 +60,54 @@ def say_errors(
 
 
 class LiveRuns:
-    """The runs at work in one server, by id, whichever page began them."""
+    """The runs at work in one server by id, whichever page began them."""
 
     def __init__(self) -> None:
         self._runs: dict[str, Run] = {}
 
     def add(self, run: Run) -> None:
-        """Have other pages find a run."""
+        """Add a run, so that other pages find it."""
         self._runs[run.id] = run
 
     def remove(self, run: Run) -> None:
-        """Forget a run that has ended."""
+        """Remove a run that has ended."""
         self._runs.pop(run.id, None)
 
     def get(self, id: str) -> Run | None:
-        """The run of this id; None where none of this server's is at work."""
+        """Return the run of this id; None where this server has none at work."""
         return self._runs.get(id)
 
 
 def store_of(controller: RunController) -> Store:
-    """The store of a page that has one, which is where there are stored runs to be shown."""
+    """Return the store of a page that has one; raise for a page without."""
     if controller.store is None:
         raise ValueError("Expected a page with a store, got one that keeps no runs: give Dashboard(store=...).")
     return controller.store
 
 
 class RunSource(Protocol):
-    """What Start begins: the page's forms."""
+    """The forms of a page, from which Start makes a run."""
 
     @property
     def complaint(self) -> str:
-        """Why no run can be made, as of the last check; empty where one can."""
+        """The reason why no run can be made, as of the last check; empty where one can."""
 
     @property
     def solver(self) -> Solver:
-        """The chosen solver."""
+        """The solver that is chosen in the forms."""
 
     def check(self) -> str:
-        """Find out why no run can be made now, as ``complaint``."""
+        """Update ``complaint``: find out why no run can be made now."""
 
     def make(self) -> Run:
-        """A new run with what the forms say, not started."""
+        """Make a run with what the forms say, not started."""
 
     def load(self, problem: Problem, solver: Solver) -> None:
-        """Show the problem and the solver of a run that was made elsewhere."""
+        """Show in the forms the problem and the solver of a run that was made elsewhere."""
 
 
 class RunController(param.Parameterized):
-    """One page's run, which the page's cards watch and command.
+    """The one run of a page, which the page's cards watch and command.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class RunController(param.Parameterized):
         self._fork_at: int | None = None
 
     def start(self, steps: int | None = None) -> None:
-        """Begin a new run with what the forms say, unless one is going on.
+        """Start a run with what the forms say, unless one is at work.
 
         Parameters
         ----------
@@ -187,20 +187,20 @@ class RunController(param.Parameterized):
             self._fork_at = fork_at
 
     def take_up(self, run: Run) -> None:
-        """Show a run that is going on, with its parameters in the forms."""
+        """Show a run that is at work, with its parameters in the forms."""
         if run is not self.run and not self._refuse_second():
             self._source.load(run.problem, run.solver)
             self.watch_run(run)
 
     def join(self, id: str) -> bool:
-        """Take up a run of this server by its id; False where no such run is at work."""
+        """Show a run of this server by its id; return False where no such run is at work."""
         run = self._live_runs.get(id)
         if run is not None:
             self.take_up(run)
         return run is not None
 
     def _refuse_second(self) -> bool:
-        """Whether the page's run is still going on, which is then said."""
+        """Return whether the page's run is still at work, and say so."""
         active = self.run is not None and self.run.active
         if active:
             self.say("Expected this page's run to have ended; it is still going on: Stop it first.")
@@ -217,20 +217,20 @@ class RunController(param.Parameterized):
         self.look()  # the buttons answer first; counters, lines, list and picture come with the next looks
 
     def step(self) -> None:
-        """Do one iteration, then pause; begins a run if there is none."""
+        """Do one iteration, then pause; start a run if there is none."""
         if self.run is not None and self.run.active:
             self.run.step()
         else:
             self.start(steps=1)
 
     def pause(self) -> None:
-        """Hold the run after its present iteration."""
+        """Pause the run after its present iteration."""
         if self.run is not None and self.run.active:
             self.run.pause()
             self.look()
 
     def unpause(self) -> None:
-        """Let the run go on; a fork that was held while it repeats goes on to where it waits for changes."""
+        """Let the run go on; a fork that was paused while it repeats goes on to where it waits for changes."""
         if self.run is None or not self.run.active:
             return
         if self._iterations_to_fork > 0:
@@ -240,18 +240,18 @@ class RunController(param.Parameterized):
         self.look()
 
     def stop(self) -> None:
-        """End the run; its lines stay."""
+        """End the run; its lines stay on the plots."""
         if self.run is not None and self.run.active:
             self.run.stop()
             self.look()
 
     def reset(self) -> None:
-        """End the run and take it off the plots; parameters and other runs stay."""
+        """End the run and remove it from the plots; parameters and other runs stay."""
         self.forget(self._key)
         self.error = ""
 
     def forget(self, key: str) -> None:
-        """Take a run off the plots; the page's own is ended first."""
+        """Remove a run from the plots; the page's own is ended first."""
         if key and key == self._key:
             self.stop()
             self._key, self.run = "", None
@@ -259,12 +259,12 @@ class RunController(param.Parameterized):
         self.runs_shown.take_off(key)
 
     def close(self) -> None:
-        """End the run's thread with the page's session, unless the run is to go on."""
+        """End the run's thread with the page's session, unless the run is to outlive it."""
         if not self.outlive:
             self.stop()
 
     def look(self) -> None:
-        """Bring the status up to date; called after every command and a few times a second."""
+        """Update the run's status; called after every command and a few times a second."""
         run = self.run
         status = RunStatus.READY if run is None else run.status
         ended = self.active and not status.active
@@ -276,18 +276,18 @@ class RunController(param.Parameterized):
 
     @property
     def message(self) -> str:
-        """What could not be done, else why no run can be made, else what a fork waits for, else what the run says."""
+        """The sentence above the plots: an error, why no run can be made, a fork's advice, or the run's message."""
         run_message = "" if self.run is None else self.run.message
         return self.error or self._source.complaint or self._fork_advice or run_message
 
     @property
     def _iterations_to_fork(self) -> int:
-        """Iterations until a fork waits for changes; negative after that, and where there is no fork."""
+        """The iterations until a fork waits for changes; negative after that, and without a fork."""
         return -1 if self.run is None or self._fork_at is None else self._fork_at - self.run.progress.iteration
 
     @property
     def _fork_advice(self) -> str:
-        """What a fork does, and what its person can do now; empty where the run is none."""
+        """The sentence on what a fork does and what a person can do now; empty where the run is none."""
         run, ahead = self.run, self._iterations_to_fork
         if run is None or ahead < 0 or not run.active:
             return ""

@@ -1,4 +1,4 @@
-"""The runs on a page's plots: what is drawn of each, and under which name and colour."""
+"""The runs on a page's plots, each with its name, colour and visibility."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.views.common.colours import free_colour
 
 
 class ShownRun(NamedTuple):
-    """A run on the plots."""
+    """A run on the plots, with its key, name, colour and visibility."""
 
     run: Run | StoredRun
     key: str
@@ -22,7 +22,7 @@ class ShownRun(NamedTuple):
 
 
 class ShownRuns(param.Parameterized):
-    """The runs on a page's plots, by key, in the order in which they came.
+    """The runs on a page's plots by key, in the order in which they were added.
 
     The plots, the list beside them and the stored runs share one of these. Each change makes ``runs`` anew, so that all
     who watch it hear of it.
@@ -36,7 +36,7 @@ class ShownRuns(param.Parameterized):
     _count = 0
 
     def put(self, run: Run | StoredRun, name: str | None = None) -> ShownRun:
-        """Put a run on the plots, in a colour that is free."""
+        """Add a run to the plots, in a colour that is free."""
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
         colour = free_colour(run.solver, {one.colour: type(one.run.solver) for one in self.runs.values()})
@@ -53,5 +53,5 @@ class ShownRuns(param.Parameterized):
         self.runs = {**self.runs, key: self.runs[key]._replace(name=name)}
 
     def reveal(self, key: str, visible: bool) -> None:
-        """Draw a run, or hide it without forgetting it."""
+        """Show or hide a run's lines."""
         self.runs = {**self.runs, key: self.runs[key]._replace(visible=visible)}

@@ -1,4 +1,4 @@
-"""Ink and spacing of the pages."""
+"""The ink and spacing of the pages, and helpers that send the browser only what changes."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _NOTE = "font-size:.82rem;opacity:.75;line-height:1.3"
 
 
 def update_changed(target: param.Parameterized, **values: Any) -> None:
-    """Set the parameters that differ from these values: Panel sends the browser every value that is set, old or new."""
+    """Set only the parameters whose values differ: Panel sends the browser every value that is set, old or new."""
     changed = {name: value for name, value in values.items() if getattr(target, name) != value}
     if changed:
         target.param.update(**changed)
@@ -53,7 +53,7 @@ def update_changed(target: param.Parameterized, **values: Any) -> None:
 
 @contextmanager
 def batched_changes(document: Document | None) -> Iterator[None]:
-    """Have changes of a document's models sent when all of them are made; where changes wait already, they go on.
+    """Return a context in which changes of a document's models are collected and sent at its end, all at once.
 
     Bokeh counts a document's models anew after every change of a reference, unless told to do it once at the end. Until
     then it does not know a new model, and sends it again, data and all, with each change that refers to it, unless the
@@ -78,21 +78,21 @@ def batched_changes(document: Document | None) -> Iterator[None]:
 
 
 def section(title: str) -> pn.pane.HTML:
-    """A small heading."""
+    """Return a small heading."""
     return pn.pane.HTML(f"<div style='{_SECTION}'>{title}</div>", margin=(10, 10, 2, 10))
 
 
 def muted_html(sentence: str) -> str:
-    """The HTML of a sentence in muted ink."""
+    """Return a sentence as HTML in muted ink."""
     return f"<div style='{_NOTE}'>{sentence}</div>"
 
 
 def note(sentence: str, **options: Any) -> pn.pane.HTML:
-    """A pane with a sentence in muted ink."""
+    """Return a pane with a sentence in muted ink."""
     return pn.pane.HTML(muted_html(sentence), **{"margin": (2, 10), **options})
 
 
 def details_html(summary: str, *sentences: str) -> str:
-    """The HTML of a muted line that shows further sentences when it is clicked."""
+    """Return a muted line as HTML that shows further sentences when it is clicked."""
     more = "".join(f"<div style='margin-top:3px'>{sentence}</div>" for sentence in sentences)
     return f"<details style='{_NOTE}'><summary style='cursor:pointer'>{summary}</summary>{more}</details>"

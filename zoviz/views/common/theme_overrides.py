@@ -1,4 +1,4 @@
-"""Properties of figures that are kept against the page's theme, and short labels of ticks."""
+"""Properties of figures that stay as they are whatever the page's theme says, and short labels of ticks."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _PUT_BACK = """
 
 
 def restore_callback(values: Mapping[str, Any]) -> CustomJS:
-    """Puts properties of a model back in the browser."""
+    """Return a callback that sets a model's properties again, in the browser."""
     return CustomJS(code=_PUT_BACK % json.dumps(values))
 
 
 def override_theme(model: HasProps, callback: CustomJS | None = None, **values: Any) -> None:
-    """Set properties and keep them against the page's theme, which overwrites fonts and spacing in the browser.
+    """Set properties of a model and keep them against the page's theme, which overwrites fonts and spacing.
 
     Parameters
     ----------

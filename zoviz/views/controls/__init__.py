@@ -1,1 +1,1 @@
-"""Forms and buttons: pickers, parameters, run settings, number fields."""
+"""Forms and buttons: pickers, parameter forms, run settings, number fields."""

@@ -1,4 +1,4 @@
-"""Problems' data made while the page goes on: a data set to read, a network to train."""
+"""Problems' data built in threads, so that the page goes on while a data set is read or a network trained."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PATIENCE = 0.15
 
 
 class _Work(NamedTuple):
-    """A twin whose data a thread makes, and the parameters that it has."""
+    """A twin whose data a thread builds, and the parameters of the twin."""
 
     twin: Problem
     values: dict[str, Any]
@@ -29,13 +29,13 @@ def _make(problem: Problem) -> None:
 
 
 class BackgroundBuild:
-    """Makes the data of one page's problems in threads of their own."""
+    """A builder of problems' data for one page, in threads of its own."""
 
     def __init__(self) -> None:
         self._works: dict[Problem, _Work] = {}
 
     def ready(self, problem: Problem) -> bool:
-        """Whether a problem need not be waited for: its data are there, or cannot be made.
+        """Return whether a problem need not be waited for: its data are there, or cannot be built.
 
         Without a page nobody else waits meanwhile: what needs the data then makes them.
         """

@@ -1,4 +1,4 @@
-"""Widgets for numbers: a text field that explains its refusals, and a slider on a log scale.
+"""Widgets for numbers: a text field that explains what it refuses, and a slider on a log scale.
 
 A value moves both ways: from the handle through the widget and the public solver to the run's worker, and from the
 worker's journal back (a schedule, a replay, another page). Five guards keep it from echoing:
@@ -37,7 +37,7 @@ STYLE: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode":
 
 
 def format_number(value: Value) -> str:
-    """Shortest text that reads back as exactly `value`; ``"auto"`` for None."""
+    """Return the shortest text that reads back as exactly `value`; ``"auto"`` for None."""
     if value is None:
         return "auto"
     if isinstance(value, (int, np.integer)):
@@ -48,14 +48,14 @@ def format_number(value: Value) -> str:
 
 
 def tooltip(doc: str | None) -> str:
-    """Text for the tooltip of a label."""
+    """Return the text of a label's tooltip."""
     # Without the icon the text would become an aria-label inside the label: part of the field's accessible name.
     return f":material/info: {textwrap.dedent(doc).strip()}" if doc else ""
 
 
 @dataclass(frozen=True)
 class NumberRule:
-    """What a text field accepts: the type, the bounds, and whether None is a value (and its name)."""
+    """A rule for numbers in a text field: type, bounds, and whether None is allowed and under which name."""
 
     low: float | None = None
     high: float | None = None
@@ -108,7 +108,7 @@ class NumberRule:
 
 
 class NumberField(PyComponent, WidgetBase):
-    """Text field for a param.Number or param.Integer, with any bounds and with None.
+    """A text field for a param.Number or param.Integer, with any bounds and with None.
 
     Text that is no valid value stays in the field, above one sentence that says what was expected; the value stays
     as it was. Use it as ``pn.Param(obj, widgets={"n": NumberField})`` or ``NumberField.from_param(obj.param.n)``.
@@ -168,7 +168,7 @@ class NumberField(PyComponent, WidgetBase):
         return self._show()
 
     def _canonical(self) -> str:
-        """The text for the present value."""
+        """Return the text for the present value."""
         return self.blank if self.value is None else format_number(self.value)
 
     def _say(self, complaint: str) -> None:
@@ -184,7 +184,7 @@ class NumberField(PyComponent, WidgetBase):
 
 
 class LogSlider(NumberField):
-    """NumberField above a slider for log10 of the value, for positive magnitudes.
+    """A NumberField above a slider for log10 of the value, for positive magnitudes.
 
     The slider spans the soft bounds (else four decades either side of the value), widens where a value lies
     outside, and writes three significant digits. A typed value is kept exactly. The handle is
@@ -213,7 +213,7 @@ class LogSlider(NumberField):
         return math.log10(low), math.log10(high)
 
     def _place(self) -> float:
-        """Where the handle belongs; where it is, as long as there is no positive value to show."""
+        """Return where the handle belongs: log10 of the value, or where it is without a positive value."""
         value = self.suggestion if self.value is None else self.value
         return math.log10(value) if value and value > 0 else self.slider.value
 
@@ -223,7 +223,7 @@ class LogSlider(NumberField):
         return super()._canonical()
 
     def _fit(self, *events: param.parameterized.Event) -> None:
-        """Follow value and range, and leave alone what already stands right."""
+        """Move the slider to value and range, and leave alone what already agrees with them."""
         slider, place = self.slider, self._place()
         new_span = any(event.name in ("start", "end") for event in events)
         low, high = self._span() if new_span else (slider.start, slider.end)
@@ -248,7 +248,7 @@ class LogSlider(NumberField):
 
 
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:
-    """Entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's own choice."""
+    """Return the entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's choice."""
     common = {"margin": (2, 10), "description": tooltip(parameter.doc), **STYLE}
     if isinstance(parameter, param.Boolean):
         return {"type": pmui.Switch, **common}

@@ -18,7 +18,7 @@ LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
 
 def editable(owner: param.Parameterized) -> list[str]:
-    """Names of parameters that have a widget, in the order of declaration, inherited ones last."""
+    """Return the names of parameters that have a widget, in the order of declaration, inherited ones last."""
     kinds = (param.Number, param.Boolean, param.Selector, param.String)
     names = [
         name
@@ -33,7 +33,7 @@ def editable(owner: param.Parameterized) -> list[str]:
 
 
 class ParameterForm:
-    """The widgets of one object, by parameter name; made when they are first asked for."""
+    """The widgets of one object's parameters by name, made when they are first needed."""
 
     def __init__(self, owner: param.Parameterized, names: list[str], prefix: str = "") -> None:
         self._owner, self._names, self._prefix = owner, names, prefix
@@ -42,7 +42,7 @@ class ParameterForm:
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Widgets by dotted name."""
+        """The widgets by dotted parameter name."""
         if self._fields is None:
             self._fields = {}
             for name in self._names:
@@ -61,12 +61,12 @@ class ParameterForm:
 
 
 def lock_note() -> pn.Column:
-    """Why widgets are disabled; in a column, which may be shown and hidden in a tab that was never open."""
+    """Return the sentence why widgets are disabled, in a column that can be hidden."""
     return pn.Column(note(LOCKED), visible=False, margin=0)
 
 
 class ProblemForm(pn.viewable.Viewer):
-    """Parameters of a problem, all fixed while a run is in progress."""
+    """A form for a problem's parameters, all fixed while a run is at work."""
 
     def __init__(self, problem: Problem, **params: Any) -> None:
         super().__init__(**params)
@@ -90,18 +90,18 @@ class ProblemForm(pn.viewable.Viewer):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Every widget by parameter name."""
+        """The widgets by parameter name."""
         return self._own.fields | self._noise.fields
 
     def lock(self, locked: bool) -> None:
-        """Disable or enable everything, and say why."""
+        """Disable or enable every widget, and say why."""
         self._own.lock(locked)
         self._noise.lock(locked)
         update_changed(self._why, visible=locked)
 
 
 class SolverForm(pn.viewable.Viewer):
-    """Parameters of a solver and of its parts: live ones first, structural ones fixed while a run is in progress."""
+    """A form for the parameters of a solver and its parts: live ones first; others are fixed during a run."""
 
     def __init__(self, solver: Solver, **params: Any) -> None:
         super().__init__(**params)
@@ -135,11 +135,11 @@ class SolverForm(pn.viewable.Viewer):
 
     @staticmethod
     def _of(name: str) -> str:
-        """Prefix of the part that a dotted name belongs to."""
+        """Return the prefix of the part that a dotted name belongs to."""
         return name[: name.rfind(".") + 1]
 
     def _choice(self, name: str) -> pmui.Select:
-        """Which class a nested part is of."""
+        """Return the picker of a nested part's class."""
         kinds = self.solver.kinds(name)
         holder, own = self.solver.owner(name)
         select = pmui.Select(
@@ -155,7 +155,7 @@ class SolverForm(pn.viewable.Viewer):
         return select
 
     def _change_kind(self, name: str, kind: type[param.Parameterized]) -> None:
-        """Another class for a nested part; an estimator keeps its radius and batch."""
+        """Replace a nested part by one of another class; an estimator keeps its radius and batch size."""
         old = self.solver.get(name)
         common = ("smoothing_radius", "batch_size") if isinstance(old, GradientEstimator) else ()
         self.solver.set(name, kind(**{parameter: getattr(old, parameter) for parameter in common}))
@@ -163,11 +163,11 @@ class SolverForm(pn.viewable.Viewer):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Every widget by dotted name."""
+        """The widgets by dotted parameter name."""
         return {name: field for form in (*self._live, *self._fixed) for name, field in form.fields.items()}
 
     def lock(self, locked: bool) -> None:
-        """Disable or enable the structural part, and say why."""
+        """Disable or enable the widgets of structural parameters, and say why."""
         for form in self._fixed:
             form.lock(locked)
         for select in self._kinds:
@@ -175,7 +175,7 @@ class SolverForm(pn.viewable.Viewer):
         update_changed(self._why, visible=locked)
 
     def suggest(self, values: dict[str, Any]) -> None:
-        """Show what the solver's rule chooses, or chose, where a parameter is left to it."""
+        """Show what the solver's rule chooses, or chose, for parameters that are left to it."""
         if values == self._suggested:
             return
         self._suggested = values

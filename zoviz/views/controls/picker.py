@@ -1,4 +1,4 @@
-"""Pickers of the problem and the solver, and the forms of the chosen ones."""
+"""The pickers of the problem and the solver, with the forms of what is picked."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _name(solver: Solver) -> str:
 
 
 class Picker(pn.viewable.Viewer):
-    """Every problem and, for the chosen one, every solver that accepts it; a person's values are kept per object.
+    """A picker of a problem and of a solver that accepts it; a person's values are remembered for each.
 
     Parameters
     ----------
@@ -81,16 +81,16 @@ class Picker(pn.viewable.Viewer):
 
     @property
     def problem(self) -> Problem:
-        """The chosen problem."""
+        """The problem that is picked."""
         return self.problems[self.problem_name]
 
     @property
     def solver(self) -> Solver:
-        """The chosen solver."""
+        """The solver that is picked."""
         return self.solvers[self.solver_name]
 
     def load(self, problem: Problem, solver: Solver) -> None:
-        """Choose the problem and the solver of a run that was made elsewhere: the forms then steer it."""
+        """Pick the problem and the solver of a run that was made elsewhere, so that the forms steer it."""
         name = problem.title or type(problem).__name__
         title = next((title for title, one in self.problems.items() if one is problem), f"{name} (stored run)")
         self.problems = {**self.problems, title: problem}
@@ -99,7 +99,7 @@ class Picker(pn.viewable.Viewer):
         self._offer(title, _name(solver))
 
     def lock(self, locked: bool) -> None:
-        """Disable what is fixed while a run is in progress; the forms say why."""
+        """Disable or enable what is fixed while a run is at work; the forms say why."""
         self._locked = locked
         for select in self._selects:
             update_changed(select, disabled=locked)
@@ -107,7 +107,7 @@ class Picker(pn.viewable.Viewer):
         self.solver_form.lock(locked)
 
     def suggest(self, resolved: dict[str, Any] | None = None) -> None:
-        """Show what the rule chose (``resolved``), or would choose where that costs no call; ``complaint``: why not."""
+        """Show the values that the rule chose (``resolved``), or would choose where that costs no call."""
         self.complaint = ""
         if not resolved:
             if not self._prepare():
@@ -123,7 +123,7 @@ class Picker(pn.viewable.Viewer):
         self.solver_form.suggest(resolved)
 
     def _prepare(self) -> bool:
-        """Whether the problem's data are there, and what fits it is offered; ``complaint``: what is waited for."""
+        """Return whether the problem's data are there and its solvers offered; ``complaint`` says what is awaited."""
         ready, stale = self._background_build.ready(self.problem), self._offered is not self.problem
         if not ready:
             self.complaint = f"Loading the data of {self.problem_name}."
@@ -150,7 +150,7 @@ class Picker(pn.viewable.Viewer):
             self._show_solver()
 
     def explain(self, problem: Problem, reasons: dict[str, str]) -> None:
-        """Say why solvers are not offered; in a line each those made for other problems, and those not installed."""
+        """Say why solvers are not offered: those for other problems, those not installed, and the rest one by one."""
         ours = {title: reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)}
         absent = [reason for title, reason in ours.items() if self.solvers[title].missing_package]
         own = [reason for title, reason in ours.items() if not self.solvers[title].missing_package]

@@ -1,4 +1,4 @@
-"""Output of the user's program or functions, as the run's last evaluations printed it; HTML-escaped."""
+"""The output of a user's program or functions in the run's last evaluations, HTML-escaped."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ pre {margin: 0; font: 12px/1.45 ui-monospace, "DejaVu Sans Mono", Consolas, mono
 
 
 class ProgramOutput(pn.viewable.Viewer):
-    """The last calls of the run's problem that printed: number, how they ended, seconds, both streams, newest first.
+    """A card with the last calls that printed, newest first: number, ending, seconds, both streams.
 
     Notes
     -----
@@ -74,7 +74,7 @@ class ProgramOutput(pn.viewable.Viewer):
         return bool(self._column.visible)
 
     def update(self, run: Run | None, visible: bool = True) -> None:
-        """Show what is new, once a second at most; with the document's lock, at every look at the run.
+        """Show new output, once a second at most; called with the document's lock at every look at the run.
 
         Parameters
         ----------
@@ -96,7 +96,7 @@ class ProgramOutput(pn.viewable.Viewer):
 
 
 def output_html(calls: Sequence[Printed]) -> str:
-    """The last calls as HTML, newest first, in which every word that was printed is text."""
+    """Return the last calls as HTML, newest first, with every printed word escaped."""
     return "".join(_call(one) for one in reversed(calls[-SHOWN:]))
 
 
@@ -113,7 +113,7 @@ def _call(one: Printed) -> str:
 
 
 def _text(words: str) -> str:
-    """The end of what was printed, as text."""
+    """Return the end of the output as escaped text."""
     plain = _CODES.sub("", words.replace("\r\n", "\n").replace("\r", "\n")).strip("\n")
     excess = len(plain) - LENGTH
     return html.escape(plain if excess <= 0 else f"({excess:,} characters before)\n{plain[excess:]}")

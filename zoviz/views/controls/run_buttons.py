@@ -1,4 +1,4 @@
-"""The buttons that command the page's run, and the bar that shows how far it has come."""
+"""The buttons that command the page's run, and the bar that shows its progress."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _LOOKS = {
 
 
 class RunButtons(pn.viewable.Viewer):
-    """A button for each command to the page's run; those that make no sense at its status are disabled.
+    """The buttons of a page's run, one for each command; those without sense at its status are disabled.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ _REPLACE = """
 
 
 class StatusBar(pn.viewable.Viewer):
-    """Counters, speed, a progress bar against the budget, and the message of the page's run.
+    """A bar with the run's counters, speed, share of the budget, and message.
 
     Parameters
     ----------
@@ -164,7 +164,7 @@ class StatusBar(pn.viewable.Viewer):
         return str(self._message.object)
 
     def update(self) -> None:
-        """Show the run's counters as they are now; like the figures, only with the document's lock."""
+        """Show the run's present counters; needs the document's lock."""
         run, status = self._controller.run, self._controller.status
         text, percent = self._counters(run, status)
         meter = _METER.format(text=text, percent=f"{percent:.1f}")
@@ -176,7 +176,7 @@ class StatusBar(pn.viewable.Viewer):
         update_changed(self._chip, label=str(status), color=_COLOURS[status])
 
     def _counters(self, run: Run | None, status: RunStatus) -> tuple[str, float]:
-        """The line of counters, and the percentage of the budget that is used."""
+        """Return the line of counters, and the percentage of the budget that is used."""
         if run is None:
             return "Choose a problem and a solver, then press Start.", 0.0
         progress = run.progress

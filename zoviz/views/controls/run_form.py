@@ -1,4 +1,4 @@
-"""The page's sidebar: problem, solver and settings of the next run."""
+"""The form of the next run: problem, solver and settings, on the page's sidebar."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoviz.views.controls.run_settings import RunSettings, RunSettingsForm
 
 
 class RunForm(pn.viewable.Viewer):
-    """The two pickers, and a tab each for the solver, the problem and the run's settings.
+    """A form with the two pickers, and a tab each for the solver, the problem and the run's settings.
 
     Parameters
     ----------
@@ -52,28 +52,28 @@ class RunForm(pn.viewable.Viewer):
 
     @property
     def solver(self) -> Solver:
-        """The chosen solver."""
+        """The solver that is picked."""
         return self.picker.solver
 
     @property
     def complaint(self) -> str:
-        """Why no run can be made, as of the last check; empty where one can."""
+        """The reason why no run can be made, as of the last check; empty where one can."""
         return self.picker.complaint
 
     def check(self) -> str:
-        """Find out why no run can be made now, as ``complaint``."""
+        """Update ``complaint``: find out why no run can be made now."""
         self.picker.suggest()
         return self.complaint
 
     def make(self) -> Run:
-        """A new run of what is chosen, not started."""
+        """Make a run of what the form says, not started."""
         return self.settings.make(self.picker.problem, self.picker.solver)
 
     def load(self, problem: Problem, solver: Solver) -> None:
-        """Choose the problem and the solver of a run that was made elsewhere: the forms then steer it."""
+        """Pick the problem and the solver of a run that was made elsewhere, so that the form steers it."""
         self.picker.load(problem, solver)
 
     def lock(self, locked: bool) -> None:
-        """Disable or enable what is fixed while a run goes on."""
+        """Disable or enable what is fixed while a run is at work."""
         self.settings_form.lock(locked)
         self.picker.lock(locked)

@@ -1,4 +1,4 @@
-"""What a run needs beside its problem and its solver, and the form for it."""
+"""The settings of the next run beside problem and solver, and the form for them."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class RunSettings(spec.RunSettings):
     stop_at_targets = param.Boolean(label="Stop when all are hit")
 
     def make(self, problem: Problem, solver: Solver) -> Run:
-        """A run with these settings."""
+        """Make a run with these settings, not started."""
         targets = {
             name: value for name in ("gap", "violation", "stationarity") if (value := getattr(self, name)) is not None
         }
@@ -61,7 +61,7 @@ class RunSettings(spec.RunSettings):
 
 
 class RunSettingsForm(pn.viewable.Viewer):
-    """Replicas, seed, budgets and targets."""
+    """A form for replicas, seed, budgets and targets."""
 
     def __init__(self, settings: RunSettings, **params: Any) -> None:
         super().__init__(**params)
@@ -83,10 +83,10 @@ class RunSettingsForm(pn.viewable.Viewer):
 
     @property
     def fields(self) -> dict[str, Any]:
-        """Every widget by the setting's name."""
+        """The widgets by the setting's name."""
         return self._form.fields
 
     def lock(self, locked: bool) -> None:
-        """Disable or enable everything, and say why."""
+        """Disable or enable every widget, and say why."""
         self._form.lock(locked)
         update_changed(self._why, visible=locked)

@@ -1,4 +1,4 @@
-"""What every picture of a problem offers, and the card on the page that shows the one that fits."""
+"""The base class of pictures of a problem, and the card on the page that shows the one that fits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ EVERY = 8
 
 
 class Picture(param.Parameterized):
-    """A problem drawn at an iterate: its own figure, not a plot of the run's course.
+    """A picture of a problem at an iterate, as a figure of its own.
 
     Notes
     -----
@@ -42,15 +42,15 @@ class Picture(param.Parameterized):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Whether this picture can draw the problem."""
+        """Return whether this picture can draw the problem."""
         raise NotImplementedError(f"{cls.__name__} must define draws(problem).")
 
     def build(self) -> figure:
-        """The figure, still without data: all that comes later is data, for problems and iterates."""
+        """Return the figure, still empty: problems and iterates only change its data."""
         raise NotImplementedError(f"{type(self).__name__} must define build().")
 
     def update(self, problem: Any, path: Array) -> None:
-        """Move to the newest iterate; with the document's lock.
+        """Draw the newest iterate of a path; needs the document's lock.
 
         Parameters
         ----------
@@ -62,7 +62,7 @@ class Picture(param.Parameterized):
         raise NotImplementedError(f"{type(self).__name__} must define update(path).")
 
     def frame(self, x_label: str, y_label: str, **options: Any) -> Any:
-        """An empty figure in the page's style; Bokeh's types say less than what its properties take."""
+        """Return an empty figure in the page's style."""
         fig: Any = figure(
             title=self.title,
             height=self.height,
@@ -87,7 +87,7 @@ class Picture(param.Parameterized):
 
 
 class PictureCard(pn.viewable.Viewer):
-    """The picture of the run's problem, where one can draw it.
+    """A card with the picture of the run's problem, where one can draw it.
 
     Notes
     -----
@@ -119,7 +119,7 @@ class PictureCard(pn.viewable.Viewer):
         return None if self._kind is None else self._pictures[self._kind]
 
     def update(self, run: Run | None) -> None:
-        """Follow the run; with the document's lock, at every look at it."""
+        """Draw the run's newest iterate; called with the document's lock at every look at the run."""
         if run is not self._run:
             self._change(run)
         self._looks += 1
@@ -138,7 +138,7 @@ class PictureCard(pn.viewable.Viewer):
         picture.update(self._problem, columns[followed])
 
     def _change(self, run: Run | None) -> None:
-        """Another run: the picture that fits its problem, or none."""
+        """Replace the picture by the one that fits another run's problem, or by none."""
         self._run, self._last_iteration, self._looks = run, -1.0, 0
         if run is None or run.initial is None:
             return self._show(None)

@@ -1,4 +1,4 @@
-"""The attack as an eye sees it: images, the perturbation of all of them, and what the classifier makes of each."""
+"""A picture of the black-box attack: images, the perturbation of all of them, and the classifier's answers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _RIGHT, _WRONG = TARGET, PALETTE[7]
 
 
 def first_of_classes(pool: Pool) -> np.ndarray:
-    """The first image of each of the first classes."""
+    """Return the index of the first image of each of the first classes."""
     return np.array([int(np.argmax(pool.labels == label)) for label in range(SHOWN)])
 
 
 def _diverging() -> tuple[str, ...]:
-    """Blue for less, white for no change, orange for more."""
+    """Return colours: blue for less, white for no change, orange for more."""
     ends = [np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) for colour in (PALETTE[0], PALETTE[1])]
     white = np.full(3, 247)
     half = np.linspace(0.0, 1.0, 64)[:, None]
@@ -36,7 +36,7 @@ def _diverging() -> tuple[str, ...]:
 
 
 class Attack(Picture):
-    """Top: images and their classes; middle: the perturbation; bottom: their sums and what they are taken for."""
+    """Three rows: images with their classes, the perturbation, and perturbed images with the answers."""
 
     title = "Original, perturbation, perturbed image, and their classes"
     height = 340
@@ -44,11 +44,11 @@ class Attack(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Whether the problem is an attack on a classifier."""
+        """Return whether the problem is an attack on a classifier."""
         return isinstance(problem, BlackBoxAttack)
 
     def build(self) -> figure:
-        """Three rows of tiles, the middle one a single tile, with a class beside each."""
+        """Return the figure: three rows of tiles, the middle one a single tile, with a class beside each."""
         tiles: dict[str, Any] = {"x": [], "y": [], "image": []}
         self.images, self.change = ColumnDataSource(dict(tiles)), ColumnDataSource(dict(tiles))
         self.words = ColumnDataSource({"x": [], "y": [], "text": [], "colour": []})
@@ -65,7 +65,7 @@ class Attack(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw the newest perturbation, and what the classifier reads."""
+        """Draw the newest perturbation of the path (rows, d), and the classifier's answers."""
         data, y = problem.data, path[-1]
         test, side = data.test, data.side
         places = first_of_classes(test)

@@ -1,4 +1,4 @@
-"""The nodes of a random graph, coloured by how far they are from agreeing."""
+"""A picture of the nodes of a random graph, coloured by their distance from agreement."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST = 2000
 
 
 class Consensus(Picture):
-    """Nodes on a circle, coloured by ||x_i - mean||, and every edge that can occur, darker the likelier it is.
+    """Nodes on a circle, coloured by ||x_i - mean||, and every possible edge, darker the likelier it is.
 
     Notes
     -----
@@ -37,11 +37,11 @@ class Consensus(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Whether the problem is distributed optimisation on a random graph."""
+        """Return whether the problem is distributed optimisation on a random graph."""
         return isinstance(problem, DistributedConsensus)
 
     def build(self) -> figure:
-        """No edges and no nodes yet."""
+        """Return the figure, with neither edges nor nodes yet."""
         self.edges = ColumnDataSource({name: [] for name in ("x0", "y0", "x1", "y1", "alpha")})
         self.nodes = ColumnDataSource({name: [] for name in ("x", "y", "node", "apart")})
         self.words = ColumnDataSource({"x": [], "y": [], "text": []})
@@ -65,7 +65,7 @@ class Consensus(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw how far each node is from the mean at the newest iterate."""
+        """Draw each node's distance from the mean at the newest iterate of the path."""
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         x, y = np.sin(angle), np.cos(angle)
         graph = problem.data.graph

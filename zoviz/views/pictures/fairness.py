@@ -1,4 +1,4 @@
-"""A fair classifier's way through the plane of covariance and accuracy."""
+"""A picture of a fair classifier's path through the plane of covariance and accuracy."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MOST = 300
 
 
 class Fairness(Picture):
-    """Accuracy against the covariance with the sensitive attribute, along the path, with the bound c."""
+    """The path of accuracy against the covariance with the sensitive attribute, with the bound c."""
 
     title = "Accuracy and fairness"
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Whether the problem is fair classification."""
+        """Return whether the problem is fair classification."""
         return isinstance(problem, FairClassification)
 
     def build(self) -> figure:
-        """A path, its ends, the bound and what it allows."""
+        """Return the figure: a path, its ends, and the bound with what it allows."""
         self.path = ColumnDataSource({"covariance": [], "accuracy": []})
         self.now = ColumnDataSource({"covariance": [], "accuracy": []})
         self.best = ColumnDataSource({"covariance": [], "accuracy": []})

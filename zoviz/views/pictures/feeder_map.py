@@ -1,4 +1,4 @@
-"""A distribution feeder drawn as its network, coloured by voltage."""
+"""A picture of a distribution feeder as its network, coloured by voltage."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LOWEST, HIGHEST = 0.92, 1.0
 
 
 def rows(feeder: Feeder) -> Array:
-    """A row for each bus, shape (buses,): every lateral's end has its own, and the longest way on goes straight.
+    """Return a row for each bus, (buses,), such that no branches cross and the longest path is straight.
 
     Rows of a subtree are consecutive, so that no two branches cross where buses stand at their distance.
     """
@@ -48,17 +48,17 @@ def rows(feeder: Feeder) -> Array:
 
 
 class FeederMap(Picture):
-    """Buses at their electrical distance from the head, coloured by voltage; those with a load are larger."""
+    """A feeder's buses at their electrical distance from the head, coloured by voltage, larger with a load."""
 
     title = "Voltages on the feeder"
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Whether the problem is load tracking on a feeder with AC power flow."""
+        """Return whether the problem is load tracking on a feeder with AC power flow."""
         return isinstance(problem, ACLoadTracking)
 
     def build(self) -> figure:
-        """No lines and no buses yet."""
+        """Return the figure, with neither lines nor buses yet."""
         self.lines = ColumnDataSource({"xs": [], "ys": []})
         self.buses = ColumnDataSource({name: [] for name in ("x", "y", "voltage", "bus", "size", "load")})
         fig = self.frame("distance from the head in ohm", "", x_axis_location="below")
@@ -77,7 +77,7 @@ class FeederMap(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Voltages and loads at the newest iterate."""
+        """Draw voltages and loads at the newest iterate of the path."""
         feeder, x = problem.feeder, path[-1]
         if not len(self.buses.data["x"]):
             row, (near, far) = rows(feeder), feeder.edges.T

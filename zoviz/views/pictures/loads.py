@@ -1,4 +1,4 @@
-"""Load tracking as its users see it: each one's curtailment against its limit."""
+"""A picture of load tracking: each user's curtailment against its limit."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ MOST = 400
 
 
 class Loads(Picture):
-    """Curtailed load of each user, its limit and the optimum, users in the order of their limits."""
+    """The curtailed load of each user, its limit and the optimum, users in the order of their limits."""
 
     title = "Users' curtailed loads"
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Whether the problem is convex load tracking."""
+        """Return whether the problem is convex load tracking."""
         return isinstance(problem, LoadTracking)
 
     def build(self) -> figure:
-        """Limits as pale bars, the optimum as short strokes."""
+        """Return the figure: limits as pale bars, the optimum as short strokes."""
         self.bars = ColumnDataSource({name: [] for name in ("user", "limit", "load", "optimum")})
         fig = self.frame("users, by their limit", "kW")
         style = {"source": self.bars, "width": 0.8, "line_color": None}

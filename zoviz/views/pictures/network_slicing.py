@@ -1,4 +1,4 @@
-"""A sliced network with its flows."""
+"""A picture of a sliced network with its flows."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _BEND = np.linspace(0.0, 1.0, 13)
 
 
 def arcs(start: Array, end: Array, bulge: Array) -> tuple[list[Array], list[Array]]:
-    """Arcs from points to points, (k, 2) each, that bulge to the right by a share of the distance, (k,)."""
+    """Return arcs between points (k, 2), bent to the right by a share (k,) of their distance."""
     along = end - start
     across = np.stack([along[:, 1], -along[:, 0]], axis=1) * bulge[:, None]
     height = 4.0 * _BEND * (1.0 - _BEND)
@@ -33,7 +33,7 @@ def arcs(start: Array, end: Array, bulge: Array) -> tuple[list[Array], list[Arra
 
 
 class Slices(Picture):
-    """Links as arcs, as wide as the flow that they carry; function nodes as squares, with what they are chosen for.
+    """A network's links as arcs as wide as their flow, and function nodes as squares with their functions.
 
     Notes
     -----
@@ -46,11 +46,11 @@ class Slices(Picture):
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Whether the problem is network slicing."""
+        """Return whether the problem is network slicing."""
         return isinstance(problem, NetworkSlicing)
 
     def build(self) -> figure:
-        """No links and no nodes yet."""
+        """Return the figure, with neither links nor nodes yet."""
         self.links = ColumnDataSource({"xs": [], "ys": []})
         names = ("xs", "ys", "width", "colour", "flow", "rate", "link", "used")
         self.flows = ColumnDataSource({name: [] for name in names})
@@ -76,7 +76,7 @@ class Slices(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Rates and shares at the newest iterate."""
+        """Draw rates and shares at the newest iterate of the path."""
         network, plan = problem.data.network, problem.parts(path[-1])
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         at = np.stack([np.sin(angle), np.cos(angle)], axis=1)
@@ -118,7 +118,7 @@ class Slices(Picture):
 
 
 def labels(network: Network, shares: Array, nodes: int) -> list[str]:
-    """A line for each node: which flows begin and end there, and of which functions it has how much."""
+    """Return a line for each node: the flows that begin or end there, and its shares of functions."""
     text: list[list[str]] = [[] for _ in range(nodes)]
     for k, (source, target) in enumerate(zip(network.source, network.target, strict=True), start=1):
         text[source].append(f"source {k}")

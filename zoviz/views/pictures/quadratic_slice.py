@@ -1,4 +1,4 @@
-"""A plane through the optimum, the start and the present iterate of a quadratic programme, with the path on it."""
+"""A picture of the plane through optimum, start and iterate of a quadratic programme, with the path on it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _MARGIN = 0.25
 
 
 def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
-    """Orthonormal directions of the plane through three points, (n,) each: towards the start, and across.
+    """Return orthonormal directions (2, n) of the plane through three points (n,): towards the start, and across.
 
     Where the points lie on a line, the second direction is any that is at right angles to the first.
     """
@@ -42,19 +42,19 @@ def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
 
 
 class QuadraticSlice(Picture):
-    """log10 of f - f* on the plane, infeasible points greyed, and the path projected on it."""
+    """A map of log10(f - f*) on a plane, infeasible points greyed, with the path projected on it."""
 
     title = "Slice through optimum, start and present iterate"
 
     @classmethod
     def draws(cls, problem: Problem) -> bool:
-        """Quadratic programmes of moderate size whose optimum is known."""
+        """Return whether the problem is a quadratic programme of moderate size whose optimum is known."""
         if not isinstance(problem, QuadraticProblem) or problem.domain.n > LARGEST:
             return False
         return problem.known_optimum is not None
 
     def build(self) -> figure:
-        """Empty images, a path, and three marks."""
+        """Return the figure: empty images, a path, and three marks."""
         empty = np.full((CELLS, CELLS), np.nan)
         corner = {"x": [0.0], "y": [0.0], "w": [1.0], "h": [1.0]}
         self.image = ColumnDataSource({"value": [empty], "outside": [empty], **corner})
@@ -79,7 +79,7 @@ class QuadraticSlice(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """The plane of the newest iterate."""
+        """Draw the plane of the newest iterate of the path."""
         optimum = problem.known_optimum
         along, across = plane(optimum.point, path[0], path[-1])
         offsets = path - optimum.point
@@ -102,7 +102,7 @@ class QuadraticSlice(Picture):
 
 
 def _extent(values: Array) -> tuple[float, float]:
-    """Where an axis begins and how long it is, around the values and the optimum at 0."""
+    """Return where an axis begins and how long it is, around the values and the optimum at 0."""
     low, high = min(0.0, float(values.min())), max(0.0, float(values.max()))
     length = max(high - low, 1e-9)
     return low - _MARGIN * length, (1 + 2 * _MARGIN) * length

@@ -1,4 +1,4 @@
-"""What every plot offers: which lines it draws of a run, and a figure that takes runs in and out."""
+"""The base class of plots: the lines that a plot draws of a run, and a figure that takes runs in and out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ ZERO = "   = 0 (Log y is on)"
 
 
 class RunStyle(NamedTuple):
-    """How one run is drawn: its name, colour, and line width."""
+    """The name, colour and line width with which one run is drawn."""
 
     name: str
     colour: str
@@ -33,7 +33,7 @@ class RunStyle(NamedTuple):
 
 
 class DrawnLine(NamedTuple):
-    """One line on a figure, with its band."""
+    """A line on a figure, with its band."""
 
     series: Series
     line: GlyphRenderer
@@ -41,7 +41,7 @@ class DrawnLine(NamedTuple):
 
 
 class PlotView(param.Parameterized):
-    """One plot: lines of the live run and of kept runs, marks where a parameter changed or a target was hit."""
+    """A plot: lines of the live run and of other runs, marks where a parameter changed or a target was hit."""
 
     __abstract = True
 
@@ -53,19 +53,19 @@ class PlotView(param.Parameterized):
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """The lines that a trace with these columns has on this plot; empty: nothing to draw."""
+        """Return the lines of a trace with these columns on this plot; empty where it has none."""
         raise NotImplementedError(f"{type(self).__name__} must define series(columns).")
 
     def heading(self, columns: Mapping[str, Array]) -> str:
-        """What a trace with these columns shows on this plot; by default the title."""
+        """Return what a trace with these columns shows on this plot; by default the title."""
         return self.title
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """What the vertical axis shows, with its unit; part of the title."""
+        """Return the label of the vertical axis, with its unit; part of the title."""
         return ""
 
     def build(self, shared: SharedModels) -> None:
-        """Begin anew, with what all plots of a board share; the figure is made when it is first asked for."""
+        """Replace the figure by one with other shared models; it is made when it is first needed."""
         self._shared, self._figure = shared, None
         self._lines: dict[str, list[DrawnLine]] = {}
         self._titles: dict[str, str] = {}
@@ -75,12 +75,12 @@ class PlotView(param.Parameterized):
 
     @property
     def has_figure(self) -> bool:
-        """Whether the figure has been asked for."""
+        """Whether the figure has been made."""
         return self._figure is not None
 
     @property
     def figure(self) -> Any:
-        """Bokeh's figure, whose types say less than its properties take; ``arrange`` puts lines on it."""
+        """The Bokeh figure of this plot, made when it is first needed; ``arrange`` puts lines on it."""
         if self._figure is None:
             self._figure = self._make()
         return self._figure
@@ -128,7 +128,7 @@ class PlotView(param.Parameterized):
         return fig
 
     def _fit_out(self, fig: Any) -> None:
-        """The legend, the marks and the placeholder."""
+        """Add the legend, the marks and the placeholder."""
         options: dict[str, Any] = {"padding": 0}  # Bokeh's types want a property here
         self._legend = Legend(
             orientation="horizontal",
@@ -149,7 +149,7 @@ class PlotView(param.Parameterized):
         self._fixed = [*self._shared.mark_lines(), *heads, self._placeholder]
 
     def add(self, key: str, style: RunStyle, stream: PackedSource, columns: Mapping[str, Array]) -> None:
-        """Make a run's lines and bands, drawn from its stream; ``arrange`` puts them on the figure."""
+        """Make a run's lines and bands, drawn from its data source; ``arrange`` puts them on the figure."""
         source, lines = stream.source, []
         for one in self.series(columns):
             colour = REFERENCE if one.muted else style.colour
@@ -162,15 +162,15 @@ class PlotView(param.Parameterized):
         self._titles[key] = f"{self.heading(columns)}   {label}".rstrip()
 
     def needed(self, keys: Collection[str]) -> bool:
-        """Whether it belongs on the page with these runs, which have taken a step: it has lines of one of them."""
+        """Return whether the plot has a line of one of these runs that have taken a step, and belongs on the page."""
         return any(self._lines.get(key) for key in keys) if keys else not self.special
 
     def remove(self, key: str) -> None:
-        """Forget a run's lines."""
+        """Remove a run's lines."""
         self._lines.pop(key, None)
 
     def arrange(self, styles: Mapping[str, RunStyle]) -> None:
-        """Show these runs and no others.
+        """Show the lines of these runs and no others.
 
         Only what differs is sent, and all lines at once: a browser lays a figure out anew for every message about its
         renderers.
@@ -196,7 +196,7 @@ class PlotView(param.Parameterized):
             self._legend.items = [LegendItem(label=label, renderers=parts) for label, parts in entries.items()]
 
     def caption(self, snapshots: Iterable[Snapshot]) -> None:
-        """Say so where all that the plot has of these traces is 0, for which a logarithmic axis has no place."""
+        """Add a caption where all that the plot has is 0, for which a logarithmic axis has no place."""
         if self.has_figure and self._shared.scales.log_y and self.can_log:
             lines = [(snapshot, one) for snapshot in snapshots for one in self.series(snapshot.columns)]
             self._zero = bool(lines) and all(vanishes(*line) for line in lines)
@@ -206,7 +206,7 @@ class PlotView(param.Parameterized):
         self.figure.title.text = self._heading + (ZERO if self._zero else "")
 
     def _entries(self, runs: Sequence[tuple[RunStyle, list[DrawnLine]]]) -> dict[str, list[GlyphRenderer]]:
-        """One run: an entry for each line. Several: one for each run, then one for each kind of line but the first."""
+        """Return the legend: each line of a single run; of several runs one line each, then each further kind of line."""
         if not runs:
             return {"no run yet": [self._placeholder]}
         if len(runs) == 1:

@@ -1,4 +1,4 @@
-"""The plots of several runs side by side: one that is going on, and finished ones kept for comparison."""
+"""The board of plots of several runs: one that is at work, and others for comparison."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from zoviz.views.plots.shared_models import SharedModels
 
 
 class _Drawing:
-    """What the board has drawn of one run."""
+    """The lines that the board has drawn of one run."""
 
     def __init__(self, key: str) -> None:
         self.source = PackedSource(key)
@@ -32,7 +32,7 @@ class _Drawing:
 
 
 class Board(pn.viewable.Viewer):
-    """All plots that the registry finds, for the runs on the page: ``board.runs_shown.put(run)``.
+    """All plots that the registry finds, of the runs on the page; ``board.runs_shown.put(run)`` adds one.
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ class Board(pn.viewable.Viewer):
         return self._grid
 
     def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer) -> None:
-        """Place something of the page's in the cell after the last plot."""
+        """Place another view in the cell after the last plot."""
         self._grid.append(view)
 
     def _outdate(self, figures: bool = False) -> None:
@@ -89,7 +89,7 @@ class Board(pn.viewable.Viewer):
         self._stale_lines, self._stale_figures = True, self._stale_figures or figures
 
     def refresh(self) -> bool:
-        """Send what is new; whether lines were made anew, which keeps the browser busy. Cheap where nothing is new.
+        """Send what is new to the browser; return whether lines were made anew, which keeps the browser busy.
 
         Called a few times a second, with the document's lock.
         """
@@ -116,7 +116,7 @@ class Board(pn.viewable.Viewer):
         return anew
 
     def _catch_up(self) -> bool:
-        """Make the figures, or the lines, that are out of date anew; whether there were any."""
+        """Make figures or lines anew that are out of date; return whether there were any."""
         grown = any(
             key not in self._drawings
             or (entry.visible and entry.run.trace.snapshot().columns.keys() != self._drawings[key].columns)
@@ -132,7 +132,7 @@ class Board(pn.viewable.Viewer):
         return True
 
     def _mark(self) -> None:
-        """Marks of the newest run, sent only when they changed."""
+        """Send the marks of the newest run, if they changed."""
         newest = next(reversed(self.runs_shown.runs.values()), None)
         for kind, source in self._marks.items():
             marks = MARKS[kind].find(newest.run, self.axis) if newest else NO_MARKS
@@ -167,7 +167,7 @@ class Board(pn.viewable.Viewer):
         self._shared.x_range.renderers = [line for view in self.views for line in view.renderers]
 
     def _dress(self, entry: ShownRun, columns: Mapping[str, Array]) -> None:
-        """Give a run its lines on every plot."""
+        """Make a run's lines on every plot."""
         drawing = self._drawings[entry.key]
         drawing.columns = frozenset(columns)
         drawing.source.declare(all_series(columns, self.views))
@@ -176,7 +176,7 @@ class Board(pn.viewable.Viewer):
             view.add(entry.key, RunStyle(entry.name, entry.colour, 2.2), drawing.source, columns)
 
     def _dress_all(self) -> None:
-        """Bring the plots to the runs that are shown, and have the visible ones' data sent again."""
+        """Bring the plots to the runs on the page, and have the visible ones' data sent again."""
         self._stale_figures = self._stale_lines = False
         for key in self._drawings.keys() - self.runs_shown.runs.keys():
             del self._drawings[key]
@@ -191,7 +191,7 @@ class Board(pn.viewable.Viewer):
         self._arrange()
 
     def _settle(self, entry: ShownRun) -> None:
-        """Put a run's data into the source that its lines are drawn from."""
+        """Put a run's data into the source from which its lines are drawn."""
         source = self._drawings[entry.key].source
         source.settle(entry.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
 
@@ -211,7 +211,7 @@ class Board(pn.viewable.Viewer):
         self._place()
 
     def controls(self) -> pn.viewable.Viewable:
-        """Widgets for the axes and the band, in one row."""
+        """Return widgets for the axes and the band, in one row."""
         return pn.FlexBox(
             pmui.RadioButtonGroup.from_param(
                 self.param.axis,

@@ -1,4 +1,4 @@
-"""Where a parameter was changed, a target first hit, or the task itself changed, as points on the horizontal axis."""
+"""Marks on the horizontal axis where a parameter was changed, a target first hit, or the task itself changed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def _text(value: Any) -> str:
 
 
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
-    """A mark for each change of a parameter, with its old and new value."""
+    """Return a mark for each change of a parameter, with its old and new value."""
     changes = list(run.journal)
     return {
         "x": [getattr(change, axis) for change in changes],
@@ -35,7 +35,7 @@ def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
 
 
 def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
-    """A mark for each target, where the first replica hit it, with how many did and when on average."""
+    """Return a mark for each target, at its first hit, with the number of replicas that hit it and their mean."""
     hit = [target for target in run.hits if target.hits]
     return {
         "x": [float(np.nanmin(getattr(target, axis))) for target in hit],
@@ -50,7 +50,7 @@ def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
 
 
 def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
-    """A mark where each phase of the problem began, as far as the run has come."""
+    """Return a mark where each phase of the problem began, as far as the run has come."""
     phases = [] if run.initial is None else run.initial.problem.phases(run.progress.iteration)
     phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]
     columns = run.trace.snapshot().columns
@@ -66,7 +66,7 @@ def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
 
 
 class MarkKind(NamedTuple):
-    """A kind of mark: where its marks are (run and axis to x, y, text), and how they look; size in pixels."""
+    """A kind of mark: a function that finds the marks of a run, and their look; sizes in pixels."""
 
     find: Callable[[Run | StoredRun, str], dict[str, list]]
     colour: str

@@ -1,4 +1,4 @@
-"""From a trace to the numbers that a plot draws: chosen rows, means and bands over replicas, packed for the wire."""
+"""The numbers that a plot draws of a trace: chosen rows, means and bands over replicas, packed for sending."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "
 
 @dataclass(frozen=True)
 class Series:
-    """One line of a plot.
+    """A line of a plot: column, name and style.
 
     Attributes
     ----------
@@ -45,12 +45,12 @@ class Series:
 
     @property
     def key(self) -> str:
-        """Name of the line's columns in a data source."""
+        """The name of the line's columns in a data source."""
         return self.column if self.index is None else f"{self.column}[{self.index}]"
 
 
 class AxisScales(NamedTuple):
-    """What the figures are drawn against, and on which scales: a change needs new figures."""
+    """The horizontal axis of the figures, and which axes are logarithmic; a change needs new figures."""
 
     axis: str
     log_x: bool
@@ -58,23 +58,23 @@ class AxisScales(NamedTuple):
 
 
 class LineData(NamedTuple):
-    """What is drawn of one run: names and their values, shape (len(keys), points)."""
+    """The numbers drawn of one run: names, and values (len(keys), points)."""
 
     keys: list[str]
     values: np.ndarray
 
     def columns(self) -> dict[str, np.ndarray]:
-        """The rows of ``values``, shape (points,) each, by name."""
+        """Return the rows of ``values``, (points,) each, by name."""
         return dict(zip(self.keys, self.values, strict=True))
 
 
 def keys_of(series: Sequence[Series]) -> list[str]:
-    """Names in a ``LineData``: x, then mean, lower and upper end of the band for each line."""
+    """Return the names in a ``LineData``: x, then mean, lower and upper end of the band for each line."""
     return ["x", *(f"{one.key}{part}" for one in series for part in ("", ".low", ".high"))]
 
 
 def row_indices(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray:
-    """At most ``points`` indices of the rows to draw, even on the axis they are drawn against; always the last."""
+    """Return the indices of at most ``points`` rows to draw, evenly on the horizontal axis; the last is among them."""
     rows = len(x)
     if rows <= points:
         return np.arange(rows)
@@ -87,13 +87,13 @@ def row_indices(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray
 
 
 def axis_values(snapshot: Snapshot, axis: str) -> Array:
-    """The abscissa of every row: iterations, seconds, or calls of the replica that was never frozen."""
+    """Return the abscissa of every row, (T,): iterations, seconds, or calls of a replica that was never frozen."""
     column = snapshot.columns[axis]
     return column if column.ndim == 1 else column.max(axis=1)
 
 
 def line_data(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, log_x: bool, log_y: bool) -> LineData:
-    """Means and bands over replicas, at rows chosen for the axis.
+    """Compute means and bands over replicas, at rows chosen for the axis.
 
     On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest replica.
     Lines that the trace does not have are NaN.
@@ -117,7 +117,7 @@ def line_data(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str
 
 
 def vanishes(snapshot: Snapshot, one: Series) -> bool:
-    """Whether a line is 0 wherever it is known."""
+    """Return whether a line is 0 wherever it is known."""
     values = _values(snapshot, one) if one.column in snapshot.columns else np.empty(0)
     # The last row first, as it tells most lines.
     if (np.abs(values[-1:]) > 0.0).any():
@@ -126,12 +126,12 @@ def vanishes(snapshot: Snapshot, one: Series) -> bool:
 
 
 def signed(label: str, log_y: bool) -> str:
-    """The label of a vertical axis: a magnitude's loses its bars where signs are drawn, on an axis that is linear."""
+    """Return a vertical axis's label without bars of a magnitude, for a linear axis that shows signs."""
     return label.strip("|") if label.startswith("|") and not log_y else label
 
 
 def drawable(mean: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Ends of a band without gaps: an area bridges NaN, so that a gap takes no width at its nearest neighbour."""
+    """Fill gaps in the ends of a band, which an area would bridge: a gap gets width 0 at its nearest neighbour."""
     good = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)
     if good.all() or not good.any():
         return low, high
@@ -148,7 +148,7 @@ def _values(snapshot: Snapshot, one: Series) -> Array:
 
 
 def _summary(stack: Array, band: str, log_y: bool) -> tuple[Array, Array, Array]:
-    """Mean (median for quartiles), lower and upper end over the last axis, NaN left out."""
+    """Return mean (median for quartiles), lower and upper end over the last axis, NaN left out."""
     good = np.isfinite(stack)
     whole = bool(good.all())  # nothing to leave out, and nothing to copy for it
 
@@ -175,7 +175,7 @@ def _summary(stack: Array, band: str, log_y: bool) -> tuple[Array, Array, Array]
 
 
 def _quartiles(stack: Array, count: Array) -> tuple[Array, Array, Array]:
-    """The 25th, 50th and 75th percentile by linear interpolation among the ``count`` finite values."""
+    """Return the 25th, 50th and 75th percentile by linear interpolation among the ``count`` finite values."""
     ordered = np.sort(stack, axis=-1)
     out = []
     for share in (0.25, 0.5, 0.75):

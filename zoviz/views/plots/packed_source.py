@@ -1,4 +1,4 @@
-"""One run's data in the browser: packed into one array on the wire, unpacked where it is drawn."""
+"""A run's data in the browser: sent as one packed array, and unpacked where it is drawn."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _UNPACK = """
 
 
 class PackedSource:
-    """Feeds the lines of one run.
+    """A data source for the lines of one run, packed for sending.
 
     An update sends one float32 array, whatever the number of lines: every column of a Bokeh data source costs two
     websocket messages, and each message waits for the solver's thread to give way.
@@ -43,7 +43,7 @@ class PackedSource:
         self._series: list[Series] = []
 
     def declare(self, series: Sequence[Series]) -> None:
-        """Say which lines there are; ``settle`` gives them their first data."""
+        """Declare the lines of the run; ``settle`` gives them their first data."""
         self._series = list(series)
         self.source.tags = [self.wire, keys_of(self._series)]
 
@@ -60,5 +60,5 @@ class PackedSource:
 
 
 def all_series(columns: Mapping[str, Array], views: Sequence) -> list[Series]:
-    """The lines of every plot for a trace with these columns."""
+    """Return the lines of every plot for a trace with these columns."""
     return [one for view in views for one in view.series(columns)]

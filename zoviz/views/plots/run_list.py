@@ -1,4 +1,4 @@
-"""The runs on the plots: show, rename, download or remove each."""
+"""The list of the runs on the plots, to show, rename, download or remove each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoviz.views.common.style import note
 
 
 def csv_of(entry: ShownRun) -> io.StringIO:
-    """The run's trace as CSV."""
+    """Return the run's trace as CSV."""
     file = io.StringIO()
     entry.run.trace.write_csv(file)
     file.seek(0)
@@ -24,7 +24,7 @@ def csv_of(entry: ShownRun) -> io.StringIO:
 
 
 def script_of(entry: ShownRun) -> io.StringIO:
-    """A script that does the run again."""
+    """Return a Python script that does the run again."""
     return io.StringIO(script(entry.run))
 
 
@@ -45,7 +45,7 @@ def _download(entry: ShownRun, make: Callable[[ShownRun], io.StringIO], label: s
 
 
 class RunList(pn.viewable.Viewer):
-    """One row for each run on the plots.
+    """A list with one row for each run on the plots.
 
     Parameters
     ----------
@@ -65,7 +65,7 @@ class RunList(pn.viewable.Viewer):
         return self.column
 
     def update(self) -> None:
-        """Follow the shown runs, once the browser has drawn their lines; does nothing where they are followed."""
+        """Update the list to the runs on the plots, if they changed, once the browser has drawn their lines."""
         runs = self._runs_shown.runs
         if self._rows.keys() == runs.keys() and self.column.objects:
             return

@@ -30,7 +30,7 @@ from zoviz.views.plots.line_data import AxisScales
 
 
 class SharedModels:
-    """The models that all figures of a board share, for one choice of scales.
+    """The Bokeh models that all figures of a board share, for one choice of scales.
 
     Parameters
     ----------
@@ -68,24 +68,24 @@ class SharedModels:
         override_theme(model, self._callbacks[key], **values)
 
     def pick(self, event: DoubleTap) -> None:
-        """Tell the shown runs of a double click."""
+        """Record the place of a double click on a plot."""
         if event.x is not None:
             self._runs_shown.picked = (self.scales.axis, float(event.x))
 
     def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
-        """A glyph drawn from all of a source."""
+        """Return a glyph drawn from all of a source."""
         return GlyphRenderer(data_source=source, glyph=glyph, view=CDSView(filter=self._everything), **options)
 
     def placeholder(self) -> GlyphRenderer:
-        """An invisible pair of points, which gives an empty plot its ranges."""
+        """Return an invisible pair of points, which gives an empty plot its ranges."""
         return self.renderer(self._empty, self._nothing)
 
     def mark_lines(self) -> list[GlyphRenderer]:
-        """Vertical lines at the marks."""
+        """Return vertical lines at the marks."""
         return [self.renderer(source, self._spans[name]) for name, source in self._marks.items()]
 
     def mark_heads(self, y_range_name: str) -> list[GlyphRenderer]:
-        """Handles of the marks, to be pointed at."""
+        """Return the handles of the marks, to be pointed at."""
         return [
             self.renderer(source, self._heads[name], y_range_name=y_range_name) for name, source in self._marks.items()
         ]

@@ -1,4 +1,4 @@
-"""Figures that stand still, for a notebook or a script, from the same means, bands and marks as the dashboard."""
+"""Static figures for a notebook or a script, with the same means, bands and marks as the dashboard's."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Runs = Run | StoredRun | Sequence[Run | StoredRun] | Mapping[str, Run | StoredRu
 
 
 def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
-    """One column of the trace of one or several runs, with a band over the replicas and a mark at every event.
+    """Draw one column of the trace of one or several runs, with a band over replicas and a mark at every event.
 
     Parameters
     ----------
@@ -52,7 +52,7 @@ def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "s
 
 
 def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
-    """All lines of one of the dashboard's plots; see ``convergence`` for the other parameters.
+    """Draw all lines of one of the dashboard's plots; see ``convergence`` for the other parameters.
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y
 
 
 def _named(runs: Runs) -> dict[str, Run | StoredRun]:
-    """The runs by names that differ."""
+    """Return the runs by names that differ."""
     if isinstance(runs, Mapping):
         runs_by_name = dict(runs)
     else:
@@ -82,7 +82,7 @@ def _named(runs: Runs) -> dict[str, Run | StoredRun]:
 
 
 def _components(column: str, values: Array) -> list[Series]:
-    """One line, or one for each component of a vector."""
+    """Return one line, or one for each component of a vector."""
     if values.ndim < 3:
         return [Series(column, "")]
     return [Series(column, f"{column} {j + 1}", index=j) for j in range(values.shape[-1])]
@@ -140,7 +140,7 @@ def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: 
 
 
 def _marks(run: Run | StoredRun, axis: str, x: Array, y: Array) -> list[hv.Element]:
-    """A dot on the line for each of the dashboard's marks; pointing at it tells what happened."""
+    """Return a dot on the line for each of the dashboard's marks, with a text that tells what happened."""
     out: list[hv.Element] = []
     for kind in MARKS.values():
         marks, colour, marker = kind.find(run, axis), kind.colour, kind.marker

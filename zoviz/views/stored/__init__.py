@@ -1,1 +1,1 @@
-"""Stored runs on the page: table, details, fork form."""
+"""The page of stored runs: table, details, fork form."""

@@ -1,4 +1,4 @@
-"""Where a fork leaves the run that it repeats, and how far it may go."""
+"""The form of a fork: where it leaves the stored run that it repeats, and its budgets."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _BUDGET = "Budget of the fork."
 
 
 class ForkForm(pn.viewable.Viewer):
-    """The button that forks a stored run, the place, and the budgets.
+    """A form with the button that forks a stored run, the place, and the budgets.
 
     Parameters
     ----------
@@ -44,11 +44,11 @@ class ForkForm(pn.viewable.Viewer):
         return pn.FlexBox(self._button, *fields, align_items="center")
 
     def reset(self) -> None:
-        """Every field empty: another run was chosen."""
+        """Empty every field, for another run."""
         update_changed(self, at=None, iterations=None, calls=None)
 
     def make(self, store: Store, id: str) -> tuple[Run, int]:
-        """The fork of a stored run, not started, and the iteration at which it leaves that run.
+        """Make the fork of a stored run, not started, and return it with the iteration where it leaves that run.
 
         Parameters
         ----------

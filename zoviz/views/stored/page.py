@@ -1,4 +1,4 @@
-"""The page of stored runs: the list, what can be done with the chosen ones, and one of them in full."""
+"""The page of stored runs: the list, the commands for selected ones, and one of them in full."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _HINT = (
 
 
 class StoredRunsPage(pn.viewable.Viewer):
-    """The stored runs of a page's store, and what can be done with them.
+    """A page of a store's runs with buttons to draw, resume, replay, fork, export and delete them.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def _pick_place(self, axis: str, place: float) -> None:
-        """Have the chosen run forked at its last recorded iteration before a place on the plots' axis."""
+        """Set the fork's place to the selected run's last recorded iteration before a place on the plots' axis."""
         if len(self.table.selection) != 1:
             return
         columns = self._store.load(self.table.selection[0].id).trace.snapshot().columns
@@ -86,7 +86,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         self.fork.at = int(columns[ITERATION][before[-1]]) if before.size else 0
 
     def _enable(self, records: list[Record]) -> None:
-        """Enable what makes sense for these."""
+        """Enable the buttons that make sense for the selected records."""
         one = records[0] if len(records) == 1 else None
         enabled = {
             "overlay": bool(records),
@@ -105,14 +105,14 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def put_on_plots(self) -> None:
-        """Put the chosen runs on the plots."""
+        """Add the selected runs to the plots."""
         for record in self.table.selection:
             run = self._store.load(record.id)
             self._controller.runs_shown.put(run, run.label or f"{record.solver} {record.id[:6]}")
 
     @say_errors()
     def resume(self) -> None:
-        """Go on with the chosen run; one that is still at work in this server is taken up."""
+        """Resume the selected run; one that is still at work in this server is shown."""
         record = self.table.selection[0]
         if record.status.active:
             if not self._controller.join(record.id):
@@ -125,20 +125,20 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def replay(self) -> None:
-        """Run the chosen run again."""
+        """Run the selected run again from its start."""
         self._controller.begin(self._store.load(self.table.selection[0].id).replay())
         self.table.read()
 
     @say_errors()
     def begin_fork(self) -> None:
-        """Repeat the chosen run up to a place, and wait there for changes."""
+        """Repeat the selected run up to a place, and wait there for changes."""
         run, at = self.fork.make(self._store, self.table.selection[0].id)
         self._controller.begin(run, at)
         self.table.read()
 
     @say_errors()
     def delete(self) -> None:
-        """Delete the chosen runs; they can be brought back."""
+        """Delete the selected runs; ``undo_delete`` restores them."""
         self._deleted = [record.id for record in self.table.selection]
         self._store.delete(self._deleted)
         update_changed(self.buttons["undo"], disabled=False)
@@ -146,7 +146,7 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def undo_delete(self) -> None:
-        """Bring back the runs that were deleted last."""
+        """Restore the runs that were deleted last."""
         self._store.restore(self._deleted)
         self._deleted = []
         update_changed(self.buttons["undo"], disabled=True)
@@ -154,7 +154,7 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def open(self) -> None:
-        """Show all that is known of the chosen run."""
+        """Show everything about the selected run."""
         stored = self._store.load(self.table.selection[0].id)
         record = stored.record
         parts = {
@@ -181,14 +181,14 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._detail.object = f"<b>Run {stored.id[:8]}</b><table style='font-size:.82rem'>{rows}</table>"
 
     def _export(self, suffix: str) -> pmui.FileDownload:
-        """A button that downloads the chosen run in a format."""
+        """Return a button that downloads the selected run in a format."""
         look: dict[str, Any] = {"size": "small", "variant": "text", "width": 96, "margin": (4, 0), "embed": False}
         make = partial(self._exported, suffix)
         return pmui.FileDownload(callback=make, filename=f"zoviz.{suffix}", label=suffix, **look)
 
     @say_errors()
     def _exported(self, suffix: str) -> io.BytesIO:
-        """The chosen run as a file."""
+        """Return the selected run as a file."""
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / f"run.{suffix}"
             self._store.load(self.table.selection[0].id).export(path)
@@ -206,7 +206,7 @@ def _button(label: str, command: Callable[[], None], **look: Any) -> pmui.Button
 
 
 def _spelled(recipe: Any) -> str:
-    """A recipe as it would be written in Python."""
+    """Return a recipe as it would be written in Python."""
     if isinstance(recipe, dict) and "class" in recipe:
         inner = ", ".join(f"{name}={_spelled(value)}" for name, value in recipe["values"].items() if value is not None)
         return f"{recipe['class'].rpartition(':')[2]}({inner})"

@@ -1,4 +1,4 @@
-"""Stored runs as a list that reads one page at a time, so that it stays quick however many there are."""
+"""The list of stored runs, which reads one page at a time, so that it stays quick however many there are."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ _STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {pa
 
 
 class StoredRunsTable(pn.viewable.Viewer):
-    """The list of a store's runs: search, order, pages; labels, tags and notes are edited in place.
+    """A list of a store's runs with search, order and pages; labels, tags and notes are edited in place.
 
     Parameters
     ----------
@@ -108,12 +108,12 @@ class StoredRunsTable(pn.viewable.Viewer):
         return pn.Column(bar, self.tabulator, sizing_mode="stretch_width", margin=0)
 
     def _choose(self) -> None:
-        """Follow the ticks."""
+        """Set ``selection`` to the records that are ticked."""
         self.selection = [self.records[i] for i in self.tabulator.selection if i < len(self.records)]
 
     @say_errors("The store cannot be read: ")
     def read(self) -> None:
-        """Read the page of the list again."""
+        """Read the page of the list from the store again."""
         which: dict[str, Any] = {"text": self.text or None, "status": None if self.status == "any" else self.status}
         total = self._store.count(**which)
         first = self.page * PAGE
@@ -144,13 +144,13 @@ class StoredRunsTable(pn.viewable.Viewer):
 
 
 def _begun(created: float) -> str:
-    """When a run began, in few letters: the time of a day of this year, the date of an older one."""
+    """Return when a run began as a short text: the time of a day of this year, the date of an older one."""
     then = time.localtime(created)
     return time.strftime("%m-%d %H:%M" if then.tm_year == time.localtime().tm_year else "%Y-%m-%d", then)
 
 
 def _frame(records: list[Record]) -> pd.DataFrame:
-    """What the list shows of some records."""
+    """Return the table that the list shows of some records."""
     rows = [
         (
             one.id[:8],

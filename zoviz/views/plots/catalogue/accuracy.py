@@ -1,4 +1,4 @@
-"""Accuracies of a classifier."""
+"""A plot of a classifier's accuracies."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _DASHES = ("solid", "dashed", "dotdash", "dotted")
 
 
 class Accuracy(PlotView):
-    """Every column that a problem names an accuracy."""
+    """A plot of every column that a problem names an accuracy."""
 
     title = "Accuracy"
     order = 7
@@ -21,11 +21,11 @@ class Accuracy(PlotView):
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """A line for each column that ends in ``accuracy``."""
+        """Return a line for each column that ends in ``accuracy``."""
         names = sorted(name for name in columns if name.endswith(trace_columns.ACCURACY))
         labels = (name.removesuffix(trace_columns.ACCURACY).strip("_") or "all" for name in names)
         return [Series(name, label, dash) for name, label, dash in zip(names, labels, _DASHES, strict=False)]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The share of right answers."""
+        """Return the label: the share of right answers."""
         return "share of right answers"

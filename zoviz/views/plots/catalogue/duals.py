@@ -1,4 +1,4 @@
-"""Dual variables."""
+"""A plot of the dual variables."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ _DASHES = ("solid", "dashed", "dotdash", "dotted")
 
 
 class Duals(PlotView):
-    """Each dual variable (the first eight)."""
+    """A plot of the first eight dual variables."""
 
     title = "Dual variables"
     order = 4
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """A line for each dual variable."""
+        """Return a line for each of the first eight dual variables."""
         if trace_columns.DUAL not in columns:
             return []
         count = columns[trace_columns.DUAL].shape[-1]
         return [Series(trace_columns.DUAL, f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The symbol of the dual variables."""
+        """Return the label: the symbol of the dual variables."""
         return "y"

@@ -1,4 +1,4 @@
-"""Objective against the optimum, or by itself where no optimum is known."""
+"""A plot of the objective's distance from the optimum, or of the objective where no optimum is known."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from zoviz.views.plots.line_data import Series
 
 
 class Gap(PlotView):
-    """f - f* of the current iterate and of the best feasible point queried so far."""
+    """A plot of f - f* at the current iterate and at the best feasible point so far; of f where f* is unknown."""
 
     title = "Objective gap"
     order = 0
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Gap where it is known, else the objective."""
+        """Return the lines of the gap where it is known, else of the objective."""
         if trace_columns.GAP in columns:
             return [Series(trace_columns.GAP, "current"), Series(trace_columns.BEST_GAP, "best feasible", "dashed")]
         lines = [
@@ -27,9 +27,9 @@ class Gap(PlotView):
         return [line for line in lines if line.column in columns]
 
     def heading(self, columns: Mapping[str, Array]) -> str:
-        """Says which of both it is."""
+        """Return the title that says whether gap or objective is drawn."""
         return self.title if trace_columns.GAP in columns else "Value of the objective (optimum unknown)"
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The magnitude of what is drawn."""
+        """Return the label: the gap's or the objective's symbol."""
         return "|f − f*|" if trace_columns.GAP in columns else "|f|"

@@ -1,4 +1,4 @@
-"""Size of an attack's perturbation."""
+"""A plot of the size of an attack's perturbation."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoviz.views.plots.line_data import Series
 
 
 class Perturbation(PlotView):
-    """Largest change of a pixel, whose range is 10."""
+    """A plot of the largest change of a pixel, whose range is 10."""
 
     title = "Perturbation"
     order = 8
@@ -18,9 +18,9 @@ class Perturbation(PlotView):
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """One line, for attacks."""
+        """Return one line, for attacks only."""
         return [Series("perturbation", "largest pixel")] if "perturbation" in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The norm of the perturbation."""
+        """Return the label: the norm of the perturbation."""
         return "‖y‖∞"

@@ -1,4 +1,4 @@
-"""Regret of an online problem."""
+"""A plot of an online problem's regret."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from zoviz.views.plots.line_data import Series
 
 
 class Regret(PlotView):
-    """Mean over the rounds of the squared projected hypergradients at what was played, and their sum."""
+    """A plot of the bilevel local regret, the sum of squared projected hypergradients, and of its mean."""
 
     title = "Bilevel local regret"
     order = 5
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """The mean and the sum, where the hypergradient is known."""
+        """Return the lines of mean and sum, where the hypergradient is known."""
         lines = [
             Series(trace_columns.AVERAGE_REGRET, "mean over rounds"),
             Series(trace_columns.REGRET, "sum", "dashed"),
@@ -26,5 +26,5 @@ class Regret(PlotView):
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The common name of the regret that is drawn."""
+        """Return the label: the regret's name."""
         return "BL-Reg"

@@ -1,4 +1,4 @@
-"""Distance from stationarity."""
+"""A plot of the distance from stationarity."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from zoviz.views.plots.line_data import Series
 
 
 class Stationarity(PlotView):
-    """The smallest epsilon for which the iterate is epsilon-stationary.
+    """A plot of the smallest epsilon for which the iterate is epsilon-stationary.
 
     The largest of ||x - P(x - grad L)||, ||[h]_+|| and |<y, h>| (paper splm, Definition 1).
     """
@@ -20,9 +20,9 @@ class Stationarity(PlotView):
     order = 3
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """One line, where gradients are known."""
+        """Return one line, where gradients are known."""
         return [Series(trace_columns.STATIONARITY, "current")] if trace_columns.STATIONARITY in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The common name of the stationarity measure that is drawn."""
+        """Return the label: the measure's name."""
         return "KKT residual ε"

@@ -1,4 +1,4 @@
-"""Tracking errors of an online bilevel problem."""
+"""A plot of an online bilevel problem's tracking errors."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from zoviz.views.plots.line_data import Series
 
 
 class Tracking(PlotView):
-    """How far what was played is from the round's own solution: the follower's, and the linear system's."""
+    """A plot of the distances of the played y and v from the round's own solutions."""
 
     title = "Tracking error"
     order = 6
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """One line for each of y and v that the method has."""
+        """Return a line for y and one for v, as far as the method has them."""
         lines = [
             Series(trace_columns.INNER_ERROR, "follower y"),
             Series(trace_columns.SYSTEM_ERROR, "system v", "dashed"),
@@ -26,5 +26,5 @@ class Tracking(PlotView):
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The norms of both tracking errors."""
+        """Return the label: the norms of both tracking errors."""
         return "‖y − y*‖, ‖v − v*‖"

@@ -1,4 +1,4 @@
-"""Variance of the gradient estimate: measured, predicted, and what papers claim."""
+"""A plot of the gradient estimate's variance: measured, predicted, and as papers bound it."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ _DASHES = ("dotted", "dotdash")
 
 
 class Variance(PlotView):
-    """Trace of the covariance of the estimate, beside theory and the published bounds."""
+    """A plot of the trace of the estimate's covariance, beside theory and the published bounds."""
 
     title = "Estimator variance"
     order = 2
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Measured, predicted, then each bound under its source's name."""
+        """Return the lines of measured and predicted variance, then each bound under its source's name."""
         bounds = [name for name in columns if name.startswith(trace_columns.BOUND)]
         lines = [
             Series(trace_columns.VARIANCE, "measured"),
@@ -30,5 +30,5 @@ class Variance(PlotView):
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The trace of the estimator's covariance."""
+        """Return the label: the trace of the estimate's covariance."""
         return "tr Cov ĝ"

@@ -1,4 +1,4 @@
-"""Constraint violation."""
+"""A plot of the constraint violation."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from zoviz.views.plots.line_data import Series
 
 
 class Violation(PlotView):
-    """||[h(x)]_+|| of the current iterate; nothing is drawn on a logarithmic axis where it is 0."""
+    """A plot of ||[h(x)]_+|| at the current iterate; empty on a logarithmic axis where it is 0."""
 
     title = "Constraint violation"
     order = 1
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """One line, where the kind of task has constraints."""
+        """Return one line, where the kind of task has constraints."""
         return [Series(trace_columns.VIOLATION, "current")] if trace_columns.VIOLATION in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """The norm of the positive part of h."""
+        """Return the label: the norm of the positive part of h."""
         return "‖[h(x)]₊‖"
