@@ -84,7 +84,7 @@ class QuadraticProblem(Built, StartsAround):
 def bounds_on(
     matrices: tuple[Array, Array], vectors: tuple[Array, Array], half_width: float, start_radius: float
 ) -> Constants:
-    """Return the constants of two quadratics on [-half_width, half_width]^n, exact but for the slopes, bounds.
+    """Return the constants of two quadratics on [-half_width, half_width]^n; slopes are upper bounds, the others exact.
 
     Parameters
     ----------

@@ -206,7 +206,7 @@ class PlotView(param.Parameterized):
         self.figure.title.text = self._heading + (ZERO if self._zero else "")
 
     def _entries(self, runs: Sequence[tuple[RunStyle, list[DrawnLine]]]) -> dict[str, list[GlyphRenderer]]:
-        """Return the legend: each line of a single run; of several runs one line each, then each further kind of line."""
+        """Return the legend: each line of a single run; of several runs, one each and one per further kind of line."""
         if not runs:
             return {"no run yet": [self._placeholder]}
         if len(runs) == 1:
