@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq, minimize
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Ball, Box, Halfspace, Product, Set, Simplex
 from zoviz.core.types import Array
 
@@ -189,3 +190,9 @@ def test_what_cannot_be_a_set_says_why() -> None:
         Simplex(3, 0.0)
     with pytest.raises(ValueError, match="non-zero, got all zeros"):
         Halfspace([0.0, 0.0], 1.0)
+
+
+def test_who_needs_a_box_says_so() -> None:
+    assert Box.of(SETS["box"]) is SETS["box"]
+    with pytest.raises(ZovizError, match="Expected a box as domain, got a Ball: choose another solver"):
+        Box.of(SETS["ball"])

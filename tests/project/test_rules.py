@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -35,6 +36,8 @@ LAYERS = (
 RANK = {room: rank for rank, layer in enumerate(LAYERS) for room in layer}
 DRAWING = {"bokeh", "holoviews", "matplotlib", "panel", "panel_material_ui"}
 CLOCKS_AND_THREADS = {"asyncio", "concurrent", "datetime", "multiprocessing", "queue", "sched", "threading", "time"}
+# Rooms in which assertions are left.
+ASSERTING = ("sqp", "augmented_lagrangian")
 # Modules of zoviz.problems that hold kinds of problem, not problems.
 ABSTRACT_PROBLEMS = ("base", "bilevel", "linear")
 
@@ -136,6 +139,20 @@ def test_columns_of_traces_are_named_by_their_constants() -> None:
                     wrong.append(f"{path.relative_to(ROOT)} line {node.lineno}: {node.slice.value!r}")
                 right += isinstance(node.slice, ast.Name) and node.slice.id.lower() in names
     assert right and not wrong, "\n".join(wrong)
+
+
+@EACH_FILE
+def test_a_wide_except_says_why_it_is_so_wide(path: Path) -> None:
+    lines = path.read_text(encoding="utf-8").splitlines()
+    wide = [number for number, line in enumerate(lines, 1) if re.match(r"\s*except( (Base)?Exception\b.*)?:", line)]
+    assert [number for number in wide if "  # " not in lines[number - 1]] == []
+
+
+@EACH_FILE
+def test_nobody_is_told_by_an_assertion(path: Path) -> None:
+    """A user would read an empty sentence, and none at all under ``python -O``."""
+    lines = [node.lineno for node in ast.walk(parse(path)) if isinstance(node, ast.Assert)]
+    assert not lines or path.parent.name in ASSERTING, f"line {lines}: raise an error with a sentence, or do without."
 
 
 def trace_like(node: ast.expr) -> bool:

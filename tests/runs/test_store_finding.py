@@ -93,6 +93,14 @@ def test_delete_restore_purge(store: Store, five: list[Run]) -> None:
         store.load(five[2].id)
 
 
+def test_a_run_that_is_purged_while_somebody_holds_it_is_missed_with_a_sentence(store: Store, five: list[Run]) -> None:
+    loaded = store.load(five[1].id)
+    store.delete([loaded.id])
+    store.purge()
+    with pytest.raises(StoreError, match="Expected a run that is in the store, got .*, which was removed meanwhile"):
+        loaded.resume()
+
+
 def test_a_run_at_work_is_not_purged(store: Store, small: Small, until: Callable[..., None]) -> None:
     run = small(checkpoint=0.02).start()
     try:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 
 
@@ -74,6 +75,19 @@ class Box(Set):
     def free(cls, n: int) -> Box:
         """The whole space R^n."""
         return cls(np.full(n, -np.inf), np.full(n, np.inf))
+
+    @classmethod
+    def of(cls, domain: Set) -> Box:
+        """Return the domain itself, for those who need a box.
+
+        Raises
+        ------
+        ZovizError
+            Where it is none.
+        """
+        if not isinstance(domain, Box):
+            raise ZovizError(f"Expected a box as domain, got a {type(domain).__name__}: choose another solver.")
+        return domain
 
     def project(self, x: Array) -> Array:
         return np.minimum(np.maximum(x, self.lower), self.upper)

@@ -97,7 +97,7 @@ def _by_executor(
         for _ in points:
             i = finished.get()
             yield i, _result(futures[i])
-    except Exception as error:
+    except Exception as error:  # another library's executor may raise anything
         raise OracleError(
             f"Expected a black box that {type(executor).__name__} can evaluate, got {type(error).__name__}: {error}. "
             "Processes need functions at the top of a module that they can import; ThreadPoolExecutor takes any."
@@ -130,8 +130,8 @@ def _result(future: Any) -> Any:
     """Return the outcome of a Dask task, or a failure if Dask gave it up since worker after worker died of it."""
     try:
         return future.result()
-    except Exception as error:
-        if type(error).__name__ != "KilledWorker":  # by name: Dask need not be installed
+    except Exception as error:  # raised again but for one that is told by its name, as Dask need not be installed
+        if type(error).__name__ != "KilledWorker":
             raise
         story = str(error).partition(". ")[0]
         return Failure(OracleError(f"Expected a value, got the end of the processes that were to find it: {story}."))
@@ -153,7 +153,7 @@ def _by_threads(
         while (i := waiting.get()) is not None:
             try:
                 results.put((i, call(points[i])))
-            except Exception as error:
+            except Exception as error:  # whatever it is: who waits for this outcome would wait for ever
                 results.put((i, Failure(error)))
 
     for i in range(count):

@@ -62,7 +62,7 @@ class FunctionCall:
         """Return the value at one point (n,), or the failure that took its place."""
         try:
             return self.value(x)
-        except Exception as error:
+        except Exception as error:  # a user's function may raise anything: ``on_error`` says what becomes of it
             return Failure(error)
 
     def value(self, x: Array) -> Evaluation:
@@ -83,7 +83,7 @@ class FunctionCall:
             raise OracleError(
                 f"Expected a value, got {error!r} at {at(x)}: a function must not end its program."
             ) from None
-        except Exception as error:
+        except Exception as error:  # raised again
             error.add_note(f"Raised by the black box at {at(x)}.")
             raise
 

@@ -13,7 +13,7 @@ import signal
 import subprocess
 import threading
 from collections.abc import Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, AnyStr
 
 _GUARD = "trap '' HUP INT QUIT TERM; echo; read -r line; kill -KILL 0"
 """The guard of the group: it prints a line once it ignores HUP, INT, QUIT and TERM; programs start only then."""
@@ -21,6 +21,19 @@ _GUARD = "trap '' HUP INT QUIT TERM; echo; read -r line; kill -KILL 0"
 
 class Ended(Exception):
     """Raised where a program is to start in a group that has been ended."""
+
+
+def pipe(stream: IO[AnyStr] | None) -> IO[AnyStr]:
+    """Return the stream of a process that was started with a pipe in its place.
+
+    Raises
+    ------
+    ValueError
+        Where it was started without.
+    """
+    if stream is None:
+        raise ValueError("Expected a process that was started with a pipe, got one without: pass subprocess.PIPE.")
+    return stream
 
 
 class ProcessGroup:
@@ -40,8 +53,7 @@ class ProcessGroup:
                 cwd="/",
                 env={},
             )
-            assert self._guard.stdout is not None
-            with self._guard.stdout as output:
+            with pipe(self._guard.stdout) as output:
                 output.readline()
 
     def __enter__(self) -> ProcessGroup:

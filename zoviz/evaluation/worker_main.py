@@ -28,7 +28,7 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         call = pickle.loads(cargo) if isinstance(cargo, bytes) else cargo
-    except Exception as error:
+    except Exception as error:  # importing a user's modules may raise anything
         connection.send(f"{type(error).__name__}: {error}")
         return
     connection.send(True)
@@ -61,6 +61,6 @@ def _portable(outcome: Any) -> Any:
     error.add_note("In a process of its own:\n" + "".join(traceback.format_exception(error)))
     try:
         pickle.loads(pickle.dumps(error))
-    except Exception:
+    except Exception:  # pickling a user's class of error may raise anything
         return Failure(OracleError(f"{type(error).__name__}: {error}"))
     return outcome

@@ -159,37 +159,44 @@ class _WorkerProcess:
             self.connection.send(points[task])
 
     def answer(self, points: Sequence[Array]) -> Any:
-        """Return what came back, None while nothing did; ``task`` is None afterwards unless it is to be killed."""
+        """Return what came back, None while nothing did; ``task`` is None afterwards unless it is to be killed.
+
+        Raises
+        ------
+        OracleError
+            Where it does not start, or was given nothing.
+        """
+        task = self.task
+        if task is None:
+            raise OracleError("Expected a process that was given a point, got an idle one.")
         try:
             if not self.connection.poll():
-                return None if time.monotonic() < self.deadline else self._late(points)
+                return None if time.monotonic() < self.deadline else self._late(points, task)
             answer = self.connection.recv()
         except (EOFError, OSError):
             answer = None
         if answer is None:
-            return self._died(points)
-        if self.task == _GREETING and answer is not True:
+            return self._died(points, task)
+        if task == _GREETING and answer is not True:
             raise _Refused(answer)
         self.task = None
         return answer
 
-    def _late(self, points: Sequence[Array]) -> Failure:
-        if self.task == _GREETING:
+    def _late(self, points: Sequence[Array], task: int) -> Failure:
+        if task == _GREETING:
             raise OracleError(f"Expected a process that starts within {START_SECONDS:g} s, got none.")
-        assert self.task is not None
-        where = at(points[self.task])
+        where = at(points[task])
         return Failure(TimeoutError(f"Expected a value within {self._seconds:g} s, got none at {where}."), True)
 
-    def _died(self, points: Sequence[Array]) -> Failure:
+    def _died(self, points: Sequence[Array], task: int) -> Failure:
         self.process.join(1.0)
         code = self.process.exitcode
-        if self.task == _GREETING:
+        if task == _GREETING:
             raise OracleError(
                 f"Expected a process that imports the functions, got one that ended with exit code {code}: in a "
                 'script, put the call under if __name__ == "__main__":.'
             )
-        assert self.task is not None
-        where = at(points[self.task])
+        where = at(points[task])
         return Failure(OracleError(f"Expected a value, got a process that ended with exit code {code} at {where}."))
 
     def end(self) -> None:
@@ -217,7 +224,7 @@ def _shipment(call: Callable[[Array], Any]) -> tuple[str, Any]:
         reason = "they live in an interactive session"
         # A fresh interpreter runs the script again, to find what it defines: it must be there, and be a file.
         importable = b"__main__" not in cargo if script is None else os.path.isfile(script)
-    except Exception as error:
+    except Exception as error:  # pickling a user's objects may raise anything
         reason, importable = str(error), False
     if importable:
         return fresh, cargo

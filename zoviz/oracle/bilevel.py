@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
@@ -33,11 +32,7 @@ class BilevelOracle:
     """
 
     def __init__(self, oracle: Oracle, sample: Any = None) -> None:
-        problem = oracle.problem
-        if not isinstance(problem, OnlineBilevel):
-            raise ZovizError(
-                f"Expected an online bilevel problem, got {type(problem).__name__}: choose a solver of its form."
-            )
+        problem = OnlineBilevel.of(oracle.problem)
         self._oracle, self._problem, self._sample = oracle, problem, sample
         self.domain: Set = oracle.domain
         self.inner_domain: Set = problem.inner_domain

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.oracle.oracle import Oracle
 from zoviz.problems.linear import LinearlyConstrained
@@ -23,12 +22,7 @@ class FirstOrder:
 
     def __init__(self, oracle: Oracle) -> None:
         self._oracle = oracle
-        problem = oracle.problem
-        if not isinstance(problem, LinearlyConstrained):
-            raise ZovizError(
-                f"Expected a problem with linear constraints, got {type(problem).__name__}: choose another solver."
-            )
-        self._problem = problem
+        self._problem = problem = LinearlyConstrained.of(oracle.problem)
         self.rows, self.equations, self.sampled_rows = problem.rows, problem.equations, problem.sampled_rows
 
     def gradient(self, x: Array) -> Array:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import param
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
@@ -43,7 +44,11 @@ class LocalRegret:
         """Add a round: the iterates before and after it, and the sample that was revealed."""
         problem, x = self._problem, before.x
         solution = problem.solution(x, sample)
-        assert solution is not None  # else the problem has no tally
+        if solution is None:
+            raise ZovizError(
+                f"Expected the solution of every round, got none from {type(problem).__name__}: without it there is no "
+                "regret to be summed up, and tally() has to return None."
+            )
         y, v = solution
         alpha = problem.regret_step
         moved = problem.domain.project(x - alpha * problem.hypergradient(x, y, v, sample))
@@ -200,6 +205,21 @@ class OnlineBilevel(Problem):
         """Return grad_x f_t + grad_xy g_t v of the round without sampling noise, (R, n); at y* and v* that of F_t."""
         exact = self.exact(xi)
         return self.outer_gradients(x, y, exact)[0] + self.inner_jacobian_vector(x, y, v, exact)
+
+    @classmethod
+    def of(cls, problem: Problem) -> OnlineBilevel:
+        """Return the problem itself, for those who need an online bilevel one.
+
+        Raises
+        ------
+        ZovizError
+            Where it is of another form.
+        """
+        if not isinstance(problem, OnlineBilevel):
+            raise ZovizError(
+                f"Expected an online bilevel problem, got {type(problem).__name__}: choose a solver of its form."
+            )
+        return problem
 
     def tally(self, replicas: int) -> LocalRegret | None:
         """Return the sums of the bilevel local regret and tracking errors, where y* is known."""

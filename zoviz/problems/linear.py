@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import param
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.optional import require
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box, Set
@@ -139,6 +140,21 @@ class LinearlyConstrained(Problem):
     )
 
     _rows: tuple[Array, Array, Array] | None = None
+
+    @classmethod
+    def of(cls, problem: Problem) -> LinearlyConstrained:
+        """Return the problem itself, for those who need linear constraints.
+
+        Raises
+        ------
+        ZovizError
+            Where it has others.
+        """
+        if not isinstance(problem, LinearlyConstrained):
+            raise ZovizError(
+                f"Expected a problem with linear constraints, got {type(problem).__name__}: choose another solver."
+            )
+        return problem
 
     def _forget(self, *events: param.parameterized.Event) -> None:
         super()._forget(*events)

@@ -26,6 +26,7 @@ from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.runs.export import export
 from zoviz.runs.run import Run, RunStore
 from zoviz.runs.storage import queries, recipe
+from zoviz.runs.storage.database import UnknownName
 from zoviz.runs.storage.recipe import check_same, describe, rebuild
 from zoviz.runs.storage.schema import JOURNAL, RECIPES, SEGMENTS, SNAPSHOTS
 from zoviz.runs.storage.signature import is_own
@@ -55,7 +56,8 @@ class StoredRun:
 
     def __init__(self, store: RunStore, connection: Connection, run: str) -> None:
         record = queries.one(connection, run)
-        assert record is not None  # whoever asks has found it
+        if record is None:
+            raise UnknownName(f"Expected a run that is in the store, got {run[:8]}, which was removed meanwhile.")
         self.record = record
         self._store = store
         self.recipe = dict(connection.execute(select(RECIPES).where(RECIPES.c.run == run)).one()._mapping)

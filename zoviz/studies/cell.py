@@ -132,8 +132,8 @@ def perform(store: Store, job: Job) -> str:
             run.run()
         except AtWork:
             continue
-        except Exception:
-            if run.error is None:  # it never began; else it is in the store, and the study's table tells
+        except Exception:  # a black box may raise anything: the store has it, and the study's table tells
+            if run.error is None:  # it never began
                 raise
         return run.status
 

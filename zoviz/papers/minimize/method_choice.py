@@ -29,6 +29,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -86,8 +87,10 @@ def pose(name: str) -> Posed:
         small, x0 = posed(name)
         return Posed(small, small.domain, x0, best_known(name).value)
     large = LARGE[name]()
-    assert large.known_optimum is not None and isinstance(large.domain, Box)
-    return Posed(large, large.domain, large.domain.project(large.initial(Streams(0, 1)))[0], large.known_optimum.value)
+    box, optimum = Box.of(large.domain), large.known_optimum
+    if optimum is None:
+        raise ZovizError(f"Expected a problem whose optimum is known, got {name}: losses are measured from it.")
+    return Posed(large, box, box.project(large.initial(Streams(0, 1)))[0], optimum.value)
 
 
 def case(task: Posed, level: float, seed: int = 1) -> Case:

@@ -20,6 +20,7 @@ import itertools
 
 import numpy as np
 
+from zoviz.core.errors import ZovizError
 from zoviz.papers.salm.cases import METHODS, consensus, fair, slices
 from zoviz.problems import NetworkSlicing
 from zoviz.problems.margin_losses import LOSSES, Loss
@@ -64,7 +65,8 @@ def report_consensus(replicas: int, iterations: int) -> None:
     """Print the gap of distributed optimisation on the random graph, a line for each quarter of the run."""
     run = consensus(replicas=replicas, iterations=iterations)
     optimum = run.problem.known_optimum
-    assert optimum is not None
+    if optimum is None:
+        raise ZovizError(f"Expected a problem whose optimum is known, got {run.problem.title}: the errors need f*.")
     best = optimum.value
     print(f"\ndistributed optimisation, 50 nodes, p = 0.1, Alg. 2, {replicas} replicas; centralised f* = {best:.6f}")
     print("iteration  consensus error (largest)  |f - f*| / f*  the mean's")

@@ -45,8 +45,7 @@ def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
     """Solve the full problem by SciPy's SLSQP from a start (n,); return f and x (n,) of the local solution."""
     require("scipy", "peers")
     optimize: Any = require("scipy.optimize", "peers")
-    matrix, sign, box = problem.matrix()[0], 1.0 if problem.equations else -1.0, problem.domain
-    assert isinstance(box, Box)
+    matrix, sign, box = problem.matrix()[0], 1.0 if problem.equations else -1.0, Box.of(problem.domain)
     result = optimize.minimize(
         lambda x: float(problem.evaluate(x).f),
         start,

@@ -162,7 +162,7 @@ def _measured(run: ResultInputs) -> dict[str, Array]:
     """Measures of the present state; NaN where a run that failed cannot be measured, as its points are known."""
     try:
         return measures.metrics(run.problem, run.solver, run.state, run.oracle.sample)
-    except Exception:  # whatever a user's function raises
+    except Exception:  # a user's function may raise anything: raised again, unless that is what the run failed by
         if not run.failed:
             raise
         unknown = np.full(run.oracle.calls.shape, np.nan)
@@ -179,7 +179,7 @@ def _largest(run: ResultInputs) -> tuple[Array, np.ndarray]:
             h = problem.evaluate(x).h if problem.m else np.empty((len(x), 0))
         else:
             h, same = iterate.value.h, (iterate.x == x).all(axis=1)
-    except Exception:  # whatever a user's function raises
+    except Exception:  # likewise
         if not run.failed:
             raise
         return np.full(len(x), np.nan), same

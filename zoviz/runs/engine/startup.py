@@ -118,9 +118,10 @@ def present(
     change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
     size = np.where(change > _ROUND_OFF * np.abs(level), change, size)
-    scaled = present_again(problem, oracle, level[0], size[0], size[1:])
-    width = _evened(oracle, x0) if _pays(estimator, oracle) else None
-    return scaled if width is None else present_again(problem, oracle, level[0], size[0], size[1:], width)
+    sizes = level[0], size[0], size[1:]
+    scaled = present_again(problem, oracle, *sizes)
+    width = _evened(oracle, units.with_values(*sizes), x0) if _pays(estimator, oracle) else None
+    return scaled if width is None else present_again(problem, oracle, *sizes, width)
 
 
 def present_again(
@@ -148,11 +149,11 @@ def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
     return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * look)).all())
 
 
-def _evened(oracle: Oracle, x0: Array) -> Array | None:
+def _evened(oracle: Oracle, units: Units, x0: Array) -> Array | None:
     r"""Return widths of a box's coordinates along which the functions bend alike; None where nothing is known of that.
 
-    Second differences of every function F_j, f or h_j in the sizes of ``present``, along every coordinate, from c and
-    half of the interval to both sides, give the curvatures of the coordinates and from these their widths,
+    Second differences of every function F_j, f or h_j in the sizes of ``units``, those of the oracle, along every
+    coordinate, from c and half of the interval to both sides, give the coordinates' curvatures, and these the widths,
 
     .. math:: L_i^2 = \sum_j \big([F_j(c + s_i e_i) - 2 F_j(c) + F_j(c - s_i e_i)] / s_i^2\big)^2, \qquad
               w_i \leftarrow w_i \sqrt{\bar L / L_i}
@@ -169,8 +170,7 @@ def _evened(oracle: Oracle, x0: Array) -> Array | None:
     Nesterov (2012), Efficiency of coordinate descent methods on huge-scale optimization problems, §2, for steps
     1 / L_i; van der Sluis (1969) for equal diagonals; More and Wild (2012) for the radius. The limits are ours.
     """
-    units, box, repeats = oracle.units, oracle.domain, _REPEATS
-    assert units is not None and isinstance(box, Box)
+    box, repeats = Box.of(units.domain), _REPEATS
     reach = np.minimum(_FAR, 0.5 * (box.upper - box.lower))
     centre = np.minimum(np.maximum(units.inverse(x0), box.lower + reach), box.upper - reach)
     values = _stacked(oracle(np.repeat(centre[:, None], repeats, axis=1)))

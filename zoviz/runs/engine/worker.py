@@ -120,7 +120,7 @@ class Worker:
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
-        except Exception as error:
+        except Exception as error:  # a black box may raise anything: the run has failed, and wait() raises it again
             self.error = error
             self._end(RunStatus.FAILED, _sentence(error))
         finally:
@@ -131,7 +131,7 @@ class Worker:
         for end in (self.solver.close, self._add_last_row, self.problem.release):
             try:
                 end()
-            except Exception as error:
+            except Exception as error:  # likewise
                 # The first error stays the run's: what raised in a step may well raise again here. Without this a
                 # run whose measures raise would never be seen to end.
                 if self.error is None:

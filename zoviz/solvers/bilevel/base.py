@@ -106,20 +106,18 @@ class RoundSolver(Solver):
 
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse independent additive noise and scaling; a first-order method needs derivatives too."""
-        assert isinstance(problem, OnlineBilevel)
-        name = type(self).__name__
+        name, bilevel = type(self).__name__, OnlineBilevel.of(problem)
         if problem.noise == "independent":
             return f"{name} compares values of one sample, which independent noise denies: choose common."
         if problem.scaled:
             return f"{name} sees an online bilevel problem in its own units: switch its scaling off."
-        if self.first_order and not problem.differentiable:
+        if self.first_order and not bilevel.differentiable:
             return f"{name} needs gradients, and {type(problem).__name__} has values only: choose ZO-SOGD."
         return None
 
     def known_constants(self, problem: Problem) -> BilevelConstants | None:
         """Return the problem's own ``bilevel_constants``."""
-        assert isinstance(problem, OnlineBilevel)
-        return problem.bilevel_constants
+        return OnlineBilevel.of(problem).bilevel_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
         """Return the problem's ``bilevel_constants``, or those measured at the start by charged calls."""

@@ -152,7 +152,7 @@ class ExternalSolver(Solver):
         counts *= able
         mask = np.arange(max(self.width(oracle.n), counts.max())) < counts[:, None]
         x = np.repeat(state.x[:, None], mask.shape[1], axis=1)
-        box = _box(oracle)
+        box = Box.of(oracle.domain)
         free = _free(box)
         points = np.repeat(box.lower[None], counts.sum(), axis=0)
         points[:, free] = np.concatenate([libraries[r].points for r in np.flatnonzero(counts)])
@@ -180,7 +180,7 @@ class ExternalSolver(Solver):
         if self._at == history.digest and all(library.here for library in self._libraries):
             return self._libraries
         self.close()
-        domain = _box(oracle)
+        domain = Box.of(oracle.domain)
         free = _free(domain)
         # A twin's play: the stacks must not keep this solver alive.
         play = self.clone().play if free.any() else _start_alone
@@ -194,12 +194,6 @@ class ExternalSolver(Solver):
         history.replay(self._libraries)
         self._at = history.digest
         return self._libraries
-
-
-def _box(oracle: Oracle) -> Box:
-    """Return the domain, which ``unsupported_reason`` has checked to be a box."""
-    assert isinstance(oracle.domain, Box)
-    return oracle.domain
 
 
 def _free(domain: Box) -> np.ndarray:

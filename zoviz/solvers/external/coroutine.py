@@ -145,7 +145,7 @@ class LibraryRun:
             request = self._held.switch(*values)
         except Standstill as standstill:
             request = Ended(str(standstill))
-        except Exception as error:
+        except Exception as error:  # another library may raise anything: it ends this replica, and the others go on
             self.error = error
             request = Ended(f"{type(error).__name__}: {error}")
         if request.dual is not None:

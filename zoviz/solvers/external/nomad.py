@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import IO, Any, ClassVar
 
 import numpy as np
 import param
@@ -15,6 +15,7 @@ import param
 from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Array, Constants
+from zoviz.evaluation.process_group import pipe
 from zoviz.problems.base import Problem
 from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
@@ -72,13 +73,13 @@ class NOMAD(ExternalSolver):
         child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )
-        assert child.stdin is not None and child.stdout is not None
+        orders, points = pipe(child.stdin), pipe(child.stdout)
         try:
             message = self.order(task)
             while True:
-                _tell(child, message)
+                _tell(orders, message)
                 ask(None)  # the other replicas' children get their values meanwhile
-                line = _hear(child)
+                line = _hear(child, points)
                 if "ended" in line:
                     return Ended(line["ended"])
                 f, h = ask(np.array([[float.fromhex(number) for number in line["x"]]]))
@@ -87,9 +88,9 @@ class NOMAD(ExternalSolver):
         finally:
             child.kill()
             child.wait()
-            child.stdout.close()
+            points.close()
             with contextlib.suppress(BrokenPipeError):  # what it was not told any more
-                child.stdin.close()
+                orders.close()
 
     def order(self, task: Task) -> dict[str, Any]:
         """What the child needs: the start, and NOMAD's parameters as lines."""
@@ -111,16 +112,14 @@ class NOMAD(ExternalSolver):
         return {"start": task.start.tolist(), "parameters": lines}
 
 
-def _tell(child: subprocess.Popen[str], message: dict[str, Any]) -> None:
-    assert child.stdin is not None
+def _tell(orders: IO[str], message: dict[str, Any]) -> None:
     with contextlib.suppress(BrokenPipeError):  # that it has ended is told where it is heard
-        child.stdin.write(json.dumps(message) + "\n")
-        child.stdin.flush()
+        orders.write(json.dumps(message) + "\n")
+        orders.flush()
 
 
-def _hear(child: subprocess.Popen[str]) -> dict[str, Any]:
-    assert child.stdout is not None
-    line = child.stdout.readline()
+def _hear(child: subprocess.Popen[str], points: IO[str]) -> dict[str, Any]:
+    line = points.readline()
     if not line:
         raise ZovizError(
             f"Expected NOMAD to go on, got the end of its process (exit status {child.wait()}): its parameters or the "

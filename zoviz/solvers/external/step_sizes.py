@@ -59,8 +59,8 @@ def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
 
 def width_of(problem: Problem) -> float:
     """Median finite width of the box, 2 where there is none."""
-    assert isinstance(problem.domain, Box)
-    widths = problem.domain.upper - problem.domain.lower
+    box = Box.of(problem.domain)
+    widths = box.upper - box.lower
     widths = widths[np.isfinite(widths) & (widths > 0)]
     return float(np.median(widths)) if widths.size else _FREE_WIDTH
 

@@ -197,5 +197,5 @@ class PenalisedMethod(LinearMethod):
 
 def row_square(problem: Problem) -> float:
     """||A||^2 of the lifted rows, which for inequalities are (A, -I); 1 where A is 0."""
-    assert isinstance(problem, LinearlyConstrained)
-    return problem.operator_norm**2 + (0.0 if problem.equations else 1.0) or 1.0
+    linear = LinearlyConstrained.of(problem)
+    return linear.operator_norm**2 + (0.0 if linear.equations else 1.0) or 1.0

@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.sets import Box
+from zoviz.core.errors import ZovizError
+from zoviz.core.sets import Box, Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants
 from zoviz.oracle import FirstOrder, Oracle
@@ -52,6 +53,22 @@ def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
     return Elimination(inverse, matrix, offset)
 
 
+def eliminated(matrix: Array, offset: Array, domain: Set) -> Elimination:
+    """Equations solved for the free variables.
+
+    Raises
+    ------
+    ZovizError
+        Where these do not suffice.
+    """
+    elimination = eliminate(matrix, offset, Box.of(domain))
+    if elimination is None:
+        raise ZovizError(
+            "Expected equations that the variables without bounds solve, got others: choose another solver."
+        )
+    return elimination
+
+
 class _Eliminated(NamedTuple):
     point: Array
     dual: Array
@@ -91,19 +108,16 @@ class EliminatedSGD(LinearMethod):
         reason = super().unsupported_reason(problem)
         if reason is not None:
             return reason
-        assert isinstance(problem, LinearlyConstrained)
-        domain = problem.domain
-        if not problem.equations:
+        linear = LinearlyConstrained.of(problem)
+        if not linear.equations:
             return f"{self.title} eliminates equations, and the rows are inequalities: choose another solver."
-        if not isinstance(domain, Box) or eliminate(*problem.matrix(), domain) is None:
+        if not isinstance(linear.domain, Box) or eliminate(*linear.matrix(), linear.domain) is None:
             return f"{self.title} solves the equations for variables without bounds, which do not suffice here."
         return None
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c as for Algorithm 1. Ours."""
-        assert isinstance(problem, LinearlyConstrained) and isinstance(problem.domain, Box)
-        basis = eliminate(*problem.matrix(), problem.domain)
-        assert basis is not None
+        basis = eliminated(*LinearlyConstrained.of(problem).matrix(), problem.domain)
         bounded = basis.matrix[:, ~basis.inverse.any(axis=1)]
         square = np.linalg.eigvals(basis.inverse.T @ basis.inverse @ (bounded @ bounded.T)).real.max(initial=0.0)
         step = self.scale(problem, 0.5) / (2.0 * constants.curvature * (1.0 + float(square)))
@@ -111,10 +125,8 @@ class EliminatedSGD(LinearMethod):
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Eliminated:
         """The start, moved on {A x = b}; no call."""
-        first, domain = FirstOrder(oracle), oracle.domain
-        assert isinstance(domain, Box)
-        basis = eliminate(*first.matrix(), domain)
-        assert basis is not None
+        first = FirstOrder(oracle)
+        basis = eliminated(*first.matrix(), oracle.domain)
         parts = basis.inverse, basis.matrix, basis.offset
         return Eliminated(basis.restore(x0), np.zeros((len(x0), first.rows)), parts, 0, oracle.n)
 

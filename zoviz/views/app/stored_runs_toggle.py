@@ -59,7 +59,7 @@ class StoredRunsToggle:
         update_changed(self._plots, visible=False)
         try:
             self._fill()
-        except Exception:
+        except Exception:  # raised again
             self.close()
             raise
         update_changed(self.button, label="Back to the plots")

@@ -47,7 +47,7 @@ def say_errors(
         def speaking(self: _Self, /, *args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result | None:
             try:
                 return method(self, *args, **kwargs)
-            except Exception as error:
+            except Exception as error:  # whatever it is, the page says it; else a button would do nothing
                 if not isinstance(error, (ZovizError, ValueError, TypeError, OSError)):
                     logging.getLogger("zoviz").exception("An action on the page failed.")
                 self.say(f"{prefix}{error}")

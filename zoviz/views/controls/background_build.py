@@ -24,8 +24,8 @@ class _Work(NamedTuple):
 def _make(problem: Problem) -> None:
     try:
         problem.data  # noqa: B018 - making them is what it is asked for
-    except Exception:
-        return  # whoever asks the problem itself is told, with the sentence
+    except Exception:  # whatever a user's problem raises: who asks it for its data is told, with the sentence
+        return
 
 
 class BackgroundBuild:
