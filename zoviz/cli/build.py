@@ -185,7 +185,7 @@ def targets(pairs: Sequence[str]) -> dict[str, list[float]]:
 
 
 def trusted(args: argparse.Namespace) -> tuple[str, ...]:
-    """What the command line itself names: modules, and programs, that a stored run may be rebuilt from."""
+    """Return the modules and programs on the command line, from which a stored run may be rebuilt."""
     own = [word.partition(":")[0] for word in getattr(args, "words", []) if ":" in word and "=" not in word]
     names = getattr(args, "trust", [])
     if names:

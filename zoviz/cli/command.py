@@ -21,7 +21,7 @@ class UsageError(ValueError):
 
 
 class Command(ABC):
-    """One word after ``zoviz``.
+    """A command of the command line: one word after ``zoviz``.
 
     A module in ``zoviz.cli.commands`` holds one instance, ``COMMAND``.
     """

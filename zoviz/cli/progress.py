@@ -1,4 +1,4 @@
-"""Follows a run on a terminal: a progress bar, and Ctrl-C."""
+"""The progress of a run on a terminal: a bar, and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EVERY = 0.1
 
 
 class Watch:
-    """Follows a run to its end.
+    """A watch over a run to its end, with a progress bar.
 
     Ctrl-C (or SIGTERM) once stops after the step in progress and keeps everything; twice, at once.
 

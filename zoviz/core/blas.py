@@ -1,4 +1,4 @@
-"""One BLAS thread while runs are going on."""
+"""A limit of one BLAS thread while runs are at work."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from threadpoolctl import threadpool_limits
 
 
 class SingleBlasThread:
-    """Holds the linear algebra libraries at one thread from the first run's start to the last run's end.
+    """A limit that holds the linear algebra libraries at one thread from the first run's start to the last run's end.
 
     The products inside a step are small: a second BLAS thread gains little, and where another program (a browser
     that draws the plots) wants the core it stalls every step. One thread also makes sums the same from run to run.

@@ -28,14 +28,14 @@ class Set(ABC):
 
     @abstractmethod
     def project(self, x: Array) -> Array:
-        """Nearest point of X, shape (..., n) to (..., n)."""
+        """Return the nearest points of X, (..., n) to (..., n)."""
 
     @abstractmethod
     def sample(self, unit: Array) -> Array:
         """A point of X from numbers uniform on [0, 1), shape (..., n) to (..., n)."""
 
     def distance(self, x: Array) -> Array:
-        """Euclidean distance to X, shape (..., n) to (...)."""
+        """Return the Euclidean distances to X, (..., n) to (...)."""
         return np.linalg.norm(x - self.project(x), axis=-1)
 
     def contains(self, x: Array, tolerance: float) -> np.ndarray:
@@ -44,7 +44,7 @@ class Set(ABC):
 
 
 class Box(Set):
-    """{x : lower <= x <= upper}; infinite ends are allowed.
+    """The box {x : lower <= x <= upper}; infinite ends are allowed.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ class Box(Set):
 
 
 class Ball(Set):
-    """{x : ||x - centre|| <= radius}.
+    """The ball {x : ||x - centre|| <= radius}.
 
     Parameters
     ----------
@@ -129,7 +129,7 @@ class Ball(Set):
 
 
 class Simplex(Set):
-    """{x >= 0 : sum x = total}.
+    """The simplex {x >= 0 : sum x = total}.
 
     References
     ----------
@@ -154,7 +154,7 @@ class Simplex(Set):
 
 
 class Halfspace(Set):
-    """{x : <normal, x> <= offset}."""
+    """The half-space {x : <normal, x> <= offset}."""
 
     def __init__(self, normal: ArrayLike, offset: float) -> None:
         self.normal = np.atleast_1d(np.asarray(normal, float))

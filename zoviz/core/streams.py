@@ -1,4 +1,4 @@
-"""Per-replica, per-purpose random numbers from one seed."""
+"""Random numbers by replica and by purpose, all from one seed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ _BLOCK_TOTAL = 1 << 20
 
 
 class RandomSource(Protocol):
-    """Random numbers of R rows, read by purpose: all that a gradient estimator draws from."""
+    """A source of random numbers for R rows, read by purpose: all that a gradient estimator draws from."""
 
     @property
     def replicas(self) -> int:
-        """R, the number of rows."""
+        """The number R of rows."""
 
     def normal(self, purpose: str, *shape: int) -> Array:
-        """Standard normal numbers, shape (R, *shape), not to be written to."""
+        """Return standard normal numbers, (R, *shape), not to be written to."""
 
     def uniform(self, purpose: str, *shape: int) -> Array:
-        """Uniform numbers on [0, 1), shape (R, *shape), not to be written to."""
+        """Return uniform numbers on [0, 1), (R, *shape), not to be written to."""
 
     def subset(self, purpose: str, n: int, size: int, repeats: int = 1) -> np.ndarray:
-        """Uniform subsets of {0..n-1} of ``size`` sorted indices, shape (R, repeats, size)."""
+        """Return uniform subsets of {0..n-1} of ``size`` sorted indices, (R, repeats, size)."""
 
 
 def draw_subset(source: RandomSource, purpose: str, n: int, size: int, repeats: int) -> np.ndarray:
-    """Uniform subsets of {0..n-1} without replacement, made of a source's uniform numbers.
+    """Return uniform subsets of {0..n-1} without replacement, made of a source's uniform numbers.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def _unpacked(numbers: list[int]) -> dict[str, Any]:
 
 
 class Streams:
-    """Random generators for R replicas, each purpose with sequences of its own.
+    """The random generators of R replicas, each purpose with sequences of its own.
 
     The sequence of (seed, purpose, replica) is fixed: it does not depend on the number of replicas, on what other
     purposes drew, or on how the reads are divided. This is what makes runs replay bit for bit.
@@ -185,19 +185,19 @@ class Streams:
         return _Stream([_Filler(generator, kind, argument) for generator in generators])
 
     def normal(self, purpose: str, *shape: int) -> Array:
-        """Standard normal numbers, shape (R, *shape). The array may be a view: do not write into it."""
+        """Return standard normal numbers, (R, *shape). The array may be a view: do not write into it."""
         return self._take("normal", purpose, shape)
 
     def uniform(self, purpose: str, *shape: int) -> Array:
-        """Uniform numbers on [0, 1), shape (R, *shape). The array may be a view: do not write into it."""
+        """Return uniform numbers on [0, 1), (R, *shape). The array may be a view: do not write into it."""
         return self._take("uniform", purpose, shape)
 
     def student_t(self, purpose: str, degrees: float, *shape: int) -> Array:
-        """Student-t numbers with ``degrees`` degrees of freedom, shape (R, *shape)."""
+        """Return Student-t numbers with ``degrees`` degrees of freedom, (R, *shape)."""
         return self._take("student_t", purpose, shape, degrees)
 
     def subset(self, purpose: str, n: int, size: int, repeats: int = 1) -> np.ndarray:
-        """Uniform subsets of {0..n-1} without replacement.
+        """Return uniform subsets of {0..n-1} without replacement.
 
         Returns
         -------

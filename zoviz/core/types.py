@@ -23,7 +23,7 @@ Array = NDArray[np.float64]
 
 
 class Evaluation(NamedTuple):
-    """What one joint oracle call returns at each point.
+    """The values (f, h) that one joint oracle call returns at each point.
 
     Attributes
     ----------
@@ -109,7 +109,7 @@ class ExactValues(NamedTuple):
 
 
 class Sample(SimpleNamespace):
-    """One draw of a stochastic problem: arrays with the replica axis first, and whatever all replicas share.
+    """A draw of a stochastic problem: arrays with the replica axis first, and whatever all replicas share.
 
     ``sample[rows]`` is the same with the rows of these replicas only.
     """
@@ -119,13 +119,13 @@ class Sample(SimpleNamespace):
 
 
 class Tally(Protocol):
-    """Sums over every iteration of a run, whatever rows its trace keeps; off the books."""
+    """A sum of measures over every iteration of a run, also those whose rows its trace does not keep."""
 
     def add(self, before: Iterate, after: Iterate, sample: Any) -> None:
         """Take in one step from the iterates before and after it and the sample that it was told."""
 
     def row(self) -> dict[str, Array]:
-        """Columns of shape (R,)."""
+        """Return the columns (R,) of the sums so far."""
 
     def snapshot(self) -> dict[str, Any]:
         """Return the sums, for a run that is resumed later."""
@@ -155,7 +155,7 @@ class Optimum:
 
 
 class Provenance(Enum):
-    """Where the constants of a step-size rule come from."""
+    """The source of a step-size rule's constants: known, measured or assumed."""
 
     ANALYTIC = "analytic"
     """From the problem's own data: bounds over its domain."""
@@ -167,7 +167,7 @@ class Provenance(Enum):
 
 @dataclass(frozen=True)
 class StepConstants:
-    """What step-size rules are made of, and where it comes from.
+    """The constants that step-size rules take, with their provenance.
 
     Attributes
     ----------
@@ -186,7 +186,7 @@ class StepConstants:
 
     @property
     def source(self) -> str:
-        """Where they come from, for people: "analytic", "measured (N calls)" or "assumed"."""
+        """The provenance in words: "analytic", "measured (N calls)" or "assumed"."""
         return f"measured ({self.calls} calls)" if self.measured else self.provenance.value
 
 
@@ -202,7 +202,7 @@ _FLAT = 1e-8
 
 @dataclass(frozen=True)
 class Constants(StepConstants):
-    """Curvatures, slopes and noise of a constrained problem, which step-size rules are made of.
+    """The curvatures, slopes and noise of a constrained problem that step-size rules take.
 
     Attributes
     ----------
@@ -247,21 +247,21 @@ class Constants(StepConstants):
 
     @property
     def safe_start_slope(self) -> float:
-        """G_0 to divide by: positive also where the constraints are flat."""
+        """The constraints' slope G_0 at the start, made positive where they are flat, to divide by."""
         return max(self.start_slope, _FLAT)
 
     @property
     def safe_slope(self) -> float:
-        """G_f to divide by: positive also where the objective is flat."""
+        """The objective's slope G_f, made positive where it is flat, to divide by."""
         return max(self.slope, _FLAT)
 
     @property
     def lagrangian_noise(self) -> float:
-        """Standard deviation (sigma_f^2 + y^2 sigma_h^2)^(1/2) of a value of f + <y, h> at multipliers of that size."""
+        """The standard deviation (sigma_f^2 + y^2 sigma_h^2)^(1/2) of f + <y, h> at multipliers of size y."""
         return math.hypot(self.noise, self.multiplier * self.constraint_noise)
 
     def lagrangian_curvature(self, least: float) -> float:
-        """L_f + y L_h, with y at least ``least``, and just that where the constants are known and not measured."""
+        """Return L_f + y L_h, with y = ``least``, or a larger multiplier where the constants were measured."""
         return self.curvature + self.constraint_curvature * (max(least, self.multiplier) if self.measured else least)
 
 
@@ -282,7 +282,7 @@ class Column(NamedTuple):
 
 
 class Printed(NamedTuple):
-    """What one evaluation printed, or the end of it.
+    """The output of one evaluation, or the end of it.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Evaluators: the points of a batch by this thread, by processes of our own, or by an executor of the user's."""
+"""Evaluators of a batch's points: this thread, our own worker processes, or a user's executor."""
 
 from __future__ import annotations
 

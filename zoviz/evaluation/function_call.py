@@ -37,7 +37,7 @@ def at(x: Array) -> str:
 
 
 class FunctionCall:
-    """One joint call of a user's objective and constraints. It can be pickled where they can.
+    """A joint call of a user's objective and constraints; it can be pickled where they can.
 
     Parameters
     ----------

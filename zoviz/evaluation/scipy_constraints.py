@@ -19,11 +19,11 @@ class TwoEnds(Protocol):
 
     @property
     def lb(self) -> ArrayLike:
-        """Lower ends, shape (n,) or one number for all."""
+        """The lower ends, (n,) or one number for all."""
 
     @property
     def ub(self) -> ArrayLike:
-        """Upper ends, shape (n,) or one number for all."""
+        """The upper ends, (n,) or one number for all."""
 
 
 Bounds: TypeAlias = Sequence[Sequence[float | None]] | Array | TwoEnds
@@ -97,7 +97,7 @@ class Linear:
 
 
 class Stacked:
-    """Several constraints as one function, their rows one after the other."""
+    """A function that stacks the rows of several constraints."""
 
     def __init__(self, parts: Sequence[Callable[[Array], Any]]) -> None:
         self._parts = tuple(parts)

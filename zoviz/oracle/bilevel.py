@@ -1,4 +1,4 @@
-"""Values and derivatives of both levels of an online bilevel problem, on the books of a run's oracle."""
+"""The oracle of online bilevel problems: values and derivatives of both levels, charged to a run's oracle."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from zoviz.problems.bilevel import OnlineBilevel
 
 
 class BilevelOracle:
-    """What a bilevel method sees of an ``OnlineBilevel`` problem: the present round's functions, or a past one's.
+    """The view that a bilevel method has of an ``OnlineBilevel`` problem: the present or a past round's functions.
 
     Points are (R, ..., n) and (R, ..., d), v as y. Every value, gradient (of f in x and y at once; of g in y) and
     product costs one call a point, counted by its kind. Frozen replicas are not asked, and NaN.
@@ -51,28 +51,28 @@ class BilevelOracle:
         return self._problem.initial_inner(streams)
 
     def outer(self, x: Array, y: Array) -> Array:
-        """f_t(x, y), (R, ...)."""
+        """Return the leader's f_t(x, y), (R, ...), by a call for each point."""
         return self._ask("f value", self._problem.outer, (x.shape[:-1],), x, y)[0]
 
     def inner(self, x: Array, y: Array) -> Array:
-        """g_t(x, y), (R, ...)."""
+        """Return the follower's g_t(x, y), (R, ...), by a call for each point."""
         return self._ask("g value", self._problem.inner, (x.shape[:-1],), x, y)[0]
 
     def outer_gradients(self, x: Array, y: Array) -> tuple[Array, Array]:
-        """Gradients of f_t in x and in y."""
+        """Return the gradients of f_t in x (R, n) and in y (R, d)."""
         of_x, of_y = self._ask("f gradient", self._problem.outer_gradients, (x.shape, y.shape), x, y)
         return of_x, of_y
 
     def inner_gradient(self, x: Array, y: Array) -> Array:
-        """Gradient of g_t in y."""
+        """Return the gradient of g_t in y, (R, d)."""
         return self._ask("g gradient", self._problem.inner_gradient, (y.shape,), x, y)[0]
 
     def hessian_vector(self, x: Array, y: Array, v: Array) -> Array:
-        """Second derivative of g_t in y, times v."""
+        """Return the second derivative of g_t in y times v, (R, d)."""
         return self._ask("g Hessian-vector", self._problem.inner_hessian_vector, (y.shape,), x, y, v)[0]
 
     def jacobian_vector(self, x: Array, y: Array, v: Array) -> Array:
-        """Derivative in x of <grad_y g_t, v>."""
+        """Return the derivative in x of <grad_y g_t, v>, (R, n)."""
         return self._ask("g Jacobian-vector", self._problem.inner_jacobian_vector, (x.shape,), x, y, v)[0]
 
     def view(self, evaluate: Callable[[Array], Array]) -> DerivedOracle:

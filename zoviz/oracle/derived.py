@@ -31,7 +31,7 @@ class DerivedOracle:
         return self._oracle.contract
 
     def __call__(self, points: Array, /) -> Evaluation:
-        """Values at the points, shape (R, ..., d)."""
+        """Return the values at the points (R, ..., d)."""
         return self._evaluate(points)
 
     def fail(self, mask: np.ndarray | np.bool) -> None:

@@ -1,4 +1,4 @@
-"""Stochastic gradients and a known linear part, on the books of a run's oracle."""
+"""The oracle of stochastic gradients and a known linear part, charged to a run's oracle."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from zoviz.problems.linear import LinearlyConstrained
 
 
 class FirstOrder:
-    """What a first-order method sees of a ``LinearlyConstrained`` problem: the oracle's sample, budget and counts.
+    """The view that a first-order method has of a ``LinearlyConstrained`` problem, with the oracle's sample and budget.
 
     A gradient costs one call a point, whatever its mini-batch; the linear part is known and free. Rows of frozen
     replicas are NaN in a gradient.
@@ -26,7 +26,7 @@ class FirstOrder:
         self.rows, self.equations, self.sampled_rows = problem.rows, problem.equations, problem.sampled_rows
 
     def gradient(self, x: Array) -> Array:
-        """Stochastic gradient of f at x (R, n), under the present sample or, where noise is independent, its own.
+        """Return the stochastic gradient of f at x (R, n), under the present sample or one of its own.
 
         Raises
         ------
@@ -41,7 +41,7 @@ class FirstOrder:
         return self._problem.residual(x, self._rows(), copy)
 
     def adjoint(self, y: Array, copy: int = 0) -> Array:
-        """A^T y (R, n), or of the sample's copy of zeta where rows are sampled."""
+        """Return A^T y (R, n) for y (R, p), by the sample's copy of zeta where rows are sampled."""
         return self._problem.adjoint(y, self._rows(), copy)
 
     def matrix(self) -> tuple[Array, Array]:

@@ -20,7 +20,7 @@ from zoviz.problems.base import Problem
 
 
 class Oracle:
-    """Joint values (f, h) of one run, for R replicas at once.
+    """The joint values (f, h) of one run's problem, for R replicas at once, charged to a budget of calls.
 
     Parameters
     ----------
@@ -96,15 +96,15 @@ class Oracle:
 
     @property
     def spent(self) -> int:
-        """Calls of a replica that was never frozen."""
+        """The number of calls of a replica that was never frozen."""
         return self._spent
 
     def adopt(self, units: Units) -> None:
-        """From here on, take points and give values in these units."""
+        """Take points and return values in these units from now on."""
         self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
 
     def snapshot(self) -> dict[str, Any]:
-        """All that it has come to, under names that stores hold: numbers, text, samples and copies of arrays.
+        """Return counts, sample, noise and best points, under names that stores hold; arrays are copies.
 
         What follows from the problem, and the units, are not in it.
         """
@@ -136,7 +136,7 @@ class Oracle:
 
     @property
     def problem(self) -> Problem:
-        """What is behind it, for views that speak to a kind of problem (``FirstOrder``); a solver calls the oracle."""
+        """The problem, for views that need its kind (``FirstOrder``); a solver calls the oracle instead."""
         return self._problem
 
     @property
@@ -171,7 +171,7 @@ class Oracle:
 
     @property
     def remaining(self) -> Array:
-        """Calls that each replica's budget still covers, (R,); infinite without a budget."""
+        """The number of calls that each replica's budget still covers, (R,); infinite without a budget."""
         if self._limit is None:
             return np.full(len(self.calls), np.inf)
         return (self._limit - self.calls).astype(float)

@@ -1,4 +1,4 @@
-"""What estimators and solvers ask of an oracle, whether it is a run's own or one derived from it."""
+"""The protocols of oracles that estimators and solvers use, a run's own or one derived from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ValueOracle(Protocol):
         """The noise contract: "deterministic", "common" or "independent"."""
 
     def __call__(self, points: Array, /) -> Evaluation:
-        """Values at the points, (R, d) or (R, q, d)."""
+        """Return the values at the points, (R, d) or (R, q, d)."""
 
     def fail(self, mask: np.ndarray | np.bool) -> None:
         """Report replicas that cannot go on, (R,) of bool."""

@@ -1,4 +1,4 @@
-"""What stands between an oracle and its problem where values are logged, read from a log or told by a person."""
+"""The protocol between an oracle and what answers in the place of its problem: a log, or a person who tells values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 
 
 class Question(NamedTuple):
-    """Points whose values an oracle asks for at once.
+    """The points whose values an oracle asks for at once.
 
     Attributes
     ----------
@@ -38,7 +38,7 @@ class Question(NamedTuple):
 
     @property
     def points(self) -> Array:
-        """All points one under the other, those of several arguments side by side, shape (k, n + d + ...)."""
+        """All points one under the other, those of several arguments side by side, (k, n + d + ...)."""
         shape = self.places[0].shape[:-1]
         columns = [
             np.broadcast_to(place, (*shape, place.shape[-1])).reshape(-1, place.shape[-1]) for place in self.places
@@ -55,7 +55,7 @@ class ValueSource(Protocol):
     """An oracle's source of values beside its problem."""
 
     def values(self, question: Question, width: int, compute: Callable[[], Array]) -> Array:
-        """Values at a question's k points, shape (k, width).
+        """Return the values (k, width) at a question's k points.
 
         Parameters
         ----------

@@ -39,11 +39,11 @@ class RunStore(Protocol):
 
     @property
     def database(self) -> Database:
-        """Where everything is written."""
+        """The database that runs are written to."""
 
     @property
     def trusted(self) -> tuple[str, ...]:
-        """Names of functions, classes and programs that stored runs may be rebuilt from."""
+        """The names of functions, classes and programs from which stored runs may be rebuilt."""
 
     @property
     def own(self) -> bool:
@@ -395,7 +395,7 @@ class Run(RunSettings):
 
     @property
     def message(self) -> str:
-        """One sentence on how the run ended, or on what to know while it goes on."""
+        """The sentence on how the run ended, or on what to know while it is at work."""
         worker = self._worker
         if worker is None:
             return ""
@@ -403,52 +403,52 @@ class Run(RunSettings):
 
     @property
     def trouble(self) -> str:
-        """What is amiss with the run's store, as a sentence; empty where all is well, or there is none."""
+        """The sentence on what is wrong with the run's store; empty where nothing is, or there is none."""
         return "" if self._recorder is None else self._recorder.trouble
 
     @property
     def error(self) -> BaseException | None:
-        """What ended the run as failed."""
+        """The exception that ended the run as failed; None where none did."""
         return None if self._worker is None else self._worker.error
 
     @property
     def trace(self) -> Trace:
-        """Columns of the run's course so far."""
+        """The trace of the run so far: its columns, one row per recorded iteration."""
         return Trace() if self._worker is None else self._worker.trace
 
     @property
     def printed(self) -> tuple[Printed, ...]:
-        """What the last evaluations of this run printed, oldest first; empty for most problems."""
+        """The outputs of the run's last evaluations, oldest first; empty for most problems."""
         return () if self._worker is None else self._worker.problem.printed
 
     @property
     def path(self) -> Trace:
-        """Iterates of the first replica: the columns ``iteration`` and ``x`` (rows, n), thinned like the trace."""
+        """The iterates of the first replica, thinned like the trace: ``iteration`` and ``x`` (rows, n)."""
         return Trace() if self._worker is None else self._worker.path
 
     @property
     def journal(self) -> Journal:
-        """Steering so far."""
+        """The changes of parameters so far."""
         return Journal() if self._worker is None else self._worker.journal
 
     @property
     def hits(self) -> list[Target]:
-        """Targets with their first hits so far."""
+        """The targets with their first hits so far."""
         return [] if self._worker is None else self._worker.targets
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """What the solver's rule chose for parameters left at None."""
+        """The values that the solver's rule chose for parameters left at None."""
         return {} if self._worker is None else self._worker.resolved
 
     @property
     def units(self) -> Units | None:
-        """How the solver's points, values and multipliers translate into the user's; None where they are the same."""
+        """The units by which the solver's points, values and multipliers become the user's; None where equal."""
         return None if self._oracle is None else self._oracle.units
 
     @property
     def progress(self) -> Progress:
-        """Counters, readable at any time."""
+        """The counters of the run; any thread may read them."""
         worker, oracle = self._worker, self._oracle
         if worker is None or oracle is None:
             return Progress(0, 0, 0.0, float("nan"))

@@ -1,4 +1,4 @@
-"""A Python script that does a run again, its steering included."""
+"""The export of a run as a Python script that does it again, its steering included."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ _DAY = 86400.0
 
 
 class Store:
-    """Runs in a file of SQLite's, or in a PostgreSQL database that a team shares.
+    """A store of runs, in an SQLite file or in a PostgreSQL database that a team shares.
 
     Any number of processes may write at once. A run of which the process is gone is listed as interrupted.
 

@@ -92,7 +92,7 @@ class StoredRun:
 
     @property
     def message(self) -> str:
-        """One sentence on how the run ended."""
+        """The sentence on how the run ended."""
         return self.record.message
 
     @property
@@ -107,7 +107,7 @@ class StoredRun:
 
     @property
     def seed(self) -> int:
-        """Seed of its random numbers."""
+        """The seed of the run's random numbers."""
         return self.record.seed
 
     @cached_property

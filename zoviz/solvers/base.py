@@ -37,7 +37,7 @@ class Info(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Exact magnitudes of the scalar phi whose gradient is estimated: what theory needs to predict a variance.
+    """The exact magnitudes of the scalar phi whose gradient is estimated, from which theory predicts a variance.
 
     Attributes
     ----------
@@ -102,15 +102,15 @@ class Solver(Configurable):
 
     @property
     def missing_package(self) -> str:
-        """The sentence on a package that is needed and not installed, with its command; else empty."""
+        """The sentence on a package that is needed and not installed, with the command for it; else empty."""
         return ""
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return the solver's own reason not to run on a problem of its form, as a sentence; to be overridden."""
+        """Return the sentence why the solver cannot run on a problem of its form, or None; to be overridden."""
         return None
 
     def suggest(self, problem: Problem, constants: Any) -> dict[str, Any]:
-        """Values for the parameters that are None, from the problem's magnitudes; dotted names allowed."""
+        """Return values for the parameters that are None, from the problem's constants; dotted names allowed."""
         return {}
 
     def known_constants(self, problem: Problem) -> Any:
@@ -126,7 +126,7 @@ class Solver(Configurable):
         raise NotImplementedError(f"{type(self).__name__} must define init(x0, oracle, streams).")
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
-        """One iteration."""
+        """Take one iteration, and return the new state with an account of its estimate."""
         raise NotImplementedError(f"{type(self).__name__} must define step(state, oracle, streams).")
 
     def done(self, state: Any, active: np.ndarray) -> str | None:
@@ -218,7 +218,7 @@ class Solver(Configurable):
         return float(self.estimator.predicted_variance(np.ones(1), n, 0.0, 1.0)[0])
 
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
-        """By how much independent noise raises the mean square of an estimate at the start: 1 + N / [G^2 (1 + v)].
+        """Return by how much independent noise raises an estimate's mean square at the start: 1 + N / [G^2 (1 + v)].
 
         N is the noise's part of the variance, v the rest relative to G^2, and G = max(G_f, L_f r) the gradient's size;
         the noise is the Lagrangian's (``Constants.lagrangian_noise``). A step is to be divided by it, as by 1 + v:

@@ -1,4 +1,4 @@
-r"""Magnitudes of an unknown black box, measured with charged oracle calls: differences set against their noise.
+r"""Measurement of an unknown black box's magnitudes by charged calls: differences are compared with their noise.
 
 Differences along c = min(n, 10) random orthonormal directions d_j, at 1% of the width of X and inside a box, give
 slopes and curvatures q_j = d_j' H d_j of every function, and from these ||g||^2 = n mean (g' d_j)^2 and
@@ -45,7 +45,7 @@ def moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
 
 
 def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Array]:
-    """Offsets (R, k, n) cut off where an interval of the box is shorter than twice that, and their lengths (R, k)."""
+    """Cut offsets (R, k, n) off where an interval of the box is shorter than twice that; also return their lengths."""
     domain = oracle.domain
     if not isinstance(domain, Box):
         return offset, length
@@ -84,7 +84,7 @@ _ROUND_OFF = 4e-16
 
 
 def look(oracle: Oracle, frames: int = 1) -> tuple[int, int]:
-    """Calls per replica of one look with so many frames: at the centre, and around it."""
+    """Return the calls per replica of one measurement: at the centre, and around it."""
     around = 2 * frames * min(oracle.n, _DIRECTIONS)
     if oracle.contract != "independent":
         return 1, around

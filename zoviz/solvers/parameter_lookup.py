@@ -1,4 +1,4 @@
-"""Looks up a (dotted) parameter in a problem or its solver."""
+"""The look-up of a (dotted) parameter in a problem or its solver."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameteri
 
 
 def settable(holder: param.Parameterized) -> list[str]:
-    """Names of what may be set from outside."""
+    """Return the names of parameters that may be set from outside."""
     return [
         name
         for name, one in holder.param.objects().items()

@@ -1,4 +1,4 @@
-"""Rules that algorithms share: schedules of steps and radii, the proximal term, the target of a saddle field."""
+"""The rules that algorithms share: schedules of steps and radii, the proximal term, the target of a saddle field."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def balanced_step(share: float, curvature: float, inflation: float, constants: C
 
 
 def mean_square(before: Array, gradient: Array, decay: float) -> Array:
-    """Adam's moving average of the squares of gradients, coordinate by coordinate, (R, n)."""
+    """Return Adam's moving average (R, n) of the squares of gradients, coordinate by coordinate."""
     return decay * before + (1.0 - decay) * np.square(gradient)
 
 
 def root_mean_square(square: Array, decay: float, t: int, floor: float) -> Array:
-    """Adam's denominator (R, n) after t >= 1 steps: the root of the average, which began at 0, and a floor."""
+    """Return Adam's denominator (R, n) after t >= 1 steps: the unbiased average's root, and a floor."""
     return np.sqrt(square / (1.0 - decay**t)) + floor
 
 
@@ -67,12 +67,12 @@ def joint_target(target: Target | None, problem: Problem, info: Info) -> Target 
 
 
 def diminishing(value: float, iteration: int, schedule: str) -> float:
-    """``value`` (schedule "constant") or value / sqrt(iteration + 1) ("diminishing")."""
+    """Return ``value`` (schedule "constant") or value / sqrt(iteration + 1) ("diminishing")."""
     return value if schedule == "constant" else value / float(np.sqrt(iteration + 1.0))
 
 
 def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> float:
-    """min{scale / (iteration + 1)^power, ceiling}, never below 1e-7 times the ceiling (round-off)."""
+    """Return min{scale / (iteration + 1)^power, ceiling}, never below 1e-7 times the ceiling (round-off)."""
     return max(min(scale / (iteration + 1.0) ** power, ceiling), _SMALLEST_SHARE * ceiling)
 
 

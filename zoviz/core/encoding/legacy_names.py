@@ -1,4 +1,4 @@
-"""Names that stores hold and that this version calls otherwise: the one place where they are translated.
+"""The names in older stores that are others today, and their translation: the one place for it.
 
 What is renamed here is read, never written. A class, a parameter or a field of a state that gets another name needs an
 entry below; moving a module needs none, since what is stored of zoviz's own classes has no module in it.
@@ -141,7 +141,7 @@ _MODULES: Mapping[str, str] = {
 
 
 def current(name: str) -> str:
-    """Today's name of what a store names, a class, a state or a function: ``zoviz.solvers.splm:ZOSPLM`` is ``ZOSPLM``.
+    """Return today's name of a class, state or function in a store: ``zoviz.solvers.splm:ZOSPLM`` is ``ZOSPLM``.
 
     What is not zoviz's own keeps its module, ``mysim:objective``.
     """
@@ -151,12 +151,12 @@ def current(name: str) -> str:
 
 
 def first_path(name: str) -> str:
-    """What the first stores called a class or function of zoviz, with its module; other names are as they were."""
+    """Return the first stores' name of a class or function of zoviz, with its module; other names unchanged."""
     return f"zoviz.{_MODULES[name]}:{name}" if name in _MODULES else name
 
 
 def oracle_progress(stored: Mapping[str, Any]) -> dict[str, Any]:
-    """What a first checkpoint holds of an oracle, as ``Oracle.snapshot`` tells it."""
+    """Translate a first checkpoint's part about the oracle to what ``Oracle.snapshot`` returns."""
     return {ORACLE.get(name, name): value for name, value in stored.items() if name not in _OF_THE_PROBLEM}
 
 
@@ -166,7 +166,7 @@ def problem_snapshot(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def outcome(stored: Mapping[str, Any], tolerance: float) -> Mapping[str, Any]:
-    """What the first stores hold of a result, in today's names.
+    """Translate the first stores' results to today's names.
 
     Their ``maxcv`` was the norm of the violation; the largest component is known where that is 0, and NaN else. Their
     ``success`` was about the best point, not about x.

@@ -1,4 +1,4 @@
-"""Every solver and every peer with default parameters on load tracking, without and with noise.
+"""A table of every solver and every peer with default parameters on load tracking, without and with noise.
 
 Oracle calls until the reported point has a relative error |f - f*| / f* of at most 5 % or 1 % and violates the
 constraint by at most 1 kW, both in the same iteration and both without noise, off the books; then what is reported at

@@ -1,4 +1,4 @@
-"""The values of one row of a trace: measures off the books, and the solver's own figures."""
+"""The values of one row of a trace: measures of the iterate, at no call, and the solver's own figures."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def metrics(
 
 
 def points(solver: Solver, state: Any, most: int) -> dict[str, Array]:
-    """What a path keeps of the first replica: the reported iterate, and a follower's, of at most ``most`` variables."""
+    """Return what a path keeps of the first replica: its iterate, and a follower's, up to ``most`` variables."""
     places = {"x": solver.output(state), "inner": solver.iterate(state).inner}
     return {name: place[0] for name, place in places.items() if place is not None and place.shape[1] <= most}
 

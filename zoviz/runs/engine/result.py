@@ -188,7 +188,7 @@ def _largest(run: ResultInputs) -> tuple[Array, np.ndarray]:
 
 
 class OptimizeResult(dict[str, Any]):
-    """One answer, as a dict whose entries are attributes too: what ``minimize`` returns, as SciPy's does."""
+    """An answer of ``minimize``, as a dict whose entries are attributes too, like SciPy's."""
 
     def __getattr__(self, name: str) -> Any:
         if name not in self:

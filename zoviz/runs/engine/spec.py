@@ -137,7 +137,7 @@ class RunSpec:
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Everything but problem, solver and schedule, by name."""
+        """The settings by name: everything but problem, solver and schedule."""
         return {name: getattr(self, name) for name in SETTINGS}
 
     @property

@@ -1,4 +1,4 @@
-"""Steering of a run: the inbox that people's requests go through, and the watch over the public parameters."""
+"""The steering of a run: an inbox for requests of any thread, and a watch over the public parameters."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from zoviz.solvers.base import Solver
 
 
 class Inbox:
-    """Requests posted by any thread, taken by the worker between two steps.
+    """A queue of requests posted by any thread and taken by the worker between two steps.
 
     Attributes
     ----------
@@ -79,7 +79,7 @@ class Inbox:
             return not self.paused
 
     def wait(self) -> None:
-        """Block until something changes."""
+        """Wait until something is posted."""
         with self._condition:
             if not self._changes and self.paused and not self._steps and not self.stopping:
                 self._condition.wait()
@@ -95,7 +95,7 @@ class Steerable(Protocol):
 
 
 class Steering:
-    """Watches the public solver, the parts nested in it, and the objects that are fixed while the run goes on.
+    """A watch over the public solver, its nested parts, and the objects that are fixed during a run.
 
     Parameters
     ----------

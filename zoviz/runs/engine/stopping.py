@@ -66,7 +66,7 @@ class Limits(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """How far a run has come: iterations, oracle calls per replica, computing seconds, share of the budget (or NaN)."""
+    """The counters of a run: iterations, calls per replica, computing seconds, share of the budget (or NaN)."""
 
     iteration: int
     calls: int

@@ -31,19 +31,19 @@ class RunObserver:
     """A listener to a worker, called in its thread between two steps; a subclass overrides what it listens to."""
 
     def started(self, worker: Worker) -> None:
-        """Called before a worker begins; an exception keeps it from beginning."""
+        """Receive the worker before it begins; an exception keeps it from beginning."""
 
     def stepped(self) -> None:
-        """Called after a step."""
+        """Receive the end of a step."""
 
     def changed(self) -> None:
-        """Called after a parameter was changed between two steps."""
+        """Receive the change of a parameter between two steps."""
 
     def paused(self) -> None:
-        """Called at a pause: the state is not going to change for a while."""
+        """Receive a pause, in which the state does not change."""
 
     def ended(self, status: RunStatus, message: str) -> str:
-        """Called last of all; may return a sentence to be added to the run's message."""
+        """Receive the end, last of all; may return a sentence to be added to the run's message."""
         return ""
 
 

@@ -1,4 +1,4 @@
-"""A database behind a URL: short transactions, one sentence for whatever goes wrong."""
+"""The database behind a URL: short transactions, one sentence for whatever goes wrong."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class UnknownName(StoreError, ValueError):
 
 
 class NoStore(StoreError, ValueError):
-    """There is no store at the URL, and none is to be made."""
+    """The error that there is no store at a URL and none is to be made."""
 
 
 class AtWork(StoreError):
@@ -153,7 +153,7 @@ class Database:
         return not self.sqlite or os.path.exists(path) or not os.path.isdir(os.path.dirname(path))
 
     def version(self) -> int | None:
-        """Version of the tables; None where there are none."""
+        """The version of the tables; None where there are none."""
         with self.reading() as connection:
             return _version(connection)
 

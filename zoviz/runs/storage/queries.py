@@ -19,7 +19,7 @@ ACTIVE = tuple(str(status) for status in RunStatus if status.active)
 
 
 class Record(NamedTuple):
-    """One line in the list of runs.
+    """A line in the list of runs.
 
     Attributes
     ----------

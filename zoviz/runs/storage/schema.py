@@ -1,4 +1,4 @@
-"""The tables of a store; what is listed is apart from what is large."""
+"""The tables of a store: what lists need is in small tables, apart from large blobs."""
 
 from __future__ import annotations
 

@@ -26,7 +26,7 @@ class Place(NamedTuple):
 
 
 class News(NamedTuple):
-    """One segment to write; ``replace`` says that it stands for all before it; ``place`` is where that leads."""
+    """A segment of a trace to write; ``replace`` deletes earlier ones first, ``place`` is the position after it."""
 
     values: dict[str, Any]
     replace: bool

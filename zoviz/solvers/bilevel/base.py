@@ -36,7 +36,7 @@ class Triple(NamedTuple, Generic[T]):
 
 
 class RepeatedNumbers:
-    """Random numbers that are read several times over: every pass repeats the numbers of the first.
+    """A source of random numbers that can be read several times over, each pass the same.
 
     It is how estimates at several points share their directions.
 
@@ -52,7 +52,7 @@ class RepeatedNumbers:
 
     @property
     def replicas(self) -> int:
-        """R, that of the source."""
+        """The number R of replicas of the source."""
         return self._source.replicas
 
     def again(self) -> RepeatedNumbers:
@@ -61,15 +61,15 @@ class RepeatedNumbers:
         return self
 
     def normal(self, purpose: str, *shape: int) -> Array:
-        """Standard normal numbers, shape (R, *shape), not to be written to."""
+        """Return standard normal numbers, (R, *shape), not to be written to."""
         return self._next("normal", self._source.normal, purpose, shape)
 
     def uniform(self, purpose: str, *shape: int) -> Array:
-        """Uniform numbers on [0, 1), shape (R, *shape), not to be written to."""
+        """Return uniform numbers on [0, 1), (R, *shape), not to be written to."""
         return self._next("uniform", self._source.uniform, purpose, shape)
 
     def subset(self, purpose: str, n: int, size: int, repeats: int = 1) -> np.ndarray:
-        """Sorted subsets of {0..n-1}, shape (R, repeats, size)."""
+        """Return sorted subsets of {0..n-1}, (R, repeats, size)."""
         return draw_subset(self, purpose, n, size, repeats)
 
     def _next(self, kind: str, draw: Callable[..., Array], purpose: str, shape: tuple[int, ...]) -> Array:
@@ -146,11 +146,11 @@ class BilevelSolver(RoundSolver):
     )
 
     def variances(self, problem: Problem) -> tuple[float, float]:
-        """Relative variances of the gradients in x and in y: 0 for exact ones."""
+        """Return the relative variances of the gradients in x and in y: 0 for exact ones."""
         return 0.0, 0.0
 
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
-        """Steps from curvatures: the follower moves at half its largest stable pace, the leader at half of its pace.
+        """Return steps from curvatures: half the follower's largest stable step, and half of its pace for the leader.
 
         beta = delta = 1 / [2 L_g (1 + v_y)] and alpha = beta mu_g / [2 L_F (1 + v_x)] with v the relative variances
         of the estimates, (d - 1) / k in y and (n - 1) / k in x, 0 for exact gradients; p is the problem's bound on

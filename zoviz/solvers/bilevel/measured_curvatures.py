@@ -24,7 +24,7 @@ _SYSTEM_MARGIN = 10.0
 def measured_bilevel_constants(
     rounds: BilevelOracle, oracle: Oracle, x0: Array, streams: Streams, first_order: bool
 ) -> BilevelConstants:
-    """L_g, mu_g, L_F and p at (x_1, y_1), from round 0's functions; those of the first replica that has them.
+    """Measure L_g, mu_g, L_F and p at (x_1, y_1) from round 0's functions, in the first replica that has them.
 
     Second differences of values along random directions give mean curvatures of g in y, of f in both, and mixed ones;
     L_g is three times the largest found or, with products at hand, what power iterations find; mu_g the smallest

@@ -26,7 +26,7 @@ class OAGDState(NamedTuple):
 
 
 class OAGD(BilevelSolver):
-    r"""K inner steps, then a step of the leader along the mean of the last w functions' hypergradients.
+    r"""A method of K inner steps, then a step of the leader along the mean of the last w functions' hypergradients.
 
     .. math::
         y &\leftarrow y - \beta\nabla_y g_t(x_t, y) \quad (K \text{ times, from } y_t \text{ to } y_{t+1}) \\

@@ -20,7 +20,7 @@ class PairState(NamedTuple):
 
 
 class OGD(BilevelSolver):
-    r"""One gradient step of the follower on g_t, and one of the leader on f_t, blind to how y* depends on x.
+    r"""A method of one step of the follower on g_t and one of the leader on f_t, blind to how y* depends on x.
 
     .. math:: y_{t+1} = \Pi_Y(y_t - \beta\nabla_y g_t(x_t, y_t)), \qquad
               x_{t+1} = \Pi_X(x_t - \alpha\nabla_x f_t(x_t, y_t))

@@ -29,7 +29,7 @@ class SimultaneousState(NamedTuple):
 
 
 class Simultaneous(BilevelSolver):
-    """One recursive direction and one step for each of y, v and x in every round."""
+    """A method of one recursive direction and one step for each of y, v and x in every round."""
 
     __abstract = True
 

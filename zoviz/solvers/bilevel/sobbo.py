@@ -45,14 +45,14 @@ class SOBBO(SOBOW):
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse what SOBOW refuses, and a domain that is no box with the adaptive geometry."""
+        """Return why SOBBO cannot run on a problem: as for SOBOW, and box domains only in the adaptive geometry."""
         if self.geometry == "adaptive" and not problem.domain.separable:
             kind = type(problem.domain).__name__
             return f"SOBBO's adaptive geometry projects on a box only, not on a {kind}: choose euclidean."
         return super().unsupported_reason(problem)
 
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
-        """As the others, but an outer step of 0.02 in the adaptive geometry: a coordinate moves by about so much."""
+        """Return steps as the other methods do, but 0.02 for x in the adaptive geometry: about a coordinate's move."""
         values = super().suggest(problem, constants)
         return values | {"outer_step": COORDINATE_STEP} if self.geometry == "adaptive" else values
 

@@ -26,7 +26,7 @@ class WindowState(NamedTuple):
 
 
 class SOBOW(BilevelSolver):
-    r"""One inner step, Q conjugate gradient steps from the last solution, and the mean of w past hypergradients.
+    r"""A method of one inner step, Q conjugate gradient steps and the mean of w past hypergradients.
 
     .. math::
         y_{t+1} &= \Pi_Y(y_t - \beta\nabla_y g_t(x_t, y_t)), \qquad

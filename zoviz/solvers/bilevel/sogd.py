@@ -10,7 +10,7 @@ from zoviz.solvers.bilevel.simultaneous import Simultaneous
 
 
 class SOGD(Simultaneous):
-    r"""One gradient step a round on the follower, on the system and on the leader, along recursive directions.
+    r"""A method of one gradient step a round on follower, system and leader, along recursive directions.
 
     .. math::
         D^y &= \nabla_y g_t, \quad D^v = \nabla_y f_t + \nabla_y^2 g_t\,v, \quad

@@ -14,7 +14,7 @@ from zoviz.solvers.step_rules import mean_square, root_mean_square
 
 
 class Moments(NamedTuple):
-    """Running means of the directions and of their squares."""
+    """The running means of the three directions and of their squares."""
 
     mean: Triple
     square: Triple
@@ -48,7 +48,7 @@ class ZOSOGDAdam(ZOSOGD):
     floor = Scale(1e-8, softbounds=(1e-10, 1e-2), label="Floor ε", doc="Added to the root mean square.")
 
     def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
-        """Steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
+        """Return steps of 0.02 in y, v and x: each coordinate moves by about so much in a round."""
         values = super().suggest(problem, constants)
         steps = dict.fromkeys(("inner_step", "system_step", "outer_step"), COORDINATE_STEP)
         alpha = self.outer_step or steps["outer_step"]

@@ -51,7 +51,7 @@ class DSZOGState(NamedTuple):
 
 
 class DistributedPenalty:
-    """phi(f, h) = f + beta sum_j p_j [h_j]_+^2 at fixed p (R, m)."""
+    """The scalar f + beta sum_j p_j [h_j]_+^2 at fixed p (R, m)."""
 
     def __init__(self, distribution: Array, beta: float) -> None:
         self._weights = beta * distribution
@@ -129,7 +129,7 @@ class DSZOG(Solver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Penalty and steps from curvatures and the constraints' slope G_0 at the start.
+        """Return penalty and steps from curvatures and the constraints' slope G_0 at the start.
 
         beta = 50 m L_f / G_0^2; eta_x = 0.4 / [a b (L_f + 2 beta G_0^2 / m)(1 + v)] with v the relative variance of
         the estimate, (n - 1)/k for the sphere, or, adaptive, 0.01 G_f / (a L_f sqrt(n)); eta_p = L_f / G_f^2;

@@ -50,7 +50,7 @@ class ExtraGradientState(NamedTuple):
 
 
 class Field(NamedTuple):
-    """Estimates of grad_x phi (R, n) and grad_y phi (R, m), and the measured variance (R,) of what was sampled."""
+    """The estimates of grad_x phi (R, n) and grad_y phi (R, m), with the measured variance (R,)."""
 
     x: Array
     y: Array
@@ -58,7 +58,7 @@ class Field(NamedTuple):
 
 
 class ExtraGradient(Solver):
-    r"""Two projected steps from one base point, the second along the field at the first's end.
+    r"""A method of two projected steps from one base point, the second along the field at the first's end.
 
     .. math::
         z^{+} = \Pi_Z(z - \eta \hat F(z)), \qquad z \leftarrow \Pi_Z(z - \eta \hat F(z^{+})), \qquad
@@ -115,7 +115,7 @@ class ExtraGradient(Solver):
     estimator = Part(GradientEstimator, label="Estimator", doc="Gradient estimator.")
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps from curvatures and the constraints' slope G_0 at the start.
+        """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         With L = L_f + L_h / 2 (G_f / G_0 for 1/2 where constants are measured and that is more) and v the relative
         variance of the estimate: eta = s / [L (1 + v)] and eta_y = t L / [G_0^2 (1 + v)], where (s, t) and v are the
@@ -163,7 +163,7 @@ class ExtraGradient(Solver):
     def step(
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
     ) -> tuple[ExtraGradientState, Info]:
-        """Extrapolate, then move from the base point along the field at the extrapolated one."""
+        """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
         x, y, value, average, k, recent, noisy = state
         eta = diminishing(self.primal_step, k, self.schedule)
         eta_y = diminishing(self.dual_step, k, self.schedule)

@@ -123,7 +123,7 @@ class OGDARR(Solver):
         return None
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps from curvatures and the constraints' slope G_0 at the start.
+        """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         With L = L_f + L_h / 2, eta = 0.3 / [L (1 + v)] and eta_y = 0.15 L / [(1 + v) G_0^2], v the relative variance of
         the estimate, (n + m - 1)/k for the sphere; B = 100 max(1, G_f / G_h); r = 1e-3, larger under independent
@@ -170,7 +170,7 @@ class OGDARR(Solver):
         return OGDAState(x, np.minimum(y, self.dual_cap), value, field.x, field.y, average, weight + eta, t + 1), info
 
     def field(self, x: Array, y: Array, value: Evaluation, radius: float, oracle: Oracle, streams: Streams) -> Field:
-        """Estimates of grad_x phi and grad_y phi at (x, y), where ``value`` is the oracle's value at x."""
+        """Estimate grad_x phi (R, n) and grad_y phi (R, m) at (x, y), given the oracle's value at x."""
         n, phi = x.shape[1], Lagrangian(y)
         # The one-point form is the two-point one with phi = 0 at the base.
         if self.dual == "exact":
@@ -187,12 +187,12 @@ class OGDARR(Solver):
         return state.average if self.report == "average" and state.iteration else state.x
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
-        """As for the Lagrangian in x, or widened to the saddle function in (x, y)."""
+        """Return the magnitudes of the Lagrangian in x, or of the saddle function in (x, y), for theory."""
         target = super().target(problem, info, exact)
         return target if self.dual == "exact" else joint_target(target, problem, info)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """For one point, phi itself plays the part of noise: (d^2 phi^2 / R^2 + (d - 1)||grad||^2) / k."""
+        """Return predicted variances (R,); where an estimate uses one point, the value phi acts as its noise."""
         if self.points == 2:
             return super().theory(problem, info, exact)
         target = self.target(problem, info, exact)

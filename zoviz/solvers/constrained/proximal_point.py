@@ -189,9 +189,9 @@ class ProximalPoint(Solver):
         return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
 
     def output(self, state: ProximalPointState) -> Array:
-        """Where the inner solver stands, or the stage's solution drawn, as ``report`` says."""
+        """Return the inner solver's iterate, or the random stage's solution, as ``report`` says, (R, n)."""
         return state.random_solution if self.report == "random" and state.finished else self.inner.output(state.inner)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """As for the inner solver: only the black box's part is estimated."""
+        """Return the inner solver's predictions: only the black box's part is estimated."""
         return self.inner.theory(problem, info, exact)

@@ -43,7 +43,7 @@ class ConEXState(NamedTuple):
 
 
 class SZOConEX(Solver):
-    r"""Dual ascent along extrapolated linearisations of the constraints, then one projected primal step.
+    r"""A method of dual ascent along extrapolated linearisations of the constraints, then a projected primal step.
 
     .. math::
         \ell(x^t) &= \bar F(x^{t-1}) + \bar G(x^{t-1})^\top (x^t - x^{t-1}) \\
@@ -125,7 +125,7 @@ class SZOConEX(Solver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps from curvatures and the constraints' slope G_0 at the start.
+        """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         1/eta = 1.2 / [(L_f + L_h / 4)(1 + 2v)] and 1/tau = 0.3 L_f / [(1 + v) G_0^2], where v is the relative variance
         of the estimate, (n + 1)/k for Gaussian directions, m + 1 times that for separate ones; r = 1e-3, larger under
@@ -162,7 +162,7 @@ class SZOConEX(Solver):
         return ConEXState(x0, np.zeros((len(x0), oracle.m)), value, level, level, np.zeros_like(x0), 0)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
-        """Extrapolate the constraints, take the dual and the primal step, and linearise at the new point."""
+        """Take one step: extrapolate the constraints, move duals and primal, and linearise at the new point."""
         x, y, value, level, previous, average, k = state
         theta = self.extrapolation
         step = diminishing(self.primal_step, k, self.schedule)
@@ -208,7 +208,7 @@ class SZOConEX(Solver):
         return state.average if self.report == "average" and state.iteration else state.x
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
-        """As for the Lagrangian; with separate directions the squares of the weighted gradients add up."""
+        """Return the magnitudes of the Lagrangian; with separate directions the squared weighted gradients add up."""
         target = super().target(problem, info, exact)
         if target is None or self.directions == "shared":
             return target

@@ -99,7 +99,7 @@ class ZOALM(Solver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Penalty and steps from curvatures and the constraints' slope G_0 at the start.
+        """Return penalty and steps from curvatures and the constraints' slope G_0 at the start.
 
         beta = alpha = 0.1 L_f / [(1 + v) G_0^2], c = 1 / [(L_f + L_h / 2 + beta G_0^2)(1 + v)] with v the relative
         variance of the estimate, (n - 1)/k for the sphere; B = 100 max(1, G_f / G_h); r = 1e-5 as in paper splm,

@@ -128,7 +128,7 @@ class ZOiALM(Solver):
         return None
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Penalty, tolerance and curvatures from the problem's magnitudes.
+        """Return penalty, tolerance and curvatures from the problem's magnitudes.
 
         beta_0 = w_0 = 10 L_f / G_0^2 with G_0 the constraints' slope at the start; eps = 1e-3 L_f; L_0 = L_f, L_h and
         B = G_0; B_y = 100 max(1, G_f / G_h) for the dual cap; the differences' radius is the (2p + 1)-th root of the
@@ -156,7 +156,7 @@ class ZOiALM(Solver):
         return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> IALMState:
-        """y = 0 and, where L is to be found, the n-th part of its bound: at least that falls on one coordinate."""
+        """Return the start with y = 0; where L is to be found, it begins at its bound over n: one call."""
         y, zero, beta = np.zeros((len(x0), oracle.m)), np.zeros(len(x0)), np.full(len(x0), self.penalty)
         bound = self._bound(y, beta) / (oracle.n if self._finds(oracle) else 1.0)
         rho, remaining = self.proximal_share * bound, self._inner_steps(oracle.n)
@@ -199,7 +199,7 @@ class ZOiALM(Solver):
         ), info
 
     def _difference(self, phi: AugmentedLagrangian, v: Array, i: np.ndarray, oracle: Oracle) -> tuple[Array, Array]:
-        """Partial derivative of phi along coordinate i at v, and phi(v) from the nearest pair; both (R,)."""
+        """Return the derivative of phi along coordinate i at v, and phi(v) from the nearest pair; both (R,)."""
         weights, h = np.array(_WEIGHTS[self.points]), self.estimator.smoothing_radius
         offsets = h * np.outer(np.arange(1.0, len(weights) + 1.0), (1.0, -1.0)).ravel()
         probes = np.repeat(v[:, None], len(offsets), axis=1)
@@ -234,7 +234,7 @@ class ZOiALM(Solver):
         return moved, self._info(state, x, estimate.variance)
 
     def _next_stage(self, state: IALMState, ends: np.ndarray) -> IALMState:
-        """Dual step and larger penalty in the replicas whose stage ends."""
+        """Take the dual step and raise the penalty in the replicas whose stage ends."""
         y, beta, k = state.y, state.penalty, state.stage
         c = np.maximum(state.value.h, -y / beta[:, None])
         size = np.linalg.norm(c, axis=-1)

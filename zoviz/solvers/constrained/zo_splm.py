@@ -90,7 +90,7 @@ class ZOSPLM(Solver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps from curvatures and the constraints' slope G_0 at the start.
+        """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + w L_h + p)(1 + v)] with w = 1/4, or
         2 (L_h / L_f - 1) where that is more but 2 at most (G_f / G_0 where constants are measured), and

@@ -17,7 +17,7 @@ from zoviz.solvers.step_rules import DUAL_SHARE
 
 
 class ZOBCEG(ExtraGradient):
-    r"""Extra-gradient that probes and moves a random block of coordinates in each half step.
+    r"""An extra-gradient method that probes and moves a random block of coordinates in each half step.
 
     Blocks I and J of size tau_x are drawn without replacement and independently for the two half steps, likewise for
     y with tau_y; only sampled entries of z move, from the half step's base point. tau_x + 1 oracle calls per half

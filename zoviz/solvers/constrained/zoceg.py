@@ -13,7 +13,7 @@ from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 
 
 class ZOCEG(ExtraGradient):
-    r"""Extra-gradient whose field comes from differences along every coordinate of x.
+    r"""An extra-gradient method whose field comes from differences along every coordinate of x.
 
     .. math:: \hat F_x = \big([\varphi(x + r e_i, y) - \varphi(x, y)] / r\big)_{i \le n}, \qquad \hat F_y = -h(x)
 

@@ -26,7 +26,7 @@ _STEADY_SHARE = 0.1
 
 
 class ZOEG(ExtraGradient):
-    r"""Extra-gradient whose field comes from one random direction in R^(n + m) per half step.
+    r"""An extra-gradient method whose field comes from one random direction in R^(n + m) per half step.
 
     .. math:: \hat F(z) = \frac{d}{r}[\varphi(z + r v) - \varphi(z)]\,\tilde v, \qquad v \sim U(\mathbb S^{d-1}),
               \quad d = n + m,\ \tilde v = (v_x, -v_y)
@@ -60,7 +60,7 @@ class ZOEG(ExtraGradient):
         return _PACE, _DUAL_PACE, 1.0 + self.relative_variance(n + m)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """As for all of the family, with eta_y at most 0.1 sqrt(k) / G_0 where the dual part is estimated.
+        """Return the family's steps, with eta_y at most 0.1 sqrt(k) / G_0 where the dual part is estimated.
 
         Notes
         -----
@@ -87,6 +87,6 @@ class ZOEG(ExtraGradient):
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
-        """As for the Lagrangian in x, or widened to the saddle function in (x, y)."""
+        """Return the magnitudes of the Lagrangian in x, or of the saddle function in (x, y), for theory."""
         target = super().target(problem, info, exact)
         return target if self.dual == "exact" else joint_target(target, problem, info)

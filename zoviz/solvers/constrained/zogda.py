@@ -33,7 +33,7 @@ class GDAState(NamedTuple):
 
 
 class ZOGDA(Solver):
-    r"""One projected descent step in x along an estimated gradient, then one ascent step in y from the new x.
+    r"""A method of one projected descent step in x along an estimated gradient, then one ascent step in y.
 
     .. math::
         x^{t+1} &= \Pi_X(x^t - c\,\hat\nabla(f + \langle y^t, h\rangle)(x^t)) \\
@@ -95,7 +95,7 @@ class ZOGDA(Solver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps from curvatures and the constraints' slope G_0 at the start.
+        """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         c = 0.6 / [(L_f + L_h / 4)(1 + v)] and alpha = 0.3 L_f / [(1 + v) G_0^2] with v the relative variance of the
         estimate, (n - 1)/k for the sphere; alpha once more over 1 + (m - 1)/k where the dual gradient is estimated;
@@ -123,7 +123,7 @@ class ZOGDA(Solver):
         return GDAState(x0, np.zeros((len(x0), oracle.m)), oracle(x0), 0)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
-        """Descend in x, then ascend in y."""
+        """Take one step: descend in x, then ascend in y."""
         x, y, value, t = state
         c = diminishing(self.primal_step, t, self.schedule)
         alpha = diminishing(self.dual_step, t, self.schedule)

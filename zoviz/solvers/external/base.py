@@ -1,4 +1,4 @@
-"""The base of other libraries' optimisers: a step is one evaluation, one sweep of differences, or one generation."""
+"""The base class of other libraries' optimisers: a step is one evaluation, a sweep of differences, or a generation."""
 
 from __future__ import annotations
 

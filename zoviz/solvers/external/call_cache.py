@@ -12,7 +12,7 @@ _PATIENCE, _PATIENCE_PER_VARIABLE = 1000, 10
 
 
 class CallCache:
-    """One replica's joint values by the bytes of x.
+    """A cache of one replica's joint values by the bytes of x.
 
     Asking for f and for h at one point is one call. Asking for either again is free where the noise contract is
     "deterministic" or "common"; under "independent" it is a new simulation, and charged.
@@ -62,7 +62,7 @@ class CallCache:
 
 
 class DifferenceCache(CallCache):
-    """Joint values with forward differences of an absolute step for f and every h at once.
+    """A cache of joint values with forward differences of an absolute step for f and every h at once.
 
     n calls per point whose value is known, else n + 1; under "common" always n + 1, since a difference is free of the
     shared noise only within one sweep. A probe that would leave the box goes the other way.

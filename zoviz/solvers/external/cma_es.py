@@ -60,7 +60,7 @@ class CMAES(ExternalSolver):
         return reason
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """sigma_0 = 0.2 of each width of the box; pycma's own population, three times that under independent noise.
+        """Return sigma_0 = 0.2 widths of the box and pycma's population, three times that under independent noise.
 
         Three times is between the factors of 2 and 4 by which populations are usually raised under noise; ours.
         """
@@ -96,7 +96,7 @@ class CMAES(ExternalSolver):
         return Ended(f"pycma's {reasons}", _multipliers(fitness, task.m))
 
     def strategy(self, task: Task) -> Any:
-        """Return the strategy at its start, with a generator of its own."""
+        """Return pycma's evolution strategy at its start, with a random generator of its own."""
         import cma
 
         return cma.CMAEvolutionStrategy(task.start, self.initial_width, self.options(task, _normal(task.seed)))

@@ -15,7 +15,7 @@ from zoviz.solvers.external.step_sizes import Local
 
 
 class COBYLA(Local):
-    """Linear models of f and every h on a simplex of n + 1 points, within a shrinking trust region.
+    """A method of linear models of f and every h on a simplex of n + 1 points, in a shrinking trust region.
 
     One call per step. Bounds are constraints to it: it may look outside the box.
 
@@ -46,7 +46,7 @@ class COBYLA(Local):
 
 
 class COBYQA(Local):
-    """Quadratic models of f and every h, within a shrinking trust region; bounds are never left.
+    """A method of quadratic models of f and every h, in a shrinking trust region; bounds are never left.
 
     One call per step.
 
@@ -92,7 +92,7 @@ def region(task: Task, constraints: Any, jacobian: Any = None, keep: bool = Fals
 
 
 def quasi_newton() -> Any:
-    """SciPy's BFGS without its warning where slopes stay the same: it skips such an update in any case."""
+    """Return SciPy's BFGS without its warning where slopes stay the same: it skips such an update in any case."""
     from scipy.optimize import BFGS
 
     class Quiet(BFGS):

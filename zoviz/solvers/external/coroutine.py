@@ -86,7 +86,7 @@ def _root() -> Any:
 
 
 class LibraryRun:
-    """One replica's library at work, stopped at its request.
+    """A library's run for one replica, suspended where it asks for values.
 
     It runs in a stack of its own (a greenlet) of the thread that began it, and only while ``answer`` is being called.
     ``play`` must not refer to the library, so that one that is forgotten takes its stack with it.
@@ -164,7 +164,7 @@ class Record(NamedTuple):
 
 
 class History:
-    """All values that the libraries were given since their start: from it they can be brought to this state again.
+    """The values that the libraries were given since their start, from which they can be brought to the same state.
 
     States that follow one another share one growing list, of which each knows its own length; one that branches off
     takes a copy of its part.

@@ -29,7 +29,7 @@ _SEEDS = 10_000
 
 
 class NOMAD(ExternalSolver):
-    """Mesh-adaptive direct search with the progressive barrier for h.
+    """A mesh-adaptive direct search with the progressive barrier for h, by the NOMAD library.
 
     One call per step. Constraints may be violated on the way; bounds never are.
 
@@ -64,11 +64,11 @@ class NOMAD(ExternalSolver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Delta_0 = a tenth of the box's median finite width: NOMAD's own rule, one for all coordinates."""
+        """Return Delta_0, a tenth of the box's median finite width: NOMAD's own rule, one for all coordinates."""
         return {"initial_radius": 0.1 * width_of(problem)}
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """NOMAD in a child process: points come by its output, values go to its input."""
+        """Run NOMAD in a child process: points come by its output, values go to its input."""
         command = [sys.executable, str(Path(__file__).with_name("_nomad_child.py"))]
         child = subprocess.Popen(
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -93,7 +93,7 @@ class NOMAD(ExternalSolver):
                 orders.close()
 
     def order(self, task: Task) -> dict[str, Any]:
-        """What the child needs: the start, and NOMAD's parameters as lines."""
+        """Return what the child needs: the start, and NOMAD's parameters as lines."""
         outputs = " ".join(["OBJ", *["PB"] * task.m])
         lines = [
             f"DIMENSION {len(task.start)}",

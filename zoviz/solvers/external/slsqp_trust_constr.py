@@ -40,7 +40,7 @@ class Differenced(ExternalSolver):
         return n + 1
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """h = 8^(1/4) sqrt(eps_f / L), within [1e-9, 0.5] of the box's width w.
+        """Return h = 8^(1/4) sqrt(eps_f / L), within [1e-9, 0.5] of the box's width w.
 
         eps_f is the noise's standard deviation, at least round-off of values of the size G w; L is the larger curvature
         of f and h, G the larger slope. Under the contract "common" a sweep shares its noise, so that round-off alone
@@ -58,12 +58,12 @@ class Differenced(ExternalSolver):
         )
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
-        """Tolerances that make sense where values differ by ``noise`` from step to step."""
+        """Return tolerances that make sense where values differ by ``noise`` from step to step."""
         return {}
 
 
 class SLSQP(Differenced):
-    """Sequential quadratic programming with a line search and differences.
+    """A sequential quadratic programming method with a line search and differences, by SciPy.
 
     A step is one evaluation, or one sweep of n + 1 points less the base that is already known.
 
@@ -83,7 +83,7 @@ class SLSQP(Differenced):
         return {"tolerance": max(1e-9, 0.1 * noise)}
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """``scipy.optimize.minimize``."""
+        """Run ``scipy.optimize.minimize`` with SLSQP."""
         from scipy.optimize import Bounds, minimize
 
         values = DifferenceCache(task, ask, self.difference)
@@ -101,7 +101,7 @@ class SLSQP(Differenced):
 
 
 class TrustConstr(Differenced):
-    """SciPy's trust-region interior-point method with BFGS Hessians and differences.
+    """A trust-region interior-point method with BFGS Hessians and differences, by SciPy.
 
     A step is one evaluation, or one sweep of n + 1 points less the base that is already known.
 
@@ -140,11 +140,11 @@ class TrustConstr(Differenced):
         return super().suggest(problem, constants) | {"initial_radius": radii(problem, constants)[0]}
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
-        """``tolerance`` = 1e-8 as SciPy's own, or a hundredth of h where there is noise."""
+        """Return ``tolerance`` = 1e-8, SciPy's own, or a hundredth of h where there is noise."""
         return {"tolerance": max(1e-8, 0.01 * step) if noise else 1e-8}
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """``scipy.optimize.minimize``."""
+        """Run ``scipy.optimize.minimize`` with trust-constr."""
         from scipy.optimize import minimize
 
         values = DifferenceCache(task, ask, self.difference)

@@ -1,4 +1,4 @@
-"""Radii and difference steps from the box, the noise and the curvature."""
+"""The radii and difference steps of other libraries' optimisers, from the box, the noise and the curvature."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Local(ExternalSolver):
 
 
 def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
-    """First and last radius: a tenth of the box's width w, at least 2 r*; and 1e-6 w, at least r*.
+    """Return the first and last radius: a tenth of the box's width w, at least 2 r*; and 1e-6 w, at least r*.
 
     r* = 8^(1/4) sqrt(sigma / L) with L the larger curvature of f and h, and sigma the noise between two steps: also
     under the contract "common". The width is the median of the finite ones; the first radius is at most 0.4 of it,
@@ -58,7 +58,7 @@ def radii(problem: Problem, constants: Constants) -> tuple[float, float]:
 
 
 def width_of(problem: Problem) -> float:
-    """Median finite width of the box, 2 where there is none."""
+    """Return the median finite width of the box, 2 where there is none."""
     box = Box.of(problem.domain)
     widths = box.upper - box.lower
     widths = widths[np.isfinite(widths) & (widths > 0)]
@@ -66,12 +66,12 @@ def width_of(problem: Problem) -> float:
 
 
 def noise_of(problem: Problem, constants: Constants) -> float:
-    """Standard deviation of a value from one step to the next; within one step, "common" noise cancels."""
+    """Return a value's standard deviation from step to step; within a step "common" noise cancels."""
     return float(problem.noise_scale) if problem.noise == "common" else constants.noise
 
 
 def difference_step(constants: Constants, noise: float) -> float:
-    """8^(1/4) sqrt(noise / L), the step of a forward difference that balances noise and curvature.
+    """Return 8^(1/4) sqrt(noise / L), the step of a forward difference that balances noise and curvature.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""What the methods for linear constraints share: the lifted rows, states, gradients of f, rules for steps."""
+"""The base class of methods for linear constraints: the lifted rows, states, gradients of f, rules for steps."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SHORT_HORIZON = 400.0
 
 
 class Lifted:
-    r"""Linear rows as equations of a point w: x itself, or (x, t) with A x - t = b and t <= 0 for inequalities.
+    r"""The linear rows as equations of a point w: x itself, or (x, t) with A x - t = b and t <= 0 for inequalities.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Lifted:
         self._slacks = 0 if self.first.equations else self.first.rows
 
     def start(self, x0: Array) -> Array:
-        """w (R, n + s) at x0 (R, n), with t = [A x0 - b]_-."""
+        """Return w (R, n + s) at x0 (R, n), with t = [A x0 - b]_-."""
         return np.concatenate([x0, np.minimum(self.first.residual(x0), 0.0)], axis=1) if self._slacks else x0
 
     def residual(self, w: Array, copy: int = 0) -> Array:
@@ -45,19 +45,19 @@ class Lifted:
         return residual - w[:, self._n :] if self._slacks else residual
 
     def slope(self, gradient: Array, dual: Array, copy: int = 0) -> Array:
-        """Gradient of f + <dual, A x - t - b> in w, (R, n + s), from that of f."""
+        """Return the gradient (R, n + s) of f + <dual, A x - t - b> in w, from that of f (R, n)."""
         slope = gradient + self.first.adjoint(dual, copy)
         return np.concatenate([slope, -dual], axis=1) if self._slacks else slope
 
     def project(self, w: Array) -> Array:
-        """Nearest point of X x {t <= 0}."""
+        """Return the nearest points (R, n + s) of X x {t <= 0}."""
         if not self._slacks:
             return self._domain.project(w)
         return np.concatenate([self._domain.project(w[:, : self._n]), np.minimum(w[:, self._n :], 0.0)], axis=1)
 
 
 class Views:
-    """What a state of ``point`` (R, n + s), ``dual`` (R, p) and ``n`` stands for."""
+    """The parts of a state that has ``point`` (R, n + s), ``dual`` (R, p) and ``n``."""
 
     __slots__ = ()
     point: Array
@@ -71,12 +71,12 @@ class Views:
 
     @property
     def slack(self) -> Array:
-        """t, (R, s)."""
+        """The slacks t, (R, s)."""
         return self.point[:, self.n :]
 
     @property
     def y(self) -> Array:
-        """Multipliers of h, (R, m), at least 0."""
+        """The multipliers of h, (R, m), at least 0."""
         if self.slack.shape[1]:
             return np.maximum(self.dual, 0.0)
         return np.maximum(np.concatenate([self.dual, -self.dual], axis=1), 0.0)
@@ -159,7 +159,7 @@ class LinearMethod(Solver):
         return Iterate(state.x, dual=state.y, row_dual=state.dual, slack=state.slack)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """What theory says of the estimator, where it is in use."""
+        """Return the predictions of theory for the estimator, where it is in use."""
         return super().theory(problem, info, exact) if self.gradients == "zeroth-order" else {}
 
     def scale(self, problem: Problem, power: float) -> float:
@@ -172,14 +172,14 @@ class LinearMethod(Solver):
         return noisy_radius(constants, problem.domain.n, self.estimator.batch_size, FINE_RADIUS)
 
     def gradient(self, first: FirstOrder, x: Array, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:
-        """Gradient of f at x (R, n) under the present sample, and its measured variance (R,)."""
+        """Return the gradient of f at x (R, n) under the present sample, and its measured variance (R,)."""
         if self.gradients == "stochastic":
             return first.gradient(x), np.full(len(x), np.nan)
         estimate = self.estimator.estimate(objective, x, oracle, streams)
         return estimate.gradient, estimate.variance
 
     def info(self, x: Array, variance: Array, oracle: Oracle) -> Info:
-        """What a step tells: the gradient of f is that of the Lagrangian without multipliers."""
+        """Return a step's account: the gradient of f, that of the Lagrangian without multipliers."""
         return Info(variance, x, np.zeros((len(x), oracle.m)), self.estimator.smoothing_radius)
 
 
@@ -196,6 +196,6 @@ class PenalisedMethod(LinearMethod):
 
 
 def row_square(problem: Problem) -> float:
-    """||A||^2 of the lifted rows, which for inequalities are (A, -I); 1 where A is 0."""
+    """Return ||A||^2 of the lifted rows, which for inequalities are (A, -I); 1 where A is 0."""
     linear = LinearlyConstrained.of(problem)
     return linear.operator_norm**2 + (0.0 if linear.equations else 1.0) or 1.0

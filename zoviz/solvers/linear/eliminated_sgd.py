@@ -1,4 +1,4 @@
-"""Projected stochastic gradient descent on the problem without its equations: a baseline."""
+"""Projected stochastic gradient descent on the problem with its equations eliminated: a baseline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _CONSISTENT = 1e-9
 
 
 class Elimination(NamedTuple):
-    """Equations A x = b solved for the variables without bounds.
+    """The equations A x = b solved for the variables without bounds.
 
     Attributes
     ----------
@@ -35,12 +35,12 @@ class Elimination(NamedTuple):
     offset: Array
 
     def restore(self, x: Array) -> Array:
-        """x with its free variables moved, as little as possible, so that A x = b."""
+        """Return x (R, n) with its free variables moved, as little as possible, so that A x = b."""
         return x - (x @ self.matrix.T - self.offset) @ self.inverse.T
 
 
 def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
-    """Equations solved for the free variables; None where these do not suffice."""
+    """Solve the equations for the free variables; None where these do not suffice."""
     free = np.isinf(domain.lower) & np.isinf(domain.upper)
     if not free.any():
         return None
@@ -54,7 +54,7 @@ def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
 
 
 def eliminated(matrix: Array, offset: Array, domain: Set) -> Elimination:
-    """Equations solved for the free variables.
+    """Return the equations A x = b solved for the free variables.
 
     Raises
     ------
@@ -84,7 +84,7 @@ class Eliminated(Views, _Eliminated):
 
 
 class EliminatedSGD(LinearMethod):
-    r"""Projected stochastic gradient steps in the variables that the equations leave.
+    r"""A method of projected stochastic gradient steps in the variables that the equations leave.
 
     .. math::
         y = -(A_F^+)^\top \nabla_F f(x^t, \xi), \qquad
@@ -104,7 +104,7 @@ class EliminatedSGD(LinearMethod):
     takes_samples = False
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Equations must be soluble for the variables without bounds."""
+        """Return why the method cannot run: it needs equations that the variables without bounds can solve."""
         reason = super().unsupported_reason(problem)
         if reason is not None:
             return reason
@@ -116,7 +116,7 @@ class EliminatedSGD(LinearMethod):
         return None
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c as for Algorithm 1. Ours."""
+        """Return tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c as for Algorithm 1; ours."""
         basis = eliminated(*LinearlyConstrained.of(problem).matrix(), problem.domain)
         bounded = basis.matrix[:, ~basis.inverse.any(axis=1)]
         square = np.linalg.eigvals(basis.inverse.T @ basis.inverse @ (bounded @ bounded.T)).real.max(initial=0.0)
@@ -131,7 +131,7 @@ class EliminatedSGD(LinearMethod):
         return Eliminated(basis.restore(x0), np.zeros((len(x0), first.rows)), parts, 0, oracle.n)
 
     def step(self, state: Eliminated, oracle: Oracle, streams: Streams) -> tuple[Eliminated, Info]:
-        """One projected step, then back on the equations."""
+        """Take one projected step, then move back on the equations."""
         first, x, solved = FirstOrder(oracle), state.x, Elimination(*state.elimination)
         oracle.resample(self.batch_size)
         gradient, variance = self.gradient(first, x, oracle, streams)

@@ -16,7 +16,7 @@ from zoviz.solvers.linear.base import Lifted, PenalisedMethod, PointDual, row_sq
 
 
 class LinearisedALM(PenalisedMethod):
-    r"""One dual step and one projected stochastic gradient step on the augmented Lagrangian, no proximal centre.
+    r"""A method of one dual and one projected stochastic gradient step on the augmented Lagrangian, without a centre.
 
     .. math::
         y^{t+1} &= y^t + \eta (A_\zeta x^t - b_\zeta) \\
@@ -41,7 +41,7 @@ class LinearisedALM(PenalisedMethod):
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η", doc="Step of the multipliers along Ax - b.")
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """rho = 4 L_f / ||A||^2, tau = c / [2 (L_f + rho ||A||^2)], eta = rho L_f tau, c as for Algorithm 1. Ours."""
+        """Return rho = 4 L_f / ||A||^2, tau = c / [2 (L_f + rho ||A||^2)], eta = rho L_f tau; c as for Algorithm 1."""
         curvature, square = constants.curvature, row_square(problem)
         penalty = 4.0 * curvature / square if self.penalty is None else self.penalty
         step = self.scale(problem, 0.5) / (2.0 * (curvature + penalty * square))
@@ -53,12 +53,12 @@ class LinearisedALM(PenalisedMethod):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PointDual:
-        """y = 0; no call."""
+        """Return the start with y = 0; no call."""
         lifted = Lifted(oracle)
         return PointDual(lifted.start(x0), np.zeros((len(x0), lifted.first.rows)), 0, oracle.n)
 
     def step(self, state: PointDual, oracle: Oracle, streams: Streams) -> tuple[PointDual, Info]:
-        """Dual and primal update."""
+        """Take the dual and the primal step."""
         lifted, w = Lifted(oracle), state.point
         oracle.resample(self.batch_size)
         dual = state.dual + self.dual_step * lifted.residual(w, copy=0)

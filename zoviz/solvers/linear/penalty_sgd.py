@@ -16,7 +16,7 @@ from zoviz.solvers.linear.base import Lifted, PenalisedMethod, PointDual, row_sq
 
 
 class PenaltySGD(PenalisedMethod):
-    r"""Projected stochastic gradient steps on the quadratic penalty, whose weight grows.
+    r"""A method of projected stochastic gradient steps on a quadratic penalty whose weight grows.
 
     .. math::
         x^{t+1} = \Pi_X\big(x^t - \tau_t\,[\nabla f(x^t, \xi)
@@ -46,7 +46,7 @@ class PenaltySGD(PenalisedMethod):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """rho = 4 L_f / ||A||^2, tau = 1 / [2 (L_f + rho ||A||^2)], times c of Algorithm 1 if gamma = 0. Ours.
+        """Return rho = 4 L_f / ||A||^2 and tau = 1 / [2 (L_f + rho ||A||^2)], times c of Algorithm 1 if gamma = 0.
 
         A growing penalty shrinks the step by itself, by the relative variance v of zeroth-order gradients at once.
         """
@@ -57,12 +57,12 @@ class PenaltySGD(PenalisedMethod):
         return {"primal_step": step, "penalty": penalty, "estimator.smoothing_radius": radius}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PointDual:
-        """No call."""
+        """Return the start; no call."""
         lifted = Lifted(oracle)
         return PointDual(lifted.start(x0), np.zeros((len(x0), lifted.first.rows)), 0, oracle.n)
 
     def step(self, state: PointDual, oracle: Oracle, streams: Streams) -> tuple[PointDual, Info]:
-        """One projected step."""
+        """Take one projected step."""
         lifted, w = Lifted(oracle), state.point
         growth = (state.iteration + 1.0) ** self.growth
         oracle.resample(self.batch_size)

@@ -62,15 +62,15 @@ class SampledALM(SmoothedMethod):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps as for Algorithm 1; M_y = 1000 (1 + G_f / G_h), the size that multipliers may be expected to have."""
+        """Return Algorithm 1's steps and M_y = 1000 (1 + G_f / G_h), a generous bound on them."""
         return self.rule(problem, constants, 0.5) | {"dual_reset": 1e3 * (1.0 + constants.multiplier)}
 
     def iterate(self, state: Safeguarded) -> Iterate:
-        """What the smoothed methods have, and how often the multipliers were reset."""
+        """Return the iterate with its centre, and how often the multipliers were reset."""
         return super().iterate(state)._replace(resets=state.resets)
 
     def closing_note(self, state: Safeguarded) -> str:
-        """Says so where more than 1% of the iterations reset the multipliers: M_y is then too small."""
+        """Return the advice that M_y is too small where more than 1% of the iterations reset the multipliers."""
         often = int((state.resets > 0.01 * state.iteration).sum())
         if not often:
             return ""
@@ -80,13 +80,13 @@ class SampledALM(SmoothedMethod):
         )
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Safeguarded:
-        """z = x0, y = 0; no call."""
+        """Return the start with z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)
         dual = np.zeros((len(x0), Lifted(oracle).first.rows))
         return Safeguarded(point, dual, point, np.zeros(len(x0)), Candidate(point, dual, point), 0, oracle.n)
 
     def step(self, state: Safeguarded, oracle: Oracle, streams: Streams) -> tuple[Safeguarded, Info]:
-        """Dual, primal and proximal update."""
+        """Take the dual, primal and proximal step."""
         lifted = Lifted(oracle)
         oracle.resample(self.batch_size)
         dual = self.ascend(state, lifted.residual(state.point, copy=0))

@@ -31,7 +31,7 @@ class Smoothed(SmoothedViews, _Smoothed):
 
 
 class SmoothedALM(SmoothedMethod):
-    r"""One dual step, one projected stochastic gradient step on the proximal augmented Lagrangian, a slow centre.
+    r"""A method of one dual step, one projected stochastic gradient step and a slowly moving proximal centre.
 
     .. math::
         y^{t+1} &= y^t + \eta (A x^t - b) \\
@@ -55,7 +55,7 @@ class SmoothedALM(SmoothedMethod):
     takes_samples = False
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps of order T^(-1/2), as the theorem's.
+        """Return steps of order T^(-1/2), as the theorem's.
 
         mu = max{2, 4 L_f}, rho = mu / ||A||^2, tau = c / [2 (L_f + rho ||A||^2 + mu)] with
         c = min{1, (400 / T)^(1/2)}, over 1 + v for zeroth-order gradients of relative variance v,
@@ -69,13 +69,13 @@ class SmoothedALM(SmoothedMethod):
         return self.rule(problem, constants, 0.5)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Smoothed:
-        """z = x0, y = 0; no call."""
+        """Return the start with z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)
         dual = np.zeros((len(x0), Lifted(oracle).first.rows))
         return Smoothed(point, dual, point, Candidate(point, dual, point), 0, oracle.n)
 
     def step(self, state: Smoothed, oracle: Oracle, streams: Streams) -> tuple[Smoothed, Info]:
-        """Dual, primal and proximal update."""
+        """Take the dual, primal and proximal step."""
         lifted = Lifted(oracle)
         oracle.resample(self.batch_size)
         residual = lifted.residual(state.point)

@@ -1,4 +1,4 @@
-"""What the smoothed methods for linear constraints share: a proximal centre, a point drawn at random, the last step."""
+"""The base class of smoothed methods for linear constraints: proximal centre, random candidate, last step."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class SmoothedViews(Views):
 
     @property
     def centre(self) -> Array:
-        """z without its slacks, (R, n)."""
+        """The proximal centre z without its slacks, (R, n)."""
         return self.anchor[:, : self.n]
 
 
@@ -62,7 +62,7 @@ class SmoothedMethod(PenalisedMethod):
     )
 
     def rule(self, problem: Problem, constants: Constants, power: float) -> dict[str, Any]:
-        """Steps of order T^-power; see ``suggest`` of Algorithm 1."""
+        """Return steps of order T^-power; see ``suggest`` of Algorithm 1."""
         curvature, square = constants.curvature, row_square(problem)
         weight = self.proximal_weight or max(2.0, 4.0 * curvature)
         penalty = weight / square if self.penalty is None else self.penalty
@@ -77,21 +77,21 @@ class SmoothedMethod(PenalisedMethod):
         }
 
     def iterate(self, state: Any) -> Iterate:
-        """What every method for linear constraints has, and the proximal centre."""
+        """Return the iterate, its multipliers and slack, and the proximal centre."""
         return super().iterate(state)._replace(centre=state.centre)
 
     def ascend(self, state: Any, residual: Array) -> Array:
-        """y + eta (A x - b)."""
+        """Return y + eta (A x - b), (R, p)."""
         return state.dual + self.dual_step * residual
 
     def descend(self, state: Any, slope: Array, lifted: Lifted) -> tuple[Array, Array]:
-        """The next point and centre, from the gradient of the augmented Lagrangian at the present ones."""
+        """Return the next point and centre, (R, n + s), from the gradient ``slope`` of the augmented Lagrangian."""
         offset = state.point - state.anchor
         point = lifted.project(state.point - self.primal_step * (slope + self.proximal_weight * offset))
         return point, state.anchor + self.proximal_step * offset
 
     def keep(self, state: Any, dual: Array, streams: Streams) -> Candidate:
-        """Put (x_t, y_{t+1}, z_t) in the place of the candidate with probability 1 / (t + 1)."""
+        """Return the present (x_t, y_{t+1}, z_t) with probability 1 / (t + 1), else the old candidate."""
         replaces = streams.uniform("reservoir") * (state.iteration + 1.0) < 1.0
         if not replaces.any():
             return state.candidate
@@ -103,7 +103,7 @@ class SmoothedMethod(PenalisedMethod):
         )
 
     def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-        r"""One projected step from an iteration t* that is uniform over all, with the mean of B samples.
+        r"""Take one projected step from an iteration t* that is uniform over all, with the mean of B samples.
 
         .. math:: \hat x = \Pi_X(x_{t^*} - \tau \hat G(x_{t^*}, y_{t^*+1}, z_{t^*}))
 

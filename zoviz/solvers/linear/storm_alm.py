@@ -65,13 +65,13 @@ class StormALM(SmoothedMethod):
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """The recursion needs the same sample at two points."""
+        """Return why the method cannot run: the recursion needs the same sample at two points."""
         if problem.noise == "independent":
             return f"{self.title} needs one sample at two points: choose another noise contract than independent."
         return super().unsupported_reason(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Steps as for Algorithm 1 but of order T^(-1/3), and a = min{1, (400 / T)^(2/3)}.
+        """Return Algorithm 1's steps but of order T^(-1/3), and a = min{1, (400 / T)^(2/3)}.
 
         References
         ----------
@@ -82,7 +82,7 @@ class StormALM(SmoothedMethod):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:
-        """z = x0, y = 0, and a first estimate from N samples: one gradient."""
+        """Return the start with z = x0, y = 0, and a first estimate from N samples: one gradient."""
         lifted = Lifted(oracle)
         point, dual = lifted.start(x0), np.zeros((len(x0), lifted.first.rows))
         oracle.resample(self.batch_size * math.ceil(self.horizon ** (1.0 / 3.0) - 1e-9))
@@ -90,7 +90,7 @@ class StormALM(SmoothedMethod):
         return Recursive(point, dual, point, gradient, Candidate(point, dual, point), 0, oracle.n)
 
     def step(self, state: Recursive, oracle: Oracle, streams: Streams) -> tuple[Recursive, Info]:
-        """Dual, primal and proximal update, then the recursion."""
+        """Take the dual, primal and proximal step, then the recursion."""
         lifted = Lifted(oracle)
         residual = lifted.residual(state.point)
         dual = self.ascend(state, residual)

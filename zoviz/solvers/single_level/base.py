@@ -1,4 +1,4 @@
-"""What the single-level zeroth-order optimisers share: the follower's problem alone, with the leader's x fixed."""
+"""The base class of single-level zeroth-order optimisers: the follower's problem alone, with the leader's x fixed."""
 
 from __future__ import annotations
 
@@ -67,11 +67,11 @@ class SingleLevel(RoundSolver):
         return {"estimator.smoothing_radius": RADIUS}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
-        """No call; x is the point of X nearest to ``x0``."""
+        """Return the start, x the point of X nearest to ``x0``; no call."""
         return SingleLevelState(oracle.domain.project(x0), BilevelOracle(oracle).initial(streams), 0)
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:
-        """One round: its functions are revealed, the slope of g at y is estimated, y moves."""
+        """Play one round: its functions are revealed, the slope of g at y is estimated, y moves."""
         oracle.resample((1, self.inner_batch))
         view = self.view(state.x, oracle)
         estimate = self.estimator.estimate(objective, state.inner, view, streams)

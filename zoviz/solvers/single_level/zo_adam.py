@@ -30,7 +30,7 @@ class AdamState(NamedTuple):
 
 
 class ZOAdam(SingleLevel):
-    r"""Adam, or AdaMM, on the estimated gradient.
+    r"""A method of Adam's or AdaMM's steps along an estimated gradient.
 
     .. math::
         m_t &= \beta_1 m_{t-1} + (1 - \beta_1)\hat g_t, \qquad s_t = \beta_2 s_{t-1} + (1 - \beta_2)\hat g_t^2 \\
@@ -66,13 +66,13 @@ class ZOAdam(SingleLevel):
     epsilon = Scale(1e-8, softbounds=(1e-10, 1e-3), label="ε", doc="Keeps Adam's denominator from being 0.")
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> AdamState:
-        """No call; means of 0."""
+        """Return the start with running means of 0; no call."""
         start = super().init(x0, oracle, streams)
         nothing = np.zeros_like(start.inner)
         return AdamState(start.x, start.inner, nothing, nothing, np.full_like(nothing, FIRST_PEAK), 0)
 
     def move(self, state: AdamState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any) -> AdamState:
-        """Along the mean gradient, each coordinate in its own scale."""
+        """Move along the mean gradient, each coordinate in its own scale."""
         first, second, t = self.first_decay, self.second_decay, state.iteration + 1
         mean = first * state.mean + (1.0 - first) * estimate.gradient
         square = mean_square(state.square, estimate.gradient, second)

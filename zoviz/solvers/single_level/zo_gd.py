@@ -11,7 +11,7 @@ from zoviz.solvers.single_level.base import SingleLevel, SingleLevelState
 
 
 class ZOGD(SingleLevel):
-    r"""Projected gradient descent from values.
+    r"""A method of projected gradient descent from values.
 
     .. math:: y_{t+1} = \Pi_Y(y_t - \ell_t\,\hat\nabla_y g_t(x, y_t))
 
@@ -29,5 +29,5 @@ class ZOGD(SingleLevel):
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any
     ) -> SingleLevelState:
-        """Along the estimate."""
+        """Move along the estimated gradient."""
         return SingleLevelState(state.x, project(state.inner - rate * estimate.gradient), state.iteration + 1)

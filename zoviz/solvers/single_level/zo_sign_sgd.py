@@ -13,7 +13,7 @@ from zoviz.solvers.single_level.base import SingleLevel, SingleLevelState
 
 
 class ZOSignSGD(SingleLevel):
-    r"""Every coordinate moves by the same length, in the direction of its estimated descent.
+    r"""A method that moves every coordinate by the same length, in the direction of its estimated descent.
 
     .. math:: y_{t+1} = \Pi_Y(y_t - \ell_t\,\mathrm{sign}\,\hat\nabla_y g_t(x, y_t))
 
@@ -33,5 +33,5 @@ class ZOSignSGD(SingleLevel):
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any
     ) -> SingleLevelState:
-        """Along the signs."""
+        """Move along the signs of the estimated gradient."""
         return SingleLevelState(state.x, project(state.inner - rate * np.sign(estimate.gradient)), state.iteration + 1)
