@@ -192,7 +192,10 @@ class OGDARR(Solver):
         return target if self.dual == "exact" else joint_target(target, problem, info)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """Return predicted variances (R,); where an estimate uses one point, the value phi acts as its noise."""
+        """Return predicted variances (R,); where an estimate uses one point, the value phi acts as its noise.
+
+        Of an estimate from one point: (d^2 phi^2 / R^2 + (d - 1) ||grad||^2) / k.
+        """
         if self.points == 2:
             return super().theory(problem, info, exact)
         target = self.target(problem, info, exact)
