@@ -51,6 +51,23 @@ def alone(item: pytest.Item) -> bool:
     return any(item.get_closest_marker(mark) for mark in ALONE)
 
 
+@pytest.hookimpl(optionalhook=True)  # where pytest-xdist is
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """One of several workers has all that drives a browser, from the start on; the others go on with the rest.
+
+    Two browsers with a server each are too much for two cores. (The mark "xdist_group" has no effect under pytest 9.)
+    """
+    from xdist.scheduler import LoadScopeScheduling
+
+    class OneBrowser(LoadScopeScheduling):
+        """Tests of the folder ``apps`` are one unit, the longest and so the first; each other test is one by itself."""
+
+        def _split_scope(self, nodeid: str) -> str:
+            return "apps" if nodeid.startswith("tests/apps/") else nodeid
+
+    return OneBrowser(config, log)
+
+
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, Any, Any]:
     """One lock for all workers in this checkout: shared by most tests, taken by one that runs alone."""

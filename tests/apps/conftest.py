@@ -29,11 +29,10 @@ CHROMIUM_ARGS = [
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark every test that drives a browser; one worker has them all, while others go on with the rest."""
+    """Mark every test that drives a browser."""
     for item in items:
         if {"browser", "page", "open_page", "open_lab"} & set(getattr(item, "fixturenames", ())):
             item.add_marker(pytest.mark.browser)
-            item.add_marker(pytest.mark.xdist_group("browser"))
 
 
 def no_browser(reason: str) -> NoReturn:
