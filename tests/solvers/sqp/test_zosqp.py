@@ -196,3 +196,12 @@ def test_every_class_of_a_state_is_found_in_the_solvers_module() -> None:
         look(state)
     assert {"Archive", "Descent", "Pairs", "Prediction", "Race"} <= seen
     assert all(hasattr(zosqp, name) for name in seen)
+
+
+def test_starts_where_every_call_overflows_are_left_under_noise() -> None:
+    def steep(x: Array) -> tuple[float, list[float]]:
+        return float(-x[0]), [float(np.exp(30.0 * (x[0] + x[1]))) - 1.0, -float(x[1])]
+
+    problem = boxed(fun=steep, x0=[-0.5, 0.25], noise="independent", noise_scale=1e-3, scaled=False)
+    x = ended(problem, 1200).result.x[0]
+    assert max(steep(x)[1]) < 0.02 and x[0] > -0.1

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import elastic_qp
@@ -134,6 +133,8 @@ def _merit(values: Array, back_off: Array, penalty: float) -> float:
 
 def _convex(hessian: Array, slope: float) -> Array:
     """Return the Hessian with its eigenvalues raised to a small positive one."""
+    from scipy import linalg
+
     eigenvalues, vectors = linalg.eigh((hessian + hessian.T) / 2.0, check_finite=False)
     least = _CLIPPED * max(float(np.abs(eigenvalues).max()), slope, 1e-12)
     return (vectors * np.maximum(eigenvalues, least)) @ vectors.T

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
 
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import candidate as candidates
@@ -151,13 +150,30 @@ def trial_calls(descent: Descent, situation: Situation) -> int:
     return 1 if descent.limited == 0 else max(1, noisy_calls(descent, situation) // 2)
 
 
+def lost(descent: Descent, archive: Archive, space: Space) -> bool:
+    """Return whether so few calls gave values around the centre that nothing can be fitted there."""
+    reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
+    return int((reach <= _FARTHEST).sum()) < 2
+
+
+def shrunk(descent: Descent) -> Descent:
+    """Return the descent after a step whose calls all failed."""
+    return descent._replace(
+        radius=0.4 * descent.radius,
+        floor=0.0,
+        failures=descent.failures + 1,
+        steps=descent.steps + 1,
+        accepted=False,
+    )
+
+
 def fitted(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tuple[Descent, Model]:
     """Fit the models around the centre."""
     reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
     near = np.flatnonzero(reach <= _WITHIN)
     if len(near) < space.n + 3:
-        nearest = np.argsort(reach, kind="stable")[: space.n + 3]
-        near = nearest[reach[nearest] <= _FARTHEST]
+        near = np.argsort(reach, kind="stable")[: space.n + 3]
+        near = near[: max(2, int((reach[near] <= _FARTHEST).sum()))]
     most = _MOST_SMALL if space.n <= 15 else _MOST
     if len(near) > most:
         order = np.argsort(reach[near] - 0.3 * np.log(archive.counts[near]), kind="stable")
@@ -173,8 +189,8 @@ def fitted(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tu
     return descent._replace(fits=descent.fits + 1, priors=used), model
 
 
-def predicted(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> Descent:
-    """Return the descent with the prediction for its next trial point."""
+def predicted(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> tuple[Descent, Prediction]:
+    """Return the descent with the prediction for its next trial point, and that prediction."""
     space, m = situation.space, len(descent.multipliers)
     descent, model = fitted(descent, archive, pairs, space)
     spread, equalities = descent.spread, pairs.paired(m)
@@ -202,9 +218,10 @@ def predicted(descent: Descent, archive: Archive, pairs: Pairs, situation: Situa
         largest_bias=float(model.bias[matter].max()),
         visible=visible,
     )
-    return descent._replace(
+    descent = descent._replace(
         prediction=prediction, multipliers=found.multipliers, penalty=found.penalty, floor=spread * hidden
     )
+    return descent, prediction
 
 
 def _matter(multipliers: Array) -> np.ndarray:
@@ -225,19 +242,19 @@ def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
     return visible, float(min(1.0, np.sqrt(_HIDDEN / max(bend, 1e-12))))
 
 
-def judged(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> tuple[Descent, Array, Array]:
+def judged(
+    descent: Descent, told: Prediction, archive: Archive, pairs: Pairs, situation: Situation
+) -> tuple[Descent, Array, Array]:
     """Return the descent after its trial, and the estimates at the trial point with their errors, (1 + m,) each.
 
     A step is judged by the precision-weighted mean of the model and of the calls; a radius shrinks only where an output
     differs from its model by more than the noise explains.
     """
-    told = descent.prediction
-    assert told is not None
+    from scipy import special
+
     i = archive.find(told.point)
     if i < 0:  # every call failed
-        failures = descent.failures + 1
-        descent = descent._replace(radius=0.4 * descent.radius, floor=0.0, failures=failures, accepted=False)
-        return descent._replace(steps=descent.steps + 1), told.values, np.full(len(told.values), np.inf)
+        return shrunk(descent), told.values, np.full(len(told.values), np.inf)
     called, _ = pairs.joined(archive.means[i], told.noise)
     of_model = np.square(told.errors) + np.square(told.bias)
     of_calls = np.square(told.noise) / archive.counts[i]

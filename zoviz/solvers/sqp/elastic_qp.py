@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import clarabel
 import numpy as np
-from scipy import sparse
 
 from zoviz.core.types import Array
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 SATURATED = 0.999
 """A multiplier of at least this share of the penalty is the penalty's own: its row stays violated."""
@@ -66,6 +67,8 @@ def solve(model: Linearisation, penalty: float) -> Step:
     Rows that cannot become active in the box are left out, rows are divided by their largest entry and the objective by
     its size, so that one tolerance of the library's fits all.
     """
+    import clarabel
+
     hessian, gradient, jacobian, value, lower, upper = model
     n = len(gradient)
     reach = np.maximum(np.abs(lower), np.abs(upper))
@@ -122,18 +125,22 @@ def steered(model: Linearisation, penalty: float, largest: float, least_violatio
     return step
 
 
-def _quadratic(hessian: Array, q: int) -> sparse.csc_matrix:
+def _quadratic(hessian: Array, q: int) -> csc_matrix:
     """Return the upper triangle of the objective's matrix, with q columns of zeros for the slacks."""
+    from scipy.sparse import csc_matrix
+
     n = len(hessian)
     # Column by column: the transpose's lower triangle, read by rows, is the upper triangle read by columns.
     columns, rows = np.tril_indices(n)
     data = hessian[rows, columns] + _RIDGE * (rows == columns)
     starts = np.concatenate([np.arange(n + 1) * np.arange(1, n + 2) // 2, np.full(q, n * (n + 1) // 2)])
-    return sparse.csc_matrix((data, rows, starts), shape=(n + q, n + q))
+    return csc_matrix((data, rows, starts), shape=(n + q, n + q))
 
 
-def _constraints(jacobian: Array, n: int) -> sparse.csc_matrix:
+def _constraints(jacobian: Array, n: int) -> csc_matrix:
     """Return the rows [A, -I], [0, -I], [I, 0] and [-I, 0] in the order of their columns."""
+    from scipy.sparse import csc_matrix
+
     q = len(jacobian)
     steps = np.arange(n)
     data = np.concatenate([jacobian.T, np.ones((n, 1)), -np.ones((n, 1))], axis=1)
@@ -148,6 +155,6 @@ def _constraints(jacobian: Array, n: int) -> sparse.csc_matrix:
     slack_rows = np.stack([np.arange(q), q + np.arange(q)], axis=1)
     values = np.concatenate([data.ravel(), -np.ones(2 * q)])
     starts = np.concatenate([np.arange(n) * (q + 2), n * (q + 2) + 2 * np.arange(q + 1)])
-    return sparse.csc_matrix(
+    return csc_matrix(
         (values, np.concatenate([rows.ravel(), slack_rows.ravel()]), starts), shape=(2 * q + 2 * n, n + q)
     )

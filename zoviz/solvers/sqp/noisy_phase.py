@@ -11,7 +11,7 @@ from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import descent as descents
 from zoviz.solvers.sqp import verification
 from zoviz.solvers.sqp.archive import Archive, Pairs
-from zoviz.solvers.sqp.descent import Descent
+from zoviz.solvers.sqp.descent import Descent, Prediction
 from zoviz.solvers.sqp.regression import design
 from zoviz.solvers.sqp.restarts import elsewhere
 from zoviz.solvers.sqp.situation import Situation
@@ -126,10 +126,10 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
         arm = arm._replace(race=verification.told(arm.race, points, joined))
     if len(arm.queue) and situation.left > len(points):
         return arm._replace(value=_value(arm, arm.x))
-    if arm.stage == "trial":
-        arm = _judged(arm, situation)
-    elif arm.stage == "race":
-        arm = _raced(arm, situation)
+    if arm.stage == "trial" and arm.descent.prediction is not None:
+        arm = _judged(arm, arm.descent.prediction, situation)
+    elif arm.stage == "race" and arm.race is not None:
+        arm = _raced(arm, arm.race, situation)
     elif arm.stage == "design":
         arm = arm._replace(stage="trial")
     else:
@@ -166,6 +166,11 @@ def _planned(arm: NoisyArm, situation: Situation) -> NoisyArm:
     arm = arm._replace(descent=arm.descent._replace(scale=situation.settings.trust_scale))
     if arm.stage == "replicate":
         arm = arm._replace(stage="design")
+    if arm.stage == "trial" and descents.lost(arm.descent, arm.archive, space):
+        descent = descents.shrunk(arm.descent)
+        if descent.coarse:  # there are other places to look at
+            descent = descent._replace(failures=_MOST_FAILURES + 1)
+        arm = arm._replace(descent=descent, stage="design")
     if arm.stage == "design" and _over(arm, spent):
         arm = _next(arm, situation)
     if arm.stage == "design":
@@ -178,16 +183,15 @@ def _planned(arm: NoisyArm, situation: Situation) -> NoisyArm:
         if arm.descent.steps % _PAIRED_EVERY == 0:
             arm = arm._replace(pairs=archives.detected_pairs(arm.pairs, arm.archive))
         arm = arm._replace(pairs=archives.tested_pairs(arm.pairs, arm.archive))
-        descent = descents.predicted(arm.descent, arm.archive, arm.pairs, situation)
-        assert descent.prediction is not None
+        descent, prediction = descents.predicted(arm.descent, arm.archive, arm.pairs, situation)
         repeats = descents.trial_calls(descent, situation)
-        return arm._replace(descent=descent, queue=np.tile(descent.prediction.point, (repeats, 1)))
-    if arm.race is None or arm.race.alive.sum() == 1:
+        return arm._replace(descent=descent, queue=np.tile(prediction.point, (repeats, 1)))
+    race = arm.race
+    if race is None or race.alive.sum() == 1:
         others = [arm.safe, arm.x] if len(arm.safe) else [arm.x]
         descent, race = verification.begin(arm.descent, arm.archive, arm.pairs, others, situation)
         arm = arm._replace(descent=descent, race=race)
-    assert arm.race is not None
-    return arm._replace(queue=verification.calls(arm.race, situation.left))
+    return arm._replace(queue=verification.calls(race, situation.left))
 
 
 def _over(arm: NoisyArm, spent: int) -> bool:
@@ -206,32 +210,36 @@ def _next(arm: NoisyArm, situation: Situation) -> NoisyArm:
         # Every trial failed: from elsewhere.
         centre = elsewhere(arm.starts, arm.x, space, situation.generator)
         return arm._replace(descent=_descent(centre, False, 1, m, situation), starts=arm.starts + 1)
+    basin = _basin(arm, situation)
+    if arm.basin is not None and (arm.basin.excess, arm.basin.f) <= (basin.excess, basin.f):
+        basin = arm.basin
+    starts, spent = arm.starts + 1, situation.budget - situation.left
+    arm = arm._replace(starts=starts, basin=basin)
+    if spent < _COARSE * situation.settings.restart_share * situation.budget and starts < _MOST_STARTS:
+        turn = (0, 2, 1)[(starts - 1) % 3]
+        centre = elsewhere(turn, basin.centre, space, situation.generator)
+        return arm._replace(descent=_descent(centre, True, starts, m, situation))
+    main = _descent(basin.centre, False, starts, m, situation)
+    x = basin.centre if not len(arm.safe) and arm.archive.find(basin.centre) >= 0 else arm.x
+    return arm._replace(descent=main._replace(radius=basin.radius, penalty=basin.penalty), x=x)
+
+
+def _basin(arm: NoisyArm, situation: Situation) -> Basin:
+    """Return the end of a coarse descent; the worst there can be where its calls failed."""
+    space, descent = situation.space, arm.descent
+    if descent.failures > _MOST_FAILURES:
+        return Basin(np.inf, np.inf, descent.centre, _RADIUS, situation.settings.penalty)
     _, model = descents.fitted(descent, arm.archive, arm.pairs, space)
     values = model.value(np.zeros(space.n))
     doubt = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
     excess = max(0.0, float(values[1:].max(initial=0.0) - doubt))
-    basin = Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty)
-    usable = descent.failures <= _MOST_FAILURES
-    if arm.basin is None or (usable and (excess, basin.f) < (arm.basin.excess, arm.basin.f)):
-        arm = arm._replace(basin=basin)
-    starts, spent = arm.starts + 1, situation.budget - situation.left
-    arm = arm._replace(starts=starts)
-    assert arm.basin is not None
-    if spent < _COARSE * situation.settings.restart_share * situation.budget and starts < _MOST_STARTS:
-        turn = (0, 2, 1)[(starts - 1) % 3]
-        centre = elsewhere(turn, arm.basin.centre, space, situation.generator)
-        return arm._replace(descent=_descent(centre, True, starts, m, situation))
-    main = _descent(arm.basin.centre, False, starts, m, situation)
-    x = arm.basin.centre if not len(arm.safe) and arm.archive.find(arm.basin.centre) >= 0 else arm.x
-    return arm._replace(descent=main._replace(radius=arm.basin.radius, penalty=arm.basin.penalty), x=x)
+    return Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty)
 
 
-def _judged(arm: NoisyArm, situation: Situation) -> NoisyArm:
+def _judged(arm: NoisyArm, told: Prediction, situation: Situation) -> NoisyArm:
     """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
     tolerance = situation.space.tolerance
-    descent, estimate, error = descents.judged(arm.descent, arm.archive, arm.pairs, situation)
-    told = arm.descent.prediction
-    assert told is not None
+    descent, estimate, error = descents.judged(arm.descent, told, arm.archive, arm.pairs, situation)
     equal, doubt = arm.pairs.paired(len(tolerance)), 2.0 * error[1:]
     sure = np.where(equal, np.abs(estimate[1:]) - doubt, estimate[1:] + doubt) <= tolerance
     arm = arm._replace(descent=descent, stage="design")
@@ -242,11 +250,10 @@ def _judged(arm: NoisyArm, situation: Situation) -> NoisyArm:
     return arm
 
 
-def _raced(arm: NoisyArm, situation: Situation) -> NoisyArm:
+def _raced(arm: NoisyArm, race: Race, situation: Situation) -> NoisyArm:
     """Take the leader of the race as the point to be returned, and drop those that have lost."""
     tolerance = situation.space.tolerance
-    assert arm.race is not None
-    race = verification.thinned(arm.race, tolerance)
+    race = verification.thinned(race, tolerance)
     best = verification.leader(race, tolerance)
     called = race.counts[best] > 0
     descent = arm.descent._replace(centre=race.points[best])

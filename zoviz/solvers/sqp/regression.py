@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
 
 from zoviz.core.types import Array
 from zoviz.solvers.sqp.situation import Space
@@ -78,6 +77,8 @@ class Features:
     """
 
     def __init__(self, kind: int, u: Array) -> None:
+        from scipy import linalg
+
         self._kind, self._u = kind, u
         n = u.shape[1]
         self._upper = np.triu_indices(n, 1)
@@ -100,11 +101,15 @@ class Features:
         """Return the row of a point u (n,), and the part of its kernel that the rows do not span."""
         if self._factor is None:
             return self._explicit(u), 0.0
+        from scipy import linalg
+
         row = linalg.solve_triangular(self._factor, np.square(self._u @ u) / 2.0, lower=True, check_finite=False)
         return row, max(0.0, float(u @ u) ** 2 / 2.0 - float(row @ row))
 
     def hessians(self, weights: Array) -> tuple[Array, Array, Array]:
         """Return diagonal (n, q), off-diagonal (n (n - 1) / 2, q) and dual (N, q) parts of Hessians, from weights."""
+        from scipy import linalg
+
         n, q = self._u.shape[1], weights.shape[1]
         pairs = len(self._upper[0])
         if self._factor is not None:
@@ -193,6 +198,8 @@ class Model:
 
     def standard_error(self, u: Array) -> Array:
         """Return the posterior standard deviation of the outputs at u (n,), shape (q,)."""
+        from scipy import linalg
+
         variance = np.zeros(len(self.noise))
         for prior, fit in self._fits.items():
             row, beyond = fit.features.at(u)
@@ -222,6 +229,8 @@ def fit(data: Data, noise: Array, tried: list[Prior]) -> Model:
     ----------
     Patterson and Thompson (1971) for restricted likelihood; Rasmussen and Williams (2006), §2.7, for the trend.
     """
+    from scipy import linalg
+
     level = data.values.mean(axis=0)
     values = (data.values - level) / noise
     n, q = data.u.shape[1], len(noise)

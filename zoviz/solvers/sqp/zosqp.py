@@ -219,19 +219,13 @@ def _joined(value: Evaluation) -> Array:
     return np.where(np.isfinite(values).all(axis=-1, keepdims=True), values, np.inf)
 
 
-def _box(oracle: Oracle) -> Box:
-    """Return the domain, which ``unsupported_reason`` has checked to be a box."""
-    assert isinstance(oracle.domain, Box)
-    return oracle.domain
-
-
 def _space(start: Array, oracle: Oracle) -> Space:
-    return space_of(_box(oracle), start, np.broadcast_to(oracle.tolerance, oracle.m))
+    return space_of(Box.of(oracle.domain), start, np.broadcast_to(oracle.tolerance, oracle.m))
 
 
 def _whole(points: Array, start: Array, oracle: Oracle) -> Array:
     """Return points of all variables, (q, n), from those of the free ones."""
-    box = _box(oracle)
+    box = Box.of(oracle.domain)
     out = np.repeat(np.where(box.lower < box.upper, start, box.lower)[None], len(points), axis=0)
     out[:, box.lower < box.upper] = points
     return out
@@ -256,7 +250,7 @@ def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle)
 def _receive(replica: Replica, x: Array, values: Array, situation: Situation, oracle: Oracle) -> Replica:
     """Return the replica after it was told the values at its points."""
     space, common = situation.space, oracle.contract == "common"
-    box = _box(oracle)
+    box = Box.of(oracle.domain)
     points = x[:, box.lower < box.upper]
     replica = replica._replace(calls=replica.calls + len(points))
     if replica.smooth is not None:
