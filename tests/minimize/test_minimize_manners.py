@@ -16,7 +16,7 @@ from zoviz import minimize
 from zoviz.core.types import Array
 from zoviz.runs.engine.result import OptimizeResult
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
-from zoviz.solvers.choice import named
+from zoviz.solvers.portfolio.choice import named
 
 # --- manners ----------------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ LAYERS = (
     ("estimators",),
     ("solvers/*",),
     ("solvers/**/",),
+    ("solvers/portfolio",),
     ("runs/engine",),
     ("runs/storage",),
     ("runs/*",),

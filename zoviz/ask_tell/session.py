@@ -18,7 +18,7 @@ from zoviz.problems.user.blackbox import BlackBox
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.solvers.base import Solver
-from zoviz.solvers.choice import choose, named
+from zoviz.solvers.portfolio.choice import choose, named
 
 
 def _never(x: Array) -> Any:

@@ -19,7 +19,7 @@ from zoviz.problems.user.executable import Executable
 from zoviz.runs.engine.spec import EVERY_CALL, SETTINGS, RunSpec
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
-from zoviz.solvers.choice import choose, named
+from zoviz.solvers.portfolio.choice import choose, named
 
 
 def make(args: argparse.Namespace, pairs: Sequence[tuple[str, str]] | None = None) -> tuple[Problem, Solver]:

@@ -60,8 +60,8 @@ def minimize(
         functions h with h(x) <= 0. They become rows h <= 0, in order; of a two-sided one first the rows of ``lb``,
         then those of ``ub``. Derivatives in them are not used.
     method : str, Solver or its class
-        A solver; ``"auto"`` chooses by dimension, noise and budget (``zoviz.solvers.choice.TABLE``) and says so in
-        ``message``.
+        A solver; ``"auto"`` chooses several that take turns, by dimension, noise and budget
+        (``zoviz.solvers.portfolio.choice.TABLE``), and says so in ``message``.
     joint : bool
         Whether ``fun`` returns (f, h).
     max_calls : int, optional

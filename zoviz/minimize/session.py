@@ -23,7 +23,7 @@ from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.solvers.choice import choose, named
+from zoviz.solvers.portfolio.choice import choose, named
 
 REPEATS = 2
 """Further calls at the start that tell whether values are noisy."""

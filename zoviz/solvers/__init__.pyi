@@ -35,6 +35,7 @@ from zoviz.solvers.linear.penalty_sgd import PenaltySGD as _PenaltySGD
 from zoviz.solvers.linear.sampled_alm import SampledALM as _SampledALM
 from zoviz.solvers.linear.smoothed_alm import SmoothedALM as _SmoothedALM
 from zoviz.solvers.linear.storm_alm import StormALM as _StormALM
+from zoviz.solvers.portfolio.portfolio import Portfolio as _Portfolio
 from zoviz.solvers.single_level.zo_adam import ZOAdam as _ZOAdam
 from zoviz.solvers.single_level.zo_conserv_sgd import ZOConservSGD as _ZOConservSGD
 from zoviz.solvers.single_level.zo_gd import ZOGD as _ZOGD
@@ -55,6 +56,7 @@ __all__ = [
     "OGD",
     "OGDARR",
     "PenaltySGD",
+    "Portfolio",
     "ProximalPoint",
     "SLSQP",
     "SOBBO",
@@ -146,6 +148,27 @@ class OGDARR(_OGDARR):
         dual: Literal["estimated", "exact"] = "estimated",
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class Portfolio(_Portfolio):
+    first: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
+    second: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
+    third: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
+    fourth: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD
+    members: int
+    share: float
+    patience: float
+    def __init__(
+        self,
+        *,
+        first: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
+        second: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
+        third: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
+        fourth: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
+        members: int = 4,
+        share: float = 0.4,
+        patience: float = 60.0,
         name: str | None = None,
     ) -> None: ...
 

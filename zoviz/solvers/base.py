@@ -148,6 +148,14 @@ class Solver(Configurable):
         """Return a sentence on the outcome for the result's message; empty where there is nothing to say."""
         return ""
 
+    def stage(self, state: Any) -> int | None:
+        """Return the number of the present stage, from 0, for a method that works in stages to be marked on plots."""
+        return None
+
+    def stage_title(self, number: int) -> str:
+        """Return what is said of a stage where it is marked."""
+        return f"stage {number + 1}"
+
     def close(self) -> None:
         """Release what is held outside the state; the run calls it when it ends, in the thread that stepped."""
 

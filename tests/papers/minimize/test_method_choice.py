@@ -12,7 +12,7 @@ from zoviz.papers.minimize import method_choice
 from zoviz.papers.minimize.method_choice import METHODS, Posed, case, marks, trial
 from zoviz.problems import BlackBox
 from zoviz.solvers import Solver
-from zoviz.solvers.choice import TABLE
+from zoviz.solvers.portfolio.choice import TABLE
 
 
 def plane(x: Array) -> tuple[Array, Array]:

@@ -43,7 +43,7 @@ from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBe
 from zoviz.problems.base import Problem
 from zoviz.problems.cutest.s2mpj import Entry
 from zoviz.problems.engineering.base import DesignProblem
-from zoviz.solvers.choice import choose
+from zoviz.solvers.portfolio.choice import choose
 
 DESIGNS: dict[str, type[DesignProblem]] = {c.__name__: c for c in (PressureVessel, WeldedBeam, Spring, SpeedReducer)}
 COLLECTION = {
@@ -113,18 +113,19 @@ def posed(name: str) -> tuple[DesignProblem | Suite, Array]:
     return problem, problem.domain.project(problem.initial(Streams(0, 1)))[0]
 
 
-def score(name: str, extras: bool, reference: Reference) -> Score:
+def score(name: str, extras: bool, reference: Reference, sweeps: int = 1000) -> Score:
     """Minimise one problem from its values; ``extras`` allows other libraries' solvers where they are installed."""
     problem, x0 = posed(name)
     bounds = list(zip(problem.domain.lower, problem.domain.upper, strict=True))
-    method: Any = "auto" if extras else choose(problem, 1000 * (problem.n + 1), extras=False)[0]
+    method: Any = "auto" if extras else choose(problem, sweeps * (problem.n + 1), extras=False)[0]
 
     def fun(x: Array) -> tuple[float, Array]:
         value = problem.evaluate(x)
         return float(value.f), value.h
 
     started = time.perf_counter()
-    result = minimize(fun, x0, bounds=bounds, joint=True, method=method)
+    calls = sweeps * (problem.n + 1)
+    result = minimize(fun, x0, bounds=bounds, joint=True, method=method, max_calls=calls)
     seconds = time.perf_counter() - started
     violation = scaled_violation(problem, result.x, x0)
     return Score(
@@ -202,19 +203,19 @@ def _slopes(problem: Problem, x: Array) -> tuple[Array, Array]:
     return slopes
 
 
-def table(names: Sequence[str], references: dict[str, Reference], extras: bool) -> list[Score]:
+def table(names: Sequence[str], references: dict[str, Reference], extras: bool, sweeps: int = 1000) -> list[Score]:
     """Print a line per problem as soon as it is solved, then the totals; return the scores."""
     print("\nother libraries' solvers where they are installed" if extras else "\nbuilt-in solvers alone")
     print(
-        f"{'problem':15}{'n':>3}{'m':>4}{'calls':>7} {'method':7}{'f':>14}{'best known':>14}{'stated':>12}"
+        f"{'problem':15}{'n':>3}{'m':>4}{'calls':>7} {'method':9}{'f':>14}{'best known':>14}{'stated':>12}"
         f"{'violation':>10}{'distance':>10} feasible  1 %      s"
     )
     scores = []
     for name in names:
-        s = score(name, extras, references[name])
+        s = score(name, extras, references[name], sweeps)
         scores.append(s)
         print(
-            f"{s.name:15}{s.n:3d}{s.m:4d}{s.calls:7d} {s.method:7}{s.f:14.7g}{s.reference.value:14.7g}"
+            f"{s.name:15}{s.n:3d}{s.m:4d}{s.calls:7d} {s.method:9}{s.f:14.7g}{s.reference.value:14.7g}"
             f"{s.reference.stated:12.6g}{s.violation:10.1e}{s.distance:10.1e} {_word(s.feasible):>8}{_word(s.near):>5}"
             f"{s.seconds:7.1f}",
             flush=True,
@@ -241,11 +242,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--extras", action="store_true", help="the first table alone")
     which.add_argument("--own", action="store_true", help="the second table alone")
+    parser.add_argument("--sweeps", type=int, default=1000, help="budget in sweeps of n + 1 calls")
     options = parser.parse_args(arguments)
     references = {name: best_known(name) for name in options.only}
     for extras, left_out in ((True, options.own), (False, options.extras)):
         if not left_out:
-            table(options.only, references, extras)
+            table(options.only, references, extras, options.sweeps)
 
 
 if __name__ == "__main__":

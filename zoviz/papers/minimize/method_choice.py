@@ -1,4 +1,4 @@
-r"""Which method ``minimize`` should take under noise: the study behind the last rows of ``zoviz.solvers.choice.TABLE``.
+r"""Which method ``minimize`` should take under noise: the study behind the last rows of the choice's ``TABLE``.
 
 Problems with constraints and known optima, shown as a user's black box (``BlackBox``, in units of the box and of the
 first values), with independent normal noise on every value: ``level`` times S_f on f and S_i on h_i,
@@ -50,7 +50,8 @@ LARGE: dict[str, Callable[[], Problem]] = {
     "NonconvexQCQP20": lambda: NonconvexQCQP(n=20),
     "NonconvexQCQP50": lambda: NonconvexQCQP(n=50),
 }
-METHODS = ("COBYLA", "COBYQA", "SLSQP", "TrustConstr", "CMAES", "ZOCEG", "ZOBCEG", "ZOEG", "ZOSPLM", "SZOConEX")
+OTHERS = ("COBYLA", "COBYQA", "SLSQP", "TrustConstr", "CMAES")
+METHODS = ("ZOSQP", "ALSPG", *OTHERS, "ZOCEG", "ZOBCEG", "ZOEG", "ZOSPLM", "SZOConEX")
 LEVELS = (0.01, 0.1)
 SWEEPS = (20, 50, 100, 400)
 """Budgets, in sweeps of n + 1 calls."""

@@ -10,6 +10,7 @@ OBJECTIVE, VIOLATION = "objective", "violation"
 GAP, RELATIVE_GAP, STATIONARITY = "gap", "relative_gap", "stationarity"
 BEST_OBJECTIVE, BEST_GAP = "best_objective", "best_gap"
 DUAL, DUAL_NORM = "dual", "dual_norm"
+STAGE = "stage"
 VARIANCE, VARIANCE_PREDICTED = "variance", "variance_predicted"
 RESIDUAL, NORMAL_RESIDUAL = "residual", "normal_residual"
 NEAR_STATIONARITY, DUAL_RESETS = "near_stationarity", "dual_resets"
@@ -38,6 +39,7 @@ COLUMNS = (
     Column(BEST_GAP, _OF_F, "f - f* of that point."),
     Column(DUAL, "objective per constraint", "The first multipliers of h.", "rows, R, j"),
     Column(DUAL_NORM, "objective per constraint", "||y||, of all multipliers."),
+    Column(STAGE, "stages", "Number of the solver's stage, from 0, where it works in stages."),
     Column(VARIANCE, "as the gradient, squared", "Measured variance of the step's gradient estimate."),
     Column(VARIANCE_PREDICTED, "as the gradient, squared", "What theory predicts of it as the radius goes to 0."),
     Column(RESIDUAL, "as the constraints", "||A x - t - b|| with the slack t of a method that has one."),

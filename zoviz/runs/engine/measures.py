@@ -92,6 +92,9 @@ def row(
         y = y if units is None else units.dual(y)
         out[columns.DUAL] = y[:, :SHOWN_DUALS]
         out[columns.DUAL_NORM] = np.sqrt(np.square(y).sum(axis=1))
+    stage = solver.stage(state)
+    if stage is not None:
+        out[columns.STAGE] = np.full(len(best), float(stage))
     if info is not None:
         if solver.estimator is not None:
             out[columns.VARIANCE] = info.variance

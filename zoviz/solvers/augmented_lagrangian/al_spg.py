@@ -21,8 +21,6 @@ from zoviz.solvers.base import Info, Solver
 
 _REPEATS = 7
 """Further calls at the start that tell the noise, where values at one point differ."""
-_UNCOUNTED = 1e18
-"""The calls that are left, where nobody asks."""
 
 
 class ALSPGState(NamedTuple):
@@ -111,7 +109,7 @@ class ALSPG(Solver):
         """Evaluate the start: one call."""
         seeds = (streams.uniform("restarts", 1)[:, 0] * 2**31).astype(np.int64)
         value = oracle(x0)
-        setting = self._setting(oracle, np.full(len(x0), _UNCOUNTED))
+        setting = self._setting(oracle, oracle.remaining)
         courses = [
             begun(x, np.concatenate([[f], h]), one, int(seed), _REPEATS)
             for x, f, h, seed, one in zip(x0, value.f, value.h, seeds, setting, strict=True)
@@ -141,7 +139,7 @@ class ALSPG(Solver):
         value = oracle(x, mask)
         told = np.concatenate([value.f[..., None], value.h], axis=-1)
         noisy = oracle.contract == "independent"
-        left = _calls_left(oracle) if noisy else np.full(len(counts), _UNCOUNTED)
+        left = oracle.remaining
         courses = list(state.courses)
         setting = self._setting(oracle, left)
         for r in np.flatnonzero(counts * oracle.active):
@@ -182,13 +180,3 @@ def _rank(value: Array, setting: Setting) -> tuple[float, float]:
     h = value[1:]
     violation = float(np.maximum(h, 0.0).max(initial=0.0))
     return (0.0 if (h <= setting.tolerance).all() else violation, float(value[0]))
-
-
-def _calls_left(oracle: Oracle) -> Array:
-    """Return how many calls each replica's budget still covers, (R,), by asking."""
-    low, high = np.zeros(len(oracle.calls)), np.full(len(oracle.calls), 2.0**40)
-    for _ in range(41):
-        middle = np.ceil(0.5 * (low + high))
-        fits = oracle.affords(middle)
-        low, high = np.where(fits, middle, low), np.where(fits, high, middle - 1)
-    return low

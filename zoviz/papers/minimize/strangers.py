@@ -1,0 +1,261 @@
+r"""Black boxes that nobody here has tuned for: every method of the front door on problems of the CUTEst collection.
+
+The problems are those of ``strangers_pool``, in two halves by a fixed seed: rules are made on the development half, and
+the reporting half is run once at the end. Each is shown to ``minimize`` as values alone, from its own start, with a
+budget in sweeps of n + 1 calls. Values are scaled for the criteria and for the noise by
+
+.. math:: S_0 = 1 + |f^*|, \qquad S_i = \max(1, |h_i(x^0)|),
+
+and a noisy value has sd ``noise`` S_j, independent at every call. A point solves a problem to tau where
+
+.. math:: \max_i\,[h_i(x)]_+ / S_i \le 10^{-4}, \qquad f(x) - f^* \le \tau S_0, \qquad \tau = 10^{-1}, 10^{-2}, 10^{-3},
+
+by its true values, off the books: once for the best point that the method asked for ("queried"), and once for the one
+that ``minimize`` gave back ("returned"). Every outcome is a line of ``--results``, so that a study that was interrupted
+goes on where it stood; a trial that takes more than ``--seconds`` of computing ends there.
+
+    python -m zoviz.papers.minimize.strangers --budgets 20 100 --most 15         # the first 15 of the development half
+    python -m zoviz.papers.minimize.strangers --half reporting                   # all of the other half: days
+    python -m zoviz.papers.minimize.strangers --references                       # f* again
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
+from zoviz.minimize.minimize import minimize
+from zoviz.papers.minimize.classics import best_known, posed
+from zoviz.papers.minimize.strangers_pool import halves, optima
+
+FEASIBLE = 1e-4
+LEVELS = (1e-1, 1e-2, 1e-3)
+METHODS = ("auto", "ZOSQP", "ALSPG", "SLSQP", "COBYLA", "COBYQA", "TrustConstr", "NOMAD", "CMAES") + (
+    "ZOSPLM", "ZOCEG", "ZOBCEG", "SZOConEX", "ZOALM",
+)  # fmt: skip
+BUDGETS, NOISES = (20, 100, 1000), (0.0, 1e-3, 1e-2)
+
+
+class Trial(NamedTuple):
+    """What is tried: a method on a problem, with a budget in sweeps, a level of noise and a seed of it."""
+
+    problem: str
+    method: str
+    sweeps: int
+    noise: float
+    seed: int
+
+
+class Outcome(NamedTuple):
+    """What came of a trial, by true values.
+
+    Attributes
+    ----------
+    queried : list of float
+        Least gap over S_0 of a point that was asked for and is feasible; empty where none is.
+    returned : list of float
+        That of the point given back; empty where it is not feasible.
+    calls : int
+    seconds : float
+    used : str
+        The method that ``minimize`` names.
+    best : float
+        The lowest f of a point feasible to 1e-6 that was asked for; infinite where there is none.
+    """
+
+    queried: list[float]
+    returned: list[float]
+    calls: int
+    seconds: float
+    used: str
+    best: float
+
+
+class Stranger:
+    """A problem as a user's function, that keeps account of the best point it was asked for.
+
+    Parameters
+    ----------
+    name : str
+    optimum : float
+        f*.
+    noise : float
+        Standard deviation in units of S.
+    seed : int
+        Of the noise.
+    """
+
+    def __init__(self, name: str, optimum: float, noise: float = 0.0, seed: int = 0) -> None:
+        self.problem, self.x0 = posed(name)
+        self._optimum, self._noise, self._rng = optimum, noise, np.random.default_rng(seed)
+        self.m = self.problem.m
+        self._size_f = 1.0 + abs(optimum)
+        self._size_h = np.maximum(1.0, np.abs(self._exact(self.x0)[1]))
+        self.gap, self.best = np.inf, np.inf
+
+    def _exact(self, x: Array) -> tuple[float, Array]:
+        with np.errstate(all="ignore"):
+            value = self.problem.evaluate(x)
+        return float(value.f), value.h
+
+    def worth(self, x: Array) -> tuple[float, float, float]:
+        """Return gap, scaled violation and f at x (n,)."""
+        f, h = self._exact(x)
+        violation = float((h / self._size_h).max(initial=0.0))
+        good = np.isfinite(f) and np.isfinite(h).all() and self.problem.domain.contains(x, 1e-9).all()
+        return ((f - self._optimum) / self._size_f, violation, f) if good else (np.inf, np.inf, np.inf)
+
+    def __call__(self, x: Array) -> tuple[float, Array]:
+        """Return noisy f and h, and enter the true ones."""
+        gap, violation, f = self.worth(x)
+        if violation <= FEASIBLE:
+            self.gap = min(self.gap, gap)
+        if violation <= 1e-6:
+            self.best = min(self.best, f)
+        f, h = self._exact(x)
+        if self._noise:
+            f += self._noise * self._size_f * self._rng.standard_normal()
+            h = h + self._noise * self._size_h * self._rng.standard_normal(self.m)
+        return f, h
+
+    @property
+    def bounds(self) -> list[tuple[float, float]]:
+        """The problem's own."""
+        return list(zip(self.problem.domain.lower, self.problem.domain.upper, strict=True))
+
+
+def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
+    """Run one trial; a method that raises has returned nothing."""
+    stranger = Stranger(trial.problem, optimum, trial.noise, trial.seed)
+    started, used, calls, returned = time.perf_counter(), trial.method, 0, list[float]()
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        try:
+            result = minimize(
+                stranger,
+                stranger.x0,
+                bounds=stranger.bounds,
+                joint=True,
+                method=trial.method,
+                max_calls=trial.sweeps * (len(stranger.x0) + 1),
+                seed=trial.seed,
+                seconds=seconds,
+            )
+        except (ZovizError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
+            used = f"{trial.method}: {type(error).__name__}: {error}"[:200]
+        else:
+            used, calls = f"{result.method} {result.message}"[:300], int(result.calls)
+            gap, violation, _ = stranger.worth(result.x)
+            returned = [gap] if violation <= FEASIBLE else []
+    queried = [stranger.gap] if np.isfinite(stranger.gap) else []
+    return Outcome(queried, returned, calls, time.perf_counter() - started, used, stranger.best)
+
+
+class Results:
+    """Outcomes by trial, each a line of a file.
+
+    Parameters
+    ----------
+    path : Path or None
+        None: they are forgotten.
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self._path, self.known = path, dict[Trial, Outcome]()
+        if path is not None and path.exists():
+            for line in path.read_text(encoding="utf-8").splitlines():
+                row = json.loads(line)
+                self.known[Trial(*row[0])] = Outcome(*row[1])
+
+    def of(self, trial: Trial, optimum: float, seconds: float | None) -> Outcome:
+        """Return what came of a trial, which is run where that is not known."""
+        if trial not in self.known:
+            self.known[trial] = outcome(trial, optimum, seconds)
+            if self._path is not None:
+                with open(self._path, "a", encoding="utf-8") as file:
+                    file.write(json.dumps([trial, self.known[trial]]) + "\n")
+        return self.known[trial]
+
+
+def counts(outcomes: Sequence[Outcome], returned: bool) -> list[int]:
+    """Return how many trials ended feasible and how many solved to each of ``LEVELS``."""
+    gaps = [one.returned if returned else one.queried for one in outcomes]
+    return [sum(bool(gap) for gap in gaps), *(sum(bool(gap) and gap[0] <= tau for gap in gaps) for tau in LEVELS)]
+
+
+def table(results: Results, trials: Sequence[Trial], known: dict[str, float], seconds: float | None) -> None:
+    """Print a line per method for trials of one budget and one level of noise."""
+    methods = list(dict.fromkeys(trial.method for trial in trials))
+    print(
+        f"\nnoise {trials[0].noise:g}, {trials[0].sweeps} (n + 1) calls, {len(trials) // len(methods)} trials a method"
+    )
+    heading = "feas 1e-1 1e-2 1e-3"
+    print(f"{'method':12}  queried: {heading}   returned: {heading}   median calls    s")
+    for method in methods:
+        own = [results.of(trial, known[trial.problem], seconds) for trial in trials if trial.method == method]
+        queried, returned = (" ".join(f"{count:4d}" for count in counts(own, kind)) for kind in (False, True))
+        calls, spent = float(np.median([one.calls for one in own])), sum(one.seconds for one in own)
+        print(f"{method:12}           {queried}              {returned}{calls:15.0f}{spent:7.0f}", flush=True)
+
+
+def references(names: Sequence[str], results: Results, path: Path | None = None) -> dict[str, float]:
+    """Find the best known values of these problems, and write them beside the pool or to ``path``."""
+    path = Path(__file__).with_name("strangers_optima.json") if path is None else path
+    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    for name in names:
+        if name not in known:
+            known[name] = best_known(name, starts=5).value
+            known = {key: value for key, value in known.items() if np.isfinite(value)}
+        for trial, one in results.known.items():
+            if trial.problem == name and not trial.noise and name in known:
+                known[name] = min(known[name], one.best)
+        path.write_text(json.dumps(dict(sorted(known.items())), indent=0) + "\n", encoding="utf-8")
+    return {name: known[name] for name in names if name in known}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the tables."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--half", choices=("development", "reporting"), default="development")
+    parser.add_argument("--most", type=int, help="so many of its problems, from the first; default: all")
+    parser.add_argument("--problems", nargs="+", help="these instead")
+    parser.add_argument("--methods", nargs="+", default=METHODS)
+    parser.add_argument("--budgets", nargs="+", type=int, default=BUDGETS, help="in sweeps of n + 1 calls")
+    parser.add_argument("--noises", nargs="+", type=float, default=NOISES)
+    parser.add_argument("--seeds", nargs="+", type=int, default=(0,))
+    parser.add_argument("--seconds", type=float, help="computing time of a trial")
+    parser.add_argument("--results", type=Path, help="file of the outcomes, which is gone on with")
+    parser.add_argument("--references", action="store_true", help="find f* again, and print no table")
+    options = parser.parse_args(arguments)
+    names = options.problems or halves()[options.half][: options.most]
+    results = Results(options.results)
+    if options.references:
+        print(references(names, results))
+        return
+    known = optima()
+    lacking = [name for name in names if name not in known]
+    if lacking:
+        print(f"left out, as f* is not known: {', '.join(lacking)}")
+    names = [name for name in names if name in known]
+    for noise in options.noises:
+        for sweeps in options.budgets:
+            trials = [
+                Trial(name, method, sweeps, noise, seed)
+                for method in options.methods
+                for name in names
+                for seed in options.seeds
+            ]
+            table(results, trials, known, options.seconds)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Several solvers on one budget, each from the best point of those before it."""

@@ -1,0 +1,189 @@
+"""Finds a solver by its name, and chooses a portfolio of them where the user named none."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from zoviz.core import registry
+from zoviz.core.registry import discover
+from zoviz.problems.base import Problem
+from zoviz.solvers.base import Solver
+from zoviz.solvers.portfolio.portfolio import MEMBERS, PLACES, Portfolio
+
+
+def named(method: Solver | type[Solver] | str) -> Solver:
+    """Return the solver for a name (case, blanks and hyphens do not count), a class, or a solver itself.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with those that are near.
+    """
+    if isinstance(method, Solver):
+        return method
+    if isinstance(method, type) and issubclass(method, Solver):
+        return method()
+    if not isinstance(method, str):
+        raise ValueError(f"Expected the name of a solver, its class or an instance, got {method!r:.100}.")
+    return registry.named("zoviz.solvers", Solver, method, "solver")()
+
+
+class Situation(NamedTuple):
+    """The facts that the choice of a method depends on.
+
+    Attributes
+    ----------
+    n, m : int
+        Numbers of variables and constraints.
+    noisy : bool
+        Whether two calls at one point differ.
+    sweeps : float
+        Budget per replica in sweeps of n + 1 calls, the price of one gradient by differences.
+    """
+
+    n: int
+    m: int
+    noisy: bool
+    sweeps: float
+
+
+class Row(NamedTuple):
+    """A row of the table: where it applies, its methods in the order of their turns, and the reason.
+
+    ``share`` is ``Portfolio.share``: how much of what is left of the budget a method takes that is not the last one.
+    Where the methods are no members of portfolios, the first of them that is at hand works alone.
+    """
+
+    applies: Callable[[Situation], bool]
+    methods: tuple[str, ...]
+    reason: str
+    share: float = 0.5
+
+
+TABLE: tuple[Row, ...] = (
+    Row(
+        lambda s: not s.noisy and s.n <= 60 and s.sweeps < 50,
+        ("ZOSQP", "COBYLA", "ALSPG"),
+        "with few calls, quadratic models from differences gain most, and others go on where they stand still",
+        0.8,
+    ),
+    Row(
+        lambda s: not s.noisy and s.n <= 60,
+        ("ZOSQP", "COBYQA", "COBYLA", "ALSPG"),
+        "models of the functions are worth their price without noise, and others go on where they stand still",
+        0.5,
+    ),
+    Row(
+        lambda s: not s.noisy and s.sweeps >= 5,
+        ("SLSQP", "ALSPG"),
+        "without noise, differences along the coordinates tell curvatures, and the budget covers some of them",
+        0.8,
+    ),
+    Row(
+        lambda s: not s.noisy,
+        ("ZOBCEG", "ZOEG"),
+        "the budget covers few full gradients, so each step takes a block of the coordinates",
+    ),
+    Row(
+        lambda s: s.n <= 60,
+        ("ZOSQP",),
+        "values are noisy, and a regression over all of them tells more than differences do",
+    ),
+    Row(
+        lambda s: s.n <= 300 and s.sweeps < 50,
+        ("TrustConstr",),
+        "values are noisy, and a trust region makes something of the few gradients that the budget covers",
+    ),
+    Row(
+        lambda s: s.sweeps >= 100,
+        ("ZOBCEG", "ZOCEG"),
+        "values are noisy, and steps along blocks of the coordinates average the noise over many variables",
+    ),
+    Row(
+        lambda s: True,
+        ("ZOSPLM", "ZOEG"),
+        "values are noisy, and the budget covers few full gradients, so each step takes random directions",
+    ),
+)
+"""Rows from the first to the last: of those that apply, the first with a method that is at hand.
+
+A method is at hand if a solver of this name is found and ``accepts`` the problem: another library's is passed over
+where that library is not installed. The last row applies to everything. How long a call takes is not asked: the same
+call of ``minimize`` would give other results on another day.
+
+Without noise, ``python -m zoviz.papers.minimize.strangers``, the first 15 problems of 2 to 8 variables of the
+development half, returned points solved to 1e-1 / 1e-2 / 1e-3: with 20 sweeps ZOSQP 13 / 13 / 13, COBYLA 14 / 14 / 13,
+COBYQA 14 / 13 / 13, SLSQP 13 / 12 / 12, AL-SPG 6 / 2 / 2; with 100 sweeps ZOSQP 15 / 15 / 15, AL-SPG 13 / 13 / 12,
+SLSQP 13 / 13 / 13. The rows for many variables and noise are from ``python -m zoviz.papers.minimize.method_choice``:
+from 20 variables on, geometric means of losses over the smallest, 20 sweeps, trust-constr 1.5, ZO-SPLM 2.1, ZOCEG 2.5;
+100 sweeps, ZOBCEG 1.3, ZOCEG 1.4, ZO-SPLM 1.9.
+"""
+
+
+def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, str]:
+    """Choose solvers for a problem and a budget of calls per replica, with one sentence on the reason.
+
+    Parameters
+    ----------
+    problem : Problem
+    calls : int
+    extras : bool
+        Whether solvers of other libraries may be chosen where they are installed.
+
+    Returns
+    -------
+    Solver
+        A ``Portfolio`` of the row's methods; the method itself where there is one alone.
+    str
+
+    Raises
+    ------
+    ValueError
+        Where no solver of the table accepts the problem.
+
+    Notes
+    -----
+    Where a solver that comes before the first is not installed, the sentence names the command that installs it.
+    """
+    n, noisy = problem.domain.n, problem.noise != "deterministic"
+    situation = Situation(n, problem.m, noisy, calls / (n + 1))
+    missing = ""
+    for row in TABLE:
+        if not row.applies(situation):
+            continue
+        solvers, advice = _at_hand(row.methods, problem, extras)
+        missing = missing or advice
+        if solvers:
+            solver, name = _together(solvers, row.share)
+            noise = "noisy" if noisy else "deterministic"
+            facts = f"{n} variable{'s' * (n > 1)}, {problem.m} constraint{'s' * (problem.m != 1)}, {noise} values"
+            return solver, f"{name} was chosen for {facts} and {calls} calls: {row.reason}.{missing}"
+    raise ValueError(f"Expected a domain that a solver accepts, got {type(problem.domain).__name__}: name a method.")
+
+
+def _at_hand(methods: tuple[str, ...], problem: Problem, extras: bool) -> tuple[list[Solver], str]:
+    """Return the solvers of these names that accept the problem, and what to install for one that comes before them."""
+    classes = {registry.key(name): cls for name, cls in discover("zoviz.solvers", Solver).items()}
+    solvers: list[Solver] = []
+    missing = ""
+    for name in methods:
+        cls = classes.get(registry.key(name))
+        if cls is None or (cls.external and not extras):
+            continue
+        solver = cls()
+        if solver.accepts(problem) is None:
+            solvers.append(solver)
+        elif not solvers and not missing and solver.made_for(problem) and solver.unsupported_reason(problem) is None:
+            missing = f" Better suited: {solver.missing_package}"  # it is only not installed
+    return solvers, missing
+
+
+def _together(solvers: list[Solver], share: float) -> tuple[Solver, str]:
+    """Return the portfolio of these solvers, or the first where they are no members, and what to call it."""
+    if len(solvers) == 1 or not all(isinstance(solver, MEMBERS) for solver in solvers):
+        return solvers[0], solvers[0].title
+    members = solvers[: len(PLACES)]
+    portfolio = Portfolio(members=len(members), share=share, **dict(zip(PLACES, members, strict=False)))
+    titles = [solver.title for solver in members]
+    return portfolio, f"{portfolio.title} of {', '.join(titles[:-1])} and {titles[-1]}"

@@ -1,0 +1,258 @@
+"""A portfolio: solvers that follow one another on one budget, each from the best point so far."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.errors import BudgetSpent
+from zoviz.core.parameters import Part
+from zoviz.core.ranking import ranks
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.units import as_box
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG
+from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.external.cma_es import CMAES
+from zoviz.solvers.external.cobyla_cobyqa import COBYLA, COBYQA
+from zoviz.solvers.external.nomad import NOMAD
+from zoviz.solvers.external.slsqp_trust_constr import SLSQP, TrustConstr
+from zoviz.solvers.portfolio.stage_oracle import StageOracle
+from zoviz.solvers.sqp.zosqp import ZOSQP
+
+MEMBERS = (ZOSQP, ALSPG, SLSQP, COBYLA, COBYQA, TrustConstr, CMAES, NOMAD)
+"""Solvers that may be members: those that serve every replica by itself, and hold the ones that cannot pay."""
+PLACES = ("first", "second", "third", "fourth")
+_GAIN = 1e-8
+"""Least gain, relative to max(1, |f|), or of the violation to itself, that counts as progress."""
+_ENDLESS = 2.0**53
+"""The limit of a stage where the run has no budget of calls: a number, as states hold numbers."""
+
+
+class Stage(NamedTuple):
+    """A stage that was begun: the step, the replicas' mean calls at its start, and the member's title."""
+
+    step: int
+    calls: float
+    title: str
+
+
+class PortfolioState(NamedTuple):
+    """Best point x so far (under noise the member's), its multipliers y and value, and the present stage.
+
+    Attributes
+    ----------
+    through : Array, shape (R,)
+        1 where the replica has ended the stage and waits for the others.
+    limit, gained : Array, shape (R,)
+        Calls at which the replica's share is spent, and at its last progress in this stage.
+    inner : list
+        The member's state.
+    stages : list of Stage
+        So far; the last is the present one.
+    steps : int
+    calls : float
+        Mean calls of the replicas so far.
+    free : bool
+        Whether there is a variable to move.
+    """
+
+    x: Array
+    y: Array
+    value: Evaluation
+    through: Array
+    limit: Array
+    gained: Array
+    inner: list[Any]
+    stages: list[Stage]
+    steps: int
+    calls: float
+    free: bool
+
+
+class Portfolio(Solver):
+    """Members that work one after the other: each begins at every replica's best point, while budget is left.
+
+    A step is a step of the present member. Its stage is over for a replica once the member has ended by itself, has not
+    gained for ``patience`` sweeps of n + 1 calls, or has spent ``share`` of what was left when it began; the last of
+    the members may spend all. The next stage begins when that is so for every replica, at no call where values are
+    deterministic, as the best point is known; after the last member the first is next again.
+    So the run ends when the budget is spent, and not when a member gives up.
+
+    Notes
+    -----
+    Under noise ``x`` is the member's own point, as the best value seen is partly the luckiest; a stage begins
+    there. Replicas wait for one another at the end of a stage: what each of them asks for does not depend on the
+    others, but noise that zoviz itself adds is drawn for all of them, so that it does.
+
+    A member that is not installed, or refuses the problem, is passed over.
+
+    References
+    ----------
+    Gomes and Selman (2001), Algorithm portfolios, Artificial Intelligence 126, 43-62.
+    """
+
+    title = "Portfolio"
+
+    first: Part[Any] = Part(MEMBERS, default=ZOSQP(), label="First", doc="The member that begins.")
+    second: Part[Any] = Part(MEMBERS, default=SLSQP(), label="Second", doc="The member that follows.")
+    third: Part[Any] = Part(MEMBERS, default=COBYLA(), label="Third", doc="The member after that.")
+    fourth: Part[Any] = Part(MEMBERS, default=ALSPG(), label="Fourth", doc="The last of the members.")
+    members = param.Integer(default=4, bounds=(1, 4), label="Members", doc="How many of them take part.")
+    share = param.Number(
+        default=0.4,
+        bounds=(0.01, 1.0),
+        label="Share",
+        doc="Largest share of the rest of the budget that a stage takes; the last member may take all.",
+    )
+    patience = param.Number(
+        default=60.0,
+        bounds=(1.0, 1e6),
+        softbounds=(5.0, 500.0),
+        label="Patience",
+        doc="Sweeps of n + 1 calls without a gain after which a stage is over.",
+    )
+
+    @property
+    def row(self) -> list[Solver]:
+        """The members that take part, in their order."""
+        return [getattr(self, place) for place in PLACES[: self.members]]
+
+    @property
+    def live(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The portfolio's own live parameters, and every member's under its place."""
+        members = zip(PLACES, self.row, strict=False)
+        return ("share", "patience", *(f"{place}.{name}" for place, member in members for name in member.live))
+
+    @property
+    def checkpointable(self) -> bool:  # type: ignore[override]
+        """Whether every member is."""
+        return all(member.checkpointable for member in self.row)
+
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        """Return the last member's reason not to run on the problem, where all of them refuse it."""
+        reasons = [member.accepts(problem) for member in self.row]
+        return None if None in reasons else reasons[-1]
+
+    def known_constants(self, problem: Problem) -> Any:
+        """None: members see values only."""
+        return None
+
+    def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
+        """As the first member whose rule asks for constants does: measured under independent noise alone."""
+        open_rules = [member for member in self.row if member.suggestible()]
+        return (open_rules or self.row)[0].learn(problem, oracle, x0, streams)
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """Every member's own rule."""
+        places = [(place, getattr(self, place)) for place in PLACES]
+        rules = [(place, member.suggest(problem, constants)) for place, member in places if member.suggestible()]
+        return {f"{place}.{name}": value for place, rule in rules for name, value in rule.items()}
+
+    def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PortfolioState:
+        """Evaluate the start, one call, and begin the first stage."""
+        value, zero = oracle(x0), np.zeros(len(x0))
+        box = as_box(oracle.domain)
+        free = box is None or bool((box.lower < box.upper).any())
+        y = np.full((len(x0), oracle.m), np.nan)
+        state = PortfolioState(x0, y, value, zero, zero, zero, [], [], 0, 1.0, free)
+        return self._next_stage(state, oracle, streams)
+
+    def step(self, state: PortfolioState, oracle: Oracle, streams: Streams) -> tuple[PortfolioState, Info]:
+        """Take a step of the present member; where all replicas are through with it, of the next one."""
+        for _ in range(self.members + 1):
+            view = self._view(state, oracle)
+            try:
+                inner, info = self._member(state).step(state.inner[0], view, streams)
+            except BudgetSpent:
+                inner, info = state.inner[0], Info(np.full(len(state.x), np.nan), state.x, state.y, np.nan)
+            state = self._taken_in(state._replace(inner=[inner]), view, oracle)
+            if view.answered.any():
+                return state._replace(steps=state.steps + 1), info
+            if not oracle.affords(np.ones(len(state.x), dtype=np.int64))[oracle.active].any():
+                raise BudgetSpent
+            state = self._next_stage(state, oracle, streams)
+        raise BudgetSpent  # no member can do anything with what is left
+
+    def done(self, state: PortfolioState, active: np.ndarray) -> str | None:
+        """Return that bounds fix every variable, where they do."""
+        return None if state.free else "The bounds leave no variable free."
+
+    def close(self) -> None:
+        """Close every member."""
+        for place in PLACES:
+            getattr(self, place).close()
+
+    def closing_note(self, state: PortfolioState) -> str:
+        """Return which members worked, and for how many calls."""
+        ends = [*(stage.calls for stage in state.stages[1:]), state.calls]
+        spent: dict[str, float] = {}
+        for stage, end in zip(state.stages, ends, strict=True):
+            spent[stage.title] = spent.get(stage.title, 0.0) + end - stage.calls
+        texts = [f"{title} ({calls:,.0f} calls)" for title, calls in spent.items() if calls]
+        return f"Members at work: {', '.join(texts)}."
+
+    def stage(self, state: PortfolioState) -> int:
+        """Return the number of the present stage, from 0."""
+        return len(state.stages) - 1
+
+    def stage_title(self, number: int) -> str:
+        """Return the title of the member whose turn a stage is, where none is passed over."""
+        return str(self.row[number % self.members].title)
+
+    def _member(self, state: PortfolioState) -> Solver:
+        return self.row[(len(state.stages) - 1) % self.members]
+
+    def _view(self, state: PortfolioState, oracle: Oracle) -> Any:
+        return StageOracle(oracle, state.limit, state.through > 0)
+
+    def _taken_in(self, state: PortfolioState, view: StageOracle, oracle: Oracle) -> PortfolioState:
+        """Take in where the member stands: the best point, progress, and who is through with the stage."""
+        iterate = self._member(state).iterate(state.inner[0])
+        x, y, value = state.x, state.y, state.value
+        reached = iterate.value if iterate.value is not None else value
+        both = Evaluation(np.stack([value.f, reached.f], axis=1), np.stack([value.h, reached.h], axis=1))
+        violation, f = ranks(both, oracle.tolerance)
+        better = (violation[:, 1] < violation[:, 0]) | ((violation[:, 1] == violation[:, 0]) & (f[:, 1] < f[:, 0]))
+        gains = violation[:, 1] < (1.0 - _GAIN) * violation[:, 0]
+        gains |= (violation[:, 1] <= violation[:, 0]) & (f[:, 1] < f[:, 0] - _GAIN * np.maximum(1.0, np.abs(f[:, 0])))
+        if oracle.contract != "deterministic":
+            better = np.isfinite(violation[:, 1])
+        served = view.answered > 0
+        better &= served & ~view.failed
+        x = np.where(better[:, None], iterate.x, x)
+        dual = y if iterate.dual is None else np.where(better[:, None], iterate.dual, y)
+        value = Evaluation(np.where(better, reached.f, value.f), np.where(better[:, None], reached.h, value.h))
+        gained = np.where(gains & served, oracle.calls.astype(float), state.gained)
+        last = len(state.stages) % self.members == 0
+        tired = oracle.calls - gained > self.patience * (oracle.n + 1)
+        over = ~served | view.failed | (tired & (not last))
+        through = np.maximum(state.through, over.astype(float))
+        calls = float(oracle.calls.mean())
+        return state._replace(x=x, y=dual, value=value, gained=gained, through=through, calls=calls)
+
+    def _next_stage(self, state: PortfolioState, oracle: Oracle, streams: Streams) -> PortfolioState:
+        """Begin the stage of the next member that takes the problem, at every replica's best point."""
+        stages, calls = list(state.stages), oracle.calls.astype(float)
+        problem = oracle.problem
+        for _ in range(self.members):
+            member = self.row[len(stages) % self.members]
+            stages.append(Stage(state.steps, float(calls.mean()), member.title))
+            if member.accepts(problem) is None:
+                break
+            stages[-1] = stages[-1]._replace(title=f"{member.title} (passed over)")
+        left = oracle.remaining
+        share = 1.0 if len(stages) % self.members == 0 else self.share
+        limit = np.minimum(calls + (np.ceil(share * left) if share < 1.0 else left), _ENDLESS)
+        known = oracle.contract == "deterministic"
+        view: Any = StageOracle(
+            oracle, limit, np.zeros(len(calls), dtype=bool), state.x if known else None, state.value if known else None
+        )
+        inner = self._member(state._replace(stages=stages)).init(state.x, view, streams)
+        return state._replace(
+            through=view.failed.astype(float), limit=limit, gained=calls, inner=[inner], stages=stages
+        )
