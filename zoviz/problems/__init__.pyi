@@ -86,6 +86,58 @@ class ACLoadTracking(_ACLoadTracking):
         name: str | None = None,
     ) -> None: ...
 
+class LoadTracking(_LoadTracking):
+    n: int
+    seed: int
+    curtailment: float | None
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 100,
+        seed: int = 0,
+        curtailment: float | None = None,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class Suite(_Suite):
+    problem_name: str
+    size: int | None
+    start_spread: float
+    scaled: bool
+    stated_optimum: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        problem_name: str = "HS43",
+        size: int | None = None,
+        start_spread: float = 0.0,
+        scaled: bool = True,
+        stated_optimum: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
 class BlackBox(_BlackBox):
     objective: Callable[..., Any]
     constraints: Functions | None
@@ -163,6 +215,84 @@ class BlackBoxAttack(_BlackBoxAttack):
         name: str | None = None,
     ) -> None: ...
 
+class ConexQCQP(_ConexQCQP):
+    n: int
+    seed: int
+    convex: bool
+    half_width: float
+    start_radius: float
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 50,
+        seed: int = 0,
+        convex: bool = True,
+        half_width: float = 10.0,
+        start_radius: float = 1.0,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class DistributedConsensus(_DistributedConsensus):
+    nodes: int
+    features: int
+    edge_probability: float
+    probability_spread: float
+    node_points: int
+    points: int
+    difference: float
+    loss: Literal["logistic", "logistic difference", "smoothed 0-1"]
+    shift: float
+    ridge: float
+    half_width: float
+    start_radius: float
+    seed: int
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    measure_envelope: bool
+    envelope_weight: float | None
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        nodes: int = 6,
+        features: int = 2,
+        edge_probability: float = 0.5,
+        probability_spread: float = 0.0,
+        node_points: int = 40,
+        points: int = 8,
+        difference: float = 0.5,
+        loss: Literal["logistic", "logistic difference", "smoothed 0-1"] = "logistic",
+        shift: float = 3.0,
+        ridge: float = 0.1,
+        half_width: float = 10.0,
+        start_radius: float = 2.0,
+        seed: int = 0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        measure_envelope: bool = False,
+        envelope_weight: float | None = None,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
 class Executable(_Executable):
     command: tuple[str, ...]
     format: Literal["text", "json", "nomad"]
@@ -209,26 +339,40 @@ class Executable(_Executable):
         name: str | None = None,
     ) -> None: ...
 
-class LoadTracking(_LoadTracking):
-    n: int
-    seed: int
-    curtailment: float | None
-    scaled: bool
+class FairClassification(_FairClassification):
+    source: Literal["breast cancer", "adult", "german credit"]
+    loss: Literal["logistic", "logistic difference", "smoothed 0-1"]
+    shift: float
+    bound: float
+    ridge: float
+    people: int
+    half_width: float
+    start_radius: float
     noise: Literal["deterministic", "common", "independent"]
-    noise_distribution: Literal["normal", "student_t"]
     noise_scale: float
+    measure_envelope: bool
+    envelope_weight: float | None
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
     noise_degrees: float
     def __init__(
         self,
         *,
-        n: int = 100,
-        seed: int = 0,
-        curtailment: float | None = None,
+        source: Literal["breast cancer", "adult", "german credit"] = "breast cancer",
+        loss: Literal["logistic", "logistic difference", "smoothed 0-1"] = "logistic",
+        shift: float = 3.0,
+        bound: float = 0.2,
+        ridge: float = 0.01,
+        people: int = 32,
+        half_width: float = 10.0,
+        start_radius: float = 1.0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        measure_envelope: bool = False,
+        envelope_weight: float | None = None,
         scaled: bool = False,
-        noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
-        noise_scale: float = 1.0,
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
         name: str | None = None,
@@ -262,6 +406,84 @@ class LossTuning(_LossTuning):
         regret_step: float = 0.1,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class NetworkSlicing(_NetworkSlicing):
+    nodes: int
+    degree: int
+    flows: int
+    chain: int
+    sites: int
+    providers: int
+    tightness: float
+    cost_spread: float
+    demand_spread: float
+    weight: float
+    exponent: float
+    offset: float
+    start_radius: float
+    seed: int
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    measure_envelope: bool
+    envelope_weight: float | None
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        nodes: int = 6,
+        degree: int = 3,
+        flows: int = 2,
+        chain: int = 2,
+        sites: int = 4,
+        providers: int = 3,
+        tightness: float = 0.3,
+        cost_spread: float = 0.2,
+        demand_spread: float = 0.0,
+        weight: float = 1.0,
+        exponent: float = 0.5,
+        offset: float = 0.1,
+        start_radius: float = 0.5,
+        seed: int = 0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        measure_envelope: bool = False,
+        envelope_weight: float | None = None,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class NonconvexQCQP(_NonconvexQCQP):
+    n: int
+    seed: int
+    half_width: float
+    start_radius: float
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 50,
+        seed: int = 0,
+        half_width: float = 10.0,
+        start_radius: float = 1.0,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
         name: str | None = None,
@@ -365,128 +587,6 @@ class Spring(_Spring):
         name: str | None = None,
     ) -> None: ...
 
-class Suite(_Suite):
-    problem_name: str
-    size: int | None
-    start_spread: float
-    scaled: bool
-    stated_optimum: bool
-    noise: Literal["deterministic", "common", "independent"]
-    noise_distribution: Literal["normal", "student_t"]
-    noise_scale: float
-    noise_constraint_scale: float | None
-    noise_degrees: float
-    def __init__(
-        self,
-        *,
-        problem_name: str = "HS43",
-        size: int | None = None,
-        start_spread: float = 0.0,
-        scaled: bool = True,
-        stated_optimum: bool = False,
-        noise: Literal["deterministic", "common", "independent"] = "deterministic",
-        noise_distribution: Literal["normal", "student_t"] = "normal",
-        noise_scale: float = 1.0,
-        noise_constraint_scale: float | None = None,
-        noise_degrees: float = 5.0,
-        name: str | None = None,
-    ) -> None: ...
-
-class ToyBilevel(_ToyBilevel):
-    variant: Literal["smooth", "rapid"]
-    sampling_noise: float
-    noise: Literal["deterministic", "common", "independent"]
-    noise_scale: float
-    regret_step: float
-    scaled: bool
-    noise_distribution: Literal["normal", "student_t"]
-    noise_constraint_scale: float | None
-    noise_degrees: float
-    def __init__(
-        self,
-        *,
-        variant: Literal["smooth", "rapid"] = "smooth",
-        sampling_noise: float = 0.1,
-        noise: Literal["deterministic", "common", "independent"] = "common",
-        noise_scale: float = 0.0,
-        regret_step: float = 0.1,
-        scaled: bool = False,
-        noise_distribution: Literal["normal", "student_t"] = "normal",
-        noise_constraint_scale: float | None = None,
-        noise_degrees: float = 5.0,
-        name: str | None = None,
-    ) -> None: ...
-
-class WeldedBeam(_WeldedBeam):
-    scaled: bool
-    noise: Literal["deterministic", "common", "independent"]
-    noise_distribution: Literal["normal", "student_t"]
-    noise_scale: float
-    noise_constraint_scale: float | None
-    noise_degrees: float
-    def __init__(
-        self,
-        *,
-        scaled: bool = True,
-        noise: Literal["deterministic", "common", "independent"] = "deterministic",
-        noise_distribution: Literal["normal", "student_t"] = "normal",
-        noise_scale: float = 1.0,
-        noise_constraint_scale: float | None = None,
-        noise_degrees: float = 5.0,
-        name: str | None = None,
-    ) -> None: ...
-
-class NetworkSlicing(_NetworkSlicing):
-    nodes: int
-    degree: int
-    flows: int
-    chain: int
-    sites: int
-    providers: int
-    tightness: float
-    cost_spread: float
-    demand_spread: float
-    weight: float
-    exponent: float
-    offset: float
-    start_radius: float
-    seed: int
-    noise: Literal["deterministic", "common", "independent"]
-    noise_scale: float
-    measure_envelope: bool
-    envelope_weight: float | None
-    scaled: bool
-    noise_distribution: Literal["normal", "student_t"]
-    noise_constraint_scale: float | None
-    noise_degrees: float
-    def __init__(
-        self,
-        *,
-        nodes: int = 6,
-        degree: int = 3,
-        flows: int = 2,
-        chain: int = 2,
-        sites: int = 4,
-        providers: int = 3,
-        tightness: float = 0.3,
-        cost_spread: float = 0.2,
-        demand_spread: float = 0.0,
-        weight: float = 1.0,
-        exponent: float = 0.5,
-        offset: float = 0.1,
-        start_radius: float = 0.5,
-        seed: int = 0,
-        noise: Literal["deterministic", "common", "independent"] = "common",
-        noise_scale: float = 0.0,
-        measure_envelope: bool = False,
-        envelope_weight: float | None = None,
-        scaled: bool = False,
-        noise_distribution: Literal["normal", "student_t"] = "normal",
-        noise_constraint_scale: float | None = None,
-        noise_degrees: float = 5.0,
-        name: str | None = None,
-    ) -> None: ...
-
 class StochasticQP(_StochasticQP):
     n: int
     rows: int
@@ -536,53 +636,12 @@ class StochasticQP(_StochasticQP):
         name: str | None = None,
     ) -> None: ...
 
-class ConexQCQP(_ConexQCQP):
-    n: int
-    seed: int
-    convex: bool
-    half_width: float
-    start_radius: float
-    scaled: bool
-    noise: Literal["deterministic", "common", "independent"]
-    noise_distribution: Literal["normal", "student_t"]
-    noise_scale: float
-    noise_constraint_scale: float | None
-    noise_degrees: float
-    def __init__(
-        self,
-        *,
-        n: int = 50,
-        seed: int = 0,
-        convex: bool = True,
-        half_width: float = 10.0,
-        start_radius: float = 1.0,
-        scaled: bool = False,
-        noise: Literal["deterministic", "common", "independent"] = "deterministic",
-        noise_distribution: Literal["normal", "student_t"] = "normal",
-        noise_scale: float = 1.0,
-        noise_constraint_scale: float | None = None,
-        noise_degrees: float = 5.0,
-        name: str | None = None,
-    ) -> None: ...
-
-class DistributedConsensus(_DistributedConsensus):
-    nodes: int
-    features: int
-    edge_probability: float
-    probability_spread: float
-    node_points: int
-    points: int
-    difference: float
-    loss: Literal["logistic", "logistic difference", "smoothed 0-1"]
-    shift: float
-    ridge: float
-    half_width: float
-    start_radius: float
-    seed: int
+class ToyBilevel(_ToyBilevel):
+    variant: Literal["smooth", "rapid"]
+    sampling_noise: float
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
-    measure_envelope: bool
-    envelope_weight: float | None
+    regret_step: float
     scaled: bool
     noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
@@ -590,23 +649,11 @@ class DistributedConsensus(_DistributedConsensus):
     def __init__(
         self,
         *,
-        nodes: int = 6,
-        features: int = 2,
-        edge_probability: float = 0.5,
-        probability_spread: float = 0.0,
-        node_points: int = 40,
-        points: int = 8,
-        difference: float = 0.5,
-        loss: Literal["logistic", "logistic difference", "smoothed 0-1"] = "logistic",
-        shift: float = 3.0,
-        ridge: float = 0.1,
-        half_width: float = 10.0,
-        start_radius: float = 2.0,
-        seed: int = 0,
+        variant: Literal["smooth", "rapid"] = "smooth",
+        sampling_noise: float = 0.1,
         noise: Literal["deterministic", "common", "independent"] = "common",
         noise_scale: float = 0.0,
-        measure_envelope: bool = False,
-        envelope_weight: float | None = None,
+        regret_step: float = 0.1,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
@@ -614,50 +661,7 @@ class DistributedConsensus(_DistributedConsensus):
         name: str | None = None,
     ) -> None: ...
 
-class FairClassification(_FairClassification):
-    source: Literal["breast cancer", "adult", "german credit"]
-    loss: Literal["logistic", "logistic difference", "smoothed 0-1"]
-    shift: float
-    bound: float
-    ridge: float
-    people: int
-    half_width: float
-    start_radius: float
-    noise: Literal["deterministic", "common", "independent"]
-    noise_scale: float
-    measure_envelope: bool
-    envelope_weight: float | None
-    scaled: bool
-    noise_distribution: Literal["normal", "student_t"]
-    noise_constraint_scale: float | None
-    noise_degrees: float
-    def __init__(
-        self,
-        *,
-        source: Literal["breast cancer", "adult", "german credit"] = "breast cancer",
-        loss: Literal["logistic", "logistic difference", "smoothed 0-1"] = "logistic",
-        shift: float = 3.0,
-        bound: float = 0.2,
-        ridge: float = 0.01,
-        people: int = 32,
-        half_width: float = 10.0,
-        start_radius: float = 1.0,
-        noise: Literal["deterministic", "common", "independent"] = "common",
-        noise_scale: float = 0.0,
-        measure_envelope: bool = False,
-        envelope_weight: float | None = None,
-        scaled: bool = False,
-        noise_distribution: Literal["normal", "student_t"] = "normal",
-        noise_constraint_scale: float | None = None,
-        noise_degrees: float = 5.0,
-        name: str | None = None,
-    ) -> None: ...
-
-class NonconvexQCQP(_NonconvexQCQP):
-    n: int
-    seed: int
-    half_width: float
-    start_radius: float
+class WeldedBeam(_WeldedBeam):
     scaled: bool
     noise: Literal["deterministic", "common", "independent"]
     noise_distribution: Literal["normal", "student_t"]
@@ -667,11 +671,7 @@ class NonconvexQCQP(_NonconvexQCQP):
     def __init__(
         self,
         *,
-        n: int = 50,
-        seed: int = 0,
-        half_width: float = 10.0,
-        start_radius: float = 1.0,
-        scaled: bool = False,
+        scaled: bool = True,
         noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_scale: float = 1.0,

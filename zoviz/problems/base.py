@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import param
 
-from zoviz.core.sets import Box, Set
+from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Iterate, Optimum, Printed, Tally
 from zoviz.problems.noise import Noisy
@@ -20,7 +20,8 @@ class Problem(Noisy):
 
     A subclass provides ``n``, ``m``, ``domain`` and ``evaluate``, and whatever else it knows: ``gradient``,
     ``known_optimum``, ``constants``. Its data follow from its parameters alone (``build``), so that a problem can be
-    rebuilt anywhere from its class path and parameter values.
+    rebuilt anywhere from its class path and parameter values. Data that have themselves a ``domain``, ``constants`` or
+    an ``optimum`` give the problem its own.
     """
 
     __abstract = True
@@ -53,6 +54,9 @@ class Problem(Noisy):
         "your units.",
     )
 
+    start_radius: float | None = None
+    """Half-width of the cube around the origin in which starts are drawn, often a parameter; None: in all of X."""
+
     if TYPE_CHECKING:  # to be read only: a property, a parameter or an attribute of a subclass
 
         @property
@@ -63,6 +67,21 @@ class Problem(Noisy):
         def domain(self) -> Set:
             """The simple set X."""
 
+    else:
+
+        @property
+        def domain(self) -> Set:
+            """The simple set X: the one that was set, else that of ``data``."""
+            domain = getattr(self.data, "domain", None) if self._domain is None else self._domain
+            if domain is None:
+                raise NotImplementedError(f"{type(self).__name__} must have a domain, or build() data that have one.")
+            return domain
+
+        @domain.setter
+        def domain(self, domain: Set) -> None:
+            self._domain = domain
+
+    _domain: Set | None = None
     _data: Any = None
 
     def __init__(self, **params: Any) -> None:
@@ -179,17 +198,20 @@ class Problem(Noisy):
 
     @property
     def known_optimum(self) -> Optimum | None:
-        """A solution, where one is known; else None."""
-        return None
+        """A solution, where one is known: that of ``data``, if they have one."""
+        return getattr(self.data, "optimum", None)
 
     @property
     def constants(self) -> Constants | None:
-        """Curvatures and slopes for step-size rules, where they are known without a call; else None."""
-        return None
+        """Curvatures and slopes for step-size rules, where they are known without a call: those of ``data``, if any."""
+        return getattr(self.data, "constants", None)
 
     def initial(self, streams: Streams) -> Array:
-        """Return starting points, shape (R, n)."""
-        return self.domain.sample(streams.uniform("x0", self.domain.n))
+        """Return starting points (R, n): uniform in X, or in the cube of ``start_radius``, projected on X."""
+        unit = streams.uniform("x0", self.domain.n)
+        if self.start_radius is None:
+            return self.domain.sample(unit)
+        return self.domain.project(self.start_radius * (2.0 * unit - 1.0))
 
     @property
     def noisy_constants(self) -> Constants | None:
@@ -269,36 +291,3 @@ class Problem(Noisy):
             slack = np.abs((y * value.h).sum(axis=-1))
             out["stationarity"] = np.maximum(np.maximum(distance, violation), slack)
         return out
-
-
-class Built(Problem):
-    """A problem whose ``build`` returns an instance with a ``domain``, and ``constants`` and ``optimum`` if known."""
-
-    __abstract = True
-
-    @property
-    def domain(self) -> Box:
-        """The box X of the instance."""
-        return self.data.domain
-
-    @property
-    def constants(self) -> Constants | None:
-        """Those of the instance; None where it has none."""
-        return getattr(self.data, "constants", None)
-
-    @property
-    def known_optimum(self) -> Optimum | None:
-        """That of the instance; None where it has none."""
-        return getattr(self.data, "optimum", None)
-
-
-class StartsAround(Problem):
-    """A problem that starts uniformly in a cube around the origin, whose half-width is its parameter."""
-
-    __abstract = True
-
-    start_radius: float
-
-    def initial(self, streams: Streams) -> Array:
-        """Uniform in [-start_radius, start_radius]^n, projected on X, shape (R, n)."""
-        return self.domain.project(self.start_radius * (2.0 * streams.uniform("x0", self.domain.n) - 1.0))

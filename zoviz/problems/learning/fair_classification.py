@@ -11,7 +11,6 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Optimum, Sample
-from zoviz.problems.base import Built, StartsAround
 from zoviz.problems.learning.tables import SOURCES, Table, table
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margin_losses import LOSSES, MarginLoss, logistic_optimum, margin_loss
@@ -27,7 +26,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class FairClassification(Built, StartsAround, LinearlyConstrained):
+class FairClassification(LinearlyConstrained):
     r"""The least mean loss of a linear classifier under a bound on its covariance with a sensitive attribute.
 
     .. math:: \min_{\theta \in X} \frac1N \sum_i V(y_i \theta^\top x_i) + \tfrac{\text{ridge}}{2} \|\theta\|^2
@@ -56,6 +55,7 @@ class FairClassification(Built, StartsAround, LinearlyConstrained):
         Column("covariance", "1", "|covariance| of the sensitive attribute and the score."),
     )
     order = 10
+    domain: Box
     equations = False
 
     source: param.Selector[str] = param.Selector(

@@ -11,7 +11,6 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Optimum, Sample
-from zoviz.problems.base import Built, StartsAround
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.margin_losses import LOSSES, MarginLoss, expit, logistic_optimum, margin_loss
 from zoviz.problems.networks.random_graph import RandomGraph
@@ -29,7 +28,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
+class DistributedConsensus(LinearlyConstrained):
     r"""The least mean of the nodes' losses, where nodes that share an edge must agree.
 
     .. math:: \min_{x_1, \dots, x_N \in X_0} \frac1N \sum_i f_i(x_i) \quad\text{s.t.}\quad
@@ -62,6 +61,7 @@ class DistributedConsensus(Built, StartsAround, LinearlyConstrained):
         Column("mean_objective", "as the objective", "f where every node has the mean."),
     )
     order = 12
+    domain: Box
     sampled_rows = True
 
     nodes = param.Integer(default=6, bounds=(2, 1000), softbounds=(2, 60), label="Nodes N", doc="Nodes of the graph.")

@@ -11,7 +11,6 @@ from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, Constants, Evaluation, ExactValues, Sample
-from zoviz.problems.base import Built
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.problems.networks.slicing_constraints import Plan, SlicingRows
 from zoviz.problems.networks.slicing_network import Network, generate
@@ -27,7 +26,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class NetworkSlicing(Built, LinearlyConstrained):
+class NetworkSlicing(LinearlyConstrained):
     r"""The cheapest routes of K flows through chains of functions, each function of a flow at one of P nodes.
 
     .. math:: \min \sum_{k,(i,j)} w_{ij} r_{ij}(k) + \sigma \sum_{k,f} \big(\|x_f(k) + \epsilon\|_p^p - c_\epsilon\big)
@@ -65,6 +64,7 @@ class NetworkSlicing(Built, LinearlyConstrained):
         Column("assignment_violation", "as the constraints", "Violation of the rows by the rounded assignment."),
     )
     order = 11
+    domain: Box
 
     nodes = param.Integer(default=6, bounds=(3, 200), softbounds=(3, 40), label="Nodes", doc="Nodes of the network.")
     degree = param.Integer(default=3, bounds=(2, 50), softbounds=(2, 8), label="Links per node", doc="Out of each.")

@@ -10,7 +10,7 @@ import param
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Optimum
-from zoviz.problems.base import Built
+from zoviz.problems.base import Problem
 from zoviz.problems.power.case141 import case141
 from zoviz.problems.power.feeder import Feeder, PowerFlow
 
@@ -24,7 +24,7 @@ class _Data(NamedTuple):
     cache: dict[str, Any]
 
 
-class ACLoadTracking(Built):
+class ACLoadTracking(Problem):
     r"""The cheapest adjustment of a feeder's loads by which the power at its head tracks a target.
 
     .. math:: \min_{0 \le x \le u} 20\,(p_c(x) - D)^2 + 20 \sum_{j} \big(\max\{v_j(x) - \bar v, 0\}^2 +
@@ -65,6 +65,7 @@ class ACLoadTracking(Built):
 
     title = "Load tracking (AC power flow)"
     order = 2
+    domain: Box
     costly = True
 
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of a, b and drawn loads.")

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Constants, Evaluation, Optimum
-from zoviz.problems.base import Built
+from zoviz.problems.base import Problem
 
 
 class _Data(NamedTuple):
@@ -23,7 +23,7 @@ class _Data(NamedTuple):
     domain: Box
 
 
-class LoadTracking(Built):
+class LoadTracking(Problem):
     r"""Users curtail their loads at least cost until the total load tracks a target.
 
     .. math:: \min_{0 \le x \le u} \sum_i a_i x_i^2 + b_i x_i \quad\text{s.t.}\quad
@@ -43,6 +43,7 @@ class LoadTracking(Built):
 
     title = "Load tracking (convex)"
     order = 1
+    domain: Box
 
     n = param.Integer(default=100, bounds=(1, 100_000), softbounds=(2, 500), label="Users n", doc="Number of users.")
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Instance seed", doc="Seed of a, b, u and gamma.")

@@ -9,7 +9,7 @@ import numpy as np
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Constants, Evaluation, Optimum
-from zoviz.problems.base import Built, StartsAround
+from zoviz.problems.base import Problem
 
 
 class Quadratics(NamedTuple):
@@ -34,13 +34,15 @@ class Quadratics(NamedTuple):
     domain: Box
 
 
-class QuadraticProblem(Built, StartsAround):
+class QuadraticProblem(Problem):
     """A quadratic objective under one quadratic constraint and a cube; ``build`` returns an ``instance``."""
 
     __abstract = True
 
     n: int
     half_width: float
+    start_radius: float
+    domain: Box
     m = 1
 
     def instance(

@@ -11,7 +11,6 @@ import param
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Optimum, Sample
-from zoviz.problems.base import Built
 from zoviz.problems.linear import LinearlyConstrained
 
 _TILT = 0.3
@@ -47,7 +46,7 @@ class Instance(NamedTuple):
     domain: Box
 
 
-class StochasticQP(Built, LinearlyConstrained):
+class StochasticQP(LinearlyConstrained):
     r"""An indefinite quadratic objective, seen through noisy gradients, with linear rows and a box.
 
     .. math:: \min_{l \le x \le u} f(x) = \tfrac12 x^\top Q x + q^\top x \;\text{ s.t. } Ax = b \;(\text{or } \le b),
@@ -71,6 +70,7 @@ class StochasticQP(Built, LinearlyConstrained):
 
     title = "Stochastic QP, linear constraints"
     order = 30
+    domain: Box
 
     n = param.Integer(default=20, bounds=(3, 10**6), softbounds=(3, 200), label="Variables n", doc="Dimension of x.")
     rows = param.Integer(default=3, bounds=(1, 10_000), softbounds=(1, 20), label="Rows p", doc="Rows of A, below n/2.")

@@ -1,4 +1,4 @@
-"""What problems share whose instance holds all that is asked of them."""
+"""What problems tell of their data: the domain, constants and the optimum; and where they start."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Optimum
 from zoviz.problems import ConexQCQP, DistributedConsensus, NetworkSlicing, NonconvexQCQP
-from zoviz.problems.base import Built, Problem, StartsAround
+from zoviz.problems.base import Problem
 
 
 class _Instance(NamedTuple):
@@ -20,7 +20,7 @@ class _Instance(NamedTuple):
     optimum: Optimum
 
 
-class _Corner(Built, StartsAround):
+class _Corner(Problem):
     """Its instance knows an optimum and no constants."""
 
     start_radius = param.Number(default=3.0)
@@ -41,6 +41,18 @@ def test_what_the_instance_has_is_told_and_built_once() -> None:
     assert problem.built == 1
     problem.start_radius = 0.5
     assert np.abs(problem.initial(Streams(5, 1000))).max() <= 0.5 and problem.built == 2
+
+
+def test_a_domain_that_is_set_goes_before_that_of_the_data() -> None:
+    problem = _Corner()
+    problem.domain = Box(np.zeros(1), np.ones(1))
+    assert problem.domain.n == 1 and not hasattr(problem, "built")
+
+
+def test_a_problem_without_domain_says_so() -> None:
+    with pytest.raises(NotImplementedError, match="Problem must have a domain, or build\\(\\) data that have one"):
+        _ = Problem().domain
+    assert Problem().known_optimum is None and Problem().constants is None
 
 
 @pytest.mark.parametrize("problem", [NonconvexQCQP(n=6), ConexQCQP(n=6), DistributedConsensus()])
