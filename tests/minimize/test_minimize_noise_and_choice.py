@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import zoviz
-from helpers.black_box import f_at
+from helpers.black_box import f_at, h_at
 from helpers.minimizing import BOUNDS, LINE, Diary
 from zoviz import minimize
 from zoviz.core.sets import Ball
@@ -43,6 +43,19 @@ def test_noise_is_found_and_the_answer_is_a_mean_not_the_luckiest_value() -> Non
     assert "Values are noisy" not in minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300).message
     declared = minimize(f_at, [0.0, 0.0], bounds=BOUNDS, method="ZOSPLM", max_calls=300, noise="independent")
     assert "Values are noisy" in declared.message
+
+
+def test_a_point_that_the_method_verified_is_the_answer() -> None:
+    generator = np.random.default_rng(2)
+
+    def joint(x: Array) -> tuple[float, list[float]]:
+        f, *h = np.array([f_at(x), *h_at(x)]) + 0.02 * generator.standard_normal(3)
+        return float(f), h
+
+    result = minimize(joint, [0.0, 0.0], bounds=BOUNDS, joint=True, method="ZOSQP", max_calls=1000)
+    assert "x is the point that the method verified, fun and h are means of 16 calls" in result.message
+    assert result.calls <= 1000 and max(h_at(result.x)) < 0.01
+    assert f_at(result.x) < f_at(np.ones(2)) + 0.05  # the optimum is (1, 1)
 
 
 def test_noise_in_constraints_is_found_too() -> None:

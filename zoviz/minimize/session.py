@@ -160,7 +160,12 @@ class Session:
         """Choose the point to be returned after a run, with at most ``reserve`` further calls."""
         result = run.result
         if facts.noisy and reserve >= 4:
-            return self._mean_answer(result.x[_leader(result)], reserve)
+            last = result.x[_leader(result)]
+            if run.solver.verifies and np.isfinite(last).all():
+                candidates = {"the point that the method verified": last}
+            else:
+                candidates = {"the best point queried": self._best.x, "the last iterate": last}
+            return self._mean_answer(candidates, reserve)
         calls, failures = 0, 0
         if run.status is RunStatus.FINISHED and not facts.noisy and run.seconds is None:
             calls, failures = self._retreat(result, reserve)
@@ -245,27 +250,26 @@ class Session:
                 outside = middle
         return calls, failures
 
-    def _mean_answer(self, last: Array, calls: int) -> Answer:
-        """Return the better of the best point queried and the last iterate, by means of repeated calls."""
-        last = self._problem.domain.project(np.where(np.isfinite(last), last, self._best.x))
-        points, repeats = np.stack([self._best.x, last]), calls // 2
+    def _mean_answer(self, candidates: Mapping[str, Array], calls: int) -> Answer:
+        """Return the best of some points, by the words for them, as the means of repeated calls show."""
+        known = np.stack([np.where(np.isfinite(x), x, self._best.x) for x in candidates.values()])
+        points, repeats = self._problem.domain.project(known), calls // len(candidates)
         value = self._problem.evaluate(np.repeat(points[:, None], repeats, axis=1))
         good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
         failures = int((~good).sum())
         if not good.any():
-            return self._best_answer(2 * repeats, failures)
+            return self._best_answer(len(points) * repeats, failures)
         (f, _), (h, error) = _mean(value.f[..., None], good), _mean(value.h, good)
         f = f[:, 0]
         rank = ranks(Evaluation(f, h), self._best.tolerance + 2.0 * error)
         i = int(first(*rank))
         feasible, violation = rank[0][i] == 0.0, float(h[i].max(initial=0.0))
-        which = ("the best point queried", "the last iterate")[i]
-        note = f"Values are noisy: x is {which}, fun and h are means of {good[i].sum()} calls there."
+        note = f"Values are noisy: x is {list(candidates)[i]}, fun and h are means of {good[i].sum()} calls there."
         if not feasible:
             note += f" No feasible point was found: in the mean x violates by {violation:.3g}."
         elif violation > self._best.tolerance:
             note += f" In the mean x violates by {violation:.3g}, within twice the standard error of that mean."
-        return Answer(points[i], float(f[i]), h[i], note, 2 * repeats, failures)
+        return Answer(points[i], float(f[i]), h[i], note, len(points) * repeats, failures)
 
     def _folded(self, facts: Facts, answer: Answer, method: str, run: Run | None, notes: list[str]) -> OptimizeResult:
         """Return the answer with all that is to be said about it, and about the run, where there was one."""

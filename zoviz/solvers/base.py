@@ -101,6 +101,11 @@ class Solver(Configurable):
         return False
 
     @property
+    def verifies(self) -> bool:
+        """Whether, under noise, it chooses the point that it reports by repeated calls, so that nobody else need."""
+        return False
+
+    @property
     def missing_package(self) -> str:
         """The sentence on a package that is needed and not installed, with the command for it; else empty."""
         return ""

@@ -139,6 +139,11 @@ class ZOSQP(Solver):
         doc="Share of the budget that is kept for repeated calls at the candidates for the answer, under noise.",
     )
 
+    @property
+    def verifies(self) -> bool:
+        """Return True: the last calls under noise race the candidates for the answer."""
+        return True
+
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse a domain that is no box."""
         if not isinstance(problem.domain, Box):
