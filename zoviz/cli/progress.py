@@ -121,9 +121,9 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
         print(f"{int(result.calls.max()):,} calls x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
         if store:
             print(f"run {run.id[:8]} in {store}")
-    if run.trouble:
-        say(run.trouble)
-    if run.error is not None or run.trouble:
+    if run.storage_message:
+        say(run.storage_message)
+    if run.error is not None or run.storage_message:
         return FAILED
     if interrupted:
         return INTERRUPTED

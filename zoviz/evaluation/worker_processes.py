@@ -56,13 +56,13 @@ class WorkerProcesses:
 
     def __init__(self, call: Callable[[Array], Any], count: int, timeout: float | None) -> None:
         self._call, self._count, self._timeout = call, count, timeout
-        self._members: list[_WorkerProcess] = []
+        self._processes: list[_WorkerProcess] = []
         self._shipment: tuple[str, Any] | None = None
-        self._finalizer = weakref.finalize(self, _end, self._members, os.getpid())
+        self._finalizer = weakref.finalize(self, _end, self._processes, os.getpid())
 
     def close(self) -> None:
         """End all processes; the next use starts new ones."""
-        _end(self._members, os.getpid())
+        _end(self._processes, os.getpid())
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._call, self._count, self._timeout)
@@ -83,7 +83,7 @@ class WorkerProcesses:
         try:
             while unanswered:
                 self._start(len(waiting))
-                for member in self._members:
+                for member in self._processes:
                     if member.task is None and waiting:
                         member.give(waiting.popleft(), points, self._timeout)
                 answers: list[tuple[int, Any]] = []
@@ -105,21 +105,21 @@ class WorkerProcesses:
         """
         if "fork" not in multiprocessing.get_all_start_methods():
             raise _not_importable(reason) from None
-        lost = [member.task for member in self._members if member.task is not None and member.task >= 0]
+        lost = [member.task for member in self._processes if member.task is not None and member.task >= 0]
         self.close()
         self._shipment = "fork", self._call
         return lost
 
     def _start(self, count: int) -> None:
         """Start processes for the pending points, counting idle and still-starting ones."""
-        busy = sum(member.task is not None and member.task >= 0 for member in self._members)
-        while len(self._members) < min(self._count, busy + count):
+        busy = sum(member.task is not None and member.task >= 0 for member in self._processes)
+        while len(self._processes) < min(self._count, busy + count):
             self._shipment = self._shipment or _shipment(self._call)
-            self._members.append(_WorkerProcess(*self._shipment, [member.connection for member in self._members]))
+            self._processes.append(_WorkerProcess(*self._shipment, [member.connection for member in self._processes]))
 
     def _collect(self, points: Sequence[Array], answers: list[tuple[int, Any]]) -> None:
         """Wait for the next answer, end or deadline of a process."""
-        busy = [member for member in self._members if member.task is not None]
+        busy = [member for member in self._processes if member.task is not None]
         seconds = min(member.deadline for member in busy) - time.monotonic()
         wait([member.connection for member in busy], None if seconds == np.inf else max(seconds, 0.0))
         for member in busy:
@@ -129,7 +129,7 @@ class WorkerProcesses:
                 continue
             if member.task is not None:
                 member.end()
-                self._members.remove(member)
+                self._processes.remove(member)
             if task is not None and task != _GREETING:
                 answers.append((task, answer))
 
@@ -209,21 +209,21 @@ class _WorkerProcess:
         self.connection.close()
 
 
-def _end(members: list[_WorkerProcess], owner: int) -> None:
+def _end(processes: list[_WorkerProcess], owner: int) -> None:
     if os.getpid() == owner:  # a fork has a copy of the list
-        while members:
-            members.pop().end()
+        while processes:
+            processes.pop().end()
 
 
 def _shipment(call: Callable[[Array], Any]) -> tuple[str, Any]:
     """Return how to start a process for these functions, and the bytes to send it."""
     fresh = "forkserver" if "forkserver" in multiprocessing.get_all_start_methods() else "spawn"
-    script = getattr(sys.modules["__main__"], "__file__", None)
+    main_file = getattr(sys.modules["__main__"], "__file__", None)
     try:
         cargo = pickle.dumps(call)
         reason = "they live in an interactive session"
         # A fresh interpreter runs the script again, to find what it defines: it must be there, and be a file.
-        importable = b"__main__" not in cargo if script is None else os.path.isfile(script)
+        importable = b"__main__" not in cargo if main_file is None else os.path.isfile(main_file)
     except Exception as error:  # pickling a user's objects may raise anything
         reason, importable = str(error), False
     if importable:

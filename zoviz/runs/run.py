@@ -399,12 +399,12 @@ class Run(RunSettings):
         worker = self._worker
         if worker is None:
             return ""
-        return worker.message or " ".join(filter(None, [*worker.notes, self.trouble]))
+        return worker.message or " ".join(filter(None, [*worker.notes, self.storage_message]))
 
     @property
-    def trouble(self) -> str:
+    def storage_message(self) -> str:
         """The sentence on what is wrong with the run's store; empty where nothing is, or there is none."""
-        return "" if self._recorder is None else self._recorder.trouble
+        return "" if self._recorder is None else self._recorder.storage_message
 
     @property
     def error(self) -> BaseException | None:

@@ -77,7 +77,7 @@ _SEEN = 3.0
 _FRAMES = 20
 """Directions, at least, with which the widest step is repeated where noise still hides a curvature."""
 _COVERED = 4
-"""How many looks of one price the budget must cover for one to be worth it."""
+"""Measure again only if the remaining budget covers this many such measurements."""
 _SHARE = 48.0**-0.5
 """Standard deviation of a number uniform over half of the width, as a share of it."""
 _ROUND_OFF = 4e-16
@@ -267,7 +267,7 @@ def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tu
     # Directions of a frame repel each other: the variance of a whole one is exact.
     variance = np.maximum(variance, 0.0) * np.where(counts[0] <= n, counts[0] / pairs * (n - 1) / n, 1.0)
     hidden = noise * np.sqrt(2.0 / pairs + 2.0 / np.maximum(counts[1], 1))  # of both variances, were all of it noise
-    # A variance is the rarer sight where there is not even a mean, and n / sqrt(2) times it is at stake.
+    # Where the mean is below its noise, the variance, which is scaled by n / sqrt(2), needs twice the significance.
     significant = variance - noise > hidden * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
     factor = 0.5 * n * (n + 2) * (n > 1)
     measured, untold = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * hidden)

@@ -65,8 +65,8 @@ def capture(worker: Worker) -> bytes | None:
     ZovizError
         For a state that is made of other things than arrays, numbers, text, and tuples, lists and dicts of them.
     """
-    amiss = worker.state is None or worker.error is not None or worker.spent_calls
-    if amiss or not worker.solver.checkpointable or not worker.oracle.active.any():
+    unfinished = worker.state is None or worker.error is not None or worker.spent_calls
+    if unfinished or not worker.solver.checkpointable or not worker.oracle.active.any():
         return None
     return pack({"version": VERSION, **worker.export_state()})
 

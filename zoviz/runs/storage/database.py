@@ -21,7 +21,7 @@ PATIENCE = 60.0
 _TURN = 0x7A6F7669
 """Number of the lock that processes take in turn while tables are made or changed (PostgreSQL)."""
 
-_TROUBLES = (
+_FAILURES = (
     (("disk is full", "no space left", "disk full"), "room on the disk", "a full disk", "free some space"),
     (
         ("readonly", "read-only", "permission denied"),
@@ -222,8 +222,8 @@ def _on_begin(connection: Connection) -> None:
 def _sentence(error: SQLAlchemyError, name: str) -> str:
     cause = str(error.orig if isinstance(error, DBAPIError) and error.orig is not None else error)
     short = " ".join(cause.split())[:200]
-    for words, expected, got, advice in _TROUBLES:
+    for words, expected, got, remedy in _FAILURES:
         if any(word in short.casefold() for word in words):
             got = got.format(patience=PATIENCE)
-            return f"Expected {expected} for the store {name}, got {got} ({short}): {advice}."
+            return f"Expected {expected} for the store {name}, got {got} ({short}): {remedy}."
     return f"Expected the store {name} to answer, got: {short}."

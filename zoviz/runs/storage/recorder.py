@@ -19,8 +19,8 @@ from zoviz.runs.storage.database import Database
 from zoviz.runs.storage.writer import Progress
 
 _REST, _ANSWER = 0.7, 0.2
-"""Shares of the interval: between two requests for the worker's state, and for its answer, before the rest is written
-without it; what is left is for writing."""
+"""Fractions of the checkpoint interval: idle time, then the longest wait for the worker's snapshot; the rest is for
+writing."""
 
 _SHARE = 50.0
 """A state is not asked for before so many times its own cost has gone by: recording takes at most 2% of the worker."""
@@ -52,7 +52,7 @@ class Recorder(RunObserver):
 
     Attributes
     ----------
-    trouble : str
+    storage_message : str
         What is amiss with the store at present, as a sentence; else empty.
     """
 
@@ -79,7 +79,7 @@ class Recorder(RunObserver):
         self._answered, self._ending = threading.Event(), threading.Event()
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
-        self._state_error = self.trouble = ""
+        self._state_error = self.storage_message = ""
 
     def started(self, worker: Worker) -> None:
         """Insert the run's rows, and start the writing thread.
@@ -134,7 +134,7 @@ class Recorder(RunObserver):
         self._flush((status, message))
         if self._own:
             self._database.close()
-        return self.trouble
+        return self.storage_message
 
     def _take(self) -> None:
         """Take snapshots of a state between two steps, in the worker's thread."""
@@ -183,12 +183,12 @@ class Recorder(RunObserver):
                 with self._database.writing() as connection:
                     count = write(connection)
             except Exception as error:  # likewise
-                self.trouble = f"Storing failed: {_told(error)}"
+                self.storage_message = f"Storing failed: {_told(error)}"
                 return
             del self._entries[:count]
             if settle is not None:
                 settle()
-            self.trouble = self._state_error
+            self.storage_message = self._state_error
 
 
 def _told(error: Exception) -> str:

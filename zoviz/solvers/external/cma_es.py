@@ -72,7 +72,7 @@ class CMAES(ExternalSolver):
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """Run pycma's loop of ask, tell and update."""
-        # Said where a constraint has one value all over a population; pycma guards its division against that.
+        # pycma warns where a constraint is constant over a population; its division is guarded against that.
         warnings.filterwarnings("ignore", r"iqr\(f\), iqr\(G\)", UserWarning)
         ask(task.start[None])
         values: dict[str, Any] = {}

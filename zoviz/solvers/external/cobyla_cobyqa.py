@@ -53,8 +53,8 @@ class COBYQA(Local):
     Notes
     -----
     It evaluates constraints at old points again, which is free unless noise is independent. SciPy's
-    own door to it holds a lock for the whole optimisation, so that a second replica in the same thread would wait for
-    ever: what stands behind the door is called instead, or the package cobyqa where SciPy has moved it.
+    public wrapper holds a global lock for the whole optimisation, so that a second replica in the same thread would
+    wait for ever: its private implementation is called directly, or the package cobyqa where SciPy has moved it.
 
     References
     ----------
