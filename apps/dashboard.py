@@ -18,7 +18,7 @@ def own_problem():
         return None
     module, _, name = sys.argv[1].partition(":")
     sys.path.insert(0, os.getcwd())  # a console script has its own folder there instead
-    return getattr(importlib.import_module(module), name).clone()  # a twin for each session: they share the module
+    return getattr(importlib.import_module(module), name).clone()  # a clone for each session: they share the module
 
 
 dashboard(problem=own_problem(), store=shared_store(None)).servable()

@@ -69,8 +69,8 @@ def test_an_ambiguous_id(zoviz: Callable[..., Told], small: str, folder: Path) -
 
     with store(folder) as run_store, run_store.database.writing() as connection:
         row = dict(connection.execute(RUNS.select()).mappings().one())
-        twin = small[:-1] + ("0" if small[-1] != "0" else "1")
-        connection.execute(RUNS.insert().values(**row | {"id": twin}))
+        clone = small[:-1] + ("0" if small[-1] != "0" else "1")
+        connection.execute(RUNS.insert().values(**row | {"id": clone}))
     outcome = zoviz("runs", "delete", small[:5])
     assert outcome.code == MISUSED and "several" in outcome.err
 

@@ -114,7 +114,7 @@ def test_predicted_variance_is_a_number_per_replica(cls: type[GradientEstimator]
 @EACH_CLASS
 def test_a_clone_is_equal_and_independent(cls: type[GradientEstimator]) -> None:
     est = cls(batch_size=7, smoothing_radius=0.02)
-    twin = est.clone()
-    assert type(twin) is cls and (twin.batch_size, twin.smoothing_radius) == (7, 0.02)
-    twin.batch_size = 9
+    clone = est.clone()
+    assert type(clone) is cls and (clone.batch_size, clone.smoothing_radius) == (7, 0.02)
+    clone.batch_size = 9
     assert est.batch_size == 7

@@ -51,11 +51,11 @@ def test_the_rule_fills_in_all_that_is_open(name: str, form: str, rows: str) -> 
 @EACH_FORM
 def test_a_clone_is_equal_and_independent(name: str, form: str) -> None:
     solver = solver_of(name, form)
-    twin = solver.clone()
-    mine, its = solver.param.values(), twin.param.values()
+    clone = solver.clone()
+    mine, its = solver.param.values(), clone.param.values()
     skip = {"name", "estimator"}
     assert {k: v for k, v in mine.items() if k not in skip} == {k: v for k, v in its.items() if k not in skip}
-    twin.estimator.batch_size, twin.horizon = 17, 18
+    clone.estimator.batch_size, clone.horizon = 17, 18
     assert solver.estimator.batch_size == K and solver.horizon == 100
 
 

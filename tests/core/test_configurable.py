@@ -1,4 +1,4 @@
-"""Constructors name their parameters, with types and defaults; twins share nothing that can be set."""
+"""Constructors name their parameters, with types and defaults; clones share nothing that can be set."""
 
 from __future__ import annotations
 
@@ -83,11 +83,11 @@ def test_arguments_of_a_constructor_stand_before_the_parameters_that_it_passes_o
 
 def test_a_twin_has_equal_values_and_parts_of_its_own() -> None:
     one = Heir(step=0.5, part=Sphere(batch_size=7))
-    one.param.watch(lambda event: pytest.fail("the twin's change was heard"), ["step"])
-    twin = one.clone()
-    twin.step, twin.part.batch_size = 2.0, 9
+    one.param.watch(lambda event: pytest.fail("the clone's change was heard"), ["step"])
+    clone = one.clone()
+    clone.step, clone.part.batch_size = 2.0, 9
     assert (one.step, one.part.batch_size) == (0.5, 7)
-    assert type(twin) is Heir and twin.count == 5
+    assert type(clone) is Heir and clone.count == 5
 
 
 def test_a_default_part_is_shared_with_no_object() -> None:

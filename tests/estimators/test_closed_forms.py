@@ -114,10 +114,10 @@ def test_a_radius_in_the_call_replaces_the_estimators_own(case: Case) -> None:
     problem, streams = Quadratic(), Streams(3, 4)
     x = np.repeat(problem.point[None], 4, axis=0)
     estimate = case.estimator.estimate(problem.phi, x, Oracle(problem, streams), streams, radius=0.07)
-    twin = case.estimator.clone()
-    twin.smoothing_radius = 0.07
+    clone = case.estimator.clone()
+    clone.smoothing_radius = 0.07
     streams = Streams(3, 4)
-    own = twin.estimate(problem.phi, x, Oracle(problem, streams), streams)
+    own = clone.estimate(problem.phi, x, Oracle(problem, streams), streams)
     np.testing.assert_array_equal(estimate.gradient, own.gradient)
 
 

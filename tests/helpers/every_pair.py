@@ -49,7 +49,7 @@ def _problem(name: str) -> Problem:
 
 
 def problem_of(name: str) -> Problem:
-    """A twin; its data are made once, as they take longer than the runs."""
+    """A clone; its data are made once, as they take longer than the runs."""
     original = _problem(name)
     try:
         _ = original.domain, original.data

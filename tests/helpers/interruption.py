@@ -13,7 +13,7 @@ from helpers.every_solver import EVERY
 from zoviz import AskTell, Run
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
-from zoviz.runs.engine.checkpoint import capture, restore
+from zoviz.runs.engine.checkpoint import restore, snapshot
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.trace import Snapshot, Trace
@@ -52,7 +52,7 @@ def watched(run: Run, at: Callable[[int], bool]) -> dict[int, tuple[bytes, Any, 
         worker = run.worker
         if at(worker.iteration):
             rows = [pickle.loads(pickle.dumps(part.snapshot())) for part in (worker.trace, worker.path)]
-            states[worker.iteration] = capture(worker), *rows, list(worker.journal)
+            states[worker.iteration] = snapshot(worker), *rows, list(worker.journal)
 
     run.run(look)
     return states

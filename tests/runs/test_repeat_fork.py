@@ -13,7 +13,7 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.engine.checkpoint import capture, restore
+from zoviz.runs.engine.checkpoint import restore, snapshot
 from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.stopping import Progress
@@ -79,7 +79,7 @@ def test_a_change_beside_the_scripts_is_found_again_after_an_interruption() -> N
     run.prepare()
     checkpoints: list[Any] = []
     worker = run.worker
-    worker.observers = (StepCallback(lambda: checkpoints.append(capture(worker)) if worker.iteration == 3 else None),)
+    worker.observers = (StepCallback(lambda: checkpoints.append(snapshot(worker)) if worker.iteration == 3 else None),)
     worker.inbox.command("step", 5)
     thread = threading.Thread(target=worker.work)
     thread.start()

@@ -146,7 +146,7 @@ def test_fork_repeats_the_beginning_and_then_goes_its_own_way() -> None:
     for name, column in columns(run).items():
         np.testing.assert_array_equal(column[:51], columns(fork)[name][:51], err_msg=name)
     assert not np.array_equal(run.trace["objective"][51], fork.trace["objective"][51])
-    assert run.solver.primal_step is None, "the fork has twins of its own"
+    assert run.solver.primal_step is None, "the fork has clones of its own"
     before = run.fork(at=20, iterations=25)
     before.run()
     assert len(before.journal) == 0

@@ -110,7 +110,7 @@ def test_a_state_that_cannot_be_stored_is_said(store: Store, small: Small, monke
     def fails(worker: Any) -> bytes:
         raise RuntimeError("no such thing")
 
-    monkeypatch.setattr(rows, "capture", fails)
+    monkeypatch.setattr(rows, "snapshot", fails)
     run = small(iterations=30)
     assert run.run().status == "finished"
     assert "Its state could not be stored: RuntimeError: no such thing" in run.message

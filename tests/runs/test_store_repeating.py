@@ -80,9 +80,9 @@ def test_functions_without_a_name_are_passed_along(store: Store) -> None:
 
 def test_a_store_travels_by_its_url(store: Store, small: Small) -> None:
     small(iterations=2).run()
-    twin = pickle.loads(pickle.dumps(store))
-    assert twin.count() == 1 and twin.url == store.url
-    twin.close()
+    clone = pickle.loads(pickle.dumps(store))
+    assert clone.count() == 1 and clone.url == store.url
+    clone.close()
     assert rows(store, JOURNAL) == 0
 
 

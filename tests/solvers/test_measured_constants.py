@@ -162,9 +162,9 @@ def test_flat_functions_and_failures_leave_finite_figures() -> None:
     holes = BlackBox(lambda x: float("nan") if x[0] > 0 else float(x @ x), bounds=[(-1.0, 1.0)] * 3)
     for problem in (flat, holes):
         for noise in ("deterministic", "independent"):
-            twin = problem.clone()
-            twin.noise = noise
-            constants, _ = measured(twin, 1)
+            clone = problem.clone()
+            clone.noise = noise
+            constants, _ = measured(clone, 1)
             numbers = [
                 constants.curvature,
                 constants.constraint_curvature,

@@ -127,16 +127,16 @@ class ReplayingWorker(Worker):
         return not self._polishing if begun else super()._may_go_on()
 
     def _advance(self) -> None:
-        self._rewind()
+        self._restore()
         super()._advance()
         self._commit()
 
     def _polish(self) -> None:
         self._polishing = True
-        self._rewind()
+        self._restore()
         super()._polish()
 
-    def _rewind(self) -> None:
+    def _restore(self) -> None:
         streams, oracle = self._committed
         self.streams.restore(streams)
         self.oracle.restore(oracle)

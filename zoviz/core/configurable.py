@@ -26,7 +26,7 @@ class Configurable(param.Parameterized, metaclass=_SignatureOfParameters):
     __abstract = True
 
     def clone(self) -> Self:
-        """Return a twin with the same parameters: parts are cloned too, and no watcher is in common."""
+        """Return a clone with the same parameters: parts are cloned too, and no watcher is in common."""
         values = {name: value for name, value in self.param.values().items() if name != "name"}
         return type(self)(
             **{name: value.clone() if isinstance(value, Configurable) else value for name, value in values.items()}

@@ -115,14 +115,14 @@ class _Stream:
         for row, fill in zip(out, self._fills, strict=True):
             fill(row)
 
-    def mark(self) -> Mark:
+    def snapshot(self) -> Mark:
         """The position that reading has come to; cheap between two refills, which alone advance the generators."""
         if self._states is None:
             states = self._now() if self._before is None else self._before
             self._states = np.array([_packed(state) for state in states], dtype=np.uint64)
         return Mark(self._states, self._buffer.shape[1], self._position)
 
-    def rewind(self, mark: Mark) -> None:
+    def restore(self, mark: Mark) -> None:
         """Go back (or on) to a mark of the same sequence."""
         if self._states is not mark.states:
             for fill, state in zip(self._fills, mark.states.tolist(), strict=True):
@@ -208,7 +208,7 @@ class Streams:
 
     def snapshot(self) -> dict[tuple[str, str, float], Mark]:
         """Return the positions of all sequences."""
-        return {key: stream.mark() for key, stream in self._streams.items()}
+        return {key: stream.snapshot() for key, stream in self._streams.items()}
 
     def restore(self, snapshot: dict[tuple[str, str, float], Mark]) -> None:
         """Go back to a snapshot, so that what was read since is read again, number for number.
@@ -228,4 +228,4 @@ class Streams:
         for key, mark in snapshot.items():
             if key not in self._streams:
                 self._streams[key] = self._begin(*key)
-            self._streams[key].rewind(mark)
+            self._streams[key].restore(mark)

@@ -190,7 +190,7 @@ class Session:
     def _solver(
         self, method: str | Solver | type[Solver], options: Mapping[str, Any], calls: int
     ) -> tuple[Solver, str]:
-        """Return a twin of the solver that was named or is chosen, with its options set, and why it was chosen."""
+        """Return a clone of the solver that was named or is chosen, with its options set, and why it was chosen."""
         if isinstance(method, str) and method.casefold() == "auto":
             solver, reason = choose(self._problem, calls)
         else:

@@ -99,7 +99,7 @@ class Oracle:
         """The number of calls of a replica that was never frozen."""
         return self._spent
 
-    def adopt(self, units: Units) -> None:
+    def set_units(self, units: Units) -> None:
         """Take points and return values in these units from now on."""
         self.units, self.domain, self.tolerance = units, units.domain, self._tolerance / units.h
 

@@ -106,19 +106,19 @@ class Problem(Noisy):
         """Whether ``data`` have been built."""
         return self._data is not None
 
-    def adopt(self, twin: Problem) -> None:
-        """Take over the ``data``, if they have been built, of a twin with the same parameters."""
-        self._data = twin._data
+    def take_data(self, clone: Problem) -> None:
+        """Take over the ``data``, if they have been built, of a clone with the same parameters."""
+        self._data = clone._data
 
     def build(self) -> Any:
         """Compute from the parameters everything that ``evaluate`` needs, and return it; kept as ``data``."""
         return ()
 
     def clone(self) -> Self:
-        """Return a twin with the same parameters and data, and no watcher in common."""
-        twin = super().clone()
-        twin._data = self._data
-        return twin
+        """Return a clone with the same parameters and data, and no watcher in common."""
+        clone = super().clone()
+        clone._data = self._data
+        return clone
 
     def release(self) -> None:
         """Release what evaluating holds open, e.g. processes; a run calls it when it ends."""

@@ -48,7 +48,7 @@ class Scaled(Problem):
         vars(self).update(title=problem.title, analytic=problem.analytic, stochastic=problem.stochastic)
 
     def clone(self) -> Self:
-        """Return a copy around a copy of the problem."""
+        """Return a clone around a clone of the problem."""
         return type(self)(self._problem.clone(), self._units)
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:

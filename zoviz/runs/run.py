@@ -53,8 +53,8 @@ class RunStore(Protocol):
 class Run(RunSettings):
     """A solver applied to a problem by R replicas in lock-step.
 
-    The worker owns private twins of ``problem`` and ``solver``. While the run is going on, setting a live parameter of
-    the public ``solver`` (or of its estimator) reaches the twin between two steps and is written to ``journal``; a
+    The worker owns private clones of ``problem`` and ``solver``. While the run is going on, setting a live parameter of
+    the public ``solver`` (or of its estimator) reaches the clone between two steps and is written to ``journal``; a
     structural parameter cannot be set. Times count computing only: neither pauses nor measures off the books.
 
     With a ``store`` everything is kept there while it happens, under ``id``. Trouble with it never ends a run:

@@ -62,10 +62,10 @@ def test_accepts_gives_none_or_a_sentence_and_no_other_form_is_accepted(cls: typ
 @EACH_SOLVER
 def test_a_clone_is_equal_and_independent(cls: type[Solver]) -> None:
     solver = cls()
-    twin = solver.clone()
-    assert type(twin) is cls and solver.parts().keys() == twin.parts().keys()
+    clone = solver.clone()
+    assert type(clone) is cls and solver.parts().keys() == clone.parts().keys()
     nested = {"name", *(prefix.rstrip(".").rpartition(".")[2] for prefix in solver.parts())}
-    for mine, its in zip(solver.parts().values(), twin.parts().values(), strict=True):
+    for mine, its in zip(solver.parts().values(), clone.parts().values(), strict=True):
         assert mine is not its
         theirs = its.param.values()
         assert {k: v for k, v in mine.param.values().items() if k not in nested} == {

@@ -82,11 +82,11 @@ def test_samples_are_unbiased_and_their_noise_falls_with_the_batch(cls: type[Onl
 @EACH_PROBLEM
 def test_problems_are_rebuilt_cloned_and_start_alike(cls: type[OnlineBilevel]) -> None:
     problem = instance(cls)
-    twins = problem.clone(), instance(cls)
+    clones = problem.clone(), instance(cls)
     x, y, _ = inside(problem, 3)
     value = problem.outer(x, y, problem.draw(2, Streams(0, 3)))
-    for twin in twins:
-        np.testing.assert_array_equal(twin.outer(x, y, twin.draw(2, Streams(0, 3))), value)
+    for clone in clones:
+        np.testing.assert_array_equal(clone.outer(x, y, clone.draw(2, Streams(0, 3))), value)
     x0 = problem.initial(Streams(3, 50))
     assert x0.shape == (50, problem.domain.n) and problem.domain.distance(x0).max() == 0.0
     np.testing.assert_array_equal(x0[:4], problem.initial(Streams(3, 4)))

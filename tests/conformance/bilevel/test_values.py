@@ -1,4 +1,4 @@
-"""What every online bilevel problem in the registry keeps: shapes over probes, purity, twins, derivatives."""
+"""What every online bilevel problem in the registry keeps: shapes over probes, purity, clones, derivatives."""
 
 from __future__ import annotations
 
@@ -59,12 +59,12 @@ def test_it_is_pure_and_its_twin_the_same(cls: type[OnlineBilevel]) -> None:
     problem, x, y, xi = world(cls)
     copies, first = (x.copy(), y.copy()), problem.inner(x, y, xi)
     problem.inner(x + 0.1, y + 0.1, xi)
-    twin = problem.clone()
-    for other in (problem, twin, small(cls)):
+    clone = problem.clone()
+    for other in (problem, clone, small(cls)):
         np.testing.assert_array_equal(other.inner(x, y, xi), first)
     np.testing.assert_array_equal(x, copies[0])
     np.testing.assert_array_equal(y, copies[1])
-    assert twin is not problem and type(twin) is cls
+    assert clone is not problem and type(clone) is cls
 
 
 @EACH_CLASS

@@ -1,4 +1,4 @@
-"""What every problem in the registry keeps: shapes, gradients, purity, twins, starts."""
+"""What every problem in the registry keeps: shapes, gradients, purity, clones, starts."""
 
 from __future__ import annotations
 
@@ -79,14 +79,14 @@ def test_evaluate_is_pure(cls: type[Problem]) -> None:
 @EACH_CLASS
 def test_a_clone_is_equal_and_independent(cls: type[Problem]) -> None:
     problem = small(cls, noise="independent", noise_scale=0.25)
-    twin = problem.clone()
-    assert type(twin) is cls and twin is not problem
-    mine, its = problem.param.values(), twin.param.values()
+    clone = problem.clone()
+    assert type(clone) is cls and clone is not problem
+    mine, its = problem.param.values(), clone.param.values()
     assert {k: v for k, v in mine.items() if k != "name"} == {k: v for k, v in its.items() if k != "name"}
     x = inside(problem, 4)
-    np.testing.assert_array_equal(problem.evaluate(x).f, twin.evaluate(x).f)
-    np.testing.assert_array_equal(problem.evaluate(x).h, twin.evaluate(x).h)
-    twin.noise_scale = 0.5
+    np.testing.assert_array_equal(problem.evaluate(x).f, clone.evaluate(x).f)
+    np.testing.assert_array_equal(problem.evaluate(x).h, clone.evaluate(x).h)
+    clone.noise_scale = 0.5
     assert problem.noise_scale == 0.25
 
 

@@ -10,7 +10,7 @@ from helpers.black_box import h_at
 from helpers.interruption import GENERAL, OWN, PROBLEMS, SOLVERS, assert_same, prepared, resumed, spoilt, watched
 from zoviz import Run
 from zoviz.problems import BlackBox, NonconvexQCQP
-from zoviz.runs.engine.checkpoint import capture
+from zoviz.runs.engine.checkpoint import snapshot
 from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import StepCallback
@@ -112,7 +112,7 @@ def test_a_thinned_trace_goes_on_and_so_does_a_run_that_was_stopped() -> None:
 
     def look() -> None:
         worker = whole.worker
-        states[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+        states[worker.iteration] = snapshot(worker), worker.trace.snapshot(), worker.path.snapshot(), []
 
     whole.worker.observers = (StepCallback(look),)
     whole.worker.work()
@@ -122,7 +122,7 @@ def test_a_thinned_trace_goes_on_and_so_does_a_run_that_was_stopped() -> None:
     # It ends with a row that has no place in the trace of a run that was never stopped.
     assert stopped.status == "stopped" and stopped.trace["iteration"][-1] == 101 and stopped.trace.stride == 2
     worker = stopped.worker
-    states[101] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+    states[101] = snapshot(worker), worker.trace.snapshot(), worker.path.snapshot(), []
     for at in (60, 64, 65, 101, 149):
         assert_same(resumed(narrow, states[at]), whole)
 
@@ -137,7 +137,7 @@ def test_what_was_steered_after_the_checkpoint_is_steered_again() -> None:
     def look() -> None:
         worker = whole.worker
         if worker.iteration in (10, 30):
-            states[worker.iteration] = capture(worker), worker.trace.snapshot(), worker.path.snapshot(), []
+            states[worker.iteration] = snapshot(worker), worker.trace.snapshot(), worker.path.snapshot(), []
         if worker.iteration in (5, 10, 22):
             whole.set({"primal_step": 1e-3 * worker.iteration})
             whole.set({"estimator.batch_size": worker.iteration})
@@ -175,9 +175,9 @@ def test_a_checkpoint_is_small_and_does_not_grow() -> None:
 def test_there_is_none_in_the_midst_of_a_step_or_of_a_library() -> None:
     run = Run(problem=PROBLEMS["exact"](), solver=ZOSPLM(), replicas=1, calls=200)
     run.run()
-    assert run.worker.spent_calls and capture(run.worker) is None
-    assert capture(prepared(lambda: Run(problem=PROBLEMS["exact"](), solver=ZOSPLM())).worker) is None
+    assert run.worker.spent_calls and snapshot(run.worker) is None
+    assert snapshot(prepared(lambda: Run(problem=PROBLEMS["exact"](), solver=ZOSPLM())).worker) is None
     for name in SOLVERS.keys() - set(OWN):
         run = Run(problem=PROBLEMS["black box"](), solver=SOLVERS[name](), replicas=1, iterations=2)
         run.run()
-        assert capture(run.worker) is None
+        assert snapshot(run.worker) is None

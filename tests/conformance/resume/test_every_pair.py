@@ -13,7 +13,7 @@ from helpers.every_solver import EVERY_PROBLEM
 from helpers.interruption import assert_same, logged, prepared, resumed_with
 from zoviz import AskTell, Store
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.checkpoint import capture, points
+from zoviz.runs.engine.checkpoint import points, snapshot
 from zoviz.runs.engine.evaluation_log import Entry, Log
 
 
@@ -30,7 +30,7 @@ def test_a_kill_between_two_checkpoints_costs_no_paid_value(solver: str, problem
     def look() -> None:
         worker = first.worker
         if worker.iteration == 2 and solver_of(solver).checkpointable:
-            at_two.append((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+            at_two.append((snapshot(worker), worker.trace.snapshot(), worker.path.snapshot()))
 
     whole = logged(lambda: first, Log(write=entries.__setitem__), look)
     assert sum(len(entry.x) for entry in entries.values()) == whole.result.calls.sum() > 0

@@ -15,7 +15,7 @@ from zoviz import Run
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox
-from zoviz.runs.engine.checkpoint import capture
+from zoviz.runs.engine.checkpoint import snapshot
 from zoviz.runs.engine.evaluation_log import Entry, Log
 from zoviz.solvers import ZOSPLM
 
@@ -76,7 +76,7 @@ def test_the_log_goes_on_after_a_checkpoint() -> None:
     def look() -> None:
         worker = run.worker
         if worker.iteration == 12:
-            state.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+            state.extend((snapshot(worker), worker.trace.snapshot(), worker.path.snapshot()))
 
     whole = logged(lambda: run, Log(write=entries.__setitem__), look)
     paid, box.calls = box.calls, 9
@@ -122,7 +122,7 @@ def test_steering_and_the_log_go_together() -> None:
     def look() -> None:
         worker = run.worker
         if worker.iteration == 4:
-            state.extend((capture(worker), worker.trace.snapshot(), worker.path.snapshot()))
+            state.extend((snapshot(worker), worker.trace.snapshot(), worker.path.snapshot()))
         if worker.iteration in (9, 12):
             worker.inbox.post("primal_step", 1e-3 * worker.iteration)
 

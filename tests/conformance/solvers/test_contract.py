@@ -68,17 +68,17 @@ def test_the_rule_fills_in_all_that_is_open(solver: str, problem: str) -> None:
 def test_a_clone_is_equal_and_independent(cls: type[Solver]) -> None:
     solver = cls()
     solver.estimator.batch_size = 3
-    twin = solver.clone()
-    assert type(twin) is cls and twin.estimator is not solver.estimator and twin.estimator.batch_size == 3
-    assert solver.parts().keys() == twin.parts().keys()
+    clone = solver.clone()
+    assert type(clone) is cls and clone.estimator is not solver.estimator and clone.estimator.batch_size == 3
+    assert solver.parts().keys() == clone.parts().keys()
     skip = {"name", *(prefix.rstrip(".").rpartition(".")[2] for prefix in solver.parts())}
-    for mine, its in zip(solver.parts().values(), twin.parts().values(), strict=True):
+    for mine, its in zip(solver.parts().values(), clone.parts().values(), strict=True):
         assert mine is not its
         theirs = its.param.values()
         assert {k: v for k, v in mine.param.values().items() if k not in skip} == {
             k: v for k, v in theirs.items() if k not in skip
         }
-    twin.estimator.batch_size = 5
+    clone.estimator.batch_size = 5
     assert solver.estimator.batch_size == 3
 
 

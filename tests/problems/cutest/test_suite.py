@@ -186,9 +186,9 @@ def test_a_twin_has_an_instance_of_its_own() -> None:
     problem = Suite()
     x = around(problem)
     expected = problem.evaluate(x)
-    twin = problem.clone()
-    assert twin.data.foreign is not problem.data.foreign
-    twin.data.foreign.A *= 2.0
+    clone = problem.clone()
+    assert clone.data.foreign is not problem.data.foreign
+    clone.data.foreign.A *= 2.0
     np.testing.assert_array_equal(problem.evaluate(x).f, expected.f)
 
 

@@ -113,6 +113,6 @@ def test_a_network_is_trained_once_for_a_problem_and_its_clones(monkeypatch: pyt
     attack.epochs = 2
     assert attack.data.network is not first and epochs == [1, 2]
     other = BlackBoxAttack(epochs=2)
-    other.adopt(attack)
+    other.take_data(attack)
     other.confidence = 0.1
     assert other.data.network is attack.data.network and epochs == [1, 2]

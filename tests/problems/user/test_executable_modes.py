@@ -90,8 +90,8 @@ def test_a_fixed_folder_and_relative_words(tmp_path: Path, monkeypatch: pytest.M
     problem = Executable("./sim data.txt", bounds=BOX, m=0, folder="sub")
     assert problem.command == (str(program), str(data)) and problem.folder == str(tmp_path / "sub")
     monkeypatch.chdir("/")
-    twin = pickle.loads(pickle.dumps(problem)).clone()
-    assert twin.evaluate(POINTS[:1]).f[0] == 1.0 and twin.printed[0].errors == "the data\n"
+    clone = pickle.loads(pickle.dumps(problem)).clone()
+    assert clone.evaluate(POINTS[:1]).f[0] == 1.0 and clone.printed[0].errors == "the data\n"
     where = shell("pwd >&2; echo 1", folder=tmp_path / "sub")
     where.evaluate(POINTS[:1])
     assert where.printed[0].errors.strip() == os.path.realpath(tmp_path / "sub")

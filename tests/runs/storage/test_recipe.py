@@ -75,16 +75,16 @@ def test_every_problem_comes_back(cls: type[Problem]) -> None:
         problem = cls()
     except ValueError as missing:
         pytest.skip(str(missing))
-    twin = round_trip(problem)
-    assert equal(problem, twin) and twin is not problem
+    clone = round_trip(problem)
+    assert equal(problem, clone) and clone is not problem
 
 
 @pytest.mark.parametrize("cls", discover("zoviz.solvers", Solver).values(), ids=lambda c: c.__name__)
 def test_every_solver_comes_back(cls: type[Solver]) -> None:
     solver = cls()
-    twin = round_trip(solver)
-    assert equal(solver, twin)
-    assert solver.parts().keys() == twin.parts().keys()
+    clone = round_trip(solver)
+    assert equal(solver, clone)
+    assert solver.parts().keys() == clone.parts().keys()
 
 
 def test_a_function_of_the_user_needs_trust() -> None:
@@ -94,8 +94,8 @@ def test_a_function_of_the_user_needs_trust() -> None:
     with pytest.raises(ZovizError, match="nothing is imported because a stored run names it"):
         round_trip(problem)
     for trusted in (path, __name__):
-        twin = round_trip(problem, trusted=[trusted])
-        assert twin.objective is sphere and equal(twin.x0, problem.x0) and twin.bounds == ((-1.0, 2.0),)
+        clone = round_trip(problem, trusted=[trusted])
+        assert clone.objective is sphere and equal(clone.x0, problem.x0) and clone.bounds == ((-1.0, 2.0),)
 
 
 def test_what_is_zovizs_own_is_named_without_its_module() -> None:

@@ -88,9 +88,9 @@ def test_the_inner_solver_is_steered_replayed_and_written_out_like_an_estimator(
     scope: dict[str, Any] = {}
     exec(source, scope)
     np.testing.assert_array_equal(scope["result"].x, run.result.x)
-    twin = solver.clone()
-    twin.inner.estimator.batch_size = 2
-    assert solver.inner.estimator.batch_size == 9 and twin.live == solver.live
+    clone = solver.clone()
+    clone.inner.estimator.batch_size = 2
+    assert solver.inner.estimator.batch_size == 9 and clone.live == solver.live
 
 
 def test_the_form_has_the_inner_solver_s_widgets_and_follows_another_choice() -> None:

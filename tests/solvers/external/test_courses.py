@@ -159,8 +159,8 @@ def test_a_step_is_pure_and_replays_at_no_call(cls: type[ExternalSolver]) -> Non
     cost = world.oracle.calls - before
     stored = pickle.loads(pickle.dumps(early))
     assert len(stored.history) == len(early.history)
-    twin = cls(**FIXED[cls])
-    for solver, state in ((twin, early), (twin, stored), (world.solver, stored)):
+    clone = cls(**FIXED[cls])
+    for solver, state in ((clone, early), (clone, stored), (world.solver, stored)):
         before = world.oracle.calls.copy()
         other, _ = solver.step(state, world.oracle, world.streams)
         assert_same_states(other, again)
@@ -169,7 +169,7 @@ def test_a_step_is_pure_and_replays_at_no_call(cls: type[ExternalSolver]) -> Non
         again, _ = world.solver.step(again, world.oracle, world.streams)
     assert_same_states(again, late)
     world.solver.close()
-    twin.close()
+    clone.close()
 
 
 @EACH

@@ -183,8 +183,8 @@ def _rules(problem: Problem, x0: Array) -> list[dict[str, Any]]:
         return []
     probes = problem.evaluate(x0 + np.random.default_rng(1).uniform(0.0, 0.1, (3, len(x0)))).h
     sums = np.abs(probes[:, :, None] + probes[:, None, :])
-    equal, twin = np.nonzero(np.triu((sums <= 1e-12 * np.abs(probes[:, :, None])).all(axis=0), 1))
-    rows = {"eq": equal, "ineq": np.setdiff1d(np.arange(problem.m), [*equal, *twin])}
+    equal, other = np.nonzero(np.triu((sums <= 1e-12 * np.abs(probes[:, :, None])).all(axis=0), 1))
+    rows = {"eq": equal, "ineq": np.setdiff1d(np.arange(problem.m), [*equal, *other])}
 
     def rule(kind: str, own: np.ndarray) -> dict[str, Any]:
         return {

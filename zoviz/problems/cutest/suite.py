@@ -109,10 +109,10 @@ class Suite(Problem):
         return s2mpj.load(self.problem_name, self.size)
 
     def clone(self) -> Self:
-        """Return a twin with an instance of its own: the collection's functions write to theirs."""
-        twin = super().clone()
-        twin._data = copy.deepcopy(self._data)
-        return twin
+        """Return a clone with an instance of its own: the collection's functions write to theirs."""
+        clone = super().clone()
+        clone._data = copy.deepcopy(self._data)
+        return clone
 
     @property
     def n(self) -> int:

@@ -126,17 +126,17 @@ class BlackBoxAttack(OnlineBilevel):
 
         return _Data(network, pool(every.part(KNOWN, SEEN)), pool(every.part(SEEN, 1.0)), every.side)
 
-    def adopt(self, twin: Problem) -> None:
-        """Take over data and network, if they are there, of a twin with the same parameters."""
-        super().adopt(twin)
-        if isinstance(twin, BlackBoxAttack):
-            self._trained = twin._trained
+    def take_data(self, clone: Problem) -> None:
+        """Take over data and network, if they are there, of a clone with the same parameters."""
+        super().take_data(clone)
+        if isinstance(clone, BlackBoxAttack):
+            self._trained = clone._trained
 
     def clone(self) -> Self:
-        """Return a twin with the same parameters, data and network."""
-        twin = super().clone()
-        twin._trained = self._trained
-        return twin
+        """Return a clone with the same parameters, data and network."""
+        clone = super().clone()
+        clone._trained = self._trained
+        return clone
 
     @property
     def n(self) -> int:

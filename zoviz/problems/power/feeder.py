@@ -182,7 +182,7 @@ class Feeder:
         failed = np.zeros(len(p), dtype=bool)
         if not len(p):
             return np.empty((0, len(self.buses))), np.empty((0, len(self.buses))), failed
-        model = copy.copy(self._model)  # a batch leaves marks on the model; twins in several threads share this one
+        model = copy.copy(self._model)  # a batch leaves marks on the model; clones in several threads share this one
         out = model.calculate_power_flow(
             update_data={"sym_load": {"p_specified": p * self.base, "q_specified": q * self.base}},
             calculation_method="iterative_current",

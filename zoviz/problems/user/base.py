@@ -90,10 +90,10 @@ class Simulation(Problem):
         return Evaluator(self.workers, self.timeout)
 
     def clone(self) -> Self:
-        """Return a twin around the same functions or program."""
-        twin = super().clone()
-        twin._m = self._m
-        return twin
+        """Return a clone around the same functions or program."""
+        clone = super().clone()
+        clone._m = self._m
+        return clone
 
     def _checked_start(self) -> Array:
         start = np.asarray(self.x0, dtype=float)

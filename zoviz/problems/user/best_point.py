@@ -64,9 +64,9 @@ class RecordingBlackBox(BlackBox):
 
     def clone(self) -> Self:
         """Return a clone that enters its values into the same best point."""
-        twin = super().clone()
-        twin.best, twin._evaluator = self.best, self._evaluator
-        return twin
+        clone = super().clone()
+        clone.best, clone._evaluator = self.best, self._evaluator
+        return clone
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Return the values, and enter those whose x lies in the bounds: a difference may probe just outside."""

@@ -139,10 +139,10 @@ class Executable(Simulation):
         return Evaluator(self.workers, None, threads=True)
 
     def clone(self) -> Self:
-        """Return a twin around the same program, whose launches are shown in this problem's ``printed`` too."""
-        twin = super().clone()
-        twin._launches = _Launches(self.log_folder, self._launches)
-        return twin
+        """Return a clone around the same program, whose launches are shown in this problem's ``printed`` too."""
+        clone = super().clone()
+        clone._launches = _Launches(self.log_folder, self._launches)
+        return clone
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Take over what a snapshot knows and this problem does not, and number calls on from ``evaluation_count``."""

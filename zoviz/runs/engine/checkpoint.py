@@ -47,7 +47,7 @@ class ResumeData(NamedTuple):
     evaluation_count: int
 
 
-def capture(worker: Worker) -> bytes | None:
+def snapshot(worker: Worker) -> bytes | None:
     """Return a worker's state as bytes: all that the next step and the result need; called in the worker's thread.
 
     The solver's state, the random generators (not what they drew ahead), the oracle's counts and best points, steps
@@ -148,11 +148,11 @@ def restore(
     ----------
     worker : Worker
     data : bytes or None
-        What ``capture`` returned. None: the worker begins anew, with the values of its log as far as it goes.
+        What ``snapshot`` returned. None: the worker begins anew, with the values of its log as far as it goes.
     trace, path : Trace, optional
-        Rows recorded so far; those after the capture are dropped, as they are recorded again.
+        Rows recorded so far; those after the snapshot are dropped, as they are recorded again.
     steering : iterable of Change
-        The whole journal: what was changed after the capture is changed again.
+        The whole journal: what was changed after the snapshot is changed again.
 
     Raises
     ------

@@ -158,7 +158,7 @@ class RunSpec:
         return any(limit is not None for limit in self.limits) or (self.stop_at_targets and bool(self.targets))
 
     def clone(self) -> RunSpec:
-        """Return the same description with twins of problem and solver, which nobody else holds."""
+        """Return the same description with clones of problem and solver, which nobody else holds."""
         return replace(self, problem=self.problem.clone(), solver=self.solver.clone())
 
     def replaced(self, **changes: Any) -> RunSpec:

@@ -109,7 +109,7 @@ def present(
     """
     fixed = _fixed()
     units = _coordinates(problem, fixed)
-    oracle.adopt(units)
+    oracle.set_units(units)
     base = units.inverse(x0)[:, None]
     ends = units.domain.sample(fixed.uniform("units", _PROBES, oracle.n)[0])
     values = _stacked(oracle(np.concatenate([base, base + _REACH * (ends - base)], axis=1)))
@@ -130,7 +130,7 @@ def present_again(
     """Return the problem in known units, at no call: level f_0, sizes s_f and s_i, shape (m,), and widths, (n,)."""
     units = _coordinates(problem, _fixed()).with_values(level, f, h)
     units = units if width is None else units.with_width(width)
-    oracle.adopt(units)
+    oracle.set_units(units)
     return Scaled(problem, units)
 
 

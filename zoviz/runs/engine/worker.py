@@ -70,7 +70,7 @@ class Worker:
     Parameters
     ----------
     spec : RunSpec
-        What the run is made of; its problem and solver are twins that nobody else may touch.
+        What the run is made of; its problem and solver are clones that nobody else may touch.
     source : ValueSource, optional
         Who answers the oracle in the problem's place, e.g. a log of paid evaluations.
     observers : iterable of RunObserver

@@ -16,7 +16,7 @@ import psutil
 
 from zoviz.core.encoding.binary import pack
 from zoviz.runs.engine import columns
-from zoviz.runs.engine.checkpoint import capture
+from zoviz.runs.engine.checkpoint import snapshot
 from zoviz.runs.engine.result import OUTCOME
 from zoviz.runs.engine.spec import LISTED, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
@@ -125,7 +125,7 @@ _FIGURES = (
 
 def snapshots(worker: Worker) -> dict[str, bytes]:
     """Return a worker's outcome and checkpoint, by kind."""
-    content = {"outcome": outcome(worker), "checkpoint": capture(worker)}
+    content = {"outcome": outcome(worker), "checkpoint": snapshot(worker)}
     return {kind: data for kind, data in content.items() if data is not None}
 
 

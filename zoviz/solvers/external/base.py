@@ -182,7 +182,7 @@ class ExternalSolver(Solver):
         self.close()
         domain = Box.of(oracle.domain)
         free = _free(domain)
-        # A twin's play: the stacks must not keep this solver alive.
+        # A clone's play: the stacks must not keep this solver alive.
         play = self.clone().play if free.any() else _start_alone
         lower, upper = domain.lower[free], domain.upper[free]
         self._libraries = tuple(

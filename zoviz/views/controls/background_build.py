@@ -14,9 +14,9 @@ PATIENCE = 0.15
 
 
 class _Work(NamedTuple):
-    """A twin whose data a thread builds, and the parameters of the twin."""
+    """A clone whose data a thread builds, and the parameters of the clone."""
 
-    twin: Problem
+    clone: Problem
     values: dict[str, Any]
     thread: threading.Thread
 
@@ -48,14 +48,14 @@ class BackgroundBuild:
             work = self._works[problem] = self._begin(problem, values)
         if work.thread.is_alive():
             return False
-        problem.adopt(work.twin)
+        problem.take_data(work.clone)
         return True
 
     @staticmethod
     def _begin(problem: Problem, values: dict[str, Any]) -> _Work:
-        # On a twin: the problem's own parameters may be edited before the thread is done.
-        twin = problem.clone()
-        work = _Work(twin, values, threading.Thread(target=_make, args=(twin,), daemon=True))
+        # On a clone: the problem's own parameters may be edited before the thread is done.
+        clone = problem.clone()
+        work = _Work(clone, values, threading.Thread(target=_make, args=(clone,), daemon=True))
         work.thread.start()
         work.thread.join(PATIENCE)
         return work

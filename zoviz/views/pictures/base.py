@@ -55,7 +55,7 @@ class Picture(param.Parameterized):
         Parameters
         ----------
         problem : Problem
-            A twin of the one that runs, which nobody changes.
+            A clone of the one that runs, which nobody changes.
         path : Array, shape (rows, n)
             Iterates of the first replica (or what ``follows`` names), the newest last.
         """
