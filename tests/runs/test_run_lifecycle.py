@@ -101,3 +101,11 @@ def test_wait_gives_up_after_its_timeout() -> None:
         run.wait(0.05)
     run.stop()
     run.wait(120)
+
+
+def test_an_id_is_given_when_a_run_is_made_and_never_again() -> None:
+    run = small()
+    assert Run.of(run.spec, id="5" * 32).id == "5" * 32
+    assert Run.of(run.spec).id not in {run.id, Run.of(run.spec).id}
+    with pytest.raises(AttributeError):
+        run.id = "5" * 32

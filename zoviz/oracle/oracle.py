@@ -76,7 +76,7 @@ class Oracle:
         self._scales = problem.noise_scales
         self._exact = not problem.stochastic
         self._noisy = problem.noise != "deterministic" and bool(self._scales.any())
-        self._iteration, self._sample = -1, None
+        self._iteration, self._sample, self._replicas = -1, None, np.arange(replicas)
         self._shared_noise: Any = None
         self._size: int | tuple[int, ...] = 1
         self._spent = 0
@@ -255,10 +255,10 @@ class Oracle:
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
         self._charge(kind, int(np.prod(first.shape[1:-1])))
-        rows = np.flatnonzero(self.active)
         if self.all_active:
-            question = Question(ordinal, kind, places, sample, rows)
+            question = Question(ordinal, kind, places, sample, self._replicas)
             return self._count_missing(self._arrays(question, method, shapes), first)
+        rows = np.flatnonzero(self.active)
         out = tuple(np.full(shape, np.nan) for shape in shapes)
         if rows.size:
             question = Question(
