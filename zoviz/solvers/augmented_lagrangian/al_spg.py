@@ -155,8 +155,7 @@ class ALSPG(Solver):
 
     def _setting(self, oracle: Oracle, left: Array) -> list[Setting]:
         """Return what every replica's course is told."""
-        box = as_box(oracle.domain)
-        assert isinstance(box, Box)
+        box = Box.of(as_box(oracle.domain) or oracle.domain)
         tolerance = np.broadcast_to(np.asarray(oracle.tolerance, dtype=float), (oracle.m,))
         return [
             Setting(
