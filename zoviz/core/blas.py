@@ -16,7 +16,7 @@ class SingleBlasThread:
     The libraries keep their thread count per process, hence the count of runs here is per process too.
     """
 
-    _lock = threading.Lock()
+    _lock = threading.Lock()  # runs begin and end in threads of their own, and share the count
     _active = 0
     _limits: threadpool_limits | None = None
 

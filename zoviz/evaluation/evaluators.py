@@ -145,6 +145,7 @@ def _by_threads(
     A ``ThreadPoolExecutor`` would keep the interpreter from exiting until all that was asked of it is done, and its
     threads would go on while nobody knows yet what they have found.
     """
+    # Indices go to the threads by one queue, outcomes come back by the other: nothing else is shared.
     waiting: SimpleQueue[int | None] = SimpleQueue()
     results: SimpleQueue[tuple[int, Any]] = SimpleQueue()
     count = min(count, len(points))

@@ -40,6 +40,7 @@ class ProcessGroup:
     """A process group with one program and all that it starts, to be used in a ``with`` statement."""
 
     def __init__(self) -> None:
+        # The thread that runs a program and the one that ends the group meet here: no program starts after the end.
         self._lock, self.ended = threading.Lock(), False
         self._program: subprocess.Popen[bytes] | None = None
         self._guard: subprocess.Popen[bytes] | None = None

@@ -25,6 +25,7 @@ def serve(connection: Connection, cargo: Any, inherited: list[Connection]) -> No
     if hasattr(os, "setsid"):
         os.setsid()  # a group of its own: what the functions start is ended with it, and Ctrl-C is the parent's
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    # It shares nothing with this thread: it only ends the process.
     threading.Thread(target=_end_with_parent, daemon=True).start()
     try:
         call = pickle.loads(cargo) if isinstance(cargo, bytes) else cargo

@@ -36,6 +36,7 @@ START_SECONDS = 60.0
 """Seconds after which a process that has not imported the functions is taken never to do so."""
 
 _GREETING = -1
+"""The task of a process that has yet to say that it could import the functions; others are indices of points."""
 
 
 class _Refused(Exception):

@@ -22,6 +22,7 @@ LARGEST = 500
 """Variables up to which a proximal point is computed: a general solver's work grows with their cube."""
 
 _STEP = 1e-7
+"""Step s of the limit, relative to the point: far above round-off, far below the distance to other faces."""
 
 
 def normal_residual(domain: Set, x: Array, slope: Array) -> Array:

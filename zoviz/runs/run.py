@@ -214,6 +214,7 @@ class Run(RunSettings):
         worker = self.prepare()
         if steps is not None:
             self._command("step", steps)
+        # From here on the worker is its thread's: others post to its inbox, and read its trace, counters and status.
         self._thread = threading.Thread(target=worker.work, name="zoviz-run", daemon=True)
         self._thread.start()
         return self

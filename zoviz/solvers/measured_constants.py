@@ -67,7 +67,9 @@ def typical_width(oracle: Oracle, x: Array) -> float:
 
 
 _DIRECTIONS = 10
+"""Directions of one frame around the start, at most."""
 _REPEATS = 8
+"""Calls at the start that measure the noise, at least."""
 _STEPS = (0.01, 0.04, 0.16)
 """Steps as shares of the width: the first, and those to which independent noise may widen it."""
 _CLEAR = 100.0
@@ -81,6 +83,7 @@ _COVERED = 4
 _SHARE = 48.0**-0.5
 """Standard deviation of a number uniform over half of the width, as a share of it."""
 _ROUND_OFF = 4e-16
+"""Noise of a value relative to its size that arithmetic alone makes: about two roundings."""
 
 
 def look(oracle: Oracle, frames: int = 1) -> tuple[int, int]:

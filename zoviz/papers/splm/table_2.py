@@ -25,7 +25,9 @@ from zoviz.runs.run import Run
 from zoviz.solvers import ZOSPLM
 
 PAPER = {50: 496, 100: 1309, 200: 1962}
+"""Iterations that Table 2 prints for ZO-SPLM, by n."""
 LIMIT = {50: 0.2, 100: 0.2, 200: 0.5}
+"""Largest share of the paper's iterations that a test allows, by n."""
 
 
 def hits(n: int, seed: int, replicas: int, batch: int, iterations: int) -> np.ndarray:

@@ -44,6 +44,7 @@ GRID = {
 }
 """Steps of x and of y; those of x are near 0.3 / (44 tau) and twice that: 44 is the curvature along one coordinate."""
 ITERATIONS = {PUBLISHED: 8000, ZOEG_ALONE: 8000, 1: 3000, 5: 1000, 20: 400, 168: 100}
+"""Iterations of a run, by block size."""
 
 
 Steps = tuple[float, float]

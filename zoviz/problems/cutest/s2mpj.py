@@ -20,6 +20,7 @@ from zoviz.core.sets import Box
 from zoviz.core.types import Array
 
 _INFINITY = 1e20
+"""The collection's bound for a variable or constraint without one."""
 _STATED = re.compile(r"^#\s*LO SOLTN\s+(\S+)\s*$", re.MULTILINE)
 
 

@@ -8,10 +8,14 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.problems.engineering.base import DesignProblem, column, stacked
 
 _LOAD, _LENGTH = 6000.0, 14.0
+"""P in lb and L in in."""
 _SHEAR, _BENDING, _DEFLECTION = 13600.0, 30000.0, 0.25
+"""Limits tau_max and sigma_max in psi, and delta_max in in."""
 _YOUNG, _RIGIDITY = 30e6, 12e6
+"""Moduli E and G in psi."""
 _BUCKLING = 4.013 * _YOUNG / (6.0 * _LENGTH**2)
 _SLENDERNESS = np.sqrt(_YOUNG / (4.0 * _RIGIDITY)) / (2.0 * _LENGTH)
+"""Constants of the buckling load P_c."""
 
 
 class WeldedBeam(DesignProblem):

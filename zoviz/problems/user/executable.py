@@ -189,7 +189,7 @@ class _Launches:
     def __init__(self, log_folder: str | None, above: _Launches | None = None) -> None:
         self._printed: deque[Printed] = deque(maxlen=KEPT)
         self._log_folder, self._above, self._last, self._call_count = log_folder, above, -1, 0
-        self._lock = threading.Lock()
+        self._lock = threading.Lock()  # for the numbers and outputs, which runs' and pages' threads use
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self._log_folder,)

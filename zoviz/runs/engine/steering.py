@@ -26,6 +26,8 @@ class Inbox:
     """
 
     def __init__(self) -> None:
+        # Any thread posts, the worker takes: both hold the condition. Only ``waiting`` is read without it, once a step;
+        # a post that the worker misses there is taken one step later.
         self._condition = threading.Condition()
         self._changes: deque[tuple[str, Any]] = deque()
         self._applying = False

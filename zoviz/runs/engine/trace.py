@@ -12,6 +12,7 @@ from zoviz.core.types import Array
 from zoviz.runs.engine.columns import ITERATION
 
 CAPACITY = 4096
+"""Rows that a trace holds before it drops every second one: more than a plot has pixels."""
 
 
 class Snapshot(NamedTuple):

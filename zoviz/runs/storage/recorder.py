@@ -141,6 +141,7 @@ class Recorder(RunObserver):
         started = time.perf_counter()
         self._state_due = False
         try:
+            # One assignment of a finished tuple: the writing thread reads it whole, or the one before.
             self._snapshots = self._worker.iteration, rows.snapshots(self._worker)
             self._state_error = ""
         except Exception as error:  # whatever it is, the run goes on, and says so
@@ -152,6 +153,7 @@ class Recorder(RunObserver):
     def _go_on(self) -> None:
         while not self._ending.wait(_REST * self._interval):
             self._answered.clear()
+            # The worker sees this flag after its step, takes the snapshot and sets ``_answered``.
             self._state_due = self._worker.state is not None and time.perf_counter() >= self._next
             if self._state_due:
                 self._answered.wait(_ANSWER * self._interval)

@@ -24,6 +24,7 @@ _SIGNED = ("problem", "solver", "settings", "schedule")
 
 _FORMAT = "1"
 _SIZE = 32
+"""Bytes of the key: as many as of the digest."""
 _OTHERS = stat.S_IRWXG | stat.S_IRWXO
 
 

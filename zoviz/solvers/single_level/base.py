@@ -20,6 +20,7 @@ from zoviz.solvers.bilevel.base import RoundSolver
 from zoviz.solvers.step_rules import diminishing
 
 RADIUS = 5e-3
+"""Smoothing radius of the reference code for single images."""
 
 
 class SingleLevelState(NamedTuple):

@@ -48,7 +48,7 @@ class BackgroundBuild:
             work = self._works[problem] = self._begin(problem, values)
         if work.thread.is_alive():
             return False
-        problem.take_data(work.clone)
+        problem.take_data(work.clone)  # the thread has ended: nobody writes to the clone any more
         return True
 
     @staticmethod

@@ -21,6 +21,7 @@ WIDEST = 9.0
 LEAST = 0.02
 """Share of that demand below which a rate is not lines."""
 _BEND = np.linspace(0.0, 1.0, 13)
+"""Places along an arc between which it is drawn straight."""
 
 
 def arcs(start: Array, end: Array, bulge: Array) -> tuple[list[Array], list[Array]]:

@@ -24,6 +24,7 @@ _PALE = tuple(
     f"#{int(238 - 150 * s):02x}{int(243 - 110 * s):02x}{int(249 - 70 * s):02x}" for s in np.linspace(0, 1, 48)
 )
 _MARGIN = 0.25
+"""Share of the extent that is added to both sides of an axis."""
 
 
 def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
