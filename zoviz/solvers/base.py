@@ -153,6 +153,10 @@ class Solver(Configurable):
         """Return a sentence on the outcome for the result's message; empty where there is nothing to say."""
         return ""
 
+    def figures(self, state: Any) -> dict[str, Array]:
+        """Return figures of the method's own for the trace, (R,) each, by the names of its columns."""
+        return {}
+
     def stage(self, state: Any) -> int | None:
         """Return the number of the present stage, from 0, for a method that works in stages to be marked on plots."""
         return None

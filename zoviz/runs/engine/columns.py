@@ -11,6 +11,8 @@ GAP, RELATIVE_GAP, STATIONARITY = "gap", "relative_gap", "stationarity"
 BEST_OBJECTIVE, BEST_GAP = "best_objective", "best_gap"
 DUAL, DUAL_NORM = "dual", "dual_norm"
 STAGE = "stage"
+TRUST_RADIUS, DESIGN_RADIUS = "trust_radius", "design_radius"
+ARCHIVE, STARTS = "archive", "starts"
 VARIANCE, VARIANCE_PREDICTED = "variance", "variance_predicted"
 RESIDUAL, NORMAL_RESIDUAL = "residual", "normal_residual"
 NEAR_STATIONARITY, DUAL_RESETS = "near_stationarity", "dual_resets"
@@ -39,6 +41,10 @@ COLUMNS = (
     Column(BEST_GAP, _OF_F, "f - f* of that point."),
     Column(DUAL, "objective per constraint", "The first multipliers of h.", "rows, R, j"),
     Column(DUAL_NORM, "objective per constraint", "||y||, of all multipliers."),
+    Column(TRUST_RADIUS, "unit lengths", "Radius of the trust region of a method that has one."),
+    Column(DESIGN_RADIUS, "unit lengths", "Radius of the points that its models rest on; the noise keeps it up."),
+    Column(ARCHIVE, "points", "Distinct points that its models may rest on."),
+    Column(STARTS, "starts", "Runs or descents that it has begun, each from a point of its own."),
     Column(STAGE, "stages", "Number of the solver's stage, from 0, where it works in stages."),
     Column(VARIANCE, "as the gradient, squared", "Measured variance of the step's gradient estimate."),
     Column(VARIANCE_PREDICTED, "as the gradient, squared", "What theory predicts of it as the radius goes to 0."),

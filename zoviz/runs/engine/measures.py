@@ -92,6 +92,7 @@ def row(
         y = y if units is None else units.dual(y)
         out[columns.DUAL] = y[:, :SHOWN_DUALS]
         out[columns.DUAL_NORM] = np.sqrt(np.square(y).sum(axis=1))
+    out.update(solver.figures(state))
     stage = solver.stage(state)
     if stage is not None:
         out[columns.STAGE] = np.full(len(best), float(stage))

@@ -15,7 +15,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.sqp import noisy_phase, restarts
+from zoviz.solvers.sqp import derivatives, noisy_phase, restarts
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent, Prediction
 from zoviz.solvers.sqp.elastic_qp import Step
@@ -60,14 +60,15 @@ class Replica(NamedTuple):
 class SQPState(NamedTuple):
     """The points to be returned x, multipliers y of the last step, (mean) values at x, and every replica's own state.
 
-    ``radius`` (R,) is that of the trust region; ``archive`` (R,) the number of distinct points that the models rest on;
-    ``starts`` (R,) the number of runs or descents so far.
+    ``radius`` (R,) is that of the trust region, ``spread`` (R,) that of differences or of the design; ``archive`` (R,)
+    the number of distinct points that the models may rest on; ``starts`` (R,) the number of runs or descents so far.
     """
 
     x: Array
     y: Array
     value: Evaluation
     radius: Array
+    spread: Array
     archive: Array
     starts: Array
     replicas: list[Replica]
@@ -197,6 +198,15 @@ class ZOSQP(Solver):
         said += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
         return " ".join(f"{self.title}: {one}" for one in said)
 
+    def figures(self, state: SQPState) -> dict[str, Array]:
+        """Return both radii, the size of the archive and the number of starts."""
+        return {
+            "trust_radius": self.trust_scale * state.radius,
+            "design_radius": state.spread,
+            "archive": state.archive,
+            "starts": state.starts,
+        }
+
     def _situation(self, replica: Replica, oracle: Oracle, left: float, seed: int) -> Situation:
         """Return what a step of the replica depends on."""
         settings = Settings(
@@ -214,8 +224,8 @@ class ZOSQP(Solver):
     def _state(self, replicas: list[Replica], oracle: Oracle) -> SQPState:
         """Return the state of these replicas."""
         outlines = [_outline(replica, _space(replica.start, oracle), oracle) for replica in replicas]
-        x, y, values, radius, archive, starts = (np.array(column) for column in zip(*outlines, strict=True))
-        return SQPState(x, y, Evaluation(values[:, 0], values[:, 1:]), radius, archive, starts, replicas)
+        x, y, values, radius, spread, archive, starts = (np.array(column) for column in zip(*outlines, strict=True))
+        return SQPState(x, y, Evaluation(values[:, 0], values[:, 1:]), radius, spread, archive, starts, replicas)
 
 
 def _joined(value: Evaluation) -> Array:
@@ -268,16 +278,16 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
     return replica._replace(noisy=noisy_phase.begin(np.tile(space.start, (2, 1)), both, common, situation))
 
 
-def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Array, Array, float, float, float]:
-    """Return point, multipliers, values, radius, size of the archive and number of starts of a replica."""
-    nothing = np.zeros(oracle.m)
+def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Array, Array, float, float, float, float]:
+    """Return point, multipliers, values, both radii, size of the archive and number of starts of a replica."""
     if replica.smooth is not None:
         arm = replica.smooth
         x = _whole(arm.best[None], replica.start, oracle)[0]
-        return x, arm.run.step.multipliers, arm.best_value, arm.run.radius, 0.0, float(arm.runs)
+        spread = derivatives.CENTRAL if arm.run.central else derivatives.FORWARD
+        return x, arm.run.step.multipliers, arm.best_value, arm.run.radius, spread, 0.0, float(arm.runs)
     if replica.noisy is not None:
-        descent, archive = replica.noisy.descent, replica.noisy.archive
-        x = _whole(replica.noisy.x[None], replica.start, oracle)[0]
-        size, starts = float(len(archive.counts)), 1.0 + replica.noisy.starts
-        return x, descent.multipliers, replica.noisy.value, descent.radius, size, starts
-    return replica.start, nothing, replica.first, 1.0 if space.n else 0.0, 0.0, 0.0
+        descent, size = replica.noisy.descent, float(len(replica.noisy.archive.counts))
+        x, starts = _whole(replica.noisy.x[None], replica.start, oracle)[0], 1.0 + replica.noisy.starts
+        return x, descent.multipliers, replica.noisy.value, descent.radius, descent.spread, size, starts
+    radius = 1.0 if space.n else 0.0
+    return replica.start, np.zeros(oracle.m), replica.first, radius, radius, 0.0, 0.0

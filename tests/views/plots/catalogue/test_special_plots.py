@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 
 from zoviz import Run
-from zoviz.problems import LoadTracking, QuadraticBilevel
-from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM
+from zoviz.problems import LoadTracking, NonconvexQCQP, QuadraticBilevel
+from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM, ZOSQP
 from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.accuracy import Accuracy
 from zoviz.views.plots.catalogue.regret import Regret
 from zoviz.views.plots.catalogue.tracking import Tracking
+from zoviz.views.plots.catalogue.trust_region import Archive, TrustRegion
 from zoviz.views.plots.event_marks import MOST_PHASES, phase_marks
 from zoviz.views.plots.static import convergence, plot
 
@@ -51,6 +52,20 @@ def test_a_plot_without_lines_is_not_on_the_page(bilevel: dict[str, Run]) -> Non
     assert on_page(board) == USUAL
     board.runs_shown.take_off(waiting.key)
     assert on_page(board) == USUAL, "runs that are hidden do not count"
+
+
+def test_a_trust_region_method_shows_its_radii_its_archive_and_its_starts() -> None:
+    board = Board()
+    problem = NonconvexQCQP(n=3, noise="independent", noise_scale=1e-2)
+    run = Run(problem=problem, solver=ZOSQP(), replicas=2, iterations=6)
+    run.run()
+    board.runs_shown.put(run)
+    assert on_page(board) >= {"TrustRegion", "Archive"}
+    columns = run.trace.snapshot().columns
+    assert [line.column for line in TrustRegion().series(columns)] == ["trust_radius", "design_radius"]
+    assert [line.column for line in Archive().series(columns)] == ["archive", "starts"]
+    assert (columns["design_radius"] >= columns["trust_radius"]).all()
+    assert (columns["archive"][-1] > 6).all() and (columns["starts"][-1] == 1.0).all()
 
 
 def test_lines_are_those_that_a_method_has(bilevel: dict[str, Run]) -> None:

@@ -1,0 +1,50 @@
+"""Plots of a trust-region method: its radii, and what its models rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.core.types import Array
+from zoviz.runs.engine import columns as trace_columns
+from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.line_data import Series
+
+
+class TrustRegion(PlotView):
+    """A plot of the radius of the trust region beside that of the points that the models rest on.
+
+    Under noise the second stays up where the first goes down: nearer points would show nothing but noise.
+    """
+
+    title = "Trust region"
+    order = 8
+    special = True
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """Return a line for each of the two radii."""
+        lines = (
+            (trace_columns.TRUST_RADIUS, "of the steps", "solid"),
+            (trace_columns.DESIGN_RADIUS, "of the design", "dashed"),
+        )
+        return [Series(name, label, dash) for name, label, dash in lines if name in columns]
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """Return the label: what the radii count."""
+        return "radius in unit lengths"
+
+
+class Archive(PlotView):
+    """A plot of the number of points that the models rest on, and of starts."""
+
+    title = "Archive and starts"
+    order = 9
+    special = True
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """Return a line for the points and one for the starts."""
+        lines = ((trace_columns.ARCHIVE, "points in the archive", "solid"), (trace_columns.STARTS, "starts", "dashed"))
+        return [Series(name, label, dash) for name, label, dash in lines if name in columns]
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """Return the label: numbers of points and starts."""
+        return "number"
