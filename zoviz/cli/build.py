@@ -54,7 +54,7 @@ def _workers(args: argparse.Namespace) -> Any:
 
 
 def _employing(problem: Problem, workers: Any) -> Problem:
-    """The same problem, evaluated by these workers."""
+    """Return the same problem, evaluated by these workers."""
     if "workers" not in problem.param:
         raise UsageError(
             f"Expected a problem of your own for --workers or --dask, got {type(problem).__name__}: leave it out."

@@ -72,7 +72,7 @@ def _first_line(cls: type) -> str:
 
 
 def _parts(cls: type[Any]) -> dict[str, param.Parameterized | None]:
-    """An instance and its parts by prefix; None for a class that cannot be made from nothing."""
+    """Return an instance and its parts by prefix; None for a class that cannot be made from nothing."""
     if required(cls):
         return {"": None}
     instance = cls()

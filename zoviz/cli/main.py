@@ -34,7 +34,7 @@ _NEGATIVE = re.compile(r"-(\d|\.\d|inf)", re.IGNORECASE)
 
 
 def with_negative_values(argv: Sequence[str]) -> list[str]:
-    """The words with every value that begins with a minus joined to its option: ``--bounds=-3:3*4``.
+    """Return the words with every value that begins with a minus joined to its option: ``--bounds=-3:3*4``.
 
     argparse takes such a word for an option, unless the whole of it is a number.
 

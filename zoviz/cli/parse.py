@@ -101,7 +101,7 @@ def _whole(text: str) -> int:
 
 
 def _instance(parameter: param.ClassSelector, text: str) -> Any:
-    """An estimator or an inner solver by its class's name."""
+    """Return an estimator or an inner solver by its class's name."""
     classes = parameter.class_ if isinstance(parameter.class_, tuple) else (parameter.class_,)
     if issubclass(classes[0], GradientEstimator):
         return registry.named("zoviz.estimators", GradientEstimator, text, "estimator")()

@@ -53,7 +53,7 @@ class RepeatCommand(Command):
         return report(run, args.json, watch.interrupted, store.database.name)
 
     def _make(self, stored: StoredRun, args: argparse.Namespace) -> Run:
-        """The run to be followed, not started."""
+        """Return the run to be followed, not started."""
         if self.name == "fork":
             return self._fork(stored, args)
         return stored.resume() if self.name == "resume" else stored.replay()

@@ -32,7 +32,7 @@ class Set(ABC):
 
     @abstractmethod
     def sample(self, unit: Array) -> Array:
-        """A point of X from numbers uniform on [0, 1), shape (..., n) to (..., n)."""
+        """Return a point of X from numbers uniform on [0, 1), shape (..., n) to (..., n)."""
 
     def distance(self, x: Array) -> Array:
         """Return the Euclidean distances to X, (..., n) to (...)."""
@@ -73,7 +73,7 @@ class Box(Set):
 
     @classmethod
     def free(cls, n: int) -> Box:
-        """The whole space R^n."""
+        """Return the whole space R^n."""
         return cls(np.full(n, -np.inf), np.full(n, np.inf))
 
     @classmethod

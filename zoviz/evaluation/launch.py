@@ -71,7 +71,7 @@ class Launch:
         self._input.write_text(written(x, self._form_of(self._input)), encoding="utf-8")
 
     def stdin(self) -> IO[bytes]:
-        """The point as bytes for standard input, where no input file is named in the command."""
+        """Return the point as bytes for standard input, where no input file is named in the command."""
         return open(os.devnull if self._reads else self._input, "rb")
 
     def value(self, outputs: Outputs) -> Evaluation:
@@ -91,7 +91,7 @@ class Launch:
         return read(text, self._form_of(source), outputs, where)
 
     def last_words(self) -> str:
-        """The last line that the program printed, for sentences."""
+        """Return the last line that the program printed, for sentences."""
         lines = (_tail(self.stderr).strip() or _tail(self.stdout).strip()).splitlines()
         return f" (it printed {lines[-1].strip()[:200]!r})" if lines else ""
 

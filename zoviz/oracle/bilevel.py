@@ -43,11 +43,11 @@ class BilevelOracle:
         return self._oracle.sample if self._sample is None else self._sample
 
     def at(self, sample: Any) -> BilevelOracle:
-        """The functions of a past round."""
+        """Return the functions of a past round."""
         return BilevelOracle(self._oracle, sample)
 
     def initial(self, streams: Streams) -> Array:
-        """The follower's start, (R, d)."""
+        """Return the follower's start, (R, d)."""
         return self._problem.initial_inner(streams)
 
     def outer(self, x: Array, y: Array) -> Array:

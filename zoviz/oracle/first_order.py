@@ -37,7 +37,7 @@ class FirstOrder:
         return oracle.ask("gradient", problem.stochastic_gradient, (x.shape,), (x,), oracle.sample_for())[0]
 
     def residual(self, x: Array, copy: int = 0) -> Array:
-        """A x - b (R, p), or of the sample's copy of zeta where rows are sampled."""
+        """Return A x - b (R, p), or of the sample's copy of zeta where rows are sampled."""
         return self._problem.residual(x, self._rows(), copy)
 
     def adjoint(self, y: Array, copy: int = 0) -> Array:
@@ -45,7 +45,7 @@ class FirstOrder:
         return self._problem.adjoint(y, self._rows(), copy)
 
     def matrix(self) -> tuple[Array, Array]:
-        """A (p, n) and b (p,), not to be written to.
+        """Return A (p, n) and b (p,), not to be written to.
 
         Raises
         ------

@@ -145,7 +145,7 @@ class Oracle:
         return self._sample
 
     def sample_for(self, shape: tuple[int, ...] = ()) -> Any:
-        """The sample under which the points of a batch are seen: the present one, or one drawn for each of them."""
+        """Return the sample under which a batch's points are seen: the present one, or one drawn for each point."""
         if self.contract != "independent":
             return self._sample
         return self._problem.draw(self._iteration, self._streams, shape, self._size)
@@ -272,7 +272,7 @@ class Oracle:
     def _arrays(
         self, question: Question, method: Callable[..., Array | tuple[Array, ...]], shapes: tuple[tuple[int, ...], ...]
     ) -> tuple[Array, ...]:
-        """The method's arrays of these shapes, by the problem or by who answers in its place."""
+        """Return the method's arrays of these shapes, by the problem or by who answers in its place."""
 
         def evaluate() -> tuple[Array, ...]:
             result = method(*question.places, question.sample)

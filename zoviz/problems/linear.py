@@ -197,7 +197,7 @@ class LinearlyConstrained(Problem):
         raise NotImplementedError(f"{type(self).__name__} must define stochastic_gradient(x, xi).")
 
     def matrix(self) -> tuple[Array, Array]:
-        """The rows A (p, n) and b (p,), not to be written to; expectations where rows are sampled."""
+        """Return the rows A (p, n) and b (p,), not to be written to; expectations where rows are sampled."""
         return self._dense()[:2]
 
     def _dense(self) -> tuple[Array, Array, Array]:

@@ -306,7 +306,7 @@ class StoredRun:
 
 
 def _change(stored: Any) -> Change:
-    """A planned change; the first stores have its values in their order."""
+    """Return a planned change; the first stores have its values in their order."""
     return Change(**stored) if isinstance(stored, Mapping) else Change(*stored)
 
 

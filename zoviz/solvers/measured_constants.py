@@ -36,7 +36,7 @@ from zoviz.problems.base import Problem
 
 
 def moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
-    """The starts, moved so that ``reach`` around them lies in the box, where it is that wide."""
+    """Return the starts, moved so that ``reach`` around them lies in the box, where it is that wide."""
     domain = oracle.domain
     if not isinstance(domain, Box):
         return x0
@@ -57,7 +57,7 @@ def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Ar
 
 
 def typical_width(oracle: Oracle, x: Array) -> float:
-    """A typical length: the median finite width of the box, else the size of the start, at least 1."""
+    """Return a typical length: the median finite width of the box, else the size of the start, at least 1."""
     domain = oracle.domain
     if isinstance(domain, Box):
         widths = (domain.upper - domain.lower)[np.isfinite(domain.upper - domain.lower)]
@@ -117,7 +117,7 @@ class _Moments(NamedTuple):
 
 
 def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-    """The problem's own constants, or those measured around the first start that is defined.
+    """Return the problem's own constants, or those measured around the first start that is defined.
 
     L_f is at least G_f / (width sqrt(n)), below which f changes over X by its slope alone. The slope G_0 that dual
     steps are made of is the root mean square of the constraints' within a quarter of the width in every coordinate,

@@ -11,7 +11,7 @@ from zoviz.solvers.base import Solver
 
 
 def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameterized, str]:
-    """The object that has a parameter, and the parameter's own name there.
+    """Return the object that has a parameter, and the parameter's own name there.
 
     Parameters
     ----------
@@ -52,5 +52,5 @@ def settable(holder: param.Parameterized) -> list[str]:
 
 
 def _dotted(solver: Solver) -> list[str]:
-    """The same of a solver and its parts."""
+    """Return the names of settable parameters of a solver and its parts."""
     return [f"{prefix}{name}" for prefix, part in solver.parts().items() for name in settable(part)]

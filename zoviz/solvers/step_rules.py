@@ -23,7 +23,7 @@ _SMALLEST_SHARE = 1e-7
 
 
 def balanced_step(share: float, curvature: float, inflation: float, constants: Constants) -> float:
-    """A dual step, or a penalty: share L / [(1 + v) G_0^2].
+    """Return a dual step, or a penalty: share L / [(1 + v) G_0^2].
 
     It weighs the constraints' slope G_0 around the start against the objective's curvature L, whatever the units of f
     and h; ``inflation`` is 1 + v with v the relative variance of the estimates.
@@ -42,7 +42,7 @@ def root_mean_square(square: Array, decay: float, t: int, floor: float) -> Array
 
 
 def with_proximal(oracle: ValueOracle, centre: Array, weight: float) -> DerivedOracle:
-    """The oracle with (weight/2) ||x - centre||^2 added to f."""
+    """Return the oracle with (weight/2) ||x - centre||^2 added to f."""
 
     def evaluate(x: Array) -> Evaluation:
         value = oracle(x)
@@ -77,7 +77,7 @@ def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> flo
 
 
 def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> float:
-    """The radius at which smoothing bias and independent noise balance, at least ``floor``.
+    """Return the radius at which smoothing bias and independent noise balance, at least ``floor``.
 
     [2 n^2 sigma^2 / (L^2 (k + n^2 / 4))]^(1/4) minimises the mean square error of ``Sphere`` up to the part that does
     not depend on r; without noise it is ``floor``. sigma and L are those of the Lagrangian (see ``Constants``).

@@ -1,4 +1,4 @@
-"""``zoviz compare``."""
+"""The command ``zoviz compare``: stored runs side by side as a table, and a figure of them."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def _line(stored: StoredRun, column: str) -> dict[str, Any]:
 
 
 def _draw(runs: dict[str, StoredRun], column: str, args: argparse.Namespace) -> None:
-    """The figure, with all that it needs inside."""
+    """Return the figure, with all that it needs inside."""
     import holoviews as hv
     from bokeh.resources import INLINE
 

@@ -1,4 +1,4 @@
-"""``zoviz export-script``."""
+"""The command ``zoviz export-script``: a Python script that repeats a stored run."""
 
 from __future__ import annotations
 

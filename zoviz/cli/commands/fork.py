@@ -1,4 +1,4 @@
-"""``zoviz fork``."""
+"""The command ``zoviz fork``: a stored run repeated up to an iteration, then continued with changes."""
 
 from zoviz.cli.repeat_command import RepeatCommand
 

@@ -1,4 +1,4 @@
-"""``zoviz problems``."""
+"""The command ``zoviz problems``: a list of the problems, or one problem's parameters."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``zoviz replay``."""
+"""The command ``zoviz replay``: a stored run done again from its start."""
 
 from zoviz.cli.repeat_command import RepeatCommand
 

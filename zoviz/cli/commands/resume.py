@@ -1,4 +1,4 @@
-"""``zoviz resume``."""
+"""The command ``zoviz resume``: an interrupted run continued from its last checkpoint."""
 
 from zoviz.cli.repeat_command import RepeatCommand
 

@@ -1,4 +1,4 @@
-"""``zoviz run``."""
+"""The command ``zoviz run``: a solver on a problem, with a progress bar, stored."""
 
 from __future__ import annotations
 

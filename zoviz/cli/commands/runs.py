@@ -1,4 +1,4 @@
-"""``zoviz runs``."""
+"""The command ``zoviz runs``: list, show, note, delete, purge and export stored runs."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _runs(count: int) -> str:
 
 
 def _days(text: str) -> float:
-    """A number of days; its name is what argparse calls it."""
+    """Return a number of days; its name is what argparse calls it."""
     days = float(text)
     if not days >= 0:
         raise ValueError
@@ -188,7 +188,7 @@ _days.__name__ = "number of days"
 
 
 def _count(text: str) -> int:
-    """A number of lines; its name is what argparse calls it."""
+    """Return a number of lines; its name is what argparse calls it."""
     if int(text) < 0:
         raise ValueError
     return int(text)

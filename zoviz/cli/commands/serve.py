@@ -1,4 +1,4 @@
-"""``zoviz serve``."""
+"""The command ``zoviz serve``: the dashboard in a browser."""
 
 from __future__ import annotations
 

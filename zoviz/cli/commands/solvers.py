@@ -1,4 +1,4 @@
-"""``zoviz solvers``."""
+"""The command ``zoviz solvers``: a list of the solvers, or one solver's parameters."""
 
 from __future__ import annotations
 

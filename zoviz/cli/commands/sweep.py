@@ -1,4 +1,4 @@
-"""``zoviz sweep``."""
+"""The command ``zoviz sweep``: runs over a grid or random draws of parameters."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _several(text: str) -> bool:
 def _sets(
     problem: Problem, solver: Solver, many: Sequence[tuple[str, str]], args: argparse.Namespace
 ) -> list[dict[str, Any]]:
-    """The parameter sets that the words stand for."""
+    """Return the parameter sets that the words stand for."""
     if args.random is None:
         return grid({name: _values(problem, solver, name, text) for name, text in many})
     ranges = {}
@@ -83,7 +83,7 @@ def _sets(
 
 
 def _values(problem: Problem, solver: Solver, name: str, text: str) -> list[Any]:
-    """The values of one parameter, in its type."""
+    """Return the values of one parameter, in its type."""
     holder, own = owner(problem, solver, name)
     kind, *ends = text.split(":")
     if kind not in ("log", "lin"):
@@ -103,7 +103,7 @@ def _float(text: str, name: str) -> float:
 
 
 def _tell(study: Study, as_json: bool) -> int:
-    """The table: one line a cell."""
+    """Return the table: one line a cell."""
     rows = study.table()
     statuses = study.statuses()
     lines = []

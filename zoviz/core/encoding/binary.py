@@ -145,7 +145,7 @@ class _Reader:
         return self._named(spelt)
 
     def _named(self, spelt: dict[str, Any]) -> Any:
-        """A NamedTuple by the names of its fields, which the first format has in their order."""
+        """Return a NamedTuple by the names of its fields, which the first format has in their order."""
         name = legacy_names.current(spelt["named"])
         fields = spelt["fields"] if "fields" in spelt else self._first_fields(name, spelt["parts"])
         renames = legacy_names.FIELDS.get(name, {})
@@ -187,7 +187,7 @@ def _name(cls: type) -> str:
 
 
 def _class_at(address: str) -> Any:
-    """The NamedTuple ``module:name`` in a module that is loaded."""
+    """Return the NamedTuple ``module:name`` in a module that is loaded."""
     module, _, name = address.partition(":")
     item: Any = sys.modules.get(module)
     for part in name.split("."):

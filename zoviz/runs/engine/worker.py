@@ -359,7 +359,7 @@ class Worker:
         self.path.append({ITERATION: self.iteration, **measures.points(self.solver, self.state, PATH_VARIABLES)})
 
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
-        """The present figures, measured here unless they are given."""
+        """Return the present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
             measured = measured or self.measured()
             row = measures.row(

@@ -153,7 +153,7 @@ class Database:
         return not self.sqlite or os.path.exists(path) or not os.path.isdir(os.path.dirname(path))
 
     def version(self) -> int | None:
-        """The version of the tables; None where there are none."""
+        """Return the version of the tables; None where there are none."""
         with self.reading() as connection:
             return _version(connection)
 

@@ -283,7 +283,7 @@ class _Builder:
         )
 
     def _defined(self, path: str) -> Any:
-        """An object defined in the module itself; what a module only imported is not reached through it."""
+        """Return an object defined in the module itself; what a module only imported is not reached through it."""
         module, _, qualname = path.partition(":")
         try:
             value: Any = importlib.import_module(module)
@@ -317,7 +317,7 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def check_same(stored: Any, substitute: Any, place: str) -> None:
-    """Raise if ``given`` differs from the stored description; unnamed functions and executors are not compared.
+    """Raise if ``substitute`` differs from the stored description; unnamed functions and executors are not compared.
 
     What could not be named may be anything; executors do not count.
 

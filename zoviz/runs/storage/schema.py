@@ -32,23 +32,23 @@ VERSIONS = Table("zoviz_schema", METADATA, Column("version", Integer, primary_ke
 
 
 def _filled(name: str, kind: Any, **options: Any) -> Column:
-    """A column that is never empty."""
+    """Return a column that is never empty."""
     return Column(name, kind, nullable=False, **options)
 
 
 def _of_runs(name: str, *columns: Column) -> Table:
-    """A table of which every row belongs to a run."""
+    """Return a table of which every row belongs to a run."""
     run = Column("run", String(32), ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True)
     return Table(name, METADATA, run, *columns)
 
 
 def _key(name: str, kind: Any) -> Column:
-    """A column that tells the rows of a run apart."""
+    """Return a column that tells the rows of a run apart."""
     return Column(name, kind, primary_key=True)
 
 
 def _blob() -> tuple[Column, Column]:
-    """The columns that ``sealed`` fills."""
+    """Return the columns that ``sealed`` fills."""
     return _filled("data", LargeBinary), _filled("checksum", String(32))
 
 

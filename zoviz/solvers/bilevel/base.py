@@ -125,7 +125,7 @@ class RoundSolver(Solver):
         return constants or measured_bilevel_constants(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
 
     def iterate(self, state: Any) -> Iterate:
-        """The leader's x and the follower's y."""
+        """Return the leader's x (R, n) and the follower's y (R, d)."""
         return Iterate(state.x, inner=state.inner)
 
     def tell(self, x: Array, variance: Array | None = None, radius: float = np.nan) -> Info:

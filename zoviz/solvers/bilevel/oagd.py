@@ -77,7 +77,7 @@ class OAGD(BilevelSolver):
     neumann_step = Scale(None, softbounds=(1e-3, 1.0), label="Neumann step", doc="Below 2 / L_g for convergence.")
 
     def iterate(self, state: OAGDState) -> Iterate:
-        """The leader's x, the follower's y and the system's v."""
+        """Return the leader's x (R, n), the follower's y (R, d) and the system's v (R, d)."""
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OAGDState:

@@ -103,7 +103,7 @@ class Simultaneous(BilevelSolver):
         return values | {"offset": offset} | dict.fromkeys(names, factor)
 
     def iterate(self, state: SimultaneousState) -> Iterate:
-        """The leader's x, the follower's y and the system's v."""
+        """Return the leader's x (R, n), the follower's y (R, d) and the system's v (R, d)."""
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SimultaneousState:

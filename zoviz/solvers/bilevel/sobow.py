@@ -68,7 +68,7 @@ class SOBOW(BilevelSolver):
     )
 
     def iterate(self, state: WindowState) -> Iterate:
-        """The leader's x, the follower's y and the system's v."""
+        """Return the leader's x (R, n), the follower's y (R, d) and the system's v (R, d)."""
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> WindowState:

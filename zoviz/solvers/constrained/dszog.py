@@ -57,7 +57,7 @@ class DistributedPenalty:
         self._weights = beta * distribution
 
     def __call__(self, value: Evaluation) -> Array:
-        """The penalised objective's values, shape of f."""
+        """Return the penalised objective's values, shape of f."""
         weights = self._weights if value.f.ndim == 1 else self._weights[:, None, :]
         return value.f + (weights * np.square(np.maximum(value.h, 0.0))).sum(axis=-1)
 

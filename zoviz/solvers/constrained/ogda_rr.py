@@ -183,7 +183,7 @@ class OGDARR(Solver):
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
 
     def output(self, state: OGDAState) -> Array:
-        """The last iterate or the average, as ``report`` says."""
+        """Return the last iterate or the average, as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:

@@ -118,7 +118,7 @@ class ProximalPoint(Solver):
         return self.inner.accepts(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """The inner solver's rule for the subproblem, and weights from the weak convexity rho.
+        """Return the inner solver's rule for the subproblem, and weights from the weak convexity rho.
 
         mu_0 = rho, so that a stage is rho-strongly convex; L_f / 20 where f is known to be convex, L_f / 10 where rho
         is unknown. mu = mu_0 L_h / L_f, and no more than L_h / 20: as good as nothing where the constraints are linear.
@@ -185,7 +185,7 @@ class ProximalPoint(Solver):
         return ProximalOracle(oracle, centre, self.objective_weight, self.constraint_weight * held)
 
     def iterate(self, state: ProximalPointState) -> Iterate:
-        """The iterate, its multipliers and value, and the stage's centre."""
+        """Return the iterate, its multipliers and value, and the stage's centre."""
         return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
 
     def output(self, state: ProximalPointState) -> Array:

@@ -204,7 +204,7 @@ class SZOConEX(Solver):
         return level + np.matmul(estimate.gradients, (there - x)[..., None])[..., 0]
 
     def output(self, state: ConEXState) -> Array:
-        """The last iterate or the average, as ``report`` says."""
+        """Return the last iterate or the average, as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:

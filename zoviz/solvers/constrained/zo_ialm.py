@@ -152,7 +152,7 @@ class ZOiALM(Solver):
         }
 
     def iterate(self, state: IALMState) -> Iterate:
-        """The iterate, its multipliers and value, and the proximal centre."""
+        """Return the iterate, its multipliers and value, and the proximal centre."""
         return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> IALMState:

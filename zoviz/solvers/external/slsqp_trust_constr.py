@@ -36,7 +36,7 @@ class Differenced(ExternalSolver):
     difference = Scale(None, softbounds=(1e-9, 1.0), label="Difference step h", doc="Absolute, in units of x.")
 
     def width(self, n: int) -> int:
-        """A sweep and its base."""
+        """Return the number of points of a sweep and its base, n + 1."""
         return n + 1
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
@@ -136,7 +136,7 @@ class TrustConstr(Differenced):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """The same, and the first of ``radii``: SciPy's own, 1, knows no units."""
+        """Return the same, and the first of ``radii``: SciPy's own, 1, knows no units."""
         return super().suggest(problem, constants) | {"initial_radius": radii(problem, constants)[0]}
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Local(ExternalSolver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """The first and the last of ``radii``."""
+        """Return the first and the last of ``radii``."""
         first, last = radii(problem, constants)
         return {"initial_radius": first, "final_radius": last}
 

@@ -40,7 +40,7 @@ class Lifted:
         return np.concatenate([x0, np.minimum(self.first.residual(x0), 0.0)], axis=1) if self._slacks else x0
 
     def residual(self, w: Array, copy: int = 0) -> Array:
-        """A x - t - b, shape (R, p)."""
+        """Return A x - t - b, shape (R, p)."""
         residual = self.first.residual(w[:, : self._n], copy)
         return residual - w[:, self._n :] if self._slacks else residual
 
@@ -155,7 +155,7 @@ class LinearMethod(Solver):
         return None
 
     def iterate(self, state: Any) -> Iterate:
-        """The iterate, with the multipliers of h and of the rows, and the slacks."""
+        """Return the iterate, with the multipliers of h and of the rows, and the slacks."""
         return Iterate(state.x, dual=state.y, row_dual=state.dual, slack=state.slack)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
@@ -168,7 +168,7 @@ class LinearMethod(Solver):
         return min(1.0, (SHORT_HORIZON / self.horizon) ** power) / inflation
 
     def radius(self, problem: Problem, constants: Constants) -> float:
-        """The estimator's radius: 1e-5, larger under independent noise."""
+        """Return the estimator's radius: 1e-5, larger under independent noise."""
         return noisy_radius(constants, problem.domain.n, self.estimator.batch_size, FINE_RADIUS)
 
     def gradient(self, first: FirstOrder, x: Array, oracle: Oracle, streams: Streams) -> tuple[Array, Array]:

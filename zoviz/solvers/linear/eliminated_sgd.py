@@ -124,7 +124,7 @@ class EliminatedSGD(LinearMethod):
         return {"primal_step": step, "estimator.smoothing_radius": self.radius(problem, constants)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Eliminated:
-        """The start, moved on {A x = b}; no call."""
+        """Return the start, moved on {A x = b}; no call."""
         first = FirstOrder(oracle)
         basis = eliminated(*first.matrix(), oracle.domain)
         parts = basis.inverse, basis.matrix, basis.offset

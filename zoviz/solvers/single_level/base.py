@@ -64,7 +64,7 @@ class SingleLevel(RoundSolver):
     )
 
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
-        """The smoothing radius, where it is left open: 0.005, as in the reference code for single images."""
+        """Return the smoothing radius, where it is left open: 0.005, as in the reference code for single images."""
         return {"estimator.smoothing_radius": RADIUS}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
@@ -81,7 +81,7 @@ class SingleLevel(RoundSolver):
         return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
 
     def view(self, x: Array, oracle: Oracle) -> DerivedOracle:
-        """The round's g at fixed x, as a function of y alone."""
+        """Return the round's g at fixed x, as a function of y alone."""
         rounds = BilevelOracle(oracle)
 
         def value(y: Array) -> Array:
@@ -90,7 +90,7 @@ class SingleLevel(RoundSolver):
         return rounds.view(value)
 
     def move(self, state: Any, estimate: Estimate, rate: float, view: DerivedOracle, project: Any) -> Any:
-        """The state after the round.
+        """Return the state after the round.
 
         Parameters
         ----------

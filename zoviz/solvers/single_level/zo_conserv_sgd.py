@@ -35,7 +35,7 @@ class ZOConservSGD(SingleLevel):
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any
     ) -> SingleLevelState:
-        """The best of three points."""
+        """Return the best of three points."""
         step = rate * estimate.gradient
         stay = view(state.inner) if estimate.base is None else estimate.base
         tried = project(np.stack([state.inner - step, state.inner + step], axis=1))
