@@ -136,7 +136,7 @@ class TrustConstr(Differenced):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return the same, and the first of ``radii``: SciPy's own, 1, knows no units."""
+        """Return the difference step h, and the first of ``radii``: SciPy's own, 1, knows no units."""
         return super().suggest(problem, constants) | {"initial_radius": radii(problem, constants)[0]}
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
