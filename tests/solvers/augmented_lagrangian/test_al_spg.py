@@ -141,6 +141,16 @@ def test_values_that_are_not_finite_are_stepped_back_from() -> None:
     assert run.result.best_x[0, 0] == pytest.approx(1.0, abs=1e-3)
 
 
+@pytest.mark.parametrize("noise", ["deterministic", "independent"])
+def test_where_no_value_but_the_first_is_finite_it_ends_at_the_budget(noise: str) -> None:
+    def once(x: Array) -> tuple[float, Array]:
+        return (1.0 if x[0] == 2.5 else np.nan), np.array([x[0] - 3.0])
+
+    run = Run(problem=box(once, [2.5, 1.0], 1, noise=noise), solver=ALSPG(), replicas=1, calls=120)
+    run.run()
+    assert run.result.x[0, 0] == 2.5 and run.result.calls[0] <= 120 and run.result.failures[0] > 50
+
+
 def test_under_noise_the_batch_grows_and_the_budget_is_spent() -> None:
     rng = np.random.default_rng(3)
 

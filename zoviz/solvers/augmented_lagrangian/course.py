@@ -120,7 +120,7 @@ def _learn_slopes(course: Course, queue: Array, answers: Array, setting: Setting
     slopes, bends = np.zeros((len(course.value), n)), np.zeros((len(course.value), n))
     if course.central:
         half = len(free)
-        sides = np.nanmean(answers.reshape(course.batch, 2, half, -1), axis=0)
+        sides = _mean(answers.reshape(course.batch, 2, half, -1))
         ends = queue[: 2 * half].reshape(2, half, n)[:, np.arange(half), free]
         slopes[:, free] = ((sides[0] - sides[1]) / (ends[0] - ends[1])[:, None]).T
         bends[:, free] = (sides[0] + sides[1] - 2.0 * course.value).T
@@ -147,6 +147,13 @@ def _learn_slopes(course: Course, queue: Array, answers: Array, setting: Setting
         batch = larger_batch(course.batch, gradient, course.length, course.radius, noise * course.size[0], setting)
         course = course._replace(batch=batch)
     return _advance(course, setting)
+
+
+def _mean(values: Array) -> Array:
+    """Return the mean over the first axis of what is finite; NaN where nothing is."""
+    good = np.isfinite(values)
+    number = good.sum(axis=0)
+    return np.where(number, np.where(good, values, 0.0).sum(axis=0) / np.maximum(number, 1), np.nan)
 
 
 def _remembered(course: Course, stop: int | None, most: int = 10**9) -> Course:

@@ -54,6 +54,8 @@ class PortfolioState(NamedTuple):
         The member's state.
     stages : list of Stage
         So far; the last is the present one.
+    figures : list of str
+        Names of the first member's figures.
     steps : int
     calls : float
         Mean calls of the replicas so far.
@@ -69,6 +71,7 @@ class PortfolioState(NamedTuple):
     gained: Array
     inner: list[Any]
     stages: list[Stage]
+    figures: list[str]
     steps: int
     calls: float
     free: bool
@@ -133,6 +136,11 @@ class Portfolio(Solver):
         """Whether every member is."""
         return all(member.checkpointable for member in self.row)
 
+    @property
+    def verifies(self) -> bool:
+        """Whether every member checks its own answer."""
+        return all(member.verifies for member in self.row)
+
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return the last member's reason not to run on the problem, where all of them refuse it."""
         reasons = [member.accepts(problem) for member in self.row]
@@ -159,8 +167,9 @@ class Portfolio(Solver):
         box = as_box(oracle.domain)
         free = box is None or bool((box.lower < box.upper).any())
         y = np.full((len(x0), oracle.m), np.nan)
-        state = PortfolioState(x0, y, value, zero, zero, zero, [], [], 0, 1.0, free)
-        return self._next_stage(state, oracle, streams)
+        state = PortfolioState(x0, y, value, zero, zero, zero, [], [], [], 0, 1.0, free)
+        state = self._next_stage(state, oracle, streams)
+        return state._replace(figures=list(self._member(state).figures(state.inner[0])))
 
     def step(self, state: PortfolioState, oracle: Oracle, streams: Streams) -> tuple[PortfolioState, Info]:
         """Take a step of the present member; where all replicas are through with it, of the next one."""
@@ -195,6 +204,11 @@ class Portfolio(Solver):
             spent[stage.title] = spent.get(stage.title, 0.0) + end - stage.calls
         texts = [f"{title} ({calls:,.0f} calls)" for title, calls in spent.items() if calls]
         return f"Members at work: {', '.join(texts)}."
+
+    def figures(self, state: PortfolioState) -> dict[str, Array]:
+        """Return the present member's figures, of those that the first member has: a trace's columns stay the same."""
+        own, unknown = self._member(state).figures(state.inner[0]), np.full(len(state.x), np.nan)
+        return {name: own.get(name, unknown) for name in state.figures}
 
     def stage(self, state: PortfolioState) -> int:
         """Return the number of the present stage, from 0."""
