@@ -6,10 +6,10 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
-from zoviz.solvers.augmented_lagrangian.equilibration import equilibrate
 from zoviz.solvers.augmented_lagrangian.noise_rules import difference_lengths, larger_batch, widened
 from zoviz.solvers.augmented_lagrangian.spectral_direction import spectral_direction
 from zoviz.solvers.augmented_lagrangian.starts import next_start
+from zoviz.solvers.equilibration import equilibrate
 
 REPEATS, START, SWEEP, TRIAL, NOTHING = "repeats", "start", "sweep", "trial", "nothing"
 """What a course is waiting for: calls at the start that tell the noise, the value at a new start, differences, a trial

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.solvers.augmented_lagrangian.equilibration import equilibrate
+from zoviz.solvers.equilibration import equilibrate
 
 
 def test_units_of_variables_and_functions_do_not_matter() -> None:
