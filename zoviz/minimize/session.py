@@ -128,7 +128,9 @@ class Session:
             if run.frozen < self._replicas:  # else the points queried so far are an answer
                 raise
         answer = self.answer(run, facts, reserve)
-        return self._folded(facts, answer, type(run.solver).__name__, run, [reason, run.message])
+        # A run that spent its budget in mid-step still tells by its last state what was at work.
+        notes = [reason, run.message, run.solver.closing_note(run.state)]
+        return self._folded(facts, answer, type(run.solver).__name__, run, notes)
 
     def examine(self) -> Facts:
         """Count the constraints, and see whether values are noisy; charged.
