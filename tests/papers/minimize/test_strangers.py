@@ -67,5 +67,5 @@ def test_references_are_found_and_lowered_by_what_methods_met(tmp_path: Path) ->
     path = tmp_path / "optima.json"
     results = Results(None)
     assert references(["HS24"], results, path)["HS24"] == pytest.approx(-1.0, abs=1e-6)
-    results.known[Trial("HS24", "SLSQP", 20, 0.0, 0)] = Outcome([0.0], [0.0], 9, 0.1, "SLSQP", -1.5)
+    results.outcomes[Trial("HS24", "SLSQP", 20, 0.0, 0)] = Outcome([0.0], [0.0], 9, 0.1, "SLSQP", -1.5)
     assert references(["HS24"], results, path) == {"HS24": -1.5}

@@ -31,9 +31,9 @@ def queried(problem: BlackBox, solver: ALSPG, steps: int) -> list[Array]:
     points: list[Array] = []
 
     class Listening(Oracle):
-        def __call__(self, x: Array, wanted: np.ndarray | None = None) -> Any:
-            points.extend(x[0][None] if wanted is None else x[0][wanted[0]])
-            return super().__call__(x, wanted)
+        def __call__(self, x: Array, mask: np.ndarray | None = None) -> Any:
+            points.extend(x[0][None] if mask is None else x[0][mask[0]])
+            return super().__call__(x, mask)
 
     oracle = Listening(problem, Streams(0, 1))
     streams = Streams(0, 1)

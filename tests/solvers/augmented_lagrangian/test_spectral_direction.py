@@ -28,8 +28,8 @@ def test_with_a_memory_it_is_the_bfgs_matrix() -> None:
     steps, changes = np.diff(points, axis=0), np.diff(gradients, axis=0)
     inverse = np.eye(4) * (steps[-1] @ changes[-1]) / (changes[-1] @ changes[-1])
     for s, r in zip(steps, changes, strict=True):
-        left = np.eye(4) - np.outer(s, r) / (s @ r)
-        inverse = left @ inverse @ left.T + np.outer(s, s) / (s @ r)
+        factor = np.eye(4) - np.outer(s, r) / (s @ r)
+        inverse = factor @ inverse @ factor.T + np.outer(s, s) / (s @ r)
     move = spectral_direction(points, gradients, *FREE, first=1.0, reach=1e9, memory=10)
     np.testing.assert_allclose(move, -inverse @ gradients[-1], rtol=1e-10)
 

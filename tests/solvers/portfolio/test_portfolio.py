@@ -42,18 +42,18 @@ def test_members_take_turns_and_the_whole_budget_is_spent() -> None:
 
 
 def test_a_stage_begins_where_the_one_before_has_come_to_at_no_call() -> None:
-    asked: list[tuple[float, ...]] = []
+    points: list[tuple[float, ...]] = []
 
     def listening(x: Array) -> tuple[float, Array]:
-        asked.append(tuple(x.tolist()))
+        points.append(tuple(x.tolist()))
         return line(x)
 
     problem = BlackBox(listening, joint=True, m=1, x0=[3.0, 3.0], scaled=False, bounds=[(-5.0, 5.0)] * 2)
     run = outcome(problem, Portfolio(first=SLSQP(), second=COBYLA(), members=2), 60)
-    assert len(asked) == run.result.calls[0] <= 60
+    assert len(points) == run.result.calls[0] <= 60
     second = run.state.stages[1]
     assert second.title == "COBYLA (SciPy)"
-    before, after = np.array(asked[: int(second.calls)]), np.array(asked[int(second.calls) :])
+    before, after = np.array(points[: int(second.calls)]), np.array(points[int(second.calls) :])
     values = [(max(line(x)[1][0], 0.0) > 1e-6, line(x)[0]) for x in before]
     best = before[min(range(len(values)), key=values.__getitem__)]
     # The first simplex of COBYLA stands on the best point, which is not asked for again.

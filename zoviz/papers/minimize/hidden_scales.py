@@ -224,7 +224,7 @@ def references(starts: int = 400) -> dict[str, float]:
 def _lowest(box: HiddenBox, starts: int) -> float:
     from scipy.optimize import minimize as search
 
-    rng, found = np.random.default_rng(0), [np.inf]
+    rng, lowest = np.random.default_rng(0), [np.inf]
     n = len(box.z0)
     for i in range(starts):
         z = box.z0 if i == 0 else np.clip(box.z0 + rng.uniform(-2.0, 2.0, n), box.lower, box.upper)
@@ -238,8 +238,8 @@ def _lowest(box: HiddenBox, starts: int) -> float:
         )
         f, h = box.value(np.clip(answer.x, box.lower, box.upper))
         if np.isfinite(f) and h.max() <= 1e-7:
-            found.append(f)
-    return min(found)
+            lowest.append(f)
+    return min(lowest)
 
 
 def outcome(name: str, method: str, calls: int = CALLS, seed: int = 0) -> Outcome:

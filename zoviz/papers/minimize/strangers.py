@@ -170,20 +170,20 @@ class Results:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._path, self.known = path, dict[Trial, Outcome]()
+        self._path, self.outcomes = path, dict[Trial, Outcome]()
         if path is not None and path.exists():
             for line in path.read_text(encoding="utf-8").splitlines():
                 row = json.loads(line)
-                self.known[Trial(*row[0])] = Outcome(*row[1])
+                self.outcomes[Trial(*row[0])] = Outcome(*row[1])
 
     def of(self, trial: Trial, optimum: float, seconds: float | None) -> Outcome:
         """Return what came of a trial, which is run where that is not known."""
-        if trial not in self.known:
-            self.known[trial] = outcome(trial, optimum, seconds)
+        if trial not in self.outcomes:
+            self.outcomes[trial] = outcome(trial, optimum, seconds)
             if self._path is not None:
                 with open(self._path, "a", encoding="utf-8") as file:
-                    file.write(json.dumps([trial, self.known[trial]]) + "\n")
-        return self.known[trial]
+                    file.write(json.dumps([trial, self.outcomes[trial]]) + "\n")
+        return self.outcomes[trial]
 
 
 def counts(outcomes: Sequence[Outcome], returned: bool) -> list[int]:
@@ -192,7 +192,7 @@ def counts(outcomes: Sequence[Outcome], returned: bool) -> list[int]:
     return [sum(bool(gap) for gap in gaps), *(sum(bool(gap) and gap[0] <= tau for gap in gaps) for tau in LEVELS)]
 
 
-def table(results: Results, trials: Sequence[Trial], known: dict[str, float], seconds: float | None) -> None:
+def table(results: Results, trials: Sequence[Trial], best: dict[str, float], seconds: float | None) -> None:
     """Print a line per method for trials of one budget and one level of noise."""
     methods = list(dict.fromkeys(trial.method for trial in trials))
     print(
@@ -201,7 +201,7 @@ def table(results: Results, trials: Sequence[Trial], known: dict[str, float], se
     heading = "feas 1e-1 1e-2 1e-3"
     print(f"{'method':12}  queried: {heading}   returned: {heading}   median calls    s")
     for method in methods:
-        own = [results.of(trial, known[trial.problem], seconds) for trial in trials if trial.method == method]
+        own = [results.of(trial, best[trial.problem], seconds) for trial in trials if trial.method == method]
         queried, returned = (" ".join(f"{count:4d}" for count in counts(own, kind)) for kind in (False, True))
         calls, spent = float(np.median([one.calls for one in own])), sum(one.seconds for one in own)
         print(f"{method:12}           {queried}              {returned}{calls:15.0f}{spent:7.0f}", flush=True)
@@ -210,16 +210,16 @@ def table(results: Results, trials: Sequence[Trial], known: dict[str, float], se
 def references(names: Sequence[str], results: Results, path: Path | None = None) -> dict[str, float]:
     """Find the best known values of these problems, and write them beside the pool or to ``path``."""
     path = Path(__file__).with_name("strangers_optima.json") if path is None else path
-    known = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    best = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     for name in names:
-        if name not in known:
-            known[name] = best_known(name, starts=5).value
-            known = {key: value for key, value in known.items() if np.isfinite(value)}
-        for trial, one in results.known.items():
-            if trial.problem == name and not trial.noise and name in known:
-                known[name] = min(known[name], one.best)
-        path.write_text(json.dumps(dict(sorted(known.items())), indent=0) + "\n", encoding="utf-8")
-    return {name: known[name] for name in names if name in known}
+        if name not in best:
+            best[name] = best_known(name, starts=5).value
+            best = {key: value for key, value in best.items() if np.isfinite(value)}
+        for trial, one in results.outcomes.items():
+            if trial.problem == name and not trial.noise and name in best:
+                best[name] = min(best[name], one.best)
+        path.write_text(json.dumps(dict(sorted(best.items())), indent=0) + "\n", encoding="utf-8")
+    return {name: best[name] for name in names if name in best}
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -241,11 +241,11 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if options.references:
         print(references(names, results))
         return
-    known = optima()
-    lacking = [name for name in names if name not in known]
+    best = optima()
+    lacking = [name for name in names if name not in best]
     if lacking:
         print(f"left out, as f* is not known: {', '.join(lacking)}")
-    names = [name for name in names if name in known]
+    names = [name for name in names if name in best]
     for noise in options.noises:
         for sweeps in options.budgets:
             trials = [
@@ -254,7 +254,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
                 for name in names
                 for seed in options.seeds
             ]
-            table(results, trials, known, options.seconds)
+            table(results, trials, best, options.seconds)
 
 
 if __name__ == "__main__":

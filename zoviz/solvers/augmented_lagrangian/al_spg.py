@@ -126,8 +126,8 @@ class ALSPG(Solver):
         """Evaluate the next points of every replica's course: a sweep, a trial, or a part of a batch."""
         oracle.resample()
         width = oracle.n + 1  # the same at every step: the noise a replica sees must not depend on the others
-        asked = [course.queue[len(course.answers) :][:width] for course in state.courses]
-        counts = np.array([len(points) for points in asked]) * oracle.active
+        requests = [course.queue[len(course.answers) :][:width] for course in state.courses]
+        counts = np.array([len(points) for points in requests]) * oracle.active
         able = oracle.affords(counts)
         if not (counts * able).any():
             raise BudgetSpent
@@ -135,15 +135,15 @@ class ALSPG(Solver):
         mask = np.arange(width) < counts[:, None]
         x = np.repeat(state.x[:, None], width, axis=1)
         for r in np.flatnonzero(counts):
-            x[r, : counts[r]] = asked[r]
+            x[r, : counts[r]] = requests[r]
         value = oracle(x, mask)
-        told = np.concatenate([value.f[..., None], value.h], axis=-1)
+        answers = np.concatenate([value.f[..., None], value.h], axis=-1)
         noisy = oracle.contract == "independent"
-        left = oracle.remaining
+        remaining = oracle.remaining
         courses = list(state.courses)
-        setting = self._setting(oracle, left)
+        setting = self._setting(oracle, remaining)
         for r in np.flatnonzero(counts * oracle.active):
-            courses[r] = _followed(courses[r], x[r, : counts[r]], told[r, : counts[r]], setting[r])
+            courses[r] = _followed(courses[r], x[r, : counts[r]], answers[r, : counts[r]], setting[r])
         return self._state(courses, noisy), Info(np.full(len(x), np.nan), state.x, state.y, np.nan)
 
     def _state(self, courses: list[Course], noisy: bool) -> ALSPGState:
@@ -153,7 +153,7 @@ class ALSPG(Solver):
         duals = np.array([multipliers(course) for course in courses]).reshape(len(courses), -1)
         return ALSPGState(points, duals, Evaluation(values[:, 0].copy(), values[:, 1:].copy()), courses)
 
-    def _setting(self, oracle: Oracle, left: Array) -> list[Setting]:
+    def _setting(self, oracle: Oracle, remaining: Array) -> list[Setting]:
         """Return what every replica's course is told."""
         box = Box.of(as_box(oracle.domain) or oracle.domain)
         tolerance = np.broadcast_to(np.asarray(oracle.tolerance, dtype=float), (oracle.m,))
@@ -162,16 +162,16 @@ class ALSPG(Solver):
                 box.lower, box.upper, tolerance, oracle.contract, float(one),
                 self.penalty_growth, self.window, self.memory, self.restarts, self.elsewhere,
             )
-            for one in left
+            for one in remaining
         ]  # fmt: skip
 
 
-def _followed(course: Course, points: Array, told: Array, setting: Setting) -> Course:
+def _followed(course: Course, points: Array, answers: Array, setting: Setting) -> Course:
     """Return the course after its answers; the best of them is the best point where it is better."""
-    for x, value in zip(points, told, strict=True):
+    for x, value in zip(points, answers, strict=True):
         if np.isfinite(value).all() and _rank(value, setting) < _rank(course.best, setting):
             course = course._replace(best_x=x.copy(), best=value.copy())
-    return answered(course, told, setting)
+    return answered(course, answers, setting)
 
 
 def _rank(value: Array, setting: Setting) -> tuple[float, float]:

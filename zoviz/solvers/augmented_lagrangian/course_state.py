@@ -16,7 +16,7 @@ class Setting(NamedTuple):
     tolerance : Array, shape (m,)
         Largest h that counts as feasible.
     contract : str
-    left : float
+    remaining : float
         Calls that the budget still covers; counted under independent noise alone.
     growth, window, memory, elsewhere
         Parameters of ``ALSPG``.
@@ -26,7 +26,7 @@ class Setting(NamedTuple):
     upper: Array
     tolerance: Array
     contract: str
-    left: float
+    remaining: float
     growth: float
     window: int
     memory: int

@@ -42,9 +42,9 @@ def widened(radius: Array, bends: Array, noise: float, setting: Setting) -> Arra
     setting : Setting
     """
     curvature = np.maximum(np.abs(bends), noise) / np.square(np.maximum(radius, 1e-300))
-    wanted = _SIGNAL * np.sqrt(noise / np.maximum(curvature, 1e-300))
+    ideal = _SIGNAL * np.sqrt(noise / np.maximum(curvature, 1e-300))
     room = np.where(np.isfinite(setting.upper - setting.lower), 0.25 * (setting.upper - setting.lower), np.inf)
-    return np.minimum(np.minimum(np.maximum(wanted, radius / _CHANGE), radius * _CHANGE), np.maximum(room, 1e-300))
+    return np.minimum(np.minimum(np.maximum(ideal, radius / _CHANGE), radius * _CHANGE), np.maximum(room, 1e-300))
 
 
 def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, noise: float, setting: Setting) -> int:
@@ -53,4 +53,4 @@ def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, nois
     if variance <= _SHARE * np.square(gradient).sum():
         return batch
     more = int(np.ceil(_GROWTH * batch))
-    return more if setting.left > _ROUNDS * more * 2 * len(length) else batch
+    return more if setting.remaining > _ROUNDS * more * 2 * len(length) else batch

@@ -259,12 +259,16 @@ class Portfolio(Solver):
             if member.accepts(problem) is None:
                 break
             stages[-1] = stages[-1]._replace(title=f"{member.title} (passed over)")
-        left = oracle.remaining
+        remaining = oracle.remaining
         share = 1.0 if len(stages) % self.members == 0 else self.share
-        limit = np.minimum(calls + (np.ceil(share * left) if share < 1.0 else left), _ENDLESS)
-        known = oracle.contract == "deterministic"
+        limit = np.minimum(calls + (np.ceil(share * remaining) if share < 1.0 else remaining), _ENDLESS)
+        repeats = oracle.contract == "deterministic"
         view: Any = StageOracle(
-            oracle, limit, np.zeros(len(calls), dtype=bool), state.x if known else None, state.value if known else None
+            oracle,
+            limit,
+            np.zeros(len(calls), dtype=bool),
+            state.x if repeats else None,
+            state.value if repeats else None,
         )
         inner = self._member(state._replace(stages=stages)).init(state.x, view, streams)
         return state._replace(

@@ -111,24 +111,24 @@ class StageOracle:
         """End the stage for replicas that the member cannot go on with."""
         self.failed |= mask & self.active
 
-    def __call__(self, x: Array, wanted: np.ndarray | None = None) -> Evaluation:
+    def __call__(self, x: Array, mask: np.ndarray | None = None) -> Evaluation:
         """Evaluate points (R, n) or (R, q, n); NaN for replicas that the stage is over for or that cannot pay."""
         points = x[:, None] if x.ndim == 2 else x
-        mask = np.ones(points.shape[:2], dtype=bool) if wanted is None else wanted.copy()
-        mask &= self.active[:, None]
-        known = np.zeros_like(mask)
+        live = np.ones(points.shape[:2], dtype=bool) if mask is None else mask.copy()
+        live &= self.active[:, None]
+        free = np.zeros_like(live)
         if self._start is not None:
-            known = mask & (points == self._start[:, None]).all(axis=-1)
-        dear = mask & ~known
+            free = live & (points == self._start[:, None]).all(axis=-1)
+        dear = live & ~free
         dear &= self.affords(dear.sum(axis=1))[:, None]
         if dear.any():
             value = self._oracle(points, dear)
         else:
-            value = Evaluation(np.full(mask.shape, np.nan), np.full((*mask.shape, self.m), np.nan))
-        if self._value is not None and known.any():
-            rows = np.nonzero(known)[0]
-            value.f[known], value.h[known] = self._value.f[rows], self._value.h[rows]
-        self.answered += (dear | known).sum(axis=1)
+            value = Evaluation(np.full(live.shape, np.nan), np.full((*live.shape, self.m), np.nan))
+        if self._value is not None and free.any():
+            rows = np.nonzero(free)[0]
+            value.f[free], value.h[free] = self._value.f[rows], self._value.h[rows]
+        self.answered += (dear | free).sum(axis=1)
         if x.ndim == 3:
             return value
         self.fail(~(np.isfinite(value.f[:, 0]) & np.isfinite(value.h[:, 0]).all(axis=-1)))
