@@ -113,7 +113,7 @@ class Portfolio(Solver):
         doc="Largest share of the rest of the budget that a stage takes; the last member may take all.",
     )
     patience = param.Number(
-        default=60.0,
+        default=200.0,
         bounds=(1.0, 1e6),
         softbounds=(5.0, 500.0),
         label="Patience",
