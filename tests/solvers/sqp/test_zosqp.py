@@ -205,3 +205,14 @@ def test_starts_where_every_call_overflows_are_left_under_noise() -> None:
     problem = boxed(fun=steep, x0=[-0.5, 0.25], noise="independent", noise_scale=1e-3, scaled=False)
     x = ended(problem, 1200).result.x[0]
     assert max(steep(x)[1]) < 0.02 and x[0] > -0.1
+
+
+@pytest.mark.parametrize("noise", ["independent", "common"])
+def test_a_start_among_failures_under_noise_is_survived(noise: str) -> None:
+    def cliff(x: Array) -> tuple[float, list[float]]:
+        """Only the start's own first call has a value."""
+        return (1.0, [0.0, 0.0]) if (x == -1.5).all() else (float("inf"), [0.0, 0.0])
+
+    run = ended(boxed(fun=cliff, noise=noise, noise_scale=1e-3, scaled=False), 90)
+    np.testing.assert_array_equal(run.result.x, [[-1.5, -1.5]])
+    assert run.result.calls.tolist() == [90]

@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.core.types import Array
 
 _FAILURE = 1e12
-"""A value beyond this is a failure, not data."""
+"""A value beyond so many times those at the start, or 1, is a failure and no data."""
 _LEAST_NOISE = 1e-13
 _LOCAL_DEGREES = 12
 """Replicates within reach from which on their own spread stands for the noise there."""
@@ -36,6 +36,8 @@ class Archive(NamedTuple):
         Sum of the squared deviations at all points, those that were dropped included.
     degrees : float
         Degrees of freedom of ``spread``.
+    largest : float
+        A value beyond it is a failure and no data.
     """
 
     points: Array
@@ -44,6 +46,7 @@ class Archive(NamedTuple):
     squares: Array
     spread: Array
     degrees: float
+    largest: float
 
     @property
     def noise(self) -> Array:
@@ -66,10 +69,11 @@ class Archive(NamedTuple):
         return np.maximum(np.sqrt(self.squares[near].sum(axis=0) / degrees), _LEAST_NOISE)
 
 
-def empty(n: int, m: int) -> Archive:
-    """Return an archive without points."""
-    rows = np.empty((0, 1 + m))
-    return Archive(np.empty((0, n)), np.empty(0), rows, rows, np.zeros(1 + m), 0.0)
+def empty(n: int, first: Array) -> Archive:
+    """Return an archive without points, for a problem with these values (1 + m,) at its start."""
+    rows = np.empty((0, len(first)))
+    largest = _FAILURE * max(1.0, float(np.abs(first[np.isfinite(first)]).max(initial=0.0)))
+    return Archive(np.empty((0, n)), np.empty(0), rows, rows, np.zeros(len(first)), 0.0, largest)
 
 
 def added(archive: Archive, points: Array, values: Array, common: bool = False) -> tuple[Archive, np.ndarray]:
@@ -82,7 +86,7 @@ def added(archive: Archive, points: Array, values: Array, common: bool = False) 
     common : bool
         Whether the calls share one sample of the noise: those at one point then count once.
     """
-    good = np.isfinite(values).all(axis=1) & (np.abs(np.where(np.isfinite(values), values, 0.0)).max(axis=1) < _FAILURE)
+    good = np.asarray((np.abs(values) < archive.largest).all(axis=1))  # NaN and infinite values are not
     if not good.any():
         return archive, good
     distinct, group = _groups(points[good])
@@ -144,6 +148,7 @@ def _merged(archive: Archive, points: Array, counts: Array, means: Array, square
         np.concatenate([all_squares, squares[new]]),
         spread,
         degrees,
+        archive.largest,
     )
 
 

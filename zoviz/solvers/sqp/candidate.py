@@ -19,7 +19,7 @@ _CLIPPED = 1e-6
 _SUFFICIENT, _GOOD = 0.1, 0.6
 _SHORTEST = 1e-5
 """Radius of the inner trust region, relative to the outer one, at which the search ends."""
-_TOO_SMALL = 1e-6
+_TOO_SMALL = 1e-3
 """A predicted decrease, in standard deviations of f, below which the search ends."""
 _LEAST_TOLERANCE = 0.02
 """The violation that counts as none while the models are solved: at least so much of the noise."""

@@ -17,6 +17,8 @@ _RIDGE = 1e-9
 """Added to the scaled Hessian, so that the minimiser is one point."""
 _TINY = 1e-12
 _ITERATIONS = 60
+_RAISES = 8
+"""Times that the penalty is raised in one step at most: where it must grow further, the next step goes on."""
 _RESTORING = 1e-6
 """The Hessian in the programme that only asks how little violation is possible."""
 _FAIR_SHARE = 0.1
@@ -119,7 +121,9 @@ def steered(model: Linearisation, penalty: float, largest: float, least_violatio
     n = len(model.gradient)
     best = solve(model._replace(hessian=_RESTORING * np.eye(n), gradient=np.zeros(n)), 1.0).violation
     limit = largest * max(1.0, float(np.abs(model.gradient).max(initial=0.0)))
-    while step.violation - best > _FAIR_SHARE * (present - best) + enough and penalty < limit:
+    for _ in range(_RAISES):
+        if step.violation - best <= _FAIR_SHARE * (present - best) + enough or penalty >= limit:
+            break
         penalty *= 10.0
         step = solve(model, penalty)
     return step

@@ -13,7 +13,7 @@ from zoviz.solvers.sqp import verification
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent, Prediction
 from zoviz.solvers.sqp.regression import design
-from zoviz.solvers.sqp.restarts import elsewhere
+from zoviz.solvers.sqp.restarts import better, elsewhere
 from zoviz.solvers.sqp.situation import Situation
 from zoviz.solvers.sqp.verification import Race
 
@@ -85,7 +85,7 @@ class NoisyArm(NamedTuple):
 def begin(points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
     """Return the arm after the first calls, all at the start: points (q, n) and values (q, 1 + m)."""
     space, m = situation.space, values.shape[1] - 1
-    archive, _ = archives.added(archives.empty(space.n, m), points, values, common)
+    archive, _ = archives.added(archives.empty(space.n, values[0]), points, values, common)
     wanted = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
     several = situation.budget >= _SEVERAL_STARTS * (space.n + 1)
     descent = _descent(space.start, several, 0, m, situation)
@@ -130,6 +130,10 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
         arm = _judged(arm, arm.descent.prediction, situation)
     elif arm.stage == "race" and arm.race is not None:
         arm = _raced(arm, arm.race, situation)
+    elif arm.stage == "race" and len(archive.counts):
+        arm = arm._replace(
+            x=better(archive.points[0], archive.means[0], archive.points, archive.means, space.tolerance)[0]
+        )
     elif arm.stage == "design":
         arm = arm._replace(stage="trial")
     else:
@@ -186,6 +190,10 @@ def _planned(arm: NoisyArm, situation: Situation) -> NoisyArm:
         descent, prediction = descents.predicted(arm.descent, arm.archive, arm.pairs, situation)
         repeats = descents.trial_calls(descent, situation)
         return arm._replace(descent=descent, queue=np.tile(prediction.point, (repeats, 1)))
+    if descents.lost(arm.descent, arm.archive, space):  # nothing can be fitted: look anywhere
+        turns = range(min(situation.left, _CAPACITY))
+        anywhere = [elsewhere(turn, arm.x, space, situation.generator) for turn in turns]
+        return arm._replace(queue=np.array(anywhere))
     race = arm.race
     if race is None or race.alive.sum() == 1:
         others = [arm.safe, arm.x] if len(arm.safe) else [arm.x]
