@@ -91,6 +91,27 @@ class Iterate(NamedTuple):
     system: Array | None = None
 
 
+class Sketch(NamedTuple):
+    """The region in which one replica of a solver trusts its model, and the last points at which it asked for values.
+
+    Attributes
+    ----------
+    centre : Array, shape (n,)
+        The middle of the region: where the next step begins.
+    reach : Array, shape (n,)
+        Half the region's width in each variable.
+    points : Array, shape (q, n)
+        The last batch.
+    purpose : str
+        What that batch was for, in a word or two.
+    """
+
+    centre: Array
+    reach: Array
+    points: Array
+    purpose: str
+
+
 class ExactValues(NamedTuple):
     """A problem's exact values and gradients at points, taken once, off the books, for all that ask about them.
 

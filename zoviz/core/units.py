@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from zoviz.core.sets import Box, Product, Set
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array, Evaluation, Sketch
 
 ENDLESS = 1e19
 """From here on an end of an interval counts as infinite, as in IPOPT (nlp_upper_bound_inf)."""
@@ -90,6 +90,11 @@ class Units:
     def dual(self, y: Array) -> Array:
         """Map a solver's multipliers to the user's units, shape (..., m)."""
         return y * (self.f / self.h)
+
+    def sketch(self, sketch: Sketch) -> Sketch:
+        """Map a solver's region and points to the user's units."""
+        centre, points = self.point(sketch.centre), self.point(sketch.points)
+        return Sketch(centre, self.width * sketch.reach, points, sketch.purpose)
 
     def gradients(self, gradients: tuple[Array, Array]) -> tuple[Array, Array]:
         """Map a user's gradients, (..., n) and (..., m, n), to the solver's units."""

@@ -13,7 +13,7 @@ import param
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Part
-from zoviz.core.types import Printed
+from zoviz.core.types import Printed, Sketch
 from zoviz.core.units import Units
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -474,6 +474,15 @@ class Run(RunSettings):
     def state(self) -> Any:
         """The solver's state after the last step, in its units: a NamedTuple of arrays, not to be written to."""
         return None if self._worker is None else self._worker.state
+
+    @property
+    def sketch(self) -> Sketch | None:
+        """The first replica's region and last points, in the user's units; None where the solver has none."""
+        # A state that the worker has published is never written to again, so that another thread may read it.
+        if self._worker is None or self._worker.state is None:
+            return None
+        sketch = self._worker.solver.sketch(self._worker.state)
+        return sketch if sketch is None or self.units is None else self.units.sketch(sketch)
 
     @property
     def spent_calls(self) -> bool:

@@ -10,7 +10,7 @@ import param
 from zoviz.core.configurable import Configurable
 from zoviz.core.parameters import Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, ExactValues, Iterate
+from zoviz.core.types import Array, Constants, ExactValues, Iterate, Sketch
 from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -75,6 +75,8 @@ class Solver(Configurable):
     interruption and is given the values that were already paid for."""
     external: ClassVar[bool] = False
     """Whether the method is another library's, which may not be installed."""
+    has_sketch: ClassVar[bool] = False
+    """Whether there is a region around the iterate to be drawn, which ``sketch`` tells."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
     """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 
@@ -182,6 +184,13 @@ class Solver(Configurable):
     def output(self, state: Any) -> Array:
         """Return the iterate that is measured and reported, (R, n)."""
         return state.x
+
+    def sketch(self, state: Any) -> Sketch | None:
+        """Return the first replica's region and last points, in the solver's units; None where there is none.
+
+        Any thread may ask: nothing but the state and live parameters may be read, and nothing written to.
+        """
+        return None
 
     def parts(self) -> dict[str, param.Parameterized]:
         """Return the solver itself ("") and all objects nested in it, by prefix: "inner.", "inner.estimator."."""

@@ -11,11 +11,11 @@ from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.core.units import as_box
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmented_lagrangian.course import answered, begun, multipliers
+from zoviz.solvers.augmented_lagrangian.course import SWEEP, answered, begun, multipliers
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
 from zoviz.solvers.base import Info, Solver
 
@@ -68,6 +68,7 @@ class ALSPG(Solver):
     """
 
     title = "AL-SPG"
+    has_sketch = True
     live = ("penalty_growth", "window", "restarts", "elsewhere")
 
     penalty_growth = Scale(
@@ -146,6 +147,28 @@ class ALSPG(Solver):
             courses[r] = _followed(courses[r], x[r, : counts[r]], answers[r, : counts[r]], setting[r])
         return self._state(courses, noisy), Info(np.full(len(x), np.nan), state.x, state.y, np.nan)
 
+    def stage(self, state: ALSPGState) -> int:
+        """Return the largest number of restarts."""
+        return max(course.restart for course in state.courses)
+
+    def stage_title(self, number: int) -> str:
+        """Return the number of the start."""
+        return f"start {number + 1}"
+
+    def figures(self, state: ALSPGState) -> dict[str, Array]:
+        """Return the reach of a step, the number of iterates in memory and that of starts."""
+        return {
+            "trust_radius": np.array([course.reach for course in state.courses]),
+            "archive": np.array([float(len(course.points)) for course in state.courses]),
+            "starts": np.array([1.0 + course.restart for course in state.courses]),
+        }
+
+    def sketch(self, state: ALSPGState) -> Sketch:
+        """Return the reach of the next step around the iterate, and the last batch."""
+        course = state.courses[0]
+        purpose = "differences" if course.purpose == SWEEP else course.purpose
+        return Sketch(course.x.copy(), course.reach * course.length, course.probes.copy(), purpose)
+
     def _state(self, courses: list[Course], noisy: bool) -> ALSPGState:
         """Return the state that these courses are in."""
         points = np.array([course.x if noisy else course.best_x for course in courses])
@@ -171,7 +194,7 @@ def _followed(course: Course, points: Array, answers: Array, setting: Setting) -
     for x, value in zip(points, answers, strict=True):
         if np.isfinite(value).all() and _rank(value, setting) < _rank(course.best, setting):
             course = course._replace(best_x=x.copy(), best=value.copy())
-    return answered(course, answers, setting)
+    return answered(course._replace(probes=points.copy(), purpose=course.waiting), answers, setting)
 
 
 def _rank(value: Array, setting: Setting) -> tuple[float, float]:

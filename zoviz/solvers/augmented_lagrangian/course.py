@@ -47,6 +47,7 @@ def begun(x: Array, value: Array, setting: Setting, seed: int, again: int) -> Co
         values=np.empty((0, m + 1)), slopes=np.empty((0, m + 1, n)), move=np.zeros(n), slope=0.0, fraction=1.0,
         reach=0.0, tolerance=_FIRST_TOLERANCE, progress=np.inf, inner=0, outer=0, used=0, central=False,
         noise=np.zeros(m + 1), batch=1, radius=np.zeros(n), best_x=x, best=value, start=x, seed=seed, restart=0,
+        probes=x[None], purpose=START,
     )  # fmt: skip
     if setting.contract == "independent":
         return course._replace(waiting=REPEATS, queue=np.repeat(x[None], again, axis=0))

@@ -72,6 +72,10 @@ class Course(NamedTuple):
     best_x, best : Array, shapes (n,) and (m + 1,)
     start : Array, shape (n,)
     seed, restart : int
+    probes : Array, shape (q, n)
+        The points that were answered last.
+    purpose : str
+        What the course was waiting for then.
     """
 
     waiting: str
@@ -107,3 +111,5 @@ class Course(NamedTuple):
     start: Array
     seed: int
     restart: int
+    probes: Array
+    purpose: str

@@ -11,7 +11,7 @@ from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Part
 from zoviz.core.ranking import ranks
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, Sketch
 from zoviz.core.units import as_box
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -141,6 +141,11 @@ class Portfolio(Solver):
         """Whether every member checks its own answer."""
         return all(member.verifies for member in self.row)
 
+    @property
+    def has_sketch(self) -> bool:  # type: ignore[override]
+        """Whether a member has."""
+        return any(member.has_sketch for member in self.row)
+
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Return the last member's reason not to run on the problem, where all of them refuse it."""
         reasons = [member.accepts(problem) for member in self.row]
@@ -217,6 +222,10 @@ class Portfolio(Solver):
     def stage_title(self, number: int) -> str:
         """Return the title of the member whose turn a stage is, where none is passed over."""
         return str(self.row[number % self.members].title)
+
+    def sketch(self, state: PortfolioState) -> Sketch | None:
+        """Return the present member's region and points; None where it has none."""
+        return self._member(state).sketch(state.inner[0])
 
     def _member(self, state: PortfolioState) -> Solver:
         return self.row[(len(state.stages) - 1) % self.members]

@@ -11,7 +11,7 @@ from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
@@ -48,6 +48,12 @@ class Replica(NamedTuple):
         The noisy one.
     calls : int
         Calls so far.
+    scale : Array, shape (n,)
+        Unit lengths of the variables; 0 where bounds fix one.
+    probes : Array, shape (q, n)
+        The last batch.
+    purpose : str
+        What it was for.
     """
 
     start: Array
@@ -55,6 +61,9 @@ class Replica(NamedTuple):
     smooth: Restarts | None
     noisy: NoisyArm | None
     calls: int
+    scale: Array
+    probes: Array
+    purpose: str
 
 
 class SQPState(NamedTuple):
@@ -98,6 +107,7 @@ class ZOSQP(Solver):
     """
 
     title = "ZOSQP"
+    has_sketch = True
     live = ("trust_scale", "restart_share", "batch_multiplier", "penalty", "back_off", "verification_share")
 
     trust_scale = Scale(
@@ -159,7 +169,10 @@ class ZOSQP(Solver):
         """One call."""
         value = oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool))
         values = _joined(value)[:, 0]
-        replicas = [Replica(x, first, None, None, 1) for x, first in zip(x0, values, strict=True)]
+        replicas = [
+            Replica(x, first, None, None, 1, _scale(x, oracle), x[None], "start")
+            for x, first in zip(x0, values, strict=True)
+        ]
         return self._state(replicas, oracle)
 
     def step(self, state: SQPState, oracle: Oracle, streams: Streams) -> tuple[SQPState, Info]:
@@ -207,6 +220,24 @@ class ZOSQP(Solver):
             "starts": state.starts,
         }
 
+    def stage(self, state: SQPState) -> int:
+        """Return the largest number of starts after the first."""
+        return max(0, int(state.starts.max(initial=0.0)) - 1)
+
+    def stage_title(self, number: int) -> str:
+        """Return the number of the start."""
+        return f"start {number + 1}"
+
+    def sketch(self, state: SQPState) -> Sketch:
+        """Return the trust region of the next step around its centre, and the last batch."""
+        replica, centre = state.replicas[0], state.x[0].copy()
+        if replica.smooth is not None:
+            centre[replica.scale > 0.0] = replica.smooth.run.next_x
+        elif replica.noisy is not None:
+            centre[replica.scale > 0.0] = replica.noisy.descent.centre
+        reach = self.trust_scale * float(state.radius[0]) * replica.scale
+        return Sketch(centre, reach, replica.probes.copy(), replica.purpose)
+
     def _situation(self, replica: Replica, oracle: Oracle, left: float, seed: int) -> Situation:
         """Return what a step of the replica depends on."""
         settings = Settings(
@@ -238,6 +269,13 @@ def _space(start: Array, oracle: Oracle) -> Space:
     return space_of(Box.of(oracle.domain), start, np.broadcast_to(oracle.tolerance, oracle.m))
 
 
+def _scale(start: Array, oracle: Oracle) -> Array:
+    """Return the unit lengths of all variables (n,), 0 for those that bounds fix."""
+    box, scale = Box.of(oracle.domain), np.zeros(oracle.n)
+    scale[box.lower < box.upper] = _space(start, oracle).scale
+    return scale
+
+
 def _whole(points: Array, start: Array, oracle: Oracle) -> Array:
     """Return points of all variables, (q, n), from those of the free ones."""
     box = Box.of(oracle.domain)
@@ -267,7 +305,7 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
     space, common = situation.space, oracle.contract == "common"
     box = Box.of(oracle.domain)
     points = x[:, box.lower < box.upper]
-    replica = replica._replace(calls=replica.calls + len(points))
+    replica = replica._replace(calls=replica.calls + len(points), probes=x.copy(), purpose=_purpose(replica))
     if replica.smooth is not None:
         return replica._replace(smooth=restarts.receive(replica.smooth, points, values, situation))
     if replica.noisy is not None:
@@ -276,6 +314,15 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
         return replica._replace(smooth=restarts.begin(replica.first, situation))
     both = np.stack([replica.first, values[0]])
     return replica._replace(noisy=noisy_phase.begin(np.tile(space.start, (2, 1)), both, common, situation))
+
+
+def _purpose(replica: Replica) -> str:
+    """Return what the batch that the replica has asked for is for."""
+    if replica.smooth is not None:
+        differences = ("gradient", "mirror")
+        phase = replica.smooth.run.phase
+        return "last calls" if replica.smooth.last else "differences" if phase in differences else phase
+    return "start" if replica.noisy is None else replica.noisy.stage
 
 
 def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Array, Array, float, float, float, float]:

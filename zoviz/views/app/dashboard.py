@@ -105,7 +105,8 @@ class Dashboard(pn.viewable.Viewer):
         self.controller = RunController(self.form, store, live_runs)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
-        self.run_list, self.picture, self.output = RunList(self.controller), PictureCard(), ProgramOutput()
+        self.run_list, self.output = RunList(self.controller), ProgramOutput()
+        self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
         runs = pn.Column(
             pn.Row(section("Runs on the plots"), pmui.Switch.from_param(options.keep, margin=(8, 10))),
@@ -113,7 +114,9 @@ class Dashboard(pn.viewable.Viewer):
             pn.Row(pmui.Switch.from_param(options.outlive, margin=(2, 10)), visible=store is not None),
             sizing_mode="stretch_width",
         )
-        for card in (self.picture, self.output, runs):
+        for picture in self.pictures:
+            self.board.beside(picture)
+        for card in (self.output, runs):
             self.board.beside(card)
         self._plots = pn.Column(sizing_mode="stretch_width", min_height=800, margin=0)
         self.stored_runs = StoredRunsToggle(self.controller, self._plots)
@@ -135,7 +138,8 @@ class Dashboard(pn.viewable.Viewer):
             run.follow()
         if not self.board.refresh():  # else the browser has enough to do until the next look
             self.run_list.update()
-            self.picture.update(run)
+            for picture in self.pictures:
+                picture.update(run)
         self.output.update(run, visible=not self.stored_runs.is_open)
         self.controller.look()
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)

@@ -1,8 +1,9 @@
-"""The base class of pictures of a problem, and the card on the page that shows the one that fits."""
+"""The base class of pictures of a problem or a solver, and the card on the page that shows the one that fits."""
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from collections.abc import Hashable
+from typing import Any, ClassVar, Literal
 
 import panel as pn
 import param
@@ -10,10 +11,10 @@ from bokeh.models import CustomJSTickFormatter
 from bokeh.plotting import figure
 
 from zoviz.core.registry import discover
-from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
+from zoviz.solvers.base import Solver
 from zoviz.views.common.style import update_changed
 from zoviz.views.common.theme_overrides import SHORT, override_theme
 
@@ -22,11 +23,12 @@ EVERY = 8
 
 
 class Picture(param.Parameterized):
-    """A picture of a problem at an iterate, as a figure of its own.
+    """A picture of a problem or of a solver at an iterate, as a figure of its own.
 
     Notes
     -----
-    A picture shows the first replica. It may evaluate an analytic problem off the books; it calls no oracle.
+    A picture shows the first replica. A problem's follows the path of the run, which ``data`` hands to ``update``; a
+    solver's overrides ``data``. It may evaluate an analytic problem off the books; it calls no oracle.
     """
 
     __abstract = True
@@ -41,25 +43,38 @@ class Picture(param.Parameterized):
         self.figure = self.build()
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
-        """Return whether this picture can draw the problem."""
-        raise NotImplementedError(f"{cls.__name__} must define draws(problem).")
+    def draws(cls, subject: Problem | Solver) -> bool:
+        """Return whether this picture can draw the problem, or the solver."""
+        raise NotImplementedError(f"{cls.__name__} must define draws(subject).")
 
     def build(self) -> figure:
         """Return the figure, still empty: problems and iterates only change its data."""
         raise NotImplementedError(f"{type(self).__name__} must define build().")
 
-    def update(self, problem: Any, path: Array) -> None:
-        """Draw the newest iterate of a path; needs the document's lock.
+    def controls(self) -> pn.viewable.Viewable | None:
+        """Return widgets to stand above the figure; None where there are none."""
+        return None
+
+    def data(self, run: Run) -> tuple[Hashable, Any] | None:
+        """Return what ``update`` is to draw of a run, after a mark that is another where that changed; None: nothing.
+
+        Here the iterates of the first replica (or what ``follows`` names), (rows, n), the newest last.
+        """
+        columns = run.path.snapshot().columns
+        if self.follows not in columns or not len(columns[self.follows]):
+            return None
+        return float(columns[ITERATION][-1]), columns[self.follows]
+
+    def update(self, subject: Any, data: Any) -> None:
+        """Draw what ``data`` gave; needs the document's lock.
 
         Parameters
         ----------
-        problem : Problem
-            A clone of the one that runs, which nobody changes.
-        path : Array, shape (rows, n)
-            Iterates of the first replica (or what ``follows`` names), the newest last.
+        subject : Problem or Solver
+            A clone of the one that runs, as it was at the start, which nobody changes.
+        data : Array, shape (rows, n), or object
         """
-        raise NotImplementedError(f"{type(self).__name__} must define update(path).")
+        raise NotImplementedError(f"{type(self).__name__} must define update(subject, data).")
 
     def frame(self, x_label: str, y_label: str, **options: Any) -> Any:
         """Return an empty figure in the page's style."""
@@ -87,7 +102,12 @@ class Picture(param.Parameterized):
 
 
 class PictureCard(pn.viewable.Viewer):
-    """A card with the picture of the run's problem, where one can draw it.
+    """A card with the picture of the run's problem, or of its solver, where one can draw it.
+
+    Parameters
+    ----------
+    part : "problem" or "solver"
+        What it shows a picture of.
 
     Notes
     -----
@@ -95,15 +115,17 @@ class PictureCard(pn.viewable.Viewer):
     page opens sooner without those that nobody needs.
     """
 
-    def __init__(self, **params: Any) -> None:
+    def __init__(self, part: Literal["problem", "solver"] = "problem", **params: Any) -> None:
         super().__init__(**params)
+        self._part = part
         self._kinds = list(discover("zoviz.views.pictures", Picture).values())
         self._pictures: dict[type[Picture], Picture] = {}
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self._run: Run | None = None
-        self._problem: Problem | None = None
+        self._subject: Problem | Solver | None = None
         self._kind: type[Picture] | None = None
-        self._looks, self._last_iteration = 0, -1.0
+        self._looks = 0
+        self._mark: Hashable = None
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -131,19 +153,20 @@ class PictureCard(pn.viewable.Viewer):
         picture = self.picture
         if run is None or picture is None:
             return
-        columns, followed = run.path.snapshot().columns, picture.follows
-        if followed not in columns or not len(columns[followed]) or columns[ITERATION][-1] == self._last_iteration:
+        newest = picture.data(run)
+        if newest is None or newest[0] == self._mark:
             return
-        self._last_iteration = float(columns[ITERATION][-1])
-        picture.update(self._problem, columns[followed])
+        self._mark = newest[0]
+        picture.update(self._subject, newest[1])
 
     def _change(self, run: Run | None) -> None:
-        """Replace the picture by the one that fits another run's problem, or by none."""
-        self._run, self._last_iteration, self._looks = run, -1.0, 0
+        """Replace the picture by the one that fits another run's problem or solver, or by none."""
+        self._run, self._mark, self._looks = run, None, 0
         if run is None or run.initial is None:
             return self._show(None)
-        self._problem = run.initial.problem.clone()
-        return self._show(next((kind for kind in self._kinds if kind.draws(self._problem)), None))
+        subject: Problem | Solver = getattr(run.initial, self._part).clone()
+        self._subject = subject
+        return self._show(next((kind for kind in self._kinds if kind.draws(subject)), None))
 
     def _show(self, kind: type[Picture] | None) -> None:
         if kind is not None and kind not in self._pictures:
@@ -151,7 +174,9 @@ class PictureCard(pn.viewable.Viewer):
             self._draw(self._run)
             style = {"sizing_mode": "stretch_width", "margin": 0}
             # In a column of its own: a figure shows itself whatever its pane says.
-            self._column.append(pn.Column(pn.pane.Bokeh(self._pictures[kind].figure, **style), **style))
+            picture = self._pictures[kind]
+            parts = [part for part in (picture.controls(), pn.pane.Bokeh(picture.figure, **style)) if part is not None]
+            self._column.append(pn.Column(*parts, **style))
         for pane, other in zip(self._column, self._pictures, strict=True):
             update_changed(pane, visible=other is kind)
         self._kind = kind

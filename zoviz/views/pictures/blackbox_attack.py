@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.learning.blackbox_attack import HALF, BlackBoxAttack, Pool
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, TARGET
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
@@ -43,9 +44,9 @@ class Attack(Picture):
     follows = "inner"
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
+    def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is an attack on a classifier."""
-        return isinstance(problem, BlackBoxAttack)
+        return isinstance(subject, BlackBoxAttack)
 
     def build(self) -> figure:
         """Return the figure: three rows of tiles, the middle one a single tile, with a class beside each."""

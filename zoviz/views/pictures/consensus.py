@@ -13,6 +13,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.networks.consensus import DistributedConsensus
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, REFERENCE
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
@@ -36,9 +37,9 @@ class Consensus(Picture):
     height = 340
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
+    def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is distributed optimisation on a random graph."""
-        return isinstance(problem, DistributedConsensus)
+        return isinstance(subject, DistributedConsensus)
 
     def build(self) -> figure:
         """Return the figure, with neither edges nor nodes yet."""

@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.learning.fair_classification import FairClassification
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
@@ -25,9 +26,9 @@ class Fairness(Picture):
     title = "Accuracy and fairness"
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
+    def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is fair classification."""
-        return isinstance(problem, FairClassification)
+        return isinstance(subject, FairClassification)
 
     def build(self) -> figure:
         """Return the figure: a path, its ends, and the bound with what it allows."""

@@ -14,6 +14,7 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking
 from zoviz.problems.power.feeder import Feeder
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, REFERENCE
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
@@ -53,9 +54,9 @@ class FeederMap(Picture):
     title = "Voltages on the feeder"
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
+    def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is load tracking on a feeder with AC power flow."""
-        return isinstance(problem, ACLoadTracking)
+        return isinstance(subject, ACLoadTracking)
 
     def build(self) -> figure:
         """Return the figure, with neither lines nor buses yet."""

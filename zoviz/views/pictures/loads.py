@@ -11,6 +11,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.power.load_tracking import LoadTracking
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, REFERENCE, TARGET
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
@@ -25,9 +26,9 @@ class Loads(Picture):
     title = "Users' curtailed loads"
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
+    def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is convex load tracking."""
-        return isinstance(problem, LoadTracking)
+        return isinstance(subject, LoadTracking)
 
     def build(self) -> figure:
         """Return the figure: limits as pale bars, the optimum as short strokes."""

@@ -12,6 +12,7 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.networks.slicing import NetworkSlicing
 from zoviz.problems.networks.slicing_network import Network
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
@@ -46,9 +47,9 @@ class Slices(Picture):
     height = 380
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
+    def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is network slicing."""
-        return isinstance(problem, NetworkSlicing)
+        return isinstance(subject, NetworkSlicing)
 
     def build(self) -> figure:
         """Return the figure, with neither links nor nodes yet."""

@@ -12,6 +12,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.quadratic.base import QuadraticProblem
+from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
@@ -48,11 +49,11 @@ class QuadraticSlice(Picture):
     title = "Slice through optimum, start and present iterate"
 
     @classmethod
-    def draws(cls, problem: Problem) -> bool:
+    def draws(cls, subject: Problem | Solver) -> bool:
         """Return whether the problem is a quadratic programme of moderate size whose optimum is known."""
-        if not isinstance(problem, QuadraticProblem) or problem.domain.n > LARGEST:
+        if not isinstance(subject, QuadraticProblem) or subject.domain.n > LARGEST:
             return False
-        return problem.known_optimum is not None
+        return subject.known_optimum is not None
 
     def build(self) -> figure:
         """Return the figure: empty images, a path, and three marks."""

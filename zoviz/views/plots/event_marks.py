@@ -13,8 +13,8 @@ from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PHASE, TARGET
 
-MOST_PHASES = 40
-"""Marks of phases on a plot: of more, every second, third, ... is drawn."""
+MOST_PHASES, MOST_STAGES = 40, 12
+"""Marks of a problem's phases and of a solver's stages on a plot: of more, every second, third, ... is drawn."""
 
 
 def _text(value: Any) -> str:
@@ -54,9 +54,10 @@ def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """Return a mark where each phase of the problem, and each stage of the solver, began, as far as the run is."""
     columns = run.trace.snapshot().columns
     phases = [] if run.initial is None else run.initial.problem.phases(run.progress.iteration)
-    if run.initial is not None and STAGE in columns:
-        phases = [*phases, *_stages(run.initial.solver, columns)]
     phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]
+    if run.initial is not None and STAGE in columns:
+        stages = _stages(run.initial.solver, columns)
+        phases = [*phases, *stages[:: -(-len(stages) // MOST_STAGES) or 1]]
     at = [float(iteration) for iteration, _ in phases]
     if phases and axis != ITERATION:
         along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
