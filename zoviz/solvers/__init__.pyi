@@ -168,7 +168,7 @@ class Portfolio(_Portfolio):
         fourth: ZOSQP | ALSPG | SLSQP | COBYLA | COBYQA | TrustConstr | CMAES | NOMAD = ...,
         members: int = 4,
         share: float = 0.4,
-        patience: float = 60.0,
+        patience: float = 200.0,
         name: str | None = None,
     ) -> None: ...
 
