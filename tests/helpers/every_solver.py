@@ -50,11 +50,12 @@ def accepted(solver: str, problem: str) -> bool:
 
 
 def marks(solver: str, problem: str, contract: str | None = None, long: bool = False) -> list[pytest.MarkDecorator]:
-    """Slow, for what need not be tried every time: on each of three core problems a solver meets one noise contract."""
+    """Slow, for what need not be tried every time: on each of three core problems a solver meets one noise contract,
+    and what takes long is asked on one of them."""
     core = problem in CORE_PROBLEMS or solver == CORE_SOLVER
-    if problem in CORE_PROBLEMS and solver != CORE_SOLVER and contract is not None:
+    if problem in CORE_PROBLEMS and solver != CORE_SOLVER and (contract is not None or long):
         turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
-        core = contract == NOISE[turn % 3]
+        core = turn % 3 == 0 if long else contract == NOISE[turn % 3]
     dear = (long or contract not in (None, "deterministic")) and PROBLEMS[problem].costly
     return [pytest.mark.slow] if not core or dear else []
 

@@ -53,6 +53,7 @@ def test_verdicts_on_the_attack(capsys: pytest.CaptureFixture[str]) -> None:
     assert "  ZO-SOGD: yes (largest 3.01)" in output and "  ZO-SOGD (Adam): no (largest 4.51)" in output
 
 
+@pytest.mark.slow
 def test_the_tuning_plays_all_phases_and_gives_its_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]"')
     problem, point = LossTuning(phase_length=3), {"beta": 0.1, "alpha": 1e-3, "weight": 0.9}
