@@ -305,6 +305,7 @@ class Session:
         )
 
 
+@np.errstate(over="ignore")  # values of 1e200 are values: their standard error is then infinite
 def _mean(values: Array, good: np.ndarray) -> tuple[Array, Array]:
     """Return mean and standard error over the finite calls, (points, calls, k) to (points, k); NaN where none is.
 
