@@ -11,7 +11,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Sample
 from zoviz.oracle import BilevelOracle, Oracle
 from zoviz.papers.sogd.regret import product_spread
-from zoviz.problems import QuadraticBilevel, ToyBilevel
+from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.inner_solution import settle
 from zoviz.runs.run import Run
@@ -41,6 +41,14 @@ def derivatives(problem: OnlineBilevel) -> list[Array]:
         problem.inner_hessian_vector(x, y, v, xi),
         problem.inner_jacobian_vector(x, y, v, xi),
     ]
+
+
+@pytest.mark.parametrize("cls", [QuadraticBilevel, ToyBilevel, LossTuning, BlackBoxAttack])
+def test_what_a_stream_does_not_have_is_told_before_its_data_are_made(cls: type[OnlineBilevel]) -> None:
+    """Some train a network, and need PyTorch for it."""
+    problem = cls()
+    assert problem.constants is None and problem.known_optimum is None and problem.noisy_constants is None
+    assert not problem.prepared
 
 
 @EACH

@@ -153,6 +153,16 @@ class OnlineBilevel(Problem):
             """Y, the follower's variables."""
 
     @property
+    def constants(self) -> None:
+        """None: those of one constrained problem; a stream of rounds has ``bilevel_constants``. No data are made."""
+        return None
+
+    @property
+    def known_optimum(self) -> None:
+        """None: a stream of rounds has no optimum. No data are made."""
+        return None
+
+    @property
     def bilevel_constants(self) -> BilevelConstants | None:
         """Curvatures for step-size rules, where they are known without a call; else None."""
         return None
