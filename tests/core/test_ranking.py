@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.core.ranking import first, is_feasible, ranks
+from zoviz.core.ranking import best_of, first, is_feasible, ranks
 from zoviz.core.types import Array, Evaluation
 
 
@@ -47,3 +47,20 @@ def test_what_is_not_eligible_never_comes_first() -> None:
     np.testing.assert_array_equal(violation, [np.inf, 5.0, 4.0])
     np.testing.assert_array_equal(f, [np.inf, 1.0, 2.0])
     assert first(violation, f) == 2
+
+
+@pytest.mark.parametrize(
+    "f, h, best", [(0.5, -1.0, 1), (1.0, -1.0, 0), (2.0, -1.0, 0), (-9.0, 0.1, 0), (np.inf, 0.0, 0)]
+)
+def test_a_point_gives_way_to_a_better_one_alone(f: float, h: float, best: int) -> None:
+    x, value = np.zeros(2), np.array([1.0, 0.0])
+    points, values = np.ones((2, 2)), np.array([[f, h], [np.nan, np.nan]])
+    point, own_value = best_of(x, value, points, values, 1e-6)
+    assert point[0] == best and own_value[0] == (value, values[0])[best][0]
+    points[:] = values[:] = 7.0
+    assert point[0] == best, "the caller's array is its own"
+
+
+def test_before_a_finite_value_any_is_better() -> None:
+    point, _ = best_of(np.zeros(1), np.full(2, np.inf), np.ones((1, 1)), np.array([[3.0, 5.0]]), 1e-6)
+    assert point[0] == 1.0

@@ -196,3 +196,9 @@ def test_who_needs_a_box_says_so() -> None:
     assert Box.of(SETS["box"]) is SETS["box"]
     with pytest.raises(ZovizError, match="Expected a box as domain, got a Ball: choose another solver"):
         Box.of(SETS["ball"])
+
+
+def test_a_box_knows_which_coordinates_its_bounds_fix() -> None:
+    box = Box([0.0, 0.5, -np.inf], [1.0, 0.5, 2.0])
+    assert box.variable.tolist() == [True, False, True]
+    np.testing.assert_array_equal(box.embed(np.array([[0.1, 0.2], [0.3, 0.4]])), [[0.1, 0.5, 0.2], [0.3, 0.5, 0.4]])

@@ -42,6 +42,19 @@ def ranks(value: Evaluation, tolerance: float | Array, eligible: np.ndarray | No
     return np.where(good, violation, np.inf), np.where(good, value.f, np.inf)
 
 
+def best_of(x: Array, value: Array, points: Array, values: Array, tolerance: float | Array) -> tuple[Array, Array]:
+    """Return the best of a point (n,) and others (q, n), with its values; of equal ones the first.
+
+    Parameters
+    ----------
+    value, values : Array, shapes (m + 1,) and (q, m + 1)
+        f and h side by side, as ``Evaluation.stacked``.
+    """
+    everything = np.concatenate([value[None], values])
+    i = int(first(*ranks(Evaluation(everything[:, 0], everything[:, 1:]), tolerance)))
+    return (x, value) if i == 0 else (points[i - 1].copy(), values[i - 1].copy())
+
+
 def first(violation: Array, f: Array) -> np.ndarray:
     """Return the index of the best point by its ``ranks``, (..., q) to (...) of int; of equal ones the first."""
     tied = violation == violation.min(axis=-1, keepdims=True)

@@ -89,6 +89,17 @@ class Box(Set):
             raise ZovizError(f"Expected a box as domain, got a {type(domain).__name__}: choose another solver.")
         return domain
 
+    @property
+    def variable(self) -> np.ndarray:
+        """The coordinates that equal bounds do not fix, (n,) of bool."""
+        return np.asarray(self.lower < self.upper)
+
+    def embed(self, points: Array) -> Array:
+        """Return points (q, n) from their ``variable`` coordinates alone, (q, k); the others are at their bounds."""
+        whole = np.repeat(self.lower[None], len(points), axis=0)
+        whole[:, self.variable] = points
+        return whole
+
     def project(self, x: Array) -> Array:
         return np.minimum(np.maximum(x, self.lower), self.upper)
 

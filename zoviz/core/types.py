@@ -36,6 +36,11 @@ class Evaluation(NamedTuple):
     f: Array
     h: Array
 
+    @property
+    def stacked(self) -> Array:
+        """All functions side by side, f first, shape (..., m + 1)."""
+        return np.concatenate([self.f[..., None], self.h], axis=-1)
+
 
 class Estimate(NamedTuple):
     """A gradient estimate with its measured variance and the value at the point itself.

@@ -139,4 +139,4 @@ class _FoldedNumbers:
 
 def _stacked(value: Evaluation, with_objective: bool) -> Array:
     """Stack the functions of a value along the last axis."""
-    return np.concatenate([value.f[..., None], value.h], axis=-1) if with_objective else value.h
+    return value.stacked if with_objective else value.h

@@ -116,6 +116,10 @@ class Solver(Configurable):
         """Return the sentence why the solver cannot run on a problem of its form, or None; to be overridden."""
         return None
 
+    def box_needed(self, problem: Problem) -> str:
+        """Return the sentence of a method that refuses a domain which is no box."""
+        return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+
     def suggest(self, problem: Problem, constants: Any) -> dict[str, Any]:
         """Return values for the parameters that are None, from the problem's constants; dotted names allowed."""
         return {}

@@ -252,8 +252,7 @@ class _Probes:
         return level
 
     def _evaluate(self, points: Array) -> Array:
-        value = self._oracle(points)
-        return np.concatenate([value.f[..., None], value.h], axis=-1)
+        return self._oracle(points).stacked
 
 
 def _mean(values: Array, good: np.ndarray, number: Array) -> Array:

@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.core.errors import ZovizError
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation
+from zoviz.core.types import Array
 from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.base import chunks
@@ -112,7 +112,7 @@ def present(
     oracle.set_units(units)
     base = units.inverse(x0)[:, None]
     ends = units.domain.sample(fixed.uniform("units", _PROBES, oracle.n)[0])
-    values = _stacked(oracle(np.concatenate([base, base + _REACH * (ends - base)], axis=1)))
+    values = oracle(np.concatenate([base, base + _REACH * (ends - base)], axis=1)).stacked
     level, *others = values[int(np.argmax(np.isfinite(values[:, 0, 0])))]
     level = np.nan_to_num(level)
     change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
@@ -173,7 +173,7 @@ def _evened(oracle: Oracle, units: Units, x0: Array) -> Array | None:
     box, repeats = Box.of(units.domain), _REPEATS
     reach = np.minimum(_FAR, 0.5 * (box.upper - box.lower))
     centre = np.minimum(np.maximum(units.inverse(x0), box.lower + reach), box.upper - reach)
-    values = _stacked(oracle(np.repeat(centre[:, None], repeats, axis=1)))
+    values = oracle(np.repeat(centre[:, None], repeats, axis=1)).stacked
     one = int(np.argmax(np.isfinite(values).all(axis=(1, 2))))
     ahead, behind = _sides(oracle, centre, reach, one)
     level, bend = values[one].mean(axis=0), ahead + behind - 2.0 * values[one].mean(axis=0)
@@ -212,15 +212,10 @@ def _sides(oracle: Oracle, centre: Array, reach: Array, one: int) -> tuple[Array
         probes = np.repeat(centre[:, None], 2 * count, axis=1)
         probes[:, np.arange(count), at] += reach[at]
         probes[:, count + np.arange(count), at] -= reach[at]
-        values.append(_stacked(oracle(probes))[one].reshape(2, count, -1))
+        values.append(oracle(probes).stacked[one].reshape(2, count, -1))
         start += count
     ahead, behind = np.concatenate(values, axis=1)
     return ahead, behind
-
-
-def _stacked(value: Evaluation) -> Array:
-    """Stack all functions, f first, along the last axis."""
-    return np.concatenate([value.f[..., None], value.h], axis=-1)
 
 
 def _fixed() -> Streams:

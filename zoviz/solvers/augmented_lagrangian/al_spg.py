@@ -9,6 +9,7 @@ import param
 
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Scale
+from zoviz.core.ranking import best_of
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
@@ -18,6 +19,7 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.course import SWEEP, answered, begun, multipliers
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.replica_batches import evaluate_each
 
 _REPEATS = 7
 """Further calls at the start that tell the noise, where values at one point differ."""
@@ -99,7 +101,7 @@ class ALSPG(Solver):
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse a domain that is no box."""
         if as_box(problem.domain) is None:
-            return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+            return self.box_needed(problem)
         return None
 
     def known_constants(self, problem: Problem) -> Any:
@@ -133,19 +135,13 @@ class ALSPG(Solver):
         if not (counts * able).any():
             raise BudgetSpent
         counts = counts * able
-        mask = np.arange(width) < counts[:, None]
-        x = np.repeat(state.x[:, None], width, axis=1)
-        for r in np.flatnonzero(counts):
-            x[r, : counts[r]] = requests[r]
-        value = oracle(x, mask)
-        answers = np.concatenate([value.f[..., None], value.h], axis=-1)
-        noisy = oracle.contract == "independent"
-        remaining = oracle.remaining
-        courses = list(state.courses)
-        setting = self._setting(oracle, remaining)
+        points = [own[:count] for own, count in zip(requests, counts, strict=True)]
+        answers = evaluate_each(oracle, points, state.x, width).value.stacked
+        courses, setting = list(state.courses), self._setting(oracle, oracle.remaining)
         for r in np.flatnonzero(counts * oracle.active):
-            courses[r] = _followed(courses[r], x[r, : counts[r]], answers[r, : counts[r]], setting[r])
-        return self._state(courses, noisy), Info(np.full(len(x), np.nan), state.x, state.y, np.nan)
+            courses[r] = _followed(courses[r], points[r], answers[r, : counts[r]], setting[r])
+        after = self._state(courses, oracle.contract == "independent")
+        return after, Info(np.full(len(courses), np.nan), state.x, state.y, np.nan)
 
     def stage(self, state: ALSPGState) -> int:
         """Return the largest number of restarts."""
@@ -191,14 +187,6 @@ class ALSPG(Solver):
 
 def _followed(course: Course, points: Array, answers: Array, setting: Setting) -> Course:
     """Return the course after its answers; the best of them is the best point where it is better."""
-    for x, value in zip(points, answers, strict=True):
-        if np.isfinite(value).all() and _rank(value, setting) < _rank(course.best, setting):
-            course = course._replace(best_x=x.copy(), best=value.copy())
-    return answered(course._replace(probes=points.copy(), purpose=course.waiting), answers, setting)
-
-
-def _rank(value: Array, setting: Setting) -> tuple[float, float]:
-    """Return violation, 0 within the tolerance, and objective: the less, the better."""
-    h = value[1:]
-    violation = float(np.maximum(h, 0.0).max(initial=0.0))
-    return (0.0 if (h <= setting.tolerance).all() else violation, float(value[0]))
+    best_x, best = best_of(course.best_x, course.best, points, answers, setting.tolerance)
+    course = course._replace(best_x=best_x, best=best, probes=points.copy(), purpose=course.waiting)
+    return answered(course, answers, setting)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.core.ranking import is_feasible
 from zoviz.core.types import Array
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
 from zoviz.solvers.augmented_lagrangian.noise_rules import difference_lengths, larger_batch, widened
 from zoviz.solvers.augmented_lagrangian.spectral_direction import spectral_direction
 from zoviz.solvers.augmented_lagrangian.starts import next_start
 from zoviz.solvers.equilibration import equilibrate
+from zoviz.solvers.restart_rules import longest_run
 
 REPEATS, START, SWEEP, TRIAL, NOTHING = "repeats", "start", "sweep", "trial", "nothing"
 """What a course is waiting for: calls at the start that tell the noise, the value at a new start, differences, a trial
@@ -31,8 +33,6 @@ _FIRST_TOLERANCE, _LAST_TOLERANCE, _TIGHTER = 1e-2, 1e-14, 0.1
 """Newton decrement at which an inner problem counts as solved, in units of the first length: first, last, ratio."""
 _INNER = 50
 """Steps after which the multipliers move although the inner problem is not solved."""
-_RUN, _SHORT_RUN = 300, 3000
-"""Calls of a run between two restarts: so many times n + 1, and at least so many (as ZOSQP's)."""
 _UNBOUNDED = 1e10
 """An augmented Lagrangian below minus so many first lengths has no minimum."""
 
@@ -225,14 +225,14 @@ def _outer(course: Course, solved: bool, decrement: float, setting: Setting) -> 
     """Move the multipliers, raise the penalty where they do not help, and say whether the run is over."""
     h = course.value[1:] / course.size[1:]
     gap = float(np.abs(np.maximum(h, -course.y / course.penalty)).max(initial=0.0)) if h.size else 0.0
-    feasible = bool((course.value[1:] <= setting.tolerance).all())
+    feasible = bool(is_feasible(course.value[1:], setting.tolerance))
     y = np.minimum(np.maximum(course.y + course.penalty * h, 0.0), _LARGEST_MULTIPLIER)
     y = y if course.weight else np.zeros_like(y)
     grows = gap > 0.5 * course.progress and solved and not feasible
     at_end = course.tolerance <= _LAST_TOLERANCE
     over = (at_end and (gap <= 1e-12 * course.unit or course.outer > 40)) or course.penalty > _LARGEST_PENALTY
     over |= not h.size and at_end
-    over |= course.used > max(_RUN * (len(course.x) + 1), _SHORT_RUN)
+    over |= course.used > longest_run(len(course.x))
     over |= course.weight == 0.0 and feasible
     course = course._replace(
         y=y, penalty=course.penalty * (setting.growth if grows else 1.0), progress=gap, inner=0,
@@ -284,8 +284,8 @@ def _finer(course: Course, setting: Setting) -> Course:
 
 def _restarted(course: Course, setting: Setting) -> Course:
     """Begin another run, at the point that the present one led to or elsewhere."""
-    restored = course.weight == 0.0 and bool((course.value[1:] <= setting.tolerance).all())
-    infeasible = not (course.best[1:] <= setting.tolerance).all()
+    restored = course.weight == 0.0 and bool(is_feasible(course.value[1:], setting.tolerance))
+    infeasible = not is_feasible(course.best[1:], setting.tolerance)
     x, weight = course.x, 1.0
     if not restored:
         alone = infeasible and course.restart % 2 == 0

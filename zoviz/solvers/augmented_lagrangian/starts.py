@@ -6,12 +6,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
-
-_NEAR, _FAR = (-2.5, 0.3), (-1.5, 1.0)
-"""Powers of ten, in units of the variables, between which the distance of a start from the best point or from the first
-start is drawn (as ZOSQP's)."""
-_WIDE = 1e3
-"""A box that is wider than so many units is not sampled."""
+from zoviz.solvers.restart_rules import FAR, NEAR, in_box, unit_lengths
 
 
 def next_start(course: Course, setting: Setting, at_best: bool) -> Array:
@@ -23,14 +18,11 @@ def next_start(course: Course, setting: Setting, at_best: bool) -> Array:
         return course.best_x
     rng = np.random.default_rng([course.seed, course.restart])
     share, power, normal = rng.uniform(), rng.uniform(), rng.standard_normal(len(course.x))
-    unit = np.maximum(1.0, np.abs(course.start))
-    width = setting.upper - setting.lower
-    unit = np.where(np.isfinite(width), np.minimum(unit, 0.5 * width), unit)
+    unit = unit_lengths(setting.lower, setting.upper, course.start)
     if share >= setting.elsewhere:
-        x = course.best_x + unit * 10.0 ** (_NEAR[0] + power * (_NEAR[1] - _NEAR[0])) * normal
+        x = course.best_x + unit * 10.0 ** (NEAR[0] + power * (NEAR[1] - NEAR[0])) * normal
     else:
-        x = course.start + unit * 10.0 ** (_FAR[0] + power * (_FAR[1] - _FAR[0])) * normal
-        sampled = np.isfinite(width) & (width < _WIDE * unit)
+        x = course.start + unit * 10.0 ** (FAR[0] + power * (FAR[1] - FAR[0])) * normal
         if course.restart % 2:
-            x = np.where(sampled, setting.lower + rng.uniform(size=len(x)) * np.where(sampled, width, 0.0), x)
+            x = in_box(setting.lower, setting.upper, unit, rng.uniform(size=len(x)), x)
     return np.minimum(np.maximum(x, setting.lower), setting.upper)

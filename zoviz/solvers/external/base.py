@@ -17,6 +17,7 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.external.coroutine import Ask, Ended, History, LibraryRun, Record, Task
 from zoviz.solvers.measured_constants import look
+from zoviz.solvers.replica_batches import evaluate_each
 
 
 class ExternalState(NamedTuple):
@@ -80,7 +81,7 @@ class ExternalSolver(Solver):
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse a domain that is no box."""
         if not isinstance(problem.domain, Box):
-            return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+            return self.box_needed(problem)
         return None
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
@@ -150,14 +151,11 @@ class ExternalSolver(Solver):
                 raise BudgetSpent
             return state
         counts *= able
-        mask = np.arange(max(self.width(oracle.n), counts.max())) < counts[:, None]
-        x = np.repeat(state.x[:, None], mask.shape[1], axis=1)
         box = Box.of(oracle.domain)
-        free = _free(box)
-        points = np.repeat(box.lower[None], counts.sum(), axis=0)
-        points[:, free] = np.concatenate([libraries[r].points for r in np.flatnonzero(counts)])
-        x[mask] = points
-        value = oracle(x, mask)
+        points = [np.empty((0, oracle.n))] * len(counts)
+        for r in np.flatnonzero(counts):
+            points[r] = box.embed(np.asarray(libraries[r].points))
+        x, mask, value = evaluate_each(oracle, points, state.x, self.width(oracle.n))
         heard = mask & oracle.active[:, None]
         if not self.survives:
             finite = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
@@ -168,7 +166,7 @@ class ExternalSolver(Solver):
             libraries[r].answer(Evaluation(value.f[r, : counts[r]], value.h[r, : counts[r]]))
         for library in libraries:
             library.settle()
-        record = Record(np.nonzero(heard)[0], x[heard][:, free], Evaluation(value.f[heard], value.h[heard]))
+        record = Record(np.nonzero(heard)[0], x[heard][:, box.variable], Evaluation(value.f[heard], value.h[heard]))
         history = state.history.extended(record)
         self._at = history.digest
         best_x, best = better(state, x, value, oracle)
@@ -181,7 +179,7 @@ class ExternalSolver(Solver):
             return self._libraries
         self.close()
         domain = Box.of(oracle.domain)
-        free = _free(domain)
+        free = domain.variable
         # A clone's play: the stacks must not keep this solver alive.
         play = self.clone().play if free.any() else _start_alone
         lower, upper = domain.lower[free], domain.upper[free]
@@ -194,11 +192,6 @@ class ExternalSolver(Solver):
         history.replay(self._libraries)
         self._at = history.digest
         return self._libraries
-
-
-def _free(domain: Box) -> np.ndarray:
-    """Coordinates that the libraries see, (n,) of bool: those that are not fixed by equal bounds."""
-    return domain.lower < domain.upper
 
 
 def _start_alone(task: Task, ask: Ask) -> Ended:

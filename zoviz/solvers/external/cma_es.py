@@ -51,11 +51,7 @@ class CMAES(ExternalSolver):
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse what every external solver refuses, and a single variable."""
         reason = super().unsupported_reason(problem)
-        if (
-            reason is None
-            and isinstance(problem.domain, Box)
-            and (problem.domain.lower < problem.domain.upper).sum() == 1
-        ):
+        if reason is None and isinstance(problem.domain, Box) and problem.domain.variable.sum() == 1:
             return f"{self.title} needs at least two variables that are not fixed by bounds, got one: choose COBYLA."
         return reason
 

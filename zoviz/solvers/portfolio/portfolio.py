@@ -170,7 +170,7 @@ class Portfolio(Solver):
         """Evaluate the start, one call, and begin the first stage."""
         value, zero = oracle(x0), np.zeros(len(x0))
         box = as_box(oracle.domain)
-        free = box is None or bool((box.lower < box.upper).any())
+        free = box is None or bool(box.variable.any())
         y = np.full((len(x0), oracle.m), np.nan)
         state = PortfolioState(x0, y, value, zero, zero, zero, [], [], [], 0, 1.0, free)
         state = self._next_stage(state, oracle, streams)

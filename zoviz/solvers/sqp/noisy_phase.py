@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.ranking import best_of
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import descent as descents
@@ -13,7 +14,7 @@ from zoviz.solvers.sqp import verification
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent, Prediction
 from zoviz.solvers.sqp.regression import design
-from zoviz.solvers.sqp.restarts import better, elsewhere
+from zoviz.solvers.sqp.restarts import elsewhere
 from zoviz.solvers.sqp.situation import Situation
 from zoviz.solvers.sqp.verification import Race
 
@@ -131,9 +132,8 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
     elif arm.stage == "race" and arm.race is not None:
         arm = _raced(arm, arm.race, situation)
     elif arm.stage == "race" and len(archive.counts):
-        arm = arm._replace(
-            x=better(archive.points[0], archive.means[0], archive.points, archive.means, space.tolerance)[0]
-        )
+        points, means = archive.points, archive.means
+        arm = arm._replace(x=best_of(points[0], means[0], points[1:], means[1:], space.tolerance)[0])
     elif arm.stage == "design":
         arm = arm._replace(stage="trial")
     else:

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.ranking import best_of, is_feasible
 from zoviz.core.types import Array
+from zoviz.solvers.restart_rules import FAR, NEAR, in_box
 from zoviz.solvers.sqp import smooth_phase
-from zoviz.solvers.sqp.situation import Situation, Space, violation
+from zoviz.solvers.sqp.situation import Situation, Space
 from zoviz.solvers.sqp.smooth_phase import SmoothRun
 
-_WIDE = 1e3
-"""An interval of more than this many units is not sampled uniformly."""
 _NARROWEST, _WIDEST = -2.0, 1.0
 """Decimal exponents of a restart's first radius."""
 
@@ -66,20 +66,11 @@ def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
 
 def receive(state: Restarts, points: Array, values: Array, situation: Situation) -> Restarts:
     """Return the arm after it was told the values (q, 1 + m) at these points; +inf where a call failed."""
-    best, best_value = better(state.best, state.best_value, points, values, situation.space.tolerance)
+    best, best_value = best_of(state.best, state.best_value, points, values, situation.space.tolerance)
     state = state._replace(best=best, best_value=best_value)
     if state.last:
         return state
     return state._replace(run=smooth_phase.receive(state.run, values, situation))
-
-
-def better(best: Array, best_value: Array, points: Array, values: Array, tolerance: Array) -> tuple[Array, Array]:
-    """Return the best of a point and others: the lowest f within the tolerance, else the least violation."""
-    everything = np.concatenate([best_value[None], values])
-    excess = np.where(np.isfinite(everything[:, 0]), violation(everything[:, 1:], tolerance), np.inf)
-    tied = excess == excess.min()
-    i = int(np.argmin(np.where(tied, everything[:, 0], np.inf)))
-    return (best, best_value) if i == 0 else (points[i - 1], values[i - 1])
 
 
 def _next(state: Restarts, situation: Situation) -> Restarts:
@@ -87,7 +78,7 @@ def _next(state: Restarts, situation: Situation) -> Restarts:
     space, settings, generator = situation.space, situation.settings, situation.generator
     m = len(state.best_value) - 1
     radius, penalty = 10.0 ** generator.uniform(_NARROWEST, _WIDEST), 10.0 ** generator.uniform(-1.0, 2.0)
-    infeasible = violation(state.best_value[1:], space.tolerance) > 0.0
+    infeasible = not is_feasible(state.best_value[1:], space.tolerance)
     runs, usable = state.runs, bool(np.isfinite(state.best_value).all())
     if state.run.restoring:  # now the whole problem from where it led
         run = smooth_phase.begin(state.run.x, state.run.value, m, radius, penalty)
@@ -107,14 +98,11 @@ def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generat
     n, scale = space.n, space.scale
     normal = generator.standard_normal(n)
     if turn % 3 == 2:
-        return space.clip(best + scale * 10.0 ** generator.uniform(-2.5, 0.3) * normal)
+        return space.clip(best + scale * 10.0 ** generator.uniform(*NEAR) * normal)
     if turn % 3 == 1:
-        return space.clip(space.start + scale * 10.0 ** generator.uniform(-1.5, 1.0) * normal)
-    with np.errstate(over="ignore"):
-        width = space.upper - space.lower
-    narrow = np.isfinite(width) & (width < _WIDE * scale)
+        return space.clip(space.start + scale * 10.0 ** generator.uniform(*FAR) * normal)
     far = space.start + scale * 10.0 ** generator.uniform(-1.0, 1.3) * normal
-    return space.clip(np.where(narrow, space.lower + np.where(narrow, width, 0.0) * generator.random(n), far))
+    return space.clip(in_box(space.lower, space.upper, scale, generator.random(n), far))
 
 
 def _remainder(state: Restarts, situation: Situation) -> Array:

@@ -8,9 +8,7 @@ import numpy as np
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-
-_LEAST_WIDTH = 1e-12
-"""A guard against units of length 0."""
+from zoviz.solvers.restart_rules import unit_lengths
 
 
 class Space(NamedTuple):
@@ -72,7 +70,7 @@ class Situation(NamedTuple):
 
 
 def space_of(box: Box, start: Array, tolerance: Array) -> Space:
-    """Return the free variables of a box with units s_i = min(width / 2, max(1, |x0_i|)).
+    """Return the free variables of a box, in the units of ``unit_lengths``.
 
     Parameters
     ----------
@@ -80,16 +78,5 @@ def space_of(box: Box, start: Array, tolerance: Array) -> Space:
     start : Array, shape (n,)
     tolerance : Array, shape (m,)
     """
-    free = box.lower < box.upper
-    lower, upper, x0 = box.lower[free], box.upper[free], start[free]
-    with np.errstate(over="ignore"):
-        width = upper - lower
-    size = np.maximum(1.0, np.abs(x0))
-    scale = np.where(np.isfinite(width), np.minimum(np.maximum(width, _LEAST_WIDTH) / 2.0, size), size)
-    return Space(lower, upper, scale, x0, tolerance)
-
-
-def violation(h: Array, tolerance: Array) -> Array:
-    """Return the largest violation, 0 within the tolerance, shape (..., m) to (...); +inf where h is not finite."""
-    excess = np.where(h <= tolerance, 0.0, h).max(axis=-1, initial=0.0)
-    return np.where(np.isfinite(excess), excess, np.inf)
+    lower, upper, x0 = box.lower[box.variable], box.upper[box.variable], start[box.variable]
+    return Space(lower, upper, unit_lengths(lower, upper, x0), x0, tolerance)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.solvers.restart_rules import longest_run
 from zoviz.solvers.sqp import derivatives, elastic_qp
 from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
 from zoviz.solvers.sqp.situation import Situation, Space
@@ -129,7 +130,7 @@ def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
     """Return the run, with its next step made, and the points that it wants, (q, n); none where it is over."""
     space = situation.space
     nothing = np.empty((0, space.n))
-    if run.phase == "trial" and run.spent >= max(300 * (space.n + 1), 3000):
+    if run.phase == "trial" and run.spent >= longest_run(space.n):
         run = run._replace(phase="over")
     if run.phase == "trial":
         run = _with_step(run, situation)

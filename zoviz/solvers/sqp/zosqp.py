@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.defaults import calls_for
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box
@@ -15,6 +16,7 @@ from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.replica_batches import evaluate_each
 from zoviz.solvers.sqp import derivatives, noisy_phase, restarts
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent, Prediction
@@ -26,8 +28,6 @@ from zoviz.solvers.sqp.situation import Settings, Situation, Space, space_of
 from zoviz.solvers.sqp.smooth_phase import SmoothRun
 from zoviz.solvers.sqp.verification import Race
 
-_SWEEPS = 1000
-"""Sweeps of n + 1 calls that a run without a budget plans ahead for, at every step."""
 _LEAST_WIDTH = 40
 """Points of a batch at most, unless two sweeps are more."""
 STATES = (Archive, Basin, Descent, Pairs, Prediction, Prior, Race, SmoothRun, Step)
@@ -158,7 +158,7 @@ class ZOSQP(Solver):
     def unsupported_reason(self, problem: Problem) -> str | None:
         """Refuse a domain that is no box."""
         if not isinstance(problem.domain, Box):
-            return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
+            return self.box_needed(problem)
         return None
 
     def done(self, state: SQPState, active: np.ndarray) -> str | None:
@@ -192,14 +192,11 @@ class ZOSQP(Solver):
         if not counts.any():
             raise BudgetSpent
         # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
-        breadth = width if oracle.contract == "independent" else int(counts.max())
-        mask = np.arange(breadth) < counts[:, None]
-        x = np.repeat(state.x[:, None], breadth, axis=1)
-        x[mask] = np.concatenate(wanted)
-        values = _joined(oracle(x, mask))
+        breadth = width if oracle.contract == "independent" else 0
+        values = _joined(evaluate_each(oracle, wanted, state.x, breadth).value)
         for r, known in enumerate(situations):
             if known is not None and counts[r] and oracle.active[r]:
-                planned[r] = _receive(planned[r], x[r, : counts[r]], values[r, : counts[r]], known, oracle)
+                planned[r] = _receive(planned[r], wanted[r], values[r, : counts[r]], known, oracle)
         after = self._state(planned, oracle)
         return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
 
@@ -249,7 +246,7 @@ class ZOSQP(Solver):
             self.verification_share,
         )
         space = _space(replica.start, oracle)
-        ahead = int(left) if np.isfinite(left) else _SWEEPS * (space.n + 1)
+        ahead = int(left) if np.isfinite(left) else calls_for(space.n)  # planned ahead at every step
         return Situation(space, settings, ahead, replica.calls + ahead, np.random.default_rng(seed))
 
     def _state(self, replicas: list[Replica], oracle: Oracle) -> SQPState:
@@ -261,7 +258,7 @@ class ZOSQP(Solver):
 
 def _joined(value: Evaluation) -> Array:
     """Return f and h side by side, +inf where a call gave no finite values."""
-    values = np.concatenate([value.f[..., None], value.h], axis=-1)
+    values = value.stacked
     return np.where(np.isfinite(values).all(axis=-1, keepdims=True), values, np.inf)
 
 
@@ -272,16 +269,8 @@ def _space(start: Array, oracle: Oracle) -> Space:
 def _scale(start: Array, oracle: Oracle) -> Array:
     """Return the unit lengths of all variables (n,), 0 for those that bounds fix."""
     box, scale = Box.of(oracle.domain), np.zeros(oracle.n)
-    scale[box.lower < box.upper] = _space(start, oracle).scale
+    scale[box.variable] = _space(start, oracle).scale
     return scale
-
-
-def _whole(points: Array, start: Array, oracle: Oracle) -> Array:
-    """Return points of all variables, (q, n), from those of the free ones."""
-    box = Box.of(oracle.domain)
-    out = np.repeat(np.where(box.lower < box.upper, start, box.lower)[None], len(points), axis=0)
-    out[:, box.lower < box.upper] = points
-    return out
 
 
 def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle) -> tuple[Replica, Array]:
@@ -297,14 +286,13 @@ def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle)
         replica = replica._replace(noisy=noisy)
     else:
         points = space.start[None]
-    return replica, _whole(points, replica.start, oracle)
+    return replica, Box.of(oracle.domain).embed(points)
 
 
 def _receive(replica: Replica, x: Array, values: Array, situation: Situation, oracle: Oracle) -> Replica:
     """Return the replica after it was told the values at its points."""
     space, common = situation.space, oracle.contract == "common"
-    box = Box.of(oracle.domain)
-    points = x[:, box.lower < box.upper]
+    points = x[:, Box.of(oracle.domain).variable]
     replica = replica._replace(calls=replica.calls + len(points), probes=x.copy(), purpose=_purpose(replica))
     if replica.smooth is not None:
         return replica._replace(smooth=restarts.receive(replica.smooth, points, values, situation))
@@ -329,12 +317,12 @@ def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Arr
     """Return point, multipliers, values, both radii, size of the archive and number of starts of a replica."""
     if replica.smooth is not None:
         arm = replica.smooth
-        x = _whole(arm.best[None], replica.start, oracle)[0]
+        x = Box.of(oracle.domain).embed(arm.best[None])[0]
         spread = derivatives.CENTRAL if arm.run.central else derivatives.FORWARD
         return x, arm.run.step.multipliers, arm.best_value, arm.run.radius, spread, 0.0, float(arm.runs)
     if replica.noisy is not None:
         descent, size = replica.noisy.descent, float(len(replica.noisy.archive.counts))
-        x, starts = _whole(replica.noisy.x[None], replica.start, oracle)[0], 1.0 + replica.noisy.starts
+        x, starts = Box.of(oracle.domain).embed(replica.noisy.x[None])[0], 1.0 + replica.noisy.starts
         return x, descent.multipliers, replica.noisy.value, descent.radius, descent.spread, size, starts
     radius = 1.0 if space.n else 0.0
     return replica.start, np.zeros(oracle.m), replica.first, radius, radius, 0.0, 0.0
