@@ -23,7 +23,9 @@ R = 3
 
 @pytest.fixture(scope="module")
 def problem() -> BlackBoxAttack:
-    return BlackBoxAttack(penalty=0.3, confidence=0.7)
+    attack = BlackBoxAttack(penalty=0.3, confidence=0.7)
+    assert attack.data is not None, "trained here: an unbuilt one's clones would each train a network of their own"
+    return attack
 
 
 def by_hand(problem: BlackBoxAttack, y: np.ndarray, rows: np.ndarray, share: tuple[float, float]) -> float:

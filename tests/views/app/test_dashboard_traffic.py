@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import panel as pn
 import pytest
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Line
@@ -14,9 +15,10 @@ from bokeh.protocol.messages.patch_doc import patch_doc
 
 from zoviz import Run
 from zoviz.problems import LoadTracking
-from zoviz.solvers import ZOCEG
+from zoviz.solvers import ZOCEG, ZOSQP
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.style import batched_changes
+from zoviz.views.plots.board import Board
 
 
 def listened(document: Document, change: Callable[[], None]) -> list[patch_doc]:
@@ -87,3 +89,18 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
         dashboard.controller.stop()
         assert isinstance(dashboard.controller.run, Run)
         dashboard.controller.run.wait()
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+def test_a_figure_that_a_run_needs_is_sent_with_its_lines_not_on_a_way_of_its_own() -> None:
+    board, document = Board(), Document()
+    document.add_root(board.__panel__().get_root(document))
+    run = Run(problem=LoadTracking(n=5), solver=ZOSQP(), replicas=2, iterations=3)
+    run.run()
+    board.runs_shown.put(run)
+    held: list[str | None] = []
+    for pane in board.__panel__().select(pn.pane.Bokeh):
+        pane.param.watch(lambda _: held.append(document.callbacks.hold_value), "object")
+    board.refresh()
+    assert len(held) >= 2 and set(held) == {"combine"}, "the radii and the archive, while changes are collected"
+    assert document.callbacks.hold_value is None

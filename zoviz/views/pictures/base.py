@@ -15,7 +15,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
-from zoviz.views.common.style import update_changed
+from zoviz.views.common.style import batched_changes, update_changed
 from zoviz.views.common.theme_overrides import SHORT, override_theme
 
 EVERY = 8
@@ -176,7 +176,9 @@ class PictureCard(pn.viewable.Viewer):
             # In a column of its own: a figure shows itself whatever its pane says.
             picture = self._pictures[kind]
             parts = [part for part in (picture.controls(), pn.pane.Bokeh(picture.figure, **style)) if part is not None]
-            self._column.append(pn.Column(*parts, **style))
+            # At once: else a change of the new widgets may reach the browser before the message that they come with.
+            with batched_changes(pn.state.curdoc):
+                self._column.append(pn.Column(*parts, **style))
         for pane, other in zip(self._column, self._pictures, strict=True):
             update_changed(pane, visible=other is kind)
         self._kind = kind

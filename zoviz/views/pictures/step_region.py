@@ -45,7 +45,7 @@ class StepRegion(Picture):
     def build(self) -> figure:
         """Return the figure: an empty region, no points, and the centre at the origin."""
         self.region = ColumnDataSource({name: [] for name in ("left", "right", "bottom", "top")})
-        self.points = ColumnDataSource({"x": [], "y": []})
+        self.points = ColumnDataSource({"x": [], "y": []}, name="step-region-points")
         self.centre = ColumnDataSource({"x": [], "y": []})
         fig = self.frame("", "")
         fig.quad(

@@ -1,0 +1,35 @@
+"""The dashboard in a real browser with methods that have plots and a picture of their own."""
+
+from __future__ import annotations
+
+import pytest
+
+from helpers.dashboard_page import Lab
+
+# The points of the last batch that the picture shows, and whether the browser has drawn the plot of the radii.
+POINTS = "return Array.from(find('step-region-points')?.data?.x ?? []).length"
+DRAWN = "const p = find('plot-TrustRegion'); return !!p && p.renderers.length > 0"
+
+
+@pytest.mark.parametrize("solver", ["ZOSQP", pytest.param("AL-SPG", marks=pytest.mark.slow)])
+def test_a_run_is_drawn_steered_and_stays_through_a_change_of_theme(lab: Lab, solver: str) -> None:
+    """Figures that come with a run are whole: a model that the browser does not know blanks the page in a new theme."""
+    lab.choose("Solver", solver)
+    lab.settle(Seconds="auto", Iterations="100000", Replicas="2")
+    lab.start()
+    lab.until(lambda: lab.js(POINTS) > 1, "the picture has points")
+    if solver == "ZOSQP":
+        lab.until(lambda: lab.js(DRAWN), "the radii are drawn")
+        lab.press("Pause")
+        lab.end("paused")
+        lab.tab("Solver")
+        lab.type("Trust radius scale", "0.5")
+        lab.until(lambda: lab.data("marks", "text"), "the change is marked")
+        assert "trust_scale" in lab.data("marks", "text")[-1]
+    figures = lab.page.locator(".bk-Figure").count()
+    for _ in range(2):
+        lab.press("Toggle theme")
+        lab.page.wait_for_timeout(700)
+    assert lab.page.locator(".bk-Figure").count() == figures > 5
+    lab.press("Stop")
+    lab.end("stopped")
