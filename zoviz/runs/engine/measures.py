@@ -30,8 +30,15 @@ class ExactPoints:
 
     def find(self, x: Array) -> ExactValues | None:
         """Return the exact values at x (R, n), if they are in the cache."""
+        for one in self._last:  # theory asks for the very array that was measured
+            if one.x is x:
+                return one
         # The first numbers tell most points apart: comparing whole arrays took a tenth of a small step.
-        return next((one for one in self._last if one.x is x or _equal(one.x, x)), None)
+        first = x.item(0)
+        for one in self._last:
+            if one.x.item(0) == first and np.array_equal(one.x, x):
+                return one
+        return None
 
     def take(self, problem: Problem, x: Array) -> ExactValues | None:
         """Return the problem's exact values at x (R, n), computed if need be; None where it has none."""
@@ -40,11 +47,6 @@ class ExactPoints:
             exact = problem.exact_values(x)
             self._last = self._last if exact is None else (*self._last[-1:], exact)
         return exact
-
-
-def _equal(a: Array, b: Array) -> bool:
-    """Return whether two arrays (R, n) are equal, as ``numpy.array_equal`` does, at less cost where they differ."""
-    return a.shape == b.shape and a.item(0) == b.item(0) and np.array_equal(a, b)
 
 
 def metrics(
@@ -56,7 +58,7 @@ def metrics(
         return problem.measures(iterate, sample)
     x = solver.output(state)
     exact = (points or ExactPoints()).take(problem, x)
-    return problem.measures(iterate._replace(x=x), sample, exact)
+    return problem.measures(iterate if iterate.x is x else iterate._replace(x=x), sample, exact)
 
 
 def points(solver: Solver, state: Any, most: int) -> dict[str, Array]:
