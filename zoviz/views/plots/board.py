@@ -149,7 +149,7 @@ class Board(pn.viewable.Viewer):
             on and pane.object is not view.figure
             for on, view, pane in zip(needed, self.views, self._panes, strict=True)
         )
-        # A new figure goes to the browser the way its lines do: Panel's own message could overtake theirs, or come after
+        # A new figure goes to the browser as its lines do: Panel's own message could overtake theirs, or come after
         # it, and each has models that the other refers to.
         with batched_changes(self.views[0].figure.document if entering else None):
             for on, view, cell, pane in zip(needed, self.views, self._cells, self._panes, strict=True):
