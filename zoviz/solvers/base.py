@@ -281,9 +281,9 @@ class Solver(Configurable):
         if target is None:
             return {}
         noise = problem.lagrangian_noise(info.dual)
-        predicted = self.estimator.predicted_variance(target.square, target.n, noise, info.radius)
+        prediction = self.estimator.predicted_variance(target.square, target.n, noise, info.radius)
         bounds = self.estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
-        return {"variance_predicted": predicted} | {f"bound: {source}": bound for source, bound in bounds.items()}
+        return {"variance_predicted": prediction} | {f"bound: {source}": bound for source, bound in bounds.items()}
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the scalar that the estimator works on: here the Lagrangian in x."""

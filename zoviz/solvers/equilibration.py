@@ -37,16 +37,16 @@ def equilibrate(slopes: Array) -> Scales:
     steepness = np.abs(np.where(np.isfinite(slopes), slopes, 0.0))
     length, size = np.ones(slopes.shape[1]), np.ones(slopes.shape[0])
     for _ in range(_ROUNDS):
-        scaled = steepness * length / size[:, None]
-        size *= np.sqrt(_known(scaled.max(axis=1, initial=0.0)))
-        length /= np.sqrt(_known(scaled.max(axis=0, initial=0.0)))
+        ratios = steepness * length / size[:, None]
+        size *= np.sqrt(_positive(ratios.max(axis=1, initial=0.0)))
+        length /= np.sqrt(_positive(ratios.max(axis=0, initial=0.0)))
     middle = np.exp(np.median(np.log(length)))
     length = np.minimum(np.maximum(length, middle / _SPAN), middle * _SPAN)
-    size = _known((steepness * length).max(axis=1, initial=0.0))
+    size = _positive((steepness * length).max(axis=1, initial=0.0))
     return Scales(length, size)
 
 
-def _known(sizes: Array) -> Array:
+def _positive(sizes: Array) -> Array:
     """Return positive sizes as they are and the median of them for those that are 0; 1 where all are 0."""
     positive = sizes[sizes > 0]
     return np.where(sizes > 0, sizes, np.median(positive) if positive.size else 1.0)

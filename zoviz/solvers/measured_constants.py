@@ -132,7 +132,7 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     if constants is not None and oracle.units is None:
         return constants
     before, n = oracle.spent, oracle.n
-    probes, moments = _measured(oracle, x0, streams)
+    probes, moments = _measure(oracle, x0, streams)
     slope, bend = moments.slope, moments.bend
     steepness = np.linalg.norm(slope[1:])
     elsewhere = _SHARE * probes.width * np.linalg.norm(moments.norm[1:])
@@ -151,7 +151,7 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     )
 
 
-def _measured(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Moments]:
+def _measure(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Moments]:
     """Widen the step, then repeat the widest, as far as noise demands."""
     probes = _Probes(oracle, x0, streams)
     moments = probes.moments(_STEPS[0])
@@ -268,9 +268,9 @@ def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tu
     pairs = np.maximum(counts[0] - 1, 1)
     # Directions of a frame repel each other: the variance of a whole one is exact.
     variance = np.maximum(variance, 0.0) * np.where(counts[0] <= n, counts[0] / pairs * (n - 1) / n, 1.0)
-    hidden = noise * np.sqrt(2.0 / pairs + 2.0 / np.maximum(counts[1], 1))  # of both variances, were all of it noise
+    blur = noise * np.sqrt(2.0 / pairs + 2.0 / np.maximum(counts[1], 1))  # of both variances, were all of it noise
     # Where the mean is below its noise, the variance, which is scaled by n / sqrt(2), needs twice the significance.
-    significant = variance - noise > hidden * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
+    significant = variance - noise > blur * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
     factor = 0.5 * n * (n + 2) * (n > 1)
-    measured, untold = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * hidden)
-    return np.where(significant, measured, np.minimum(untold, 1.5 * np.abs(mean)))
+    estimate, bound = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * blur)
+    return np.where(significant, estimate, np.minimum(bound, 1.5 * np.abs(mean)))

@@ -29,13 +29,13 @@ def owner(problem: Problem, solver: Solver, name: str) -> tuple[param.Parameteri
     if place != "solver" and (rest if place == "problem" else name) in settable(problem):
         owners.append((problem, rest if place == "problem" else name))
     path = rest if place == "solver" else name
-    if place != "problem" and path in _dotted(solver):
+    if place != "problem" and path in _dotted_names(solver):
         owners.append(solver.owner(path))
     if len(owners) == 1:
         return owners[0]
     if owners:
         raise ValueError(f"Expected one parameter, got {name!r} of both: write problem.{name} or solver.{name}.")
-    names = [*settable(problem), *_dotted(solver)]
+    names = [*settable(problem), *_dotted_names(solver)]
     near = difflib.get_close_matches(name, names, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(near)}?" if near else f"there are {', '.join(names)}."
     whose = f"{type(problem).__name__} or {type(solver).__name__}"
@@ -51,6 +51,6 @@ def settable(holder: param.Parameterized) -> list[str]:
     ]
 
 
-def _dotted(solver: Solver) -> list[str]:
+def _dotted_names(solver: Solver) -> list[str]:
     """Return the names of settable parameters of a solver and its parts."""
     return [f"{prefix}{name}" for prefix, part in solver.parts().items() for name in settable(part)]

@@ -125,10 +125,10 @@ def score(name: str, extras: bool, reference: Reference, sweeps: int = 1000) -> 
         value = problem.evaluate(x)
         return float(value.f), value.h
 
-    started = time.perf_counter()
+    start = time.perf_counter()
     calls = sweeps * (problem.n + 1)
     result = minimize(fun, x0, bounds=bounds, joint=True, method=method, max_calls=calls)
-    seconds = time.perf_counter() - started
+    seconds = time.perf_counter() - start
     violation = scaled_violation(problem, result.x, x0)
     return Score(
         name, problem.n, problem.m, result.calls, result.method, float(result.fun), violation, reference, seconds
@@ -146,14 +146,14 @@ def best_known(name: str, starts: int = 8) -> Reference:
     problem, x0 = posed(name)
     if problem.known_optimum is not None:
         return Reference(problem.known_optimum.value, problem.known_optimum.value)
-    stated = problem.data.stated if isinstance(problem, Suite) and problem.data.stated is not None else np.nan
+    file_value = problem.data.stated if isinstance(problem, Suite) and problem.data.stated is not None else np.nan
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         candidates = list(_searches(problem, x0, starts))
     values = [float(problem.evaluate(x).f) for x in candidates if scaled_violation(problem, x, x0) <= 1e-6]
     lowest = float(np.nanmin([*values, np.inf]))
-    confirmed = abs(stated - lowest) <= 1e-4 * max(1.0, abs(stated))
-    return Reference(min(lowest, stated) if confirmed else lowest, stated)
+    agrees = abs(file_value - lowest) <= 1e-4 * max(1.0, abs(file_value))
+    return Reference(min(lowest, file_value) if agrees else lowest, file_value)
 
 
 def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterator[Array]:
@@ -238,17 +238,17 @@ def _word(holds: bool) -> str:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Find the best known values, then print the table without and with other libraries' solvers."""
-    everything = [*DESIGNS, *(name for names in COLLECTION.values() for name in names)]
+    all_names = [*DESIGNS, *(name for names in COLLECTION.values() for name in names)]
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=everything, help="some of the problems")
+    parser.add_argument("--only", nargs="+", default=all_names, help="some of the problems")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--extras", action="store_true", help="the first table alone")
     which.add_argument("--own", action="store_true", help="the second table alone")
     parser.add_argument("--sweeps", type=int, default=1000, help="budget in sweeps of n + 1 calls")
     options = parser.parse_args(arguments)
     references = {name: best_known(name) for name in options.only}
-    for extras, left_out in ((True, options.own), (False, options.extras)):
-        if not left_out:
+    for extras, skip in ((True, options.own), (False, options.extras)):
+        if not skip:
             table(options.only, references, extras, options.sweeps)
 
 

@@ -91,7 +91,7 @@ class HiddenBox(NamedTuple):
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
 
-def _hidden(
+def _disguise(
     seed: int,
     value: Callable[[Array], tuple[float, Array]],
     z0: Array,
@@ -108,7 +108,7 @@ def _inactive() -> HiddenBox:
     def value(z: Array) -> tuple[float, Array]:
         return float(np.cosh(z[0] - 0.3) + 2.0 * (z[1] + 0.4 * z[0]) ** 2), np.array([z @ z - 9.0])
 
-    return _hidden(10, value, np.array([1.7, -1.1]))
+    return _disguise(10, value, np.array([1.7, -1.1]))
 
 
 def _valley() -> HiddenBox:
@@ -116,7 +116,7 @@ def _valley() -> HiddenBox:
         f = (50.0 * (z[1:] - z[:-1] ** 2) ** 2 + (1.0 - z[:-1]) ** 2).sum()
         return float(f), np.array([z @ z - 3.5])
 
-    return _hidden(1, value, np.array([-0.4, 0.7, 0.2, -0.3, 0.5]))
+    return _disguise(1, value, np.array([-0.4, 0.7, 0.2, -0.3, 0.5]))
 
 
 def _plane() -> HiddenBox:
@@ -127,7 +127,7 @@ def _plane() -> HiddenBox:
     def value(z: Array) -> tuple[float, Array]:
         return float(0.5 * z @ matrix @ z - c @ z), np.array([z.sum() + 2.0, z[0] - z[1] - 1.0])
 
-    return _hidden(2, value, rng.uniform(-1.0, 1.0, 10))
+    return _disguise(2, value, rng.uniform(-1.0, 1.0, 10))
 
 
 def _curvatures() -> HiddenBox:
@@ -137,7 +137,7 @@ def _curvatures() -> HiddenBox:
     def value(z: Array) -> tuple[float, Array]:
         return float(curvature @ (z - c) ** 2), np.array([(z - c) @ (z - c) - 30.0, z[:5].sum() - c[:5].sum() + 0.2])
 
-    return _hidden(3, value, c + rng.choice([-1.0, 1.0], 10))
+    return _disguise(3, value, c + rng.choice([-1.0, 1.0], 10))
 
 
 def _values() -> HiddenBox:
@@ -146,7 +146,7 @@ def _values() -> HiddenBox:
     def value(z: Array) -> tuple[float, Array]:
         return float(1e6 * ((z - c) ** 4).sum() + 1e7), np.array([z @ z - 4.0])
 
-    return _hidden(4, value, np.full(10, -0.3), unit=1e6)
+    return _disguise(4, value, np.full(10, -0.3), unit=1e6)
 
 
 def _equality() -> HiddenBox:
@@ -154,7 +154,7 @@ def _equality() -> HiddenBox:
         row = z[0] * z[1] + z[2] ** 2 + z[3] - 2.0
         return float(z @ z + z[0] - np.sin(z[3])), np.array([row, -row])
 
-    return _hidden(5, value, np.array([0.6, 1.4, -0.9, 0.8]))
+    return _disguise(5, value, np.array([0.6, 1.4, -0.9, 0.8]))
 
 
 def _hyperbolas() -> HiddenBox:
@@ -163,7 +163,7 @@ def _hyperbolas() -> HiddenBox:
     def value(z: Array) -> tuple[float, Array]:
         return float(c @ z), np.append(1.0 - z[:-1] * z[1:], 1.5 - z[0] * z[7])
 
-    return _hidden(6, value, np.full(8, 0.4), (0.01, 20.0))
+    return _disguise(6, value, np.full(8, 0.4), (0.01, 20.0))
 
 
 def _entropy_prices() -> Array:
@@ -177,7 +177,7 @@ def _entropy() -> HiddenBox:
         row = z.sum() - 1.0
         return float(c @ z + (z * np.log(z)).sum()), np.array([row, -row])
 
-    return _hidden(7, value, np.full(30, 0.2), (1e-4, 1.0))
+    return _disguise(7, value, np.full(30, 0.2), (1e-4, 1.0))
 
 
 def _indefinite() -> HiddenBox:
@@ -189,7 +189,7 @@ def _indefinite() -> HiddenBox:
     def value(z: Array) -> tuple[float, Array]:
         return float(0.5 * z @ matrix @ z + c @ z), rows @ z - limits
 
-    return _hidden(8, value, np.zeros(20), (-1.0, 1.0))
+    return _disguise(8, value, np.zeros(20), (-1.0, 1.0))
 
 
 BOXES: dict[str, Callable[[], HiddenBox]] = {
@@ -258,19 +258,19 @@ def outcome(name: str, method: str, calls: int = CALLS, seed: int = 0) -> Outcom
 
 def table(methods: Sequence[str], names: Sequence[str], calls: int) -> dict[str, int]:
     """Print gap, violation and calls of every method on every box; return how many each has solved."""
-    solved = dict.fromkeys(methods, 0)
+    totals = dict.fromkeys(methods, 0)
     print(f"gap / (1 + |f*|), scaled violation where it is above {FEASIBLE:g}, calls; {calls} calls at most")
     print(f"{'box':12}" + "".join(f"{method:>26}" for method in methods))
     for name in names:
         line = f"{name:12}"
         for method in methods:
             one = outcome(name, method, calls)
-            solved[method] += one.solved
+            totals[method] += one.solved
             violation = f" v {one.violation:.0e}" if one.violation > FEASIBLE else ""
             line += f"{'*' if one.solved else ' '}{one.gap:9.1e}{violation:9}{one.calls:6d}".rjust(26)
         print(line, flush=True)
-    print(f"{'solved (*)':12}" + "".join(f"{count:26d}" for count in solved.values()))
-    return solved
+    print(f"{'solved (*)':12}" + "".join(f"{count:26d}" for count in totals.values()))
+    return totals
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

@@ -110,8 +110,8 @@ def case(task: Posed, level: float, seed: int = 1) -> Case:
     def values(x: Array) -> tuple[Array, Array]:
         with np.errstate(all="ignore"):
             value = problem.evaluate(x)
-        hiding = noise.standard_normal(value.f.shape), noise.standard_normal(value.h.shape)
-        return np.asarray(value.f + level * size_f * hiding[0]), value.h + level * size_h * hiding[1]
+        errors = noise.standard_normal(value.f.shape), noise.standard_normal(value.h.shape)
+        return np.asarray(value.f + level * size_f * errors[0]), value.h + level * size_h * errors[1]
 
     def loss(x: Array) -> Array:
         with np.errstate(all="ignore"):

@@ -109,9 +109,9 @@ class Stranger:
 
     def worth(self, x: Array) -> tuple[float, float, float]:
         """Return gap, scaled violation and f at x (n,)."""
-        return self._judged(x, *self._exact(x))
+        return self._assessment(x, *self._exact(x))
 
-    def _judged(self, x: Array, f: float, h: Array) -> tuple[float, float, float]:
+    def _assessment(self, x: Array, f: float, h: Array) -> tuple[float, float, float]:
         violation = float((h / self._size_h).max(initial=0.0))
         good = np.isfinite(f) and np.isfinite(h).all() and self.problem.domain.contains(x, 1e-9).all()
         return ((f - self._optimum) / self._size_f, violation, f) if good else (np.inf, np.inf, np.inf)
@@ -119,7 +119,7 @@ class Stranger:
     def __call__(self, x: Array) -> tuple[float, Array]:
         """Return noisy f and h, and enter the true ones."""
         f, h = self._exact(x)
-        gap, violation, f_inside = self._judged(x, f, h)
+        gap, violation, f_inside = self._assessment(x, f, h)
         if violation <= FEASIBLE:
             self.gap = min(self.gap, gap)
         if violation <= 1e-6:
@@ -138,7 +138,7 @@ class Stranger:
 def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
     """Run one trial; a method that raises has returned nothing."""
     stranger = Stranger(trial.problem, optimum, trial.noise, trial.seed)
-    started, used, calls, returned = time.perf_counter(), trial.method, 0, list[float]()
+    start, method, calls, answer_gaps = time.perf_counter(), trial.method, 0, list[float]()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         try:
@@ -153,13 +153,13 @@ def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
                 seconds=seconds,
             )
         except (ZovizError, ValueError, ArithmeticError, np.linalg.LinAlgError) as error:
-            used = f"{trial.method}: {type(error).__name__}: {error}"[:200]
+            method = f"{trial.method}: {type(error).__name__}: {error}"[:200]
         else:
-            used, calls = f"{result.method} {result.message}"[:300], int(result.calls)
+            method, calls = f"{result.method} {result.message}"[:300], int(result.calls)
             gap, violation, _ = stranger.worth(result.x)
-            returned = [gap] if violation <= FEASIBLE else []
-    queried = [stranger.gap] if np.isfinite(stranger.gap) else []
-    return Outcome(queried, returned, calls, time.perf_counter() - started, used, stranger.best)
+            answer_gaps = [gap] if violation <= FEASIBLE else []
+    query_gaps = [stranger.gap] if np.isfinite(stranger.gap) else []
+    return Outcome(query_gaps, answer_gaps, calls, time.perf_counter() - start, method, stranger.best)
 
 
 class Results:
@@ -204,9 +204,9 @@ def table(results: Results, trials: Sequence[Trial], best: dict[str, float], sec
     print(f"{'method':12}  queried: {heading}   returned: {heading}   median calls    s")
     for method in methods:
         own = [results.of(trial, best[trial.problem], seconds) for trial in trials if trial.method == method]
-        queried, returned = (" ".join(f"{count:4d}" for count in counts(own, kind)) for kind in (False, True))
-        calls, spent = float(np.median([one.calls for one in own])), sum(one.seconds for one in own)
-        print(f"{method:12}           {queried}              {returned}{calls:15.0f}{spent:7.0f}", flush=True)
+        queries, answers = (" ".join(f"{count:4d}" for count in counts(own, kind)) for kind in (False, True))
+        calls, total = float(np.median([one.calls for one in own])), sum(one.seconds for one in own)
+        print(f"{method:12}           {queries}              {answers}{calls:15.0f}{total:7.0f}", flush=True)
 
 
 def references(names: Sequence[str], results: Results, path: Path | None = None) -> dict[str, float]:

@@ -49,8 +49,8 @@ SEED = 20261122
 
 def distinct() -> list[str]:
     """Return the names without all variants but the first of each problem."""
-    left_out = {name for group in VARIANTS for name in group.split()[1:]}
-    return [name for name in NAMES if name not in left_out]
+    variants = {name for group in VARIANTS for name in group.split()[1:]}
+    return [name for name in NAMES if name not in variants]
 
 
 def halves() -> dict[str, list[str]]:

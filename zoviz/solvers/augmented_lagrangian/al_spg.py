@@ -139,7 +139,7 @@ class ALSPG(Solver):
         answers = evaluate_each(oracle, points, state.x, width).value.stacked
         courses, setting = list(state.courses), self._setting(oracle, oracle.remaining)
         for r in np.flatnonzero(counts * oracle.active):
-            courses[r] = _followed(courses[r], points[r], answers[r, : counts[r]], setting[r])
+            courses[r] = _after_answers(courses[r], points[r], answers[r, : counts[r]], setting[r])
         after = self._state(courses, oracle.contract == "independent")
         return after, Info(np.full(len(courses), np.nan), state.x, state.y, np.nan)
 
@@ -185,7 +185,7 @@ class ALSPG(Solver):
         ]  # fmt: skip
 
 
-def _followed(course: Course, points: Array, answers: Array, setting: Setting) -> Course:
+def _after_answers(course: Course, points: Array, answers: Array, setting: Setting) -> Course:
     """Return the course after its answers; the best of them is the best point where it is better."""
     best_x, best = best_of(course.best_x, course.best, points, answers, setting.tolerance)
     course = course._replace(best_x=best_x, best=best, probes=points.copy(), purpose=course.waiting)

@@ -71,11 +71,11 @@ def multipliers(course: Course) -> Array:
 
 def _learn_noise(course: Course, queue: Array, answers: Array, setting: Setting) -> Course:
     """Standard deviations from the repeats of the start."""
-    everything = np.concatenate([course.value[None], answers])
-    everything = everything[np.isfinite(everything).all(axis=1)]
-    noise = everything.std(axis=0, ddof=1) if len(everything) > 1 else np.zeros_like(course.value)
+    values = np.concatenate([course.value[None], answers])
+    values = values[np.isfinite(values).all(axis=1)]
+    noise = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros_like(course.value)
     noisy = bool(noise.any())
-    course = course._replace(value=everything.mean(axis=0), repeats=float(len(everything)), noise=noise, central=noisy)
+    course = course._replace(value=values.mean(axis=0), repeats=float(len(values)), noise=noise, central=noisy)
     return _sweep(course._replace(radius=difference_lengths(course.x, noise)), setting)
 
 
@@ -131,15 +131,15 @@ def _learn_slopes(course: Course, queue: Array, answers: Array, setting: Setting
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)  # a failed probe leaves its variable alone
     fresh = not len(course.points)
     if fresh:
-        course = _scaled(course, slopes, setting)
+        course = _with_scales(course, slopes, setting)
     elif np.array_equal(course.points[-1], course.x):  # seen again, by better differences
-        course = _remembered(course, -1)
+        course = _with_memory(course, -1)
     course = course._replace(
         points=np.concatenate([course.points, course.x[None]]),
         values=np.concatenate([course.values, course.value[None]]),
         slopes=np.concatenate([course.slopes, slopes[None]]),
     )
-    course = _remembered(course, None, max(setting.memory, 1) + 1)
+    course = _with_memory(course, None, max(setting.memory, 1) + 1)
     if course.noise.any():
         weights = np.append(course.weight, _weights(course, course.value)) / course.size
         noise = float(np.sqrt(np.square(weights * course.noise).sum()))
@@ -157,13 +157,13 @@ def _mean(values: Array) -> Array:
     return np.where(number, np.where(good, values, 0.0).sum(axis=0) / np.maximum(number, 1), np.nan)
 
 
-def _remembered(course: Course, stop: int | None, most: int = 10**9) -> Course:
+def _with_memory(course: Course, stop: int | None, most: int = 10**9) -> Course:
     """Return the course with the memory up to ``stop``, and of that the newest alone."""
     part = slice(max(len(course.points) - most, 0), stop)
     return course._replace(points=course.points[part], values=course.values[part], slopes=course.slopes[part])
 
 
-def _scaled(course: Course, slopes: Array, setting: Setting) -> Course:
+def _with_scales(course: Course, slopes: Array, setting: Setting) -> Course:
     """Scales, first length, first penalty and first reach from the slopes at a start."""
     length, size = equilibrate(slopes)
     h = course.value[1:] / size[1:]
@@ -216,7 +216,7 @@ def _advance(course: Course, setting: Setting) -> Course:
             return _try(course, setting)
         course, over = _outer(course, solved, decrement, setting)
         if over:
-            return _restarted(course, setting)
+            return _restart(course, setting)
         if noisy:  # the same values again would move nothing
             return _sweep(course, setting)
 
@@ -253,53 +253,53 @@ def _judge(course: Course, queue: Array, answers: Array, setting: Setting) -> Co
     course, queue, answers = _own(course, queue, answers, setting)
     good = np.isfinite(answers).all(axis=1)
     value = answers[good].mean(axis=0) if good.any() else np.full_like(course.value, np.nan)
-    now, then = float(_lagrangian(course, course.value)), float(_lagrangian(course, value))
+    now, ahead = float(_lagrangian(course, course.value)), float(_lagrangian(course, value))
     recent = 1 if setting.contract != "deterministic" else 1 + min(course.inner, setting.window)
     reference = float(_lagrangian(course, course.values[-recent:]).max())
     weights = np.append(course.weight, _weights(course, course.value)) / course.size
     noise = np.sqrt(np.square(weights * course.noise).sum() * (1.0 / course.repeats + 1.0 / max(good.sum(), 1)))
     t, slope = course.fraction, course.slope
-    if then <= reference + _DECREASE * t * slope + 2.0 * noise:  # NaN is not
+    if ahead <= reference + _DECREASE * t * slope + 2.0 * noise:  # NaN is not
         size = float(np.abs(t * course.move / course.length).max())
         reach = max(course.reach, _WIDER * size) if t == 1.0 else max(_WIDER * size, 0.1 * course.reach)
         course = course._replace(x=queue[0], value=value, repeats=float(max(good.sum(), 1)), inner=course.inner + 1)
         course = course._replace(reach=reach)
-        if then < -_UNBOUNDED * course.unit:
-            return _restarted(course._replace(penalty=course.penalty * setting.growth), setting)
+        if ahead < -_UNBOUNDED * course.unit:
+            return _restart(course._replace(penalty=course.penalty * setting.growth), setting)
         return _sweep(course, setting)
-    best = -slope * t * t / (2.0 * (then - now - t * slope)) if np.isfinite(then) else 0.0
+    best = -slope * t * t / (2.0 * (ahead - now - t * slope)) if np.isfinite(ahead) else 0.0
     course = course._replace(fraction=min(max(best, 0.1 * t), 0.5 * t))
     if course.fraction > _SHORTEST and (-slope * course.fraction > 1e-16 * abs(now) or course.noise.any()):
         return _try(course, setting)
     if not course.central:  # the slopes are too crude: once more, with better ones
         return _finer(course, setting)
     course, over = _outer(course, True, 0.0, setting)
-    return _restarted(course, setting) if over else _advance(course, setting)
+    return _restart(course, setting) if over else _advance(course, setting)
 
 
 def _finer(course: Course, setting: Setting) -> Course:
     """Go on with central differences; curvatures from the crude ones are forgotten."""
-    return _sweep(_remembered(course, None, 1)._replace(central=True), setting)
+    return _sweep(_with_memory(course, None, 1)._replace(central=True), setting)
 
 
-def _restarted(course: Course, setting: Setting) -> Course:
+def _restart(course: Course, setting: Setting) -> Course:
     """Begin another run, at the point that the present one led to or elsewhere."""
-    restored = course.weight == 0.0 and bool(is_feasible(course.value[1:], setting.tolerance))
+    after_restoration = course.weight == 0.0 and bool(is_feasible(course.value[1:], setting.tolerance))
     infeasible = not is_feasible(course.best[1:], setting.tolerance)
     x, weight = course.x, 1.0
-    if not restored:
+    if not after_restoration:
         alone = infeasible and course.restart % 2 == 0
         weight = 0.0 if alone else 1.0
         if course.restart and not setting.restarts:
             return course._replace(waiting=NOTHING)
         x = next_start(course, setting, at_best=alone)
         course = course._replace(restart=course.restart + 1)
-    course = _remembered(course, 0)._replace(weight=weight, used=0, central=restored or course.central)
+    course = _with_memory(course, 0)._replace(weight=weight, used=0, central=after_restoration or course.central)
     return _ask(course._replace(move=x - course.x), START, x[None], setting)
 
 
 def _begin_again(course: Course, queue: Array, answers: Array, setting: Setting) -> Course:
     """Take the value at a new start; where there is none, look for another."""
     if not np.isfinite(answers).all():
-        return _restarted(course, setting)
+        return _restart(course, setting)
     return _sweep(course._replace(x=queue[0], value=answers[0], repeats=1.0), setting)

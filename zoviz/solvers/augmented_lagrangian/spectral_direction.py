@@ -40,18 +40,18 @@ def spectral_direction(
     Projected Newton methods, for the variables that are held; Nocedal (1980) for the memory.
     """
     x, gradient = points[-1], gradients[-1]
-    held = ((x <= lower) & (gradient > 0)) | ((x >= upper) & (gradient < 0))
+    at_bound = ((x <= lower) & (gradient > 0)) | ((x >= upper) & (gradient < 0))
     steps, changes = np.diff(points, axis=0), np.diff(gradients, axis=0)
-    steps, changes = np.where(held, 0.0, steps), np.where(held, 0.0, changes)
+    steps, changes = np.where(at_bound, 0.0, steps), np.where(at_bound, 0.0, changes)
     products = np.einsum("ki,ki->k", steps, changes)
     sizes = np.sqrt(np.square(steps).sum(axis=1) * np.square(changes).sum(axis=1))
     good = np.flatnonzero(products > _CURVED * np.maximum(sizes, 1e-300))
     length = first
     if good.size:
         length = np.square(steps[good[-1]]).sum() / products[good[-1]]
-    free = np.where(held, 0.0, gradient)
+    free = np.where(at_bound, 0.0, gradient)
     direction = -_two_loops(free, steps[good], changes[good], products[good], length, memory)
-    for candidate in (np.where(held, 0.0, direction), -length * gradient):
+    for candidate in (np.where(at_bound, 0.0, direction), -length * gradient):
         size = np.abs(candidate).max(initial=0.0)
         short = candidate * min(1.0, reach / size) if size > 0 else candidate
         move = np.minimum(np.maximum(x + short, lower), upper) - x

@@ -70,11 +70,11 @@ class ExternalSolver(Solver):
     @property
     def missing_package(self) -> str:
         """The sentence on the library where it is not installed."""
-        missing = [name for name in self.needs if importlib.util.find_spec(name) is None]
-        if not missing:
+        packages = [name for name in self.needs if importlib.util.find_spec(name) is None]
+        if not packages:
             return ""
         return (
-            f"{self.title} needs {' and '.join(missing)}, which is not installed: run python -m pip install "
+            f"{self.title} needs {' and '.join(packages)}, which is not installed: run python -m pip install "
             f'"zoviz[{self.extra}]".'
         )
 
@@ -129,9 +129,9 @@ class ExternalSolver(Solver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ExternalState:
         """Start the libraries and serve their first requests, the start itself: one call."""
         seeds = (streams.uniform("peer", 1)[:, 0] * 2**31).astype(np.int64)
-        nothing = Evaluation(np.full(len(x0), np.nan), np.full((len(x0), oracle.m), np.nan))
+        no_value = Evaluation(np.full(len(x0), np.nan), np.full((len(x0), oracle.m), np.nan))
         y = np.full((len(x0), oracle.m), np.nan)
-        state = ExternalState(x0, y, nothing, np.zeros(len(x0)), History(x0, seeds))
+        state = ExternalState(x0, y, no_value, np.zeros(len(x0)), History(x0, seeds))
         return self._serve(state, oracle)
 
     def step(self, state: ExternalState, oracle: Oracle, streams: Streams) -> tuple[ExternalState, Info]:
@@ -156,22 +156,22 @@ class ExternalSolver(Solver):
         for r in np.flatnonzero(counts):
             points[r] = box.embed(np.asarray(libraries[r].points))
         x, mask, value = evaluate_each(oracle, points, state.x, self.width(oracle.n))
-        heard = mask & oracle.active[:, None]
+        valid = mask & oracle.active[:, None]
         if not self.survives:
             finite = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
             oracle.fail((mask & ~finite).any(axis=1))
-            heard &= oracle.active[:, None]
+            valid &= oracle.active[:, None]
         self._at = None
-        for r in np.flatnonzero(heard.any(axis=1)):
+        for r in np.flatnonzero(valid.any(axis=1)):
             libraries[r].answer(Evaluation(value.f[r, : counts[r]], value.h[r, : counts[r]]))
         for library in libraries:
             library.settle()
-        record = Record(np.nonzero(heard)[0], x[heard][:, box.variable], Evaluation(value.f[heard], value.h[heard]))
+        record = Record(np.nonzero(valid)[0], x[valid][:, box.variable], Evaluation(value.f[valid], value.h[valid]))
         history = state.history.extended(record)
         self._at = history.digest
         best_x, best = better(state, x, value, oracle)
-        ended = np.array([float(library.points is None) for library in libraries])
-        return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ended, history)
+        ends = np.array([float(library.points is None) for library in libraries])
+        return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ends, history)
 
     def _stand(self, history: History, oracle: Oracle) -> tuple[LibraryRun, ...]:
         """Return the libraries at this point of their history; rebuild them where they are elsewhere."""
@@ -202,10 +202,10 @@ def _start_alone(task: Task, ask: Ask) -> Ended:
 
 def better(state: ExternalState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:
     """Return the better of the state's point and new points x (R, q, n), NaN where not evaluated."""
-    everything_x = np.concatenate([state.x[:, None], x], axis=1)
+    all_x = np.concatenate([state.x[:, None], x], axis=1)
     f = np.concatenate([state.value.f[:, None], value.f], axis=1)
     h = np.concatenate([state.value.h[:, None], value.h], axis=1)
-    inside = oracle.domain.contains(everything_x, ON_BOUNDARY)
+    inside = oracle.domain.contains(all_x, ON_BOUNDARY)
     best = first(*ranks(Evaluation(f, h), oracle.tolerance, inside))
     rows = np.arange(len(best))
-    return everything_x[rows, best], Evaluation(f[rows, best], h[rows, best])
+    return all_x[rows, best], Evaluation(f[rows, best], h[rows, best])

@@ -54,10 +54,10 @@ class CallCache:
 
     def _is_due(self, key: bytes, part: str) -> bool:
         """Return whether a new simulation is due, and mark the part as served."""
-        served = self._parts.get(key)
-        if served is None or (part in served and self._task.contract == "independent"):
+        parts = self._parts.get(key)
+        if parts is None or (part in parts and self._task.contract == "independent"):
             return True
-        served.add(part)
+        parts.add(part)
         return False
 
 

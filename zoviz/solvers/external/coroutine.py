@@ -110,17 +110,17 @@ class LibraryRun:
         self.dual = np.full(task.m, np.nan)
         self.message = ""
         self.error: Exception | None = None
-        self._thinking = False
+        self._busy = False
         self._thread = _root()
-        self._held = greenlet.greenlet(play)
+        self._stack = greenlet.greenlet(play)
         # A stack of its own has a context of its own: without this, NumPy would warn of what the run has silenced.
-        self._held.gr_context = contextvars.copy_context()
+        self._stack.gr_context = contextvars.copy_context()
         self._go(task, _ask)
 
     @property
     def here(self) -> bool:
         """Whether the present thread may go on with the library."""
-        return bool(self._held.dead) or self._thread is _root()
+        return bool(self._stack.dead) or self._thread is _root()
 
     def answer(self, value: Evaluation) -> None:
         """Give the library the values of its points, f (q,) and h (q, m)."""
@@ -128,21 +128,21 @@ class LibraryRun:
 
     def settle(self) -> None:
         """Wait until the library has asked for its next points or has ended."""
-        while self._thinking:
+        while self._busy:
             self._go(None)
 
     def close(self) -> None:
         """Unwind the library's stack."""
-        if self.here and not self._held.dead:
-            self._held.throw()
-        self.points, self._thinking = None, False
+        if self.here and not self._stack.dead:
+            self._stack.throw()
+        self.points, self._busy = None, False
 
     def _go(self, *values: Any) -> None:
         import greenlet
 
-        self._held.parent = greenlet.getcurrent()
+        self._stack.parent = greenlet.getcurrent()
         try:
-            request = self._held.switch(*values)
+            request = self._stack.switch(*values)
         except Standstill as standstill:
             request = Ended(str(standstill))
         except Exception as error:  # another library may raise anything: it ends this replica, and the others go on
@@ -151,7 +151,7 @@ class LibraryRun:
         if request.dual is not None:
             self.dual = np.maximum(request.dual, 0.0)
         self.points = request.points if isinstance(request, Request) else None
-        self._thinking = isinstance(request, Request) and request.points is None
+        self._busy = isinstance(request, Request) and request.points is None
         self.message = "" if isinstance(request, Request) else request.message
 
 

@@ -156,17 +156,17 @@ def choose(problem: Problem, calls: int, extras: bool = True) -> tuple[Solver, s
     """
     n, noisy = problem.domain.n, problem.noise != "deterministic"
     situation = Situation(n, problem.m, noisy, calls / (n + 1))
-    missing = ""
+    hint = ""
     for row in TABLE:
         if not row.applies(situation):
             continue
         solvers, advice = _at_hand(row.methods, problem, extras)
-        missing = missing or advice
+        hint = hint or advice
         if solvers:
             solver, name = _together(solvers, row.share)
             noise = "noisy" if noisy else "deterministic"
             facts = f"{n} variable{'s' * (n > 1)}, {problem.m} constraint{'s' * (problem.m != 1)}, {noise} values"
-            return solver, f"{name} was chosen for {facts} and {calls} calls: {row.reason}.{missing}"
+            return solver, f"{name} was chosen for {facts} and {calls} calls: {row.reason}.{hint}"
     raise ValueError(f"Expected a domain that a solver accepts, got {type(problem.domain).__name__}: name a method.")
 
 
@@ -174,7 +174,7 @@ def _at_hand(methods: tuple[str, ...], problem: Problem, extras: bool) -> tuple[
     """Return the solvers of these names that accept the problem, and what to install for one that comes before them."""
     classes = {registry.key(name): cls for name, cls in discover("zoviz.solvers", Solver).items()}
     solvers: list[Solver] = []
-    missing = ""
+    advice = ""
     for name in methods:
         cls = classes.get(registry.key(name))
         if cls is None or (cls.external and not extras):
@@ -182,9 +182,9 @@ def _at_hand(methods: tuple[str, ...], problem: Problem, extras: bool) -> tuple[
         solver = cls()
         if solver.accepts(problem) is None:
             solvers.append(solver)
-        elif not solvers and not missing and solver.made_for(problem) and solver.unsupported_reason(problem) is None:
-            missing = f" Better suited: {solver.missing_package}"  # it is only not installed
-    return solvers, missing
+        elif not solvers and not advice and solver.made_for(problem) and solver.unsupported_reason(problem) is None:
+            advice = f" Better suited: {solver.missing_package}"  # it is only not installed
+    return solvers, advice
 
 
 def _together(solvers: list[Solver], share: float) -> tuple[Solver, str]:

@@ -99,7 +99,7 @@ def added(archive: Archive, points: Array, values: Array, common: bool = False) 
     np.add.at(squares, group, np.square(values[good] - means[group]))
     if common:
         counts, squares = np.ones(q), np.zeros_like(squares)
-    return _merged(archive, distinct, counts, means, squares), good
+    return _merge(archive, distinct, counts, means, squares), good
 
 
 def trimmed(archive: Archive, centre: Array, scale: Array, capacity: int) -> Archive:
@@ -126,7 +126,7 @@ def _groups(points: Array) -> tuple[Array, np.ndarray]:
     return points[np.sort(first)], place[inverse.reshape(-1)]
 
 
-def _merged(archive: Archive, points: Array, counts: Array, means: Array, squares: Array) -> Archive:
+def _merge(archive: Archive, points: Array, counts: Array, means: Array, squares: Array) -> Archive:
     """Join groups of calls to the archive (Chan, Golub and LeVeque, 1983, for sums of squares in two parts)."""
     spread, degrees = archive.spread + squares.sum(axis=0), archive.degrees + float((counts - 1.0).sum())
     places = np.array([archive.find(point) for point in points], dtype=np.int64)
@@ -193,20 +193,20 @@ def detected_pairs(pairs: Pairs, archive: Archive) -> Pairs:
     noise, m = archive.noise[1:], h.shape[1]
     if m < 2 or not len(h):
         return pairs._replace(rows=no_pairs().rows)
-    wide = _widened(archive)
+    wide = _limit_factor(archive)
     size = np.abs(h).max(axis=0)
-    used, rows = np.zeros(m, dtype=bool), []
+    in_pair, rows = np.zeros(m, dtype=bool), []
     for i in range(m - 1):
-        if used[i]:
+        if in_pair[i]:
             continue
         others = np.arange(i + 1, m)
-        others = others[~used[others] & (size[others] > _REACH * noise[others])]
+        others = others[~in_pair[others] & (size[others] > _REACH * noise[others])]
         square = np.square(h[:, [i]] + h[:, others]) * counts[:, None] / (noise[i] ** 2 + noise[others] ** 2)
         pure = (square.max(axis=0) < (_FAR * wide) ** 2) & (square.mean(axis=0) < _MEAN_SQUARE * wide)
         candidates = [int(j) for j in others[pure] if not (pairs.banned == (i, j)).all(axis=1).any()]
         if candidates:
             rows.append((i, candidates[0]))
-            used[[i, candidates[0]]] = True
+            in_pair[[i, candidates[0]]] = True
     return pairs._replace(rows=np.array(rows, dtype=np.int64).reshape(-1, 2))
 
 
@@ -217,11 +217,11 @@ def tested_pairs(pairs: Pairs, archive: Archive) -> Pairs:
     h, counts, noise = archive.means[:, 1:], archive.counts[:, None], archive.noise[1:]
     i, j = pairs.rows.T
     square = np.square(h[:, i] + h[:, j]) * counts / (noise[i] ** 2 + noise[j] ** 2)
-    usual = (_AGAIN + _AGAIN_SPREAD * np.sqrt(2.0 / len(h))) * _widened(archive)
+    usual = (_AGAIN + _AGAIN_SPREAD * np.sqrt(2.0 / len(h))) * _limit_factor(archive)
     pure = (square.mean(axis=0) < usual) & (square.max(axis=0) < _FAREST)
     return Pairs(pairs.rows[pure], np.concatenate([pairs.banned, pairs.rows[~pure]]))
 
 
-def _widened(archive: Archive) -> float:
+def _limit_factor(archive: Archive) -> float:
     """Return by how much the limits are wider while the noise is poorly known."""
     return 1.0 + 3.0 / float(np.sqrt(max(archive.degrees, 1.0) / 2.0))

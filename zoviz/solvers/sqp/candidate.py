@@ -73,15 +73,15 @@ def minimise(model: Model, back_off: Array, region: Region, start: Array, penalt
         step = elastic_qp.steered(programme, penalty, _LARGEST_PENALTY, 0.1 * enough)
         multipliers, penalty = step.multipliers, max(step.penalty, 1.5 * step.largest_multiplier)
         decrease = slopes[:, 0] @ step.d + 0.5 * step.d @ hessian @ step.d
-        predicted = penalty * (np.maximum(h, 0.0).sum() - step.violation) - decrease
-        if not predicted > _TOO_SMALL * model.noise[0]:
+        model_decrease = penalty * (np.maximum(h, 0.0).sum() - step.violation) - decrease
+        if not model_decrease > _TOO_SMALL * model.noise[0]:
             break
         ahead = model.value(u + step.d)
         change = _merit(values, back_off, penalty) - _merit(ahead, back_off, penalty)
-        if change > _SUFFICIENT * predicted:
+        if change > _SUFFICIENT * model_decrease:
             u, values = u + step.d, ahead
             slopes = model.gradient(u)
-            radius = min(region.radius, 2.0 * radius) if change > _GOOD * predicted else radius
+            radius = min(region.radius, 2.0 * radius) if change > _GOOD * model_decrease else radius
         else:
             radius = 0.3 * min(radius, float(np.abs(step.d).max()))
         if radius < _SHORTEST * region.radius:
@@ -108,23 +108,23 @@ def candidate(
         Largest back-off in standard deviations of the noise: errors beyond it are an unknown model, not noise.
     """
     m = len(equalities)
-    found = minimise(model, np.zeros(m), region, np.zeros(len(region.lower)), penalty)
+    best = minimise(model, np.zeros(m), region, np.zeros(len(region.lower)), penalty)
     for _ in range(2 if m else 0):
-        doubt = errors * model.standard_error(found.u)[1:] - 0.5 * region.tolerance
+        doubt = errors * model.standard_error(best.u)[1:] - 0.5 * region.tolerance
         back_off = np.where(equalities, 0.0, np.minimum(np.maximum(0.0, doubt), most * model.noise[1:]))
-        backed = minimise(model, back_off, region, found.u, penalty)
-        missing = np.maximum(backed.values[1:] + back_off, 0.0)[~equalities].max(initial=0.0)
-        if missing > 0.5 * back_off.max(initial=0.0) + 1e-12:
-            backed = minimise(model, back_off / 3.0, region, found.u, penalty)
-        found = backed
-    excess = np.maximum(found.values[1:] + found.back_off, 0.0)
-    unsaturated = found.multipliers[found.multipliers < elastic_qp.SATURATED * found.penalty]
+        cautious = minimise(model, back_off, region, best.u, penalty)
+        shortfall = np.maximum(cautious.values[1:] + back_off, 0.0)[~equalities].max(initial=0.0)
+        if shortfall > 0.5 * back_off.max(initial=0.0) + 1e-12:
+            cautious = minimise(model, back_off / 3.0, region, best.u, penalty)
+        best = cautious
+    excess = np.maximum(best.values[1:] + best.back_off, 0.0)
+    multipliers = best.multipliers[best.multipliers < elastic_qp.SATURATED * best.penalty]
     if (excess <= 0.2 * region.tolerance).all():
-        penalty = max(2.0 * float(unsaturated.max(initial=0.0)), 0.8 * penalty, 1e-2)
+        penalty = max(2.0 * float(multipliers.max(initial=0.0)), 0.8 * penalty, 1e-2)
     else:  # free to change by more, it would make acceptance inconsistent from step to step
         slope = float(np.abs(model.gradient(np.zeros(len(region.lower)))[:, 0]).max())
-        penalty = float(np.clip(found.penalty, penalty, 3.0 * max(penalty, 1.0, slope)))
-    return found._replace(penalty=penalty)
+        penalty = float(np.clip(best.penalty, penalty, 3.0 * max(penalty, 1.0, slope)))
+    return best._replace(penalty=penalty)
 
 
 def _merit(values: Array, back_off: Array, penalty: float) -> float:

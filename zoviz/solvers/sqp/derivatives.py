@@ -55,8 +55,8 @@ def offsets(x: Array, space: Space, relative: Array, central: bool) -> Offsets:
 
 def points(x: Array, steps: Offsets, space: Space) -> Array:
     """Return the points of the differences, (n, n) or (2 n, n)."""
-    moved = [x + np.diag(steps.first)] + ([x + np.diag(steps.second)] if len(steps.second) else [])
-    return space.clip(np.concatenate(moved))
+    probes = [x + np.diag(steps.first)] + ([x + np.diag(steps.second)] if len(steps.second) else [])
+    return space.clip(np.concatenate(probes))
 
 
 def mirrored(x: Array, steps: Offsets, missing: np.ndarray, space: Space) -> Array:
@@ -116,8 +116,8 @@ def updated(hessian: Array, step: Array, change: Array, first: bool) -> Array:
     if not present > _SHORT:
         return hessian
     weight = 1.0 if curvature >= _DAMPING * present else _KEPT * present / (present - curvature)
-    damped = weight * change + (1.0 - weight) * along
-    hessian = hessian - np.outer(along, along) / present + np.outer(damped, damped) / (step @ damped)
+    mixture = weight * change + (1.0 - weight) * along
+    hessian = hessian - np.outer(along, along) / present + np.outer(mixture, mixture) / (step @ mixture)
     hessian = (hessian + hessian.T) / 2.0
     if not np.isfinite(hessian).all() or np.abs(hessian).max() > _HUGE:
         return np.empty((0, 0))

@@ -129,11 +129,11 @@ def design_size(descent: Descent, situation: Situation) -> int:
 
 def design_calls(descent: Descent, archive: Archive, situation: Situation) -> tuple[int, int]:
     """Return how many points the next design has, and how often each is called."""
-    n, left, size = situation.space.n, situation.left, design_size(descent, situation)
+    n, calls_left, size = situation.space.n, situation.left, design_size(descent, situation)
     if descent.limited == 0:
         reach = np.abs((archive.points - descent.centre) / (situation.space.scale * descent.spread)).max(axis=1)
         count = size if descent.steps == 0 else max(n // 3 + 1, size - int((reach <= _NEAR).sum()))
-        return min(count, max(1, left - 2)), 1
+        return min(count, max(1, calls_left - 2)), 1
     calls = max(1, noisy_calls(descent, situation) // 2)
     count = max(1, min(calls, max(2 * n + 2, 40)))
     return count, max(1, calls // count)
@@ -141,8 +141,8 @@ def design_calls(descent: Descent, archive: Archive, situation: Situation) -> tu
 
 def noisy_calls(descent: Descent, situation: Situation) -> int:
     """Return the calls of a step that is limited by noise: at most half of what is left."""
-    wanted = int(max(descent.calls, 2) * situation.settings.batch_multiplier)
-    return min(wanted, max(2, situation.left // 2))
+    count = int(max(descent.calls, 2) * situation.settings.batch_multiplier)
+    return min(count, max(2, situation.left // 2))
 
 
 def trial_calls(descent: Descent, situation: Situation) -> int:
@@ -181,12 +181,12 @@ def fitted(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tu
     values, noise = pairs.joined(archive.means[near], archive.local_noise(reach <= _WITHIN))
     u = (archive.points[near] - descent.centre) / (space.scale * descent.spread)
     data = Data(u, reach[near], archive.counts[near], values)
-    everything = priors(space.n)
+    all_priors = priors(space.n)
     refresh = descent.fits % _REFRESHED == 0 or len(near) <= _ALWAYS_UP_TO or not descent.priors
-    tried = everything if refresh else descent.priors
-    model = fit(data, noise, tried)
-    used = [one for one in everything if one in model.priors or one in (everything[0], everything[8])]
-    return descent._replace(fits=descent.fits + 1, priors=used), model
+    options = all_priors if refresh else descent.priors
+    model = fit(data, noise, options)
+    useful = [one for one in all_priors if one in model.priors or one in (all_priors[0], all_priors[8])]
+    return descent._replace(fits=descent.fits + 1, priors=useful), model
 
 
 def predicted(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> tuple[Descent, Prediction]:
@@ -197,29 +197,29 @@ def predicted(descent: Descent, archive: Archive, pairs: Pairs, situation: Situa
     trust = min(1.0, descent.scale * descent.radius / spread)
     region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
     most = 3.0 if descent.limited > 1 else 0.5
-    found = candidates.candidate(model, region, descent.penalty, equalities, situation.settings.back_off, most)
-    point = space.clip(descent.centre + space.scale * spread * found.u)
-    matter = _matter(found.multipliers)
+    best = candidates.candidate(model, region, descent.penalty, equalities, situation.settings.back_off, most)
+    point = space.clip(descent.centre + space.scale * spread * best.u)
+    matter = _matter(best.multipliers)
     data, origin = model.data, np.zeros(space.n)
     far = data.reach > 0.5
-    visible, hidden = _visibility(model, matter, space.n)
+    visible, hidden_share = _visibility(model, matter, space.n)
     prediction = Prediction(
         point=point,
-        values=found.values,
+        values=best.values,
         centre_values=model.value(origin),
-        errors=model.standard_error(found.u),
+        errors=model.standard_error(best.u),
         centre_errors=model.standard_error(origin),
-        bias=model.bias * model.noise * float(np.abs(found.u).max()) ** 3,
+        bias=model.bias * model.noise * float(np.abs(best.u).max()) ** 3,
         noise=model.noise,
-        multipliers=found.multipliers,
-        back_off=found.back_off,
-        length=float(np.abs(found.u).max()) / trust,
+        multipliers=best.multipliers,
+        back_off=best.back_off,
+        length=float(np.abs(best.u).max()) / trust,
         typical_count=float(np.median(data.counts[far])) if far.any() else 1.0,
         largest_bias=float(model.bias[matter].max()),
         visible=visible,
     )
     descent = descent._replace(
-        prediction=prediction, multipliers=found.multipliers, penalty=found.penalty, floor=spread * hidden
+        prediction=prediction, multipliers=best.multipliers, penalty=best.penalty, floor=spread * hidden_share
     )
     return descent, prediction
 
@@ -243,7 +243,7 @@ def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
 
 
 def judged(
-    descent: Descent, told: Prediction, archive: Archive, pairs: Pairs, situation: Situation
+    descent: Descent, prediction: Prediction, archive: Archive, pairs: Pairs, situation: Situation
 ) -> tuple[Descent, Array, Array]:
     """Return the descent after its trial, and the estimates at the trial point with their errors, (1 + m,) each.
 
@@ -252,79 +252,85 @@ def judged(
     """
     from scipy import special
 
-    i = archive.find(told.point)
+    i = archive.find(prediction.point)
     if i < 0:  # every call failed
-        return shrunk(descent), told.values, np.full(len(told.values), np.inf)
-    called, _ = pairs.joined(archive.means[i], told.noise)
-    of_model = np.square(told.errors) + np.square(told.bias)
-    of_calls = np.square(told.noise) / archive.counts[i]
+        return shrunk(descent), prediction.values, np.full(len(prediction.values), np.inf)
+    call_means, _ = pairs.joined(archive.means[i], prediction.noise)
+    of_model = np.square(prediction.errors) + np.square(prediction.bias)
+    of_calls = np.square(prediction.noise) / archive.counts[i]
     variance = 1.0 / (1.0 / np.maximum(of_model, 1e-300) + 1.0 / of_calls)
-    estimate = variance * (told.values / np.maximum(of_model, 1e-300) + called / of_calls)
+    estimate = variance * (prediction.values / np.maximum(of_model, 1e-300) + call_means / of_calls)
     margin = 2.0 * np.sqrt(of_calls[1:])
-    close = np.maximum(told.values[1:], told.centre_values[1:]) + told.back_off > -margin
-    equal = pairs.paired(len(told.multipliers))
-    weights = np.maximum(told.multipliers, np.where(close & ~equal, 0.7 * descent.penalty, 0.0))
+    close = np.maximum(prediction.values[1:], prediction.centre_values[1:]) + prediction.back_off > -margin
+    equal = pairs.paired(len(prediction.multipliers))
+    weights = np.maximum(prediction.multipliers, np.where(close & ~equal, 0.7 * descent.penalty, 0.0))
     weights = np.square(np.concatenate([[1.0], weights]))
-    doubt = float(np.sqrt((weights * (variance + np.square(told.centre_errors))).sum()))
-    own = of_calls + np.minimum(np.square(told.errors), 0.5 * np.square(told.noise))
-    present = _merit(told.centre_values, told, descent.penalty)
-    promised = present - _merit(told.values, told, descent.penalty)
-    decrease = present - _merit(estimate, told, descent.penalty)
-    seen = float(np.sqrt((weights * own).sum()))
-    limited = promised < 2.0 * min(doubt, seen)
+    doubt = float(np.sqrt((weights * (variance + np.square(prediction.centre_errors))).sum()))
+    own = of_calls + np.minimum(np.square(prediction.errors), 0.5 * np.square(prediction.noise))
+    present = _merit(prediction.centre_values, prediction, descent.penalty)
+    promise = present - _merit(prediction.values, prediction, descent.penalty)
+    decrease = present - _merit(estimate, prediction, descent.penalty)
+    call_doubt = float(np.sqrt((weights * own).sum()))
+    limited = promise < 2.0 * min(doubt, call_doubt)
     accepted = decrease > 0.0 or (limited and decrease > -doubt)
     relevant = np.concatenate(
         [
             [True],
-            (told.multipliers > 1e-6 * max(1e-9, float(told.multipliers.max(initial=0.0))))
-            | (np.maximum(called[1:], told.values[1:]) + told.back_off > -margin),
+            (prediction.multipliers > 1e-6 * max(1e-9, float(prediction.multipliers.max(initial=0.0))))
+            | (np.maximum(call_means[1:], prediction.values[1:]) + prediction.back_off > -margin),
         ]
     )
-    wrong = float((np.abs(called - told.values) / np.sqrt(own))[relevant].max())
-    after = _resized(descent, told, promised, decrease, doubt, seen, limited)
-    if not limited and decrease < 0.25 * promised:
+    misfit = float((np.abs(call_means - prediction.values) / np.sqrt(own))[relevant].max())
+    after = _with_radius(descent, prediction, promise, decrease, doubt, call_doubt, limited)
+    if not limited and decrease < 0.25 * promise:
         threshold = float(special.stdtrit(max(2.0, archive.degrees), 1.0 - _FALSE_ALARM / relevant.sum()))
-        after = _doubted(after, wrong, threshold, situation)
-    if not limited and decrease > 0.5 * promised and after.limited:
+        after = _after_misfit(after, misfit, threshold, situation)
+    if not limited and decrease > 0.5 * promise and after.limited:
         size = design_size(after, situation)
         fewer = after.limited - 1
         after = after._replace(limited=fewer, calls=size if fewer == 0 else max(size, int(after.calls / 1.6)))
-    if not told.visible:
+    if not prediction.visible:
         after = after._replace(radius=min(2.0 * after.radius, LARGEST_RADIUS))
     after = after._replace(
-        centre=told.point if accepted else after.centre, steps=after.steps + 1, accepted=bool(accepted)
+        centre=prediction.point if accepted else after.centre, steps=after.steps + 1, accepted=bool(accepted)
     )
     return after, estimate, np.sqrt(variance)
 
 
-def _merit(values: Array, told: Prediction, penalty: float) -> float:
-    return float(values[0] + penalty * np.maximum(values[1:] + told.back_off, 0.0).sum())
+def _merit(values: Array, prediction: Prediction, penalty: float) -> float:
+    return float(values[0] + penalty * np.maximum(values[1:] + prediction.back_off, 0.0).sum())
 
 
-def _doubted(descent: Descent, wrong: float, threshold: float, situation: Situation) -> Descent:
+def _after_misfit(descent: Descent, misfit: float, threshold: float, situation: Situation) -> Descent:
     """Shrink the region where the model is wrong beyond the noise; else ask for more calls."""
-    if wrong > threshold:
+    if misfit > threshold:
         return descent._replace(radius=0.5 * descent.radius)
-    radius = min(1.4 * descent.radius, LARGEST_RADIUS) if wrong < 0.7 * threshold else descent.radius
+    radius = min(1.4 * descent.radius, LARGEST_RADIUS) if misfit < 0.7 * threshold else descent.radius
     least = int(3 * situation.space.n)
     return descent._replace(limited=descent.limited + 1, calls=max(descent.calls, least), radius=radius)
 
 
-def _resized(
-    descent: Descent, told: Prediction, promised: float, decrease: float, doubt: float, seen: float, limited: bool
+def _with_radius(
+    descent: Descent,
+    prediction: Prediction,
+    promise: float,
+    decrease: float,
+    doubt: float,
+    call_doubt: float,
+    limited: bool,
 ) -> Descent:
     """Set the radius, and under the limit of noise the number of calls, by what the step promised and gave."""
     n, radius = len(descent.centre), descent.radius
-    good = decrease > 0.7 * promised and told.length > 0.8
+    good = decrease > 0.7 * promise and prediction.length > 0.8
     if not limited:
         return descent._replace(radius=min(2.0 * radius, LARGEST_RADIUS)) if good else descent
     more = descent.limited + 1
     calls = int(1.6 * descent.calls) + 1 if more > 1 and decrease < 2.0 * doubt else max(descent.calls, 4 * n)
-    if good and decrease > 2.0 * seen:
+    if good and decrease > 2.0 * call_doubt:
         radius = min(2.0 * radius, LARGEST_RADIUS)
     # More calls at a radius whose bias shows are useless; a larger radius whose bias hides costs nothing.
-    if told.largest_bias**2 > 4.0 / told.typical_count:
+    if prediction.largest_bias**2 > 4.0 / prediction.typical_count:
         radius *= 0.7
-    elif told.largest_bias**2 < 0.25 / told.typical_count:
+    elif prediction.largest_bias**2 < 0.25 / prediction.typical_count:
         radius = min(1.4 * radius, LARGEST_RADIUS)
     return descent._replace(limited=more, calls=calls, radius=radius)

@@ -46,8 +46,8 @@ class Step(NamedTuple):
     @property
     def largest_multiplier(self) -> float:
         """The largest multiplier below the penalty: a saturated one says nothing of the size that is needed."""
-        unsaturated = self.multipliers[self.multipliers < SATURATED * self.penalty]
-        return float(unsaturated.max(initial=0.0))
+        multipliers = self.multipliers[self.multipliers < SATURATED * self.penalty]
+        return float(multipliers.max(initial=0.0))
 
 
 class Linearisation(NamedTuple):

@@ -87,12 +87,12 @@ def begin(points: Array, values: Array, common: bool, situation: Situation) -> N
     """Return the arm after the first calls, all at the start: points (q, n) and values (q, 1 + m)."""
     space, m = situation.space, values.shape[1] - 1
     archive, _ = archives.added(archives.empty(space.n, values[0]), points, values, common)
-    wanted = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
+    repeats = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
     several = situation.budget >= _SEVERAL_STARTS * (space.n + 1)
     descent = _descent(space.start, several, 0, m, situation)
     return NoisyArm(
         stage="replicate",
-        queue=np.tile(space.start, (max(0, wanted), 1)),
+        queue=np.tile(space.start, (max(0, repeats), 1)),
         archive=archive,
         pairs=archives.no_pairs(),
         descent=descent,
@@ -109,7 +109,7 @@ def begin(points: Array, values: Array, common: bool, situation: Situation) -> N
 def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tuple[NoisyArm, Array]:
     """Return the arm and the points that it wants next, (q, n) with q at most ``width`` and the calls that are left."""
     if not len(arm.queue):
-        arm = _planned(arm, situation)
+        arm = _with_queue(arm, situation)
     # Under common noise the calls of one batch at one point tell nothing of the noise.
     most = 1 if common and arm.stage == "replicate" else min(width, situation.left)
     return arm, arm.queue[:most]
@@ -123,14 +123,14 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
     archive = archives.trimmed(archive, arm.descent.centre, space.scale, capacity)
     arm = arm._replace(archive=archive, queue=arm.queue[len(points) :])
     if arm.race is not None:
-        joined, _ = arm.pairs.joined(values, arm.race.noise)
-        arm = arm._replace(race=verification.told(arm.race, points, joined))
+        outputs, _ = arm.pairs.joined(values, arm.race.noise)
+        arm = arm._replace(race=verification.told(arm.race, points, outputs))
     if len(arm.queue) and situation.left > len(points):
         return arm._replace(value=_value(arm, arm.x))
     if arm.stage == "trial" and arm.descent.prediction is not None:
-        arm = _judged(arm, arm.descent.prediction, situation)
+        arm = _after_trial(arm, arm.descent.prediction, situation)
     elif arm.stage == "race" and arm.race is not None:
-        arm = _raced(arm, arm.race, situation)
+        arm = _after_round(arm, arm.race, situation)
     elif arm.stage == "race" and len(archive.counts):
         points, means = archive.points, archive.means
         arm = arm._replace(x=best_of(points[0], means[0], points[1:], means[1:], space.tolerance)[0])
@@ -154,19 +154,19 @@ def _reserve(situation: Situation) -> int:
 
 def _descent(centre: Array, coarse: bool, starts: int, m: int, situation: Situation) -> Descent:
     """Return a descent from a new start, with the calls that it may take."""
-    budget, spent = situation.budget, situation.budget - situation.left
+    budget, calls = situation.budget, situation.budget - situation.left
     stop = budget - _reserve(situation)
     if coarse:
         sweep = situation.space.n + 1
         share = _COARSE * situation.settings.restart_share * budget
         most = min(0.5 * share, _FIRST * sweep) if starts == 0 else min(0.2 * share, _OTHER * sweep)
-        stop = min(stop, int(spent + most) + 1)
+        stop = min(stop, int(calls + most) + 1)
     return descents.begin(centre, m, _RADIUS, situation.settings.penalty, coarse, stop)
 
 
-def _planned(arm: NoisyArm, situation: Situation) -> NoisyArm:
+def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
     """Fill the queue: the next design, trial or round of the race."""
-    space, spent = situation.space, situation.budget - situation.left
+    space, calls = situation.space, situation.budget - situation.left
     arm = arm._replace(descent=arm.descent._replace(scale=situation.settings.trust_scale))
     if arm.stage == "replicate":
         arm = arm._replace(stage="design")
@@ -175,7 +175,7 @@ def _planned(arm: NoisyArm, situation: Situation) -> NoisyArm:
         if descent.coarse:  # there are other places to look at
             descent = descent._replace(failures=_MOST_FAILURES + 1)
         arm = arm._replace(descent=descent, stage="design")
-    if arm.stage == "design" and _over(arm, spent):
+    if arm.stage == "design" and _over(arm, calls):
         arm = _next(arm, situation)
     if arm.stage == "design":
         count, repeats = descents.design_calls(arm.descent, arm.archive, situation)
@@ -202,11 +202,11 @@ def _planned(arm: NoisyArm, situation: Situation) -> NoisyArm:
     return arm._replace(queue=verification.calls(race, situation.left))
 
 
-def _over(arm: NoisyArm, spent: int) -> bool:
+def _over(arm: NoisyArm, calls: int) -> bool:
     """Return whether the present descent has come to its end."""
     descent = arm.descent
-    tired = descent.coarse and descent.limited >= _COARSE_END
-    return descent.steps > 0 and (spent >= descent.stop or tired or descent.failures > _MOST_FAILURES)
+    noise_bound = descent.coarse and descent.limited >= _COARSE_END
+    return descent.steps > 0 and (calls >= descent.stop or noise_bound or descent.failures > _MOST_FAILURES)
 
 
 def _next(arm: NoisyArm, situation: Situation) -> NoisyArm:
@@ -221,9 +221,9 @@ def _next(arm: NoisyArm, situation: Situation) -> NoisyArm:
     basin = _basin(arm, situation)
     if arm.basin is not None and (arm.basin.excess, arm.basin.f) <= (basin.excess, basin.f):
         basin = arm.basin
-    starts, spent = arm.starts + 1, situation.budget - situation.left
+    starts, calls = arm.starts + 1, situation.budget - situation.left
     arm = arm._replace(starts=starts, basin=basin)
-    if spent < _COARSE * situation.settings.restart_share * situation.budget and starts < _MOST_STARTS:
+    if calls < _COARSE * situation.settings.restart_share * situation.budget and starts < _MOST_STARTS:
         turn = (0, 2, 1)[(starts - 1) % 3]
         centre = elsewhere(turn, basin.centre, space, situation.generator)
         return arm._replace(descent=_descent(centre, True, starts, m, situation))
@@ -244,25 +244,25 @@ def _basin(arm: NoisyArm, situation: Situation) -> Basin:
     return Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty)
 
 
-def _judged(arm: NoisyArm, told: Prediction, situation: Situation) -> NoisyArm:
+def _after_trial(arm: NoisyArm, prediction: Prediction, situation: Situation) -> NoisyArm:
     """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
     tolerance = situation.space.tolerance
-    descent, estimate, error = descents.judged(arm.descent, told, arm.archive, arm.pairs, situation)
+    descent, estimate, error = descents.judged(arm.descent, prediction, arm.archive, arm.pairs, situation)
     equal, doubt = arm.pairs.paired(len(tolerance)), 2.0 * error[1:]
     sure = np.where(equal, np.abs(estimate[1:]) - doubt, estimate[1:] + doubt) <= tolerance
     arm = arm._replace(descent=descent, stage="design")
     if sure.all() and np.isfinite(error).all() and estimate[0] < arm.safe_f:
-        arm = arm._replace(safe=told.point, safe_f=float(estimate[0]), x=told.point)
+        arm = arm._replace(safe=prediction.point, safe_f=float(estimate[0]), x=prediction.point)
     elif not len(arm.safe) and descent.accepted:
-        arm = arm._replace(x=told.point)
+        arm = arm._replace(x=prediction.point)
     return arm
 
 
-def _raced(arm: NoisyArm, race: Race, situation: Situation) -> NoisyArm:
+def _after_round(arm: NoisyArm, race: Race, situation: Situation) -> NoisyArm:
     """Take the leader of the race as the point to be returned, and drop those that have lost."""
     tolerance = situation.space.tolerance
     race = verification.thinned(race, tolerance)
     best = verification.leader(race, tolerance)
-    called = race.counts[best] > 0
+    has_calls = race.counts[best] > 0
     descent = arm.descent._replace(centre=race.points[best])
-    return arm._replace(race=race, x=race.points[best] if called else arm.x, descent=descent)
+    return arm._replace(race=race, x=race.points[best] if has_calls else arm.x, descent=descent)

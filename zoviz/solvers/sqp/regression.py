@@ -136,18 +136,20 @@ class Model:
     data : Data
     fits : dict of Prior to Fitted
         Those that are used.
-    chosen : list of Prior
+    selection : list of Prior
         One per output.
     level, noise : Array, shape (q,)
         What values were centred by and divided by.
     """
 
-    def __init__(self, data: Data, fits: dict[Prior, Fitted], chosen: list[Prior], level: Array, noise: Array) -> None:
+    def __init__(
+        self, data: Data, fits: dict[Prior, Fitted], selection: list[Prior], level: Array, noise: Array
+    ) -> None:
         n, q = data.u.shape[1], len(noise)
-        self.data, self.noise, self.priors = data, noise, chosen
-        self.bias = np.array([prior.bias for prior in chosen])
+        self.data, self.noise, self.priors = data, noise, selection
+        self.bias = np.array([prior.bias for prior in selection])
         self._fits = fits
-        self._outputs = {prior: np.array([prior == one for one in chosen]) for prior in fits}
+        self._outputs = {prior: np.array([prior == one for one in selection]) for prior in fits}
         self._constant, self._slope = np.zeros(q), np.zeros((n, q))
         self._dense = np.zeros((q, n, n))
         self._dual: Array | None = None
@@ -204,12 +206,12 @@ class Model:
         for prior, fit in self._fits.items():
             row, beyond = fit.features.at(u)
             whole = np.concatenate([[1.0], u, row])
-            solved = linalg.solve_triangular(fit.factor, whole, lower=True, check_finite=False)
-            variance[self._outputs[prior]] = float(solved @ solved) + fit.curvature**2 * beyond
+            solution = linalg.solve_triangular(fit.factor, whole, lower=True, check_finite=False)
+            variance[self._outputs[prior]] = float(solution @ solution) + fit.curvature**2 * beyond
         return np.sqrt(variance) * self.noise
 
 
-def fit(data: Data, noise: Array, tried: list[Prior]) -> Model:
+def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
     r"""Fit every output by the prior of the largest restricted likelihood.
 
     .. math:: y = \theta_0 + \theta^T u + \tfrac12 u^T H u + e, \quad
@@ -223,7 +225,7 @@ def fit(data: Data, noise: Array, tried: list[Prior]) -> Model:
     ----------
     data : Data
     noise : Array, shape (q,)
-    tried : list of Prior
+    options : list of Prior
 
     References
     ----------
@@ -235,16 +237,16 @@ def fit(data: Data, noise: Array, tried: list[Prior]) -> Model:
     values = (data.values - level) / noise
     n, q = data.u.shape[1], len(noise)
     best = np.full(q, -np.inf)
-    chosen = [tried[0]] * q
+    selection = [options[0]] * q
     fits: dict[Prior, Fitted] = {}
-    for kind in sorted({prior.kind for prior in tried}):
+    for kind in sorted({prior.kind for prior in options}):
         features = Features(kind, data.u)
         rows = np.concatenate([np.ones((len(data.u), 1)), data.u, features.rows], axis=1)
-        for bias in sorted({prior.bias for prior in tried if prior.kind == kind}):
+        for bias in sorted({prior.bias for prior in options if prior.kind == kind}):
             weight = 1.0 / (1.0 / data.counts + bias**2 * data.reach**6)
             gram, right = (rows * weight[:, None]).T @ rows, (rows * weight[:, None]).T @ values
             guard = _ROUND_OFF * float(np.diag(gram).max())
-            for prior in (one for one in tried if one.kind == kind and one.bias == bias):
+            for prior in (one for one in options if one.kind == kind and one.bias == bias):
                 precision = np.full(rows.shape[1], prior.curvature**-2 + guard)
                 precision[: n + 1] = _RIDGE + guard
                 try:
@@ -259,9 +261,9 @@ def fit(data: Data, noise: Array, tried: list[Prior]) -> Model:
                 gain = likelihood > best + 1e-9
                 if gain.any():
                     best[gain] = likelihood[gain]
-                    chosen = [prior if gain[j] else one for j, one in enumerate(chosen)]
+                    selection = [prior if gain[j] else one for j, one in enumerate(selection)]
                     fits[prior] = Fitted(features, factor, weights, prior.curvature)
-    return Model(data, {prior: one for prior, one in fits.items() if prior in chosen}, chosen, level, noise)
+    return Model(data, {prior: one for prior, one in fits.items() if prior in selection}, selection, level, noise)
 
 
 def design(centre: Array, radius: float, count: int, space: Space, generator: np.random.Generator) -> Array:

@@ -44,9 +44,9 @@ class Restarts(NamedTuple):
 def begin(value: Array, situation: Situation) -> Restarts:
     """Return the arm at its start, whose values (1 + m,) are known; +inf where they are not finite."""
     start = situation.space.start
-    known = value if np.isfinite(value).all() else None
-    run = smooth_phase.begin(start, known, len(value) - 1, 1.0, situation.settings.penalty)
-    if known is None:  # the same point would fail again
+    first_value = value if np.isfinite(value).all() else None
+    run = smooth_phase.begin(start, first_value, len(value) - 1, 1.0, situation.settings.penalty)
+    if first_value is None:  # the same point would fail again
         run = run._replace(phase="over")
     return Restarts(run, 1, 0, 0, start, value, False)
 

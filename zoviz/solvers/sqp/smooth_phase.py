@@ -98,15 +98,15 @@ def begin(
 ) -> SmoothRun:
     """Return a run at its start x (n,), where the values are known (1 + m,) or None."""
     n = len(x)
-    unknown = np.full(1 + m, np.inf)
+    no_value = np.full(1 + m, np.inf)
     return SmoothRun(
         phase="start" if value is None else "gradient",
         x=x,
-        value=unknown if value is None else value,
+        value=no_value if value is None else value,
         gradient=np.zeros(n),
         jacobian=np.zeros((m, n)),
         next_x=x,
-        next_value=unknown if value is None else value,
+        next_value=no_value if value is None else value,
         quotients=np.zeros((n, 1 + m)),
         missing=np.zeros(n, dtype=bool),
         hessian=np.empty((0, 0)),
@@ -121,7 +121,7 @@ def begin(
         spent=0,
         step=Step(np.zeros(n), np.zeros(m), 0.0, penalty),
         trial=x,
-        trial_value=unknown,
+        trial_value=no_value,
         predicted=0.0,
     )
 
@@ -129,15 +129,15 @@ def begin(
 def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
     """Return the run, with its next step made, and the points that it wants, (q, n); none where it is over."""
     space = situation.space
-    nothing = np.empty((0, space.n))
+    no_points = np.empty((0, space.n))
     if run.phase == "trial" and run.spent >= longest_run(space.n):
         run = run._replace(phase="over")
     if run.phase == "trial":
         run = _with_step(run, situation)
         if not run.predicted > _FLAT * max(1.0, abs(_merit(run, run.value))):
-            run = _ended(run)
+            run = _polish_or_end(run)
     if run.phase == "over":
-        return run, nothing
+        return run, no_points
     if run.phase == "start":
         return run, run.next_x[None]
     if run.phase == "gradient":
@@ -146,8 +146,8 @@ def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
         return run, derivatives.mirrored(run.next_x, _offsets(run, space), run.missing, space)
     if run.phase == "correction":
         model = _model(run, situation, run.trial_value[1:] - (run.jacobian * space.scale) @ run.step.d)
-        corrected = elastic_qp.solve(model, run.penalty)
-        run = run._replace(step=run.step._replace(d=corrected.d))
+        correction = elastic_qp.solve(model, run.penalty)
+        run = run._replace(step=run.step._replace(d=correction.d))
     return run, _point(run, space)[None]
 
 
@@ -212,11 +212,11 @@ def _with_step(run: SmoothRun, situation: Situation) -> SmoothRun:
     elif penalty > 20.0 * max(largest, 1e-2) and violation < 1e-8:
         penalty = max(2.0 * largest, 1e-2, penalty / 2.0)
     decrease = model.gradient @ step.d + 0.5 * step.d @ run.hessian @ step.d
-    predicted = float(-decrease + penalty * (violation - step.violation))
-    return run._replace(step=step, penalty=penalty, predicted=predicted)
+    promise = float(-decrease + penalty * (violation - step.violation))
+    return run._replace(step=step, penalty=penalty, predicted=promise)
 
 
-def _ended(run: SmoothRun) -> SmoothRun:
+def _polish_or_end(run: SmoothRun) -> SmoothRun:
     """Go on once more from the same point with central differences and a fresh Hessian; then the run is over."""
     if run.polished:
         return run._replace(phase="over")
@@ -241,19 +241,19 @@ def _after_trial(run: SmoothRun, value: Array, situation: Situation) -> SmoothRu
     point = _point(run, situation.space)
     if poor and curved and np.abs(run.step.d).max() > 1e-8:
         return run._replace(phase="correction", trial=point, trial_value=value)
-    return _judged(run, point, value)
+    return _accept_or_refuse(run, point, value)
 
 
 def _after_correction(run: SmoothRun, value: Array, situation: Situation) -> SmoothRun:
     """Judge the better of the step and its correction."""
     first, second = _merit(run, run.trial_value), _merit(run, value)
     if second < first:
-        return _judged(run, _point(run, situation.space), value)
+        return _accept_or_refuse(run, _point(run, situation.space), value)
     step = (run.trial - run.x) / situation.space.scale
-    return _judged(run._replace(step=run.step._replace(d=step)), run.trial, run.trial_value)
+    return _accept_or_refuse(run._replace(step=run.step._replace(d=step)), run.trial, run.trial_value)
 
 
-def _judged(run: SmoothRun, point: Array, value: Array) -> SmoothRun:
+def _accept_or_refuse(run: SmoothRun, point: Array, value: Array) -> SmoothRun:
     """Accept or refuse a step, and set the radius."""
     present = _merit(run, run.value)
     decrease = present - _merit(run, value)
@@ -269,15 +269,15 @@ def _judged(run: SmoothRun, point: Array, value: Array) -> SmoothRun:
     run = run._replace(radius=radius, stall=stall)
     if ratio > _ACCEPTED:
         return run._replace(phase="gradient", next_x=point, next_value=value)
-    return _tired(run._replace(phase="trial"))
+    return _end_if_stalled(run._replace(phase="trial"))
 
 
-def _tired(run: SmoothRun) -> SmoothRun:
+def _end_if_stalled(run: SmoothRun) -> SmoothRun:
     """End a run whose region has become too small or that has stalled."""
-    restored = run.restoring and np.maximum(run.value[1:], 0.0).max(initial=0.0) < _RESTORED
-    if restored:
+    feasible = run.restoring and np.maximum(run.value[1:], 0.0).max(initial=0.0) < _RESTORED
+    if feasible:
         return run._replace(phase="over")
-    return _ended(run) if run.radius < _SMALL_RADIUS or run.stall >= _STALLED else run
+    return _polish_or_end(run) if run.radius < _SMALL_RADIUS or run.stall >= _STALLED else run
 
 
 def _with_derivatives(run: SmoothRun, slopes: Array, space: Space) -> SmoothRun:
@@ -299,4 +299,4 @@ def _with_derivatives(run: SmoothRun, slopes: Array, space: Space) -> SmoothRun:
         first=first,
         known=True,
     )
-    return _tired(run)
+    return _end_if_stalled(run)

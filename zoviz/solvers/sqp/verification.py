@@ -63,17 +63,17 @@ def begin(
     points = [descent.centre, *others]
     for factor in _BACKED_OFF if m else (1.0,):
         back_off = factor * situation.settings.back_off
-        found = candidates.candidate(model, region, descent.penalty, equal, back_off, 3.0)
-        points.append(space.clip(descent.centre + space.scale * spread * found.u))
+        minimiser = candidates.candidate(model, region, descent.penalty, equal, back_off, 3.0)
+        points.append(space.clip(descent.centre + space.scale * spread * minimiser.u))
     distinct = np.array([one for i, one in enumerate(points) if not any((one == two).all() for two in points[:i])])
     u = (distinct - descent.centre) / (space.scale * spread)
-    predicted = np.array([model.value(one) for one in u])
+    forecast = np.array([model.value(one) for one in u])
     reach = np.abs(u).max(axis=1)[:, None]
     errors = np.hypot([model.standard_error(one) for one in u], model.bias * model.noise * reach**3)
     errors = np.where(reach > 2.0, np.inf, errors)  # beyond the data the model says nothing
     k = len(distinct)
-    nothing = np.zeros((k, 1 + m))
-    return descent, Race(distinct, predicted, errors, np.zeros(k), nothing, np.ones(k, dtype=bool), model.noise, equal)
+    no_means = np.zeros((k, 1 + m))
+    return descent, Race(distinct, forecast, errors, np.zeros(k), no_means, np.ones(k, dtype=bool), model.noise, equal)
 
 
 def calls(race: Race, left: int) -> Array:
@@ -125,22 +125,22 @@ def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
 def leader(race: Race, tolerance: Array) -> int:
     """Return the best candidate: the lowest f among those that are sure to be feasible, else the least in doubt."""
     estimate, _ = estimates(race)
-    possible, proven = excess(race, tolerance)
-    known = np.isfinite(estimate).all(axis=1) & np.isfinite(possible)
-    possible = np.where(known, possible, np.inf)
+    possible, certain = excess(race, tolerance)
+    finite = np.isfinite(estimate).all(axis=1) & np.isfinite(possible)
+    possible = np.where(finite, possible, np.inf)
     sure = possible <= 0.0
     if sure.any():
         return int(np.argmin(np.where(sure, estimate[:, 0], np.inf)))
-    undecided = known & (proven <= 0.0)
+    undecided = finite & (certain <= 0.0)
     return int(np.argmin(np.where(undecided | ~undecided.any(), possible, np.inf)))
 
 
 def thinned(race: Race, tolerance: Array) -> Race:
     """Drop candidates that are surely infeasible while another is not, or surely worse than a feasible leader."""
     estimate, error = estimates(race)
-    possible, proven = excess(race, tolerance)
+    possible, certain = excess(race, tolerance)
     best = leader(race, tolerance)
-    alive = race.alive & ~((proven > 0.0) & (proven[best] <= 0.0))
+    alive = race.alive & ~((certain > 0.0) & (certain[best] <= 0.0))
     if possible[best] <= 0.0:
         worse = estimate[:, 0] - estimate[best, 0] > _SURE * np.hypot(error[:, 0], error[best, 0])
         alive &= ~worse

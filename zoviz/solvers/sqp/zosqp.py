@@ -168,7 +168,7 @@ class ZOSQP(Solver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
         """One call."""
         value = oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool))
-        values = _joined(value)[:, 0]
+        values = _outputs(value)[:, 0]
         replicas = [
             Replica(x, first, None, None, 1, _scale(x, oracle), x[None], "start")
             for x, first in zip(x0, values, strict=True)
@@ -181,32 +181,32 @@ class ZOSQP(Solver):
         seeds = (streams.uniform("steps", 1)[:, 0] * 2.0**53).astype(np.int64)
         oracle.resample()
         width = max(_LEAST_WIDTH, 2 * oracle.n + 2)
-        left = oracle.remaining
-        planned, wanted = list(state.replicas), [np.empty((0, oracle.n))] * len(seeds)
+        remaining = oracle.remaining
+        replicas, requests = list(state.replicas), [np.empty((0, oracle.n))] * len(seeds)
         situations: list[Situation | None] = [None] * len(seeds)
         for r, replica in enumerate(state.replicas):
-            if oracle.active[r] and left[r] > 0:
-                situation = situations[r] = self._situation(replica, oracle, left[r], int(seeds[r]))
-                planned[r], wanted[r] = _request(replica, situation, width, oracle)
-        counts = np.array([len(points) for points in wanted])
+            if oracle.active[r] and remaining[r] > 0:
+                situation = situations[r] = self._situation(replica, oracle, remaining[r], int(seeds[r]))
+                replicas[r], requests[r] = _request(replica, situation, width, oracle)
+        counts = np.array([len(points) for points in requests])
         if not counts.any():
             raise BudgetSpent
         # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
         breadth = width if oracle.contract == "independent" else 0
-        values = _joined(evaluate_each(oracle, wanted, state.x, breadth).value)
-        for r, known in enumerate(situations):
-            if known is not None and counts[r] and oracle.active[r]:
-                planned[r] = _receive(planned[r], wanted[r], values[r, : counts[r]], known, oracle)
-        after = self._state(planned, oracle)
+        values = _outputs(evaluate_each(oracle, requests, state.x, breadth).value)
+        for r, setting in enumerate(situations):
+            if setting is not None and counts[r] and oracle.active[r]:
+                replicas[r] = _receive(replicas[r], requests[r], values[r, : counts[r]], setting, oracle)
+        after = self._state(replicas, oracle)
         return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
 
     def closing_note(self, state: SQPState) -> str:
         """Say which arm was taken, and how often it began."""
         smooth = [replica.smooth.runs for replica in state.replicas if replica.smooth is not None]
         noisy = [1 + replica.noisy.starts for replica in state.replicas if replica.noisy is not None]
-        said = [f"values repeat to the bit, so differences; {sum(smooth)} runs."] if smooth else []
-        said += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
-        return " ".join(f"{self.title}: {one}" for one in said)
+        notes = [f"values repeat to the bit, so differences; {sum(smooth)} runs."] if smooth else []
+        notes += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
+        return " ".join(f"{self.title}: {one}" for one in notes)
 
     def figures(self, state: SQPState) -> dict[str, Array]:
         """Return both radii, the size of the archive and the number of starts."""
@@ -256,7 +256,7 @@ class ZOSQP(Solver):
         return SQPState(x, y, Evaluation(values[:, 0], values[:, 1:]), radius, spread, archive, starts, replicas)
 
 
-def _joined(value: Evaluation) -> Array:
+def _outputs(value: Evaluation) -> Array:
     """Return f and h side by side, +inf where a call gave no finite values."""
     values = value.stacked
     return np.where(np.isfinite(values).all(axis=-1, keepdims=True), values, np.inf)
