@@ -18,7 +18,7 @@ from zoviz.solvers.measured_constants import constants_of
 
 
 class Info(NamedTuple):
-    """A step's own account of its estimate: measured variance, and where and at which multipliers it was taken.
+    """The facts about the gradient estimate of one step: its measured variance, its point, multipliers and radius.
 
     Attributes
     ----------
@@ -66,7 +66,7 @@ class Solver(Configurable):
     __abstract = True
 
     title: ClassVar[str] = ""
-    """Name for people."""
+    """The method's name on pages and in sentences."""
     live: ClassVar[tuple[str, ...]] = ()
     forms: ClassVar[tuple[str, ...]] = ("constrained",)
     """The kinds of task that the method solves, as ``Problem.form`` or ``Problem.kinds`` names them."""
@@ -104,12 +104,12 @@ class Solver(Configurable):
 
     @property
     def verifies(self) -> bool:
-        """Whether, under noise, it chooses the point that it reports by repeated calls, so that nobody else need."""
+        """Whether the solver, under noise, chooses the point that it reports by repeated calls of its own."""
         return False
 
     @property
     def missing_package(self) -> str:
-        """The sentence on a package that is needed and not installed, with the command for it; else empty."""
+        """The sentence on a package that the solver needs and lacks, with the command that installs it; else empty."""
         return ""
 
     def unsupported_reason(self, problem: Problem) -> str | None:
@@ -160,7 +160,7 @@ class Solver(Configurable):
         return ""
 
     def figures(self, state: Any) -> dict[str, Array]:
-        """Return figures of the method's own for the trace, (R,) each, by the names of its columns."""
+        """Return the columns that the method adds to the trace by name, (R,) each, e.g. its trust radius."""
         return {}
 
     def stage(self, state: Any) -> int | None:
@@ -168,14 +168,14 @@ class Solver(Configurable):
         return None
 
     def stage_title(self, number: int) -> str:
-        """Return what is said of a stage where it is marked."""
+        """Return the title of stage ``number``, from 0, for its mark on the plots."""
         return f"stage {number + 1}"
 
     def close(self) -> None:
-        """Release what is held outside the state; the run calls it when it ends, in the thread that stepped."""
+        """Release processes and libraries; a run calls this at its end, in the thread that took the steps."""
 
     def iterate(self, state: Any) -> Iterate:
-        """Return what the state stands for at its last iterate, for those who measure it.
+        """Return the state's iterate by its roles (point, multipliers, slack ...), from which a run measures it.
 
         Parameters
         ----------
@@ -262,14 +262,14 @@ class Solver(Configurable):
         return 1.0 + noise / (size * (1.0 + self.relative_variance(n)))
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """Return what theory predicts of ``info.variance``, and the bounds that papers claim, off the books.
+        """Return the variance that theory predicts for a step's estimate, and the papers' bounds on it, at no call.
 
         Parameters
         ----------
         problem : Problem
         info : Info
         exact : ExactValues, optional
-            Those of the problem at ``info.point``, where they are there already; computed else.
+            Values and gradients at ``info.point``, where the caller has them already; computed otherwise.
 
         Returns
         -------

@@ -36,7 +36,7 @@ from zoviz.problems.base import Problem
 
 
 def moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
-    """Return the starts, moved so that ``reach`` around them lies in the box, where it is that wide."""
+    """Return the starts (R, n), moved so that ``reach`` around each lies in the box, where it is that wide."""
     domain = oracle.domain
     if not isinstance(domain, Box):
         return x0
@@ -45,7 +45,7 @@ def moved_inside(oracle: Oracle, x0: Array, reach: float) -> Array:
 
 
 def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Array]:
-    """Cut offsets (R, k, n) off where an interval of the box is shorter than twice that; also return their lengths."""
+    """Return offsets (R, k, n) cut to half of the box's widths, and their lengths (R, k)."""
     domain = oracle.domain
     if not isinstance(domain, Box):
         return offset, length
@@ -57,7 +57,7 @@ def kept_inside(oracle: Oracle, offset: Array, length: Array) -> tuple[Array, Ar
 
 
 def typical_width(oracle: Oracle, x: Array) -> float:
-    """Return a typical length: the median finite width of the box, else the size of the start, at least 1."""
+    """Return a typical length: the median finite width of the box, else the size of the start x (n,), at least 1."""
     domain = oracle.domain
     if isinstance(domain, Box):
         widths = (domain.upper - domain.lower)[np.isfinite(domain.upper - domain.lower)]
@@ -127,6 +127,14 @@ def constants_of(problem: Problem, oracle: Oracle, x0: Array, streams: Streams) 
     2c + 1 calls per replica, c = min(n, 10); with independent noise 2c + 8 at least and 6c + 24 + 4 (20 + c) at most,
     as far as the budget goes; all charged. Every replica uses one's figures, so that its course does not depend on how
     many others follow.
+
+    Parameters
+    ----------
+    problem : Problem
+    oracle : Oracle
+    x0 : Array, shape (R, n)
+        The starts of the replicas.
+    streams : Streams
     """
     constants = problem.noisy_constants
     if constants is not None and oracle.units is None:
@@ -164,7 +172,7 @@ def _measure(oracle: Oracle, x0: Array, streams: Streams) -> tuple[_Probes, _Mom
 
 
 def _first_clear(old: _Moments, new: _Moments) -> _Moments:
-    """Of every function the old figures where they were clear, else the new."""
+    """Return of every function the old figures where they were clear, else the new."""
     return _Moments(
         np.where(old.steep, old.slope, new.slope),
         np.where(old.clear, old.bend, new.bend),
@@ -195,7 +203,7 @@ class _Probes:
         self._first: int | None = None
 
     def moments(self, step: float, frames: int = 1) -> _Moments:
-        """At ``step`` widths around the start, by one frame of directions or more."""
+        """Measure slopes and curvatures by differences of ``step`` widths, along one frame of directions or more."""
         n, count, replicas = self._oracle.n, min(self._oracle.n, _DIRECTIONS), len(self._x0)
         draws = self._streams.normal("constants", frames, n, count)
         d = np.swapaxes(np.linalg.qr(draws)[0], -1, -2).reshape(replicas, -1, n)
@@ -213,7 +221,7 @@ class _Probes:
         return self._moments(ahead - level, behind - level, length[one][:, None], repeats)
 
     def _moments(self, ahead: Array, behind: Array, length: Array, repeats: int) -> _Moments:
-        """From values less the centre's, (directions, m + 1)."""
+        """Compute slopes and curvatures from values less the centre's, (directions, m + 1), on both sides of it."""
         n, square, good = self._oracle.n, np.square(self.sigma), np.isfinite(ahead + behind)
         number = np.maximum(good.sum(axis=0), 1)
         inverse = _mean(1.0 / length**2, good, number)
@@ -238,7 +246,7 @@ class _Probes:
         return _Moments(slope, bend, norm, slopes > 10.0 * 0.5 * square * inverse, clear)
 
     def _learn_noise(self, values: Array) -> Array:
-        """Mean of the values at one point, (repeats, m + 1) to (m + 1,); their spread adds to what ``sigma`` knows."""
+        """Return the mean (m + 1,) of the values (repeats, m + 1) at one point, and add their spread to ``sigma``."""
         good = np.isfinite(values)
         number = good.sum(axis=0)
         level = _mean(values, good, np.maximum(number, 1))
@@ -256,12 +264,12 @@ class _Probes:
 
 
 def _mean(values: Array, good: np.ndarray, number: Array) -> Array:
-    """Mean over the first axis of what is finite."""
+    """Return the mean over the first axis of the values in the mask ``good``, of which there are ``number``."""
     return np.where(good, values, 0.0).sum(axis=0) / number
 
 
 def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tuple[Array, Array], n: int) -> Array:
-    """S, of each function, from the variance of the curvatures over the directions and that of their noise.
+    """Return S (m + 1,) of each function, from the variances of the curvatures over the directions and of their noise.
 
     ``counts`` are the directions, and the degrees of freedom of the noise's variance.
     """

@@ -23,13 +23,13 @@ def longest_run(n: int) -> int:
 
 
 def unit_lengths(lower: Array, upper: Array, start: Array) -> Array:
-    """Return the units of the variables where nothing is known of them: s_i = min(width / 2, max(1, |x0_i|)), (n,)."""
+    """Return lengths (n,) that stand for the unknown scales of variables: s_i = min(width / 2, max(1, |x0_i|))."""
     width, size = _width(lower, upper), np.maximum(1.0, np.abs(start))
     return np.where(np.isfinite(width), np.minimum(np.maximum(width, _LEAST_WIDTH) / 2.0, size), size)
 
 
 def in_box(lower: Array, upper: Array, unit: Array, share: Array, otherwise: Array) -> Array:
-    """Return a point (n,) at these shares of the intervals, each in [0, 1]; ``otherwise`` where one is too wide."""
+    """Return the point (n,) at shares in [0, 1] of the box's intervals; ``otherwise`` (n,) where one is too wide."""
     width = _width(lower, upper)
     narrow = np.isfinite(width) & (width < _WIDE * unit)
     return np.where(narrow, lower + np.where(narrow, width, 0.0) * share, otherwise)

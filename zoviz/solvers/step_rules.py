@@ -42,7 +42,7 @@ def root_mean_square(square: Array, decay: float, t: int, floor: float) -> Array
 
 
 def with_proximal(oracle: ValueOracle, centre: Array, weight: float) -> DerivedOracle:
-    """Return the oracle with (weight/2) ||x - centre||^2 added to f."""
+    """Return the oracle with (weight/2) ||x - centre||^2 added to f, for a centre (R, n)."""
 
     def evaluate(x: Array) -> Evaluation:
         value = oracle(x)
@@ -53,7 +53,7 @@ def with_proximal(oracle: ValueOracle, centre: Array, weight: float) -> DerivedO
 
 
 def joint_target(target: Target | None, problem: Problem, info: Info) -> Target | None:
-    """A target for the Lagrangian in x, widened to the saddle function in (x, y), whose gradient in y is h(x)."""
+    """Return the target for the saddle function in (x, y), whose gradient in y is h(x), from that for x alone."""
     constants = problem.constants
     if target is None or constants is None:
         return None
@@ -67,12 +67,12 @@ def joint_target(target: Target | None, problem: Problem, info: Info) -> Target 
 
 
 def diminishing(value: float, iteration: int, schedule: str) -> float:
-    """Return ``value`` (schedule "constant") or value / sqrt(iteration + 1) ("diminishing")."""
+    """Return a step: ``value`` by the schedule "constant", value / sqrt(iteration + 1) by "diminishing"."""
     return value if schedule == "constant" else value / float(np.sqrt(iteration + 1.0))
 
 
 def radius_at(iteration: int, ceiling: float, scale: float, power: float) -> float:
-    """Return min{scale / (iteration + 1)^power, ceiling}, never below 1e-7 times the ceiling (round-off)."""
+    """Return a smoothing radius min{scale / (iteration + 1)^power, ceiling}, at least 1e-7 of it (round-off)."""
     return max(min(scale / (iteration + 1.0) ** power, ceiling), _SMALLEST_SHARE * ceiling)
 
 

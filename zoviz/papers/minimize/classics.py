@@ -87,12 +87,12 @@ class Score(NamedTuple):
 
     @property
     def feasible(self) -> bool:
-        """Whether the scaled violation is at most ``FEASIBLE``."""
+        """Whether the answer's scaled violation is at most ``FEASIBLE``."""
         return self.violation <= FEASIBLE
 
     @property
     def near(self) -> bool:
-        """Whether x is feasible and f within 1 % of the best known value."""
+        """Whether the answer is feasible and its f within 1 % of the best known value."""
         return self.feasible and self.distance <= NEAR
 
 
@@ -136,13 +136,13 @@ def score(name: str, extras: bool, reference: Reference, sweeps: int = 1000) -> 
 
 
 def scaled_violation(problem: Problem, x: Array, x0: Array) -> float:
-    """Return the largest [h_i(x)]_+ / max(1, |h_i(x0)|) at x (n,)."""
+    """Return the largest [h_i(x)]_+ / max(1, |h_i(x0)|) at x (n,), for a start x0 (n,)."""
     sizes = np.maximum(1.0, np.abs(problem.evaluate(x0).h))
     return float((problem.evaluate(x).h / sizes).max(initial=0.0))
 
 
 def best_known(name: str, starts: int = 8) -> Reference:
-    """Find the best value by searches with exact gradients, from the problem's start and random ones."""
+    """Find a problem's best value by searches with exact gradients, from its own start and random ones."""
     problem, x0 = posed(name)
     if problem.known_optimum is not None:
         return Reference(problem.known_optimum.value, problem.known_optimum.value)

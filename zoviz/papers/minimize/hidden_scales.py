@@ -1,4 +1,4 @@
-r"""Nine black boxes whose starts say nothing of their scales: what ``minimize`` makes of them.
+r"""A study of ``minimize`` on nine black boxes whose variables have scales that neither start nor bounds tell.
 
 Each box is a function of z, from a start z^0 at which |z| is of order 1, that is shown as a function of
 
@@ -55,7 +55,7 @@ OPTIMA: dict[str, float] = {
 
 
 class HiddenBox(NamedTuple):
-    """A function of z and its disguise.
+    """A black box: a function of z, shown as a function of x with other scales and another start.
 
     Attributes
     ----------
@@ -77,16 +77,16 @@ class HiddenBox(NamedTuple):
     unit: float = 1.0
 
     def z(self, x: Array) -> Array:
-        """Return z of x (n,)."""
+        """Return the point z (n,) that x (n,) stands for."""
         return self.z0 + (x - self.x0) / self.scale
 
     def at(self, x: Array) -> tuple[float, Array]:
-        """Return f and h at x."""
+        """Return f and h (m,) at x (n,)."""
         return self.value(self.z(x))
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """Bounds of x."""
+        """The bounds (lower, upper) of every component of x."""
         low, high = (self.x0 + self.scale * (end - self.z0) for end in (self.lower, self.upper))
         return list(zip(low.tolist(), high.tolist(), strict=True))
 
@@ -214,7 +214,7 @@ class Outcome(NamedTuple):
 
     @property
     def solved(self) -> bool:
-        """Whether it is feasible and near."""
+        """Whether the answer's violation is at most ``FEASIBLE`` and its gap at most ``NEAR``."""
         return self.violation <= FEASIBLE and self.gap <= NEAR
 
 
@@ -245,7 +245,7 @@ def _lowest(box: HiddenBox, starts: int) -> float:
 
 
 def outcome(name: str, method: str, calls: int = CALLS, seed: int = 0) -> Outcome:
-    """Return what a method's answer is worth on a box."""
+    """Run a method on a box, and return gap, violation and calls of its answer."""
     box = BOXES[name]()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
@@ -274,7 +274,7 @@ def table(methods: Sequence[str], names: Sequence[str], calls: int) -> dict[str,
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the table."""
+    """Print gap, violation and calls of the methods on the boxes that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--boxes", nargs="+", default=list(BOXES), choices=list(BOXES), metavar="NAME")

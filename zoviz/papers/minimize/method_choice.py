@@ -1,4 +1,4 @@
-r"""Which method ``minimize`` should take under noise: the study behind the last rows of the choice's ``TABLE``.
+r"""A study of the method that ``minimize`` should take under noise, behind the last rows of the choice's ``TABLE``.
 
 Problems with constraints and known optima, shown as a user's black box (``BlackBox``, in units of the box and of the
 first values), with independent normal noise on every value: ``level`` times S_f on f and S_i on h_i,
@@ -137,7 +137,7 @@ def trial(method: str, task: Posed, level: float, sweeps: int, seconds: float = 
 
 
 def marks(losses: Array) -> Array:
-    """Return each method's ratio to the smallest loss, as the geometric mean over problems: (p, q) to (q,)."""
+    """Return the marks (q,) of methods: geometric means over problems of losses (p, q) over each problem's smallest."""
     losses = np.maximum(losses, LEAST)
     return np.exp(np.log(np.minimum(losses / losses.min(axis=1, keepdims=True), WORST)).mean(axis=0))
 
@@ -156,7 +156,7 @@ def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print a table for each level of noise and budget."""
+    """Print the methods' median losses and marks, a table for each level of noise and budget."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--problems", nargs="+", default=[*SMALL, *LARGE], choices=[*SMALL, *LARGE], metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=METHODS)

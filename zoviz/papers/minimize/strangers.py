@@ -1,4 +1,4 @@
-r"""Black boxes that nobody here has tuned for: every method of the front door on problems of the CUTEst collection.
+r"""A study of every method of ``minimize`` on problems of the CUTEst collection for which no method was tuned.
 
 The problems are those of ``strangers_pool``, in two halves by a fixed seed: rules are made on the development half, and
 the reporting half is run once at the end. Each is shown to ``minimize`` as values alone, from its own start, with a
@@ -46,7 +46,7 @@ BUDGETS, NOISES = (20, 100, 1000), (0.0, 1e-3, 1e-2)
 
 
 class Trial(NamedTuple):
-    """What is tried: a method on a problem, with a budget in sweeps, a level of noise and a seed of it."""
+    """A trial: a method on a problem, with a budget in sweeps, a level of noise and the noise's seed."""
 
     problem: str
     method: str
@@ -56,7 +56,7 @@ class Trial(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a trial, by true values.
+    """The outcome of a trial, by values without noise.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class Outcome(NamedTuple):
 
 
 class Stranger:
-    """A problem as a user's function, that keeps account of the best point it was asked for.
+    """A problem as a user's function, which records the best point at which it was evaluated.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ class Stranger:
         return float(value.f), value.h
 
     def worth(self, x: Array) -> tuple[float, float, float]:
-        """Return gap, scaled violation and f at x (n,)."""
+        """Return gap, scaled violation and f without noise at x (n,); infinite outside the bounds."""
         return self._assessment(x, *self._exact(x))
 
     def _assessment(self, x: Array, f: float, h: Array) -> tuple[float, float, float]:
@@ -117,7 +117,7 @@ class Stranger:
         return ((f - self._optimum) / self._size_f, violation, f) if good else (np.inf, np.inf, np.inf)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
-        """Return noisy f and h, and enter the true ones."""
+        """Return noisy f and h (m,) at x (n,), and record the true ones."""
         f, h = self._exact(x)
         gap, violation, f_inside = self._assessment(x, f, h)
         if violation <= FEASIBLE:
@@ -131,12 +131,12 @@ class Stranger:
 
     @property
     def bounds(self) -> list[tuple[float, float]]:
-        """The problem's own."""
+        """The bounds (lower, upper) of every variable."""
         return list(zip(self.problem.domain.lower, self.problem.domain.upper, strict=True))
 
 
 def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
-    """Run one trial; a method that raises has returned nothing."""
+    """Run one trial and return its outcome; a method that raises has returned no point."""
     stranger = Stranger(trial.problem, optimum, trial.noise, trial.seed)
     start, method, calls, answer_gaps = time.perf_counter(), trial.method, 0, list[float]()
     with warnings.catch_warnings(), np.errstate(all="ignore"):
@@ -163,12 +163,12 @@ def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
 
 
 class Results:
-    """Outcomes by trial, each a line of a file.
+    """The outcomes of a study by trial, each a line of a file from which an interrupted study goes on.
 
     Parameters
     ----------
     path : Path or None
-        None: they are forgotten.
+        None: the outcomes are written to no file.
     """
 
     def __init__(self, path: Path | None) -> None:
@@ -179,7 +179,7 @@ class Results:
                 self.outcomes[Trial(*row[0])] = Outcome(*row[1])
 
     def of(self, trial: Trial, optimum: float, seconds: float | None) -> Outcome:
-        """Return what came of a trial, which is run where that is not known."""
+        """Return the outcome of a trial, which is run unless the file has it."""
         if trial not in self.outcomes:
             self.outcomes[trial] = outcome(trial, optimum, seconds)
             if self._path is not None:
@@ -225,7 +225,7 @@ def references(names: Sequence[str], results: Results, path: Path | None = None)
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Print the tables."""
+    """Print a table for each level of noise and budget that the command line names, or find f* again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--half", choices=("development", "reporting"), default="development")
     parser.add_argument("--most", type=int, help="so many of its problems, from the first; default: all")

@@ -1,4 +1,4 @@
-"""The problems of ``strangers``: where they come from, their halves, and their best known values.
+"""The pool of problems of the study ``strangers``: their names, their halves, and their best known values.
 
 They are the problems of the S2MPJ collection with 2 to 100 variables (default size) and inequality constraints, an
 objective, and values at the start that take less than 2 ms. Of variants of one problem, which differ by a number, a
@@ -48,7 +48,7 @@ SEED = 20261122
 
 
 def distinct() -> list[str]:
-    """Return the names without all variants but the first of each problem."""
+    """Return the names of the problems, the first by name alone of those that are variants of one problem."""
     variants = {name for group in VARIANTS for name in group.split()[1:]}
     return [name for name in NAMES if name not in variants]
 

@@ -1,1 +1,1 @@
-"""Augmented Lagrangian methods that measure everything they need: no constants are told them."""
+"""Augmented Lagrangian methods that need no constants of the problem: they measure scales and noise themselves."""

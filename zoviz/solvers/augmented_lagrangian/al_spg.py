@@ -26,7 +26,7 @@ _REPEATS = 7
 
 
 class ALSPGState(NamedTuple):
-    """Best point x so far (under noise the iterate), its multipliers y and value, and every replica's course."""
+    """The state of AL-SPG: best points x (R, n), under noise iterates, multipliers y (R, m), values, and courses."""
 
     x: Array
     y: Array
@@ -99,17 +99,17 @@ class ALSPG(Solver):
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse a domain that is no box."""
+        """Return a sentence for a domain that is no box; None for a box."""
         if as_box(problem.domain) is None:
             return self.box_needed(problem)
         return None
 
     def known_constants(self, problem: Problem) -> Any:
-        """None: it asks for no constants."""
+        """Return None: AL-SPG asks for no constants."""
         return None
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALSPGState:
-        """Evaluate the start: one call."""
+        """Evaluate the starts (R, n), at one call per replica."""
         seeds = (streams.uniform("restarts", 1)[:, 0] * 2**31).astype(np.int64)
         value = oracle(x0)
         setting = self._setting(oracle, oracle.remaining)
@@ -120,7 +120,7 @@ class ALSPG(Solver):
         return ALSPGState(x0, np.zeros((len(x0), oracle.m)), value, courses)
 
     def done(self, state: ALSPGState, active: np.ndarray) -> str | None:
-        """Return that nothing is left to try: bounds fix every variable, or nothing is to begin anew."""
+        """Return a sentence where nothing is left to try: bounds fix every variable, or restarts are off; else None."""
         if all(len(course.queue) == 0 for course, on in zip(state.courses, active, strict=True) if on):
             return "Nothing is left to try: the bounds leave no variable free, or restarts are off."
         return None
@@ -144,15 +144,15 @@ class ALSPG(Solver):
         return after, Info(np.full(len(courses), np.nan), state.x, state.y, np.nan)
 
     def stage(self, state: ALSPGState) -> int:
-        """Return the largest number of restarts."""
+        """Return the number of restarts so far, the largest of the replicas'."""
         return max(course.restart for course in state.courses)
 
     def stage_title(self, number: int) -> str:
-        """Return the number of the start."""
+        """Return the title of a stage, "start 1" for the first, whose number is 0."""
         return f"start {number + 1}"
 
     def figures(self, state: ALSPGState) -> dict[str, Array]:
-        """Return the reach of a step, the number of iterates in memory and that of starts."""
+        """Return the reach of the next step, the number of iterates in memory and that of starts, (R,) each."""
         return {
             "trust_radius": np.array([course.reach for course in state.courses]),
             "archive": np.array([float(len(course.points)) for course in state.courses]),
@@ -173,7 +173,7 @@ class ALSPG(Solver):
         return ALSPGState(points, duals, Evaluation(values[:, 0].copy(), values[:, 1:].copy()), courses)
 
     def _setting(self, oracle: Oracle, remaining: Array) -> list[Setting]:
-        """Return what every replica's course is told."""
+        """Return the settings of every replica's course."""
         box = Box.of(as_box(oracle.domain) or oracle.domain)
         tolerance = np.broadcast_to(np.asarray(oracle.tolerance, dtype=float), (oracle.m,))
         return [
@@ -186,7 +186,7 @@ class ALSPG(Solver):
 
 
 def _after_answers(course: Course, points: Array, answers: Array, setting: Setting) -> Course:
-    """Return the course after its answers; the best of them is the best point where it is better."""
+    """Return the course after values (k, m + 1) at points (k, n), and with the best of these where it is better."""
     best_x, best = best_of(course.best_x, course.best, points, answers, setting.tolerance)
     course = course._replace(best_x=best_x, best=best, probes=points.copy(), purpose=course.waiting)
     return answered(course, answers, setting)

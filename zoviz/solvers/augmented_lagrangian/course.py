@@ -1,4 +1,4 @@
-"""One replica's course through the augmented Lagrangian: what it asks for next, and what it makes of the answers."""
+"""The iteration of AL-SPG for one replica: the points that it asks for next, and its new state from their values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,10 @@ _UNBOUNDED = 1e10
 
 
 def begun(x: Array, value: Array, setting: Setting, seed: int, again: int) -> Course:
-    """Return the course at its start x (n,), values (m + 1,); under independent noise it repeats the start first."""
+    """Return a replica's state at its start x (n,) with values (m + 1,), and with the points that it asks for first.
+
+    Under independent noise these are ``again`` repeats of the start, else a sweep of differences.
+    """
     n, m = len(x), len(value) - 1
     empty = np.empty((0, n))
     course = Course(
@@ -55,7 +58,7 @@ def begun(x: Array, value: Array, setting: Setting, seed: int, again: int) -> Co
 
 
 def answered(course: Course, answers: Array, setting: Setting) -> Course:
-    """Return the course after the values (k, m + 1) of the next k points of its queue."""
+    """Return a replica's state after the values (k, m + 1) at the next k points of its queue."""
     answers = np.concatenate([course.answers, answers])
     course = course._replace(answers=answers, used=course.used + len(answers) - len(course.answers))
     if len(answers) < len(course.queue):
@@ -65,12 +68,12 @@ def answered(course: Course, answers: Array, setting: Setting) -> Course:
 
 
 def multipliers(course: Course) -> Array:
-    """Return y (m,) in the units of the values that the course is told."""
+    """Return a replica's multipliers y (m,) in the units of f and h, not in equilibrated ones."""
     return course.y * (course.size[0] / course.size[1:])
 
 
 def _learn_noise(course: Course, queue: Array, answers: Array, setting: Setting) -> Course:
-    """Standard deviations from the repeats of the start."""
+    """Estimate the noise from the repeats of the start, and ask for the first sweep."""
     values = np.concatenate([course.value[None], answers])
     values = values[np.isfinite(values).all(axis=1)]
     noise = values.std(axis=0, ddof=1) if len(values) > 1 else np.zeros_like(course.value)
@@ -115,7 +118,7 @@ def _own(course: Course, queue: Array, answers: Array, setting: Setting) -> tupl
 
 
 def _learn_slopes(course: Course, queue: Array, answers: Array, setting: Setting) -> Course:
-    """Slopes from the differences; those of a new start give the scales."""
+    """Compute slopes from the values of a sweep; at a new start, set the scales by them."""
     course, queue, answers = _own(course, queue, answers, setting)
     n, free = len(course.x), np.flatnonzero(setting.lower < setting.upper)
     slopes, bends = np.zeros((len(course.value), n)), np.zeros((len(course.value), n))
@@ -158,13 +161,13 @@ def _mean(values: Array) -> Array:
 
 
 def _with_memory(course: Course, stop: int | None, most: int = 10**9) -> Course:
-    """Return the course with the memory up to ``stop``, and of that the newest alone."""
+    """Return the course with its memory cut: the entries up to ``stop``, and of these the newest ``most``."""
     part = slice(max(len(course.points) - most, 0), stop)
     return course._replace(points=course.points[part], values=course.values[part], slopes=course.slopes[part])
 
 
 def _with_scales(course: Course, slopes: Array, setting: Setting) -> Course:
-    """Scales, first length, first penalty and first reach from the slopes at a start."""
+    """Set scales, first length, penalty and reach by the slopes (m + 1, n) at a start."""
     length, size = equilibrate(slopes)
     h = course.value[1:] / size[1:]
     first = _FIRST_MOVE * float(np.min(np.maximum(1.0, np.abs(course.x)) / length, initial=np.inf))
@@ -176,18 +179,18 @@ def _with_scales(course: Course, slopes: Array, setting: Setting) -> Course:
 
 
 def _weights(course: Course, value: Array) -> Array:
-    """[y + beta h]_+ at values (..., m + 1), in equilibrated units."""
+    """Return [y + beta h]_+ (..., m) at values (..., m + 1), in equilibrated units."""
     return np.maximum(course.y + course.penalty * (value[..., 1:] / course.size[1:]), 0.0)
 
 
 def _lagrangian(course: Course, value: Array) -> Array:
-    """The augmented Lagrangian of values (..., m + 1), in equilibrated units."""
+    """Return the augmented Lagrangian (...) of values (..., m + 1), in equilibrated units."""
     squares = np.square(_weights(course, value)) - np.square(course.y)
     return course.weight * value[..., 0] / course.size[0] + squares.sum(axis=-1) / (2.0 * course.penalty)
 
 
 def _gradients(course: Course) -> Array:
-    """The augmented Lagrangian's gradients at the points of the memory, (k, n), for the present y and penalty.
+    """Return the augmented Lagrangian's gradients (k, n) at the points of the memory, for the present y and penalty.
 
     From the Jacobians, so that a pair of points tells the curvature also where the multipliers moved between them.
     """

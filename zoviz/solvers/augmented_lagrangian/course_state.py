@@ -1,4 +1,4 @@
-"""What one replica's course is told, and what it consists of."""
+"""The state of AL-SPG for one replica, and the settings that its steps depend on."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from zoviz.core.types import Array
 
 
 class Setting(NamedTuple):
-    """All that a course is told: the box, tolerances, the noise contract, and the solver's parameters.
+    """The settings of one step: the box, tolerances, the noise contract, the budget, and the solver's parameters.
 
     Attributes
     ----------
@@ -35,15 +35,18 @@ class Setting(NamedTuple):
 
 
 class Course(NamedTuple):
-    """One replica's state. Values F are f and h_1 to h_m in one array; y and the penalty are in equilibrated units.
+    """The state of one replica of AL-SPG between two steps.
+
+    Values are f and h_1 to h_m in one array; y and the penalty are in equilibrated units.
 
     Attributes
     ----------
     waiting : str
+        The purpose of the queue: "repeats", "start", "sweep", "trial"; "nothing" once the course has ended.
     queue : Array, shape (q, n)
         Points to evaluate.
     answers : Array, shape (k, m + 1)
-        Values of the first of them, so far.
+        Values at the first k of these points.
     x, value : Array, shapes (n,) and (m + 1,)
         The iterate and its values.
     repeats : float
@@ -53,7 +56,7 @@ class Course(NamedTuple):
     weight : float
         1, or 0 while feasibility alone is sought.
     length, size : Array, shapes (n,) and (m + 1,)
-        Of ``Scales``.
+        The ``Scales`` of variables and functions.
     unit : float
         The first length, in equilibrated units: the distance to what h asks for.
     points, values, slopes : Array, shapes (k, n), (k, m + 1) and (k, m + 1, n)
@@ -75,7 +78,7 @@ class Course(NamedTuple):
     probes : Array, shape (q, n)
         The points that were answered last.
     purpose : str
-        What the course was waiting for then.
+        Their purpose, as ``waiting`` has it.
     """
 
     waiting: str

@@ -22,7 +22,7 @@ _GROWTH, _ROUNDS = 1.6, 8.0
 
 
 def difference_lengths(x: Array, noise: Array) -> Array:
-    """Return the first lengths (n,), (3 sigma)^(1/3) max(1, |x_i|) within limits; sigma is the largest of ``noise``.
+    """Return the first difference lengths (n,) at x (n,): (3 sigma)^(1/3) max(1, |x_i|), sigma the largest noise.
 
     The cube root balances round-off and the third derivative of a central difference where both are of order 1.
     """
@@ -31,7 +31,7 @@ def difference_lengths(x: Array, noise: Array) -> Array:
 
 
 def widened(radius: Array, bends: Array, noise: float, setting: Setting) -> Array:
-    """Return the lengths (n,) of the next sweep from second differences of the augmented Lagrangian at these ones.
+    """Return the difference lengths (n,) of the next sweep, from second differences of the augmented Lagrangian.
 
     Parameters
     ----------
@@ -48,7 +48,18 @@ def widened(radius: Array, bends: Array, noise: float, setting: Setting) -> Arra
 
 
 def larger_batch(batch: int, gradient: Array, length: Array, radius: Array, noise: float, setting: Setting) -> int:
-    """Return the calls on each side of the next sweep: more where noise hides the gradient and the budget covers it."""
+    """Return the calls on each side of the next sweep: more where noise hides the gradient and the budget covers it.
+
+    Parameters
+    ----------
+    batch : int
+        Calls on each side of the last sweep.
+    gradient, length, radius : Array, shape (n,)
+        The gradient that the sweep gave, the variables' scales, and the lengths of the differences.
+    noise : float
+        Standard deviation of the augmented Lagrangian.
+    setting : Setting
+    """
     variance = np.square(length * noise / np.maximum(radius, 1e-300)).sum() / (2.0 * batch)
     if variance <= _SHARE * np.square(gradient).sum():
         return batch

@@ -1,4 +1,4 @@
-"""Where to begin again once a run has come to its end."""
+"""The start of the next run of a replica, once a run has come to its end."""
 
 from __future__ import annotations
 

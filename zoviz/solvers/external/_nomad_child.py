@@ -21,7 +21,7 @@ def _end_with_parent() -> None:
 
 
 def main() -> None:
-    """Optimise by NOMAD until it ends by itself or nobody answers any more."""
+    """Optimise by NOMAD until it ends by itself or the parent process closes the input."""
     _end_with_parent()
     # NOMAD prints: what it prints must not come between the lines.
     out = os.fdopen(os.dup(1), "w")

@@ -21,10 +21,11 @@ from zoviz.solvers.replica_batches import evaluate_each
 
 
 class ExternalState(NamedTuple):
-    """Best point so far x, multipliers y (NaN where the library tells none), value at x, who has ended, and why.
+    """The state of an external solver: best points x (R, n), multipliers y (R, m), values at x, ends and history.
 
-    ``ended`` (R,) is 1 where the replica's library has ended by itself. ``history`` is all that the libraries were
-    told: they themselves are no part of the state, and are rebuilt from it where needed.
+    y is NaN where the library tells none. ``ended`` (R,) is 1 where the replica's library has ended by itself.
+    ``history`` holds all values that the libraries were given: they themselves are no part of the state, and are
+    rebuilt from it where needed.
     """
 
     x: Array
@@ -54,14 +55,14 @@ class ExternalSolver(Solver):
 
     external = True
     needs: ClassVar[tuple[str, ...]] = ("scipy", "greenlet")
-    """Modules that the library needs."""
+    """Names of the modules that the library needs."""
     extra: ClassVar[str] = "peers"
     """The optional extra of zoviz that installs them."""
     survives: ClassVar[bool] = True
     """Whether the library copes with values that are not finite; a replica of one that does not is frozen by them."""
     checkpointable: ClassVar[bool] = False
     measures: ClassVar[bool] = True
-    """Whether the rule looks at the noise."""
+    """Whether ``suggest`` looks at the noise, so that it has to be measured."""
 
     _libraries: tuple[LibraryRun, ...] = ()
     _at: bytes | None = None
@@ -69,7 +70,7 @@ class ExternalSolver(Solver):
 
     @property
     def missing_package(self) -> str:
-        """The sentence on the library where it is not installed."""
+        """The sentence on a library that is not installed, with the command that installs it; else empty."""
         packages = [name for name in self.needs if importlib.util.find_spec(name) is None]
         if not packages:
             return ""
@@ -79,15 +80,15 @@ class ExternalSolver(Solver):
         )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse a domain that is no box."""
+        """Return a sentence for a domain that is no box; None for a box."""
         if not isinstance(problem.domain, Box):
             return self.box_needed(problem)
         return None
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-        """Measure constants only where there is noise to know; else assume 1, at no call, as the library's user would.
+        """Return constants measured where there is noise; else assume 1, at no call, as the library's user would.
 
-        So it is where looking at the noise would take more than half of the budget.
+        They are assumed also where measuring the noise would take more than half of the budget.
         """
         affordable = oracle.affords(np.full(len(x0), 2 * sum(look(oracle)))).all()
         if problem.constants is not None or (self.measures and problem.noise == "independent" and affordable):
@@ -103,7 +104,7 @@ class ExternalSolver(Solver):
         return 1
 
     def done(self, state: ExternalState, active: np.ndarray) -> str | None:
-        """Return how the libraries ended, once all have.
+        """Return a sentence on how the libraries ended, once all of the active replicas have; else None.
 
         Raises
         ------
@@ -121,13 +122,13 @@ class ExternalSolver(Solver):
         return f"{self.title} has ended in every replica: {'; '.join(messages)}."
 
     def close(self) -> None:
-        """End the libraries: their stacks are unwound, their processes stopped."""
+        """End the libraries: unwind their stacks, and stop their processes."""
         libraries, self._libraries, self._at = self._libraries, (), None
         for library in libraries:
             library.close()
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ExternalState:
-        """Start the libraries and serve their first requests, the start itself: one call."""
+        """Start the libraries, and evaluate what they ask for first, the starts (R, n): one call per replica."""
         seeds = (streams.uniform("peer", 1)[:, 0] * 2**31).astype(np.int64)
         no_value = Evaluation(np.full(len(x0), np.nan), np.full((len(x0), oracle.m), np.nan))
         y = np.full((len(x0), oracle.m), np.nan)
@@ -135,7 +136,7 @@ class ExternalSolver(Solver):
         return self._serve(state, oracle)
 
     def step(self, state: ExternalState, oracle: Oracle, streams: Streams) -> tuple[ExternalState, Info]:
-        """Serve one request of every replica that still has one."""
+        """Evaluate the next points of every replica whose library still asks for some, by one call of the oracle."""
         oracle.resample()
         after = self._serve(state, oracle)
         return after, Info(np.full(len(state.x), np.nan), state.x, state.y, np.nan)
@@ -195,13 +196,22 @@ class ExternalSolver(Solver):
 
 
 def _start_alone(task: Task, ask: Ask) -> Ended:
-    """Stand for a library where no coordinate is free: NOMAD would never return, others raise."""
+    """Stand in for a library where no coordinate is free: NOMAD would never return, others raise."""
     ask(task.start[None])
     return Ended("the bounds leave no variable free")
 
 
 def better(state: ExternalState, x: Array, value: Evaluation, oracle: Oracle) -> tuple[Array, Evaluation]:
-    """Return the better of the state's point and new points x (R, q, n), NaN where not evaluated."""
+    """Return the best point (R, n) and value among the state's own and new points x (R, q, n), NaN where not evaluated.
+
+    Parameters
+    ----------
+    state : ExternalState
+    x : Array, shape (R, q, n)
+    value : Evaluation
+        f (R, q) and h (R, q, m).
+    oracle : Oracle
+    """
     all_x = np.concatenate([state.x[:, None], x], axis=1)
     f = np.concatenate([state.value.f[:, None], value.f], axis=1)
     h = np.concatenate([state.value.h[:, None], value.h], axis=1)

@@ -1,4 +1,4 @@
-"""Caches joint values for libraries that ask for f, h and their slopes apart: one call serves all at one point."""
+"""Caches of joint values, for libraries that ask for f, h and their slopes apart: one call serves all at a point."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ class CallCache:
         self.dual: Array | None = None
 
     def objective(self, x: Array) -> float:
-        """Return f(x)."""
+        """Return f at x (n,)."""
         return float(self._at(x, "f").f)
 
     def constraints(self, x: Array) -> Array:
-        """Return h(x), shape (m,)."""
+        """Return h (m,) at x (n,)."""
         return self._at(x, "h").h.copy()
 
     def _at(self, x: Array, part: str) -> Evaluation:
@@ -80,11 +80,11 @@ class DifferenceCache(CallCache):
         self._sweep_parts: dict[bytes, set[str]] = {}
 
     def gradient(self, x: Array) -> Array:
-        """Return the slopes of f, shape (n,)."""
+        """Return the slopes (n,) of f at x (n,), by differences."""
         return self._sweep(x, "f")[0].copy()
 
     def jacobian(self, x: Array) -> Array:
-        """Return the slopes of h, shape (m, n)."""
+        """Return the slopes (m, n) of h at x (n,), by differences."""
         return self._sweep(x, "h")[1:].copy()
 
     def _sweep(self, x: Array, part: str) -> Array:

@@ -1,4 +1,4 @@
-"""CMA-ES under constraints, as pycma has it."""
+"""CMA-ES under constraints, by the library pycma."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class CMAES(ExternalSolver):
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse what every external solver refuses, and a single variable."""
+        """Return a sentence for a domain that is no box or has a single free variable; None otherwise."""
         reason = super().unsupported_reason(problem)
         if reason is None and isinstance(problem.domain, Box) and problem.domain.variable.sum() == 1:
             return f"{self.title} needs at least two variables that are not fixed by bounds, got one: choose COBYLA."
@@ -63,7 +63,7 @@ class CMAES(ExternalSolver):
         return {"initial_width": 0.2, "population_factor": 3.0 if constants.noise > 0 else 1.0}
 
     def width(self, n: int) -> int:
-        """Return the size of one generation."""
+        """Return the number of samples of one generation in n variables."""
         return int(self.population_factor * (4 + int(3 * np.log(n))))
 
     def play(self, task: Task, ask: Ask) -> Ended:

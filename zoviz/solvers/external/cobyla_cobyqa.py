@@ -1,4 +1,4 @@
-"""Powell's trust-region methods without derivatives: COBYLA and COBYQA, as SciPy has them."""
+"""Powell's trust-region methods without derivatives, by SciPy: COBYLA and COBYQA."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class COBYLA(Local):
     title = "COBYLA (SciPy)"
 
     def play(self, task: Task, ask: Ask) -> Ended:
-        """Run ``scipy.optimize.minimize``."""
+        """Run ``scipy.optimize.minimize`` with COBYLA."""
         from scipy.optimize import minimize
 
         values = CallCache(task, ask)

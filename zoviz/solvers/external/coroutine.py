@@ -14,7 +14,7 @@ from zoviz.core.types import Array, Evaluation
 
 
 class Task(NamedTuple):
-    """The problem and the start of one replica, as a library is given them.
+    """The task of one replica's library: box, start, number of constraints, noise contract and seed.
 
     Attributes
     ----------
@@ -45,14 +45,14 @@ class Request(NamedTuple):
 
 
 class Ended(NamedTuple):
-    """The message with which a library ended by itself, and its multipliers (m,) where it has some."""
+    """The end of a library by itself: its message, and its multipliers (m,) where it has some."""
 
     message: str
     dual: Array | None = None
 
 
 class Standstill(Exception):
-    """A library goes round in a circle; control flow, not an error: it is ended where it stands."""
+    """Raised to end a library that would ask for known points for ever; control flow, not an error."""
 
 
 class Ask(Protocol):
@@ -98,7 +98,7 @@ class LibraryRun:
     dual : Array, shape (m,)
         The library's multipliers so far, NaN where it tells none.
     message : str
-        How it ended.
+        How the library ended.
     error : Exception or None
         What the library raised.
     """
@@ -123,7 +123,7 @@ class LibraryRun:
         return bool(self._stack.dead) or self._thread is _root()
 
     def answer(self, value: Evaluation) -> None:
-        """Give the library the values of its points, f (q,) and h (q, m)."""
+        """Give the library the values of the points that it asked for, f (q,) and h (q, m)."""
         self._go(value)
 
     def settle(self) -> None:
@@ -132,7 +132,7 @@ class LibraryRun:
             self._go(None)
 
     def close(self) -> None:
-        """Unwind the library's stack."""
+        """End the library, by unwinding its stack."""
         if self.here and not self._stack.dead:
             self._stack.throw()
         self.points, self._busy = None, False
@@ -202,14 +202,14 @@ class History:
         return self._records[: self._length]
 
     def extended(self, record: Record) -> History:
-        """Return the history with one step more."""
+        """Return the history with the record of one more step."""
         records = self._records if len(self._records) == self._length else self.records
         records.append(record)
         digest = _digest(self.digest, record.replica, record.x, *record.value)
         return History(self.start, self.seeds, records, self._length + 1, digest)
 
     def replay(self, libraries: Sequence[LibraryRun]) -> None:
-        """Bring fresh libraries to this point, at no call.
+        """Bring fresh libraries to the state that this history led to, at no call.
 
         Raises
         ------

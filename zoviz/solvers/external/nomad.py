@@ -93,7 +93,7 @@ class NOMAD(ExternalSolver):
                 orders.close()
 
     def order(self, task: Task) -> dict[str, Any]:
-        """Return what the child needs: the start, and NOMAD's parameters as lines."""
+        """Return the order for the child process: the start, and NOMAD's parameters as lines."""
         outputs = " ".join(["OBJ", *["PB"] * task.m])
         lines = [
             f"DIMENSION {len(task.start)}",
@@ -129,5 +129,5 @@ def _hear(child: subprocess.Popen[str], points: IO[str]) -> dict[str, Any]:
 
 
 def _vector(values: Array) -> str:
-    """NOMAD's spelling of a vector, "-" where there is no bound."""
+    """Return NOMAD's spelling of a vector (n,), "-" where there is no bound."""
     return "( " + " ".join(repr(float(value)) if np.isfinite(value) else "-" for value in values) + " )"

@@ -10,7 +10,7 @@ VERSIONS = ">=1.16,<1.18"
 
 
 def cobyqa_minimize() -> Callable[..., Any]:
-    """SciPy's COBYQA without its lock: ``minimize(fun, x0, args, bounds, constraints, callback, options)``.
+    """Return SciPy's COBYQA without its lock: ``minimize(fun, x0, args, bounds, constraints, callback, options)``.
 
     SciPy 1.14 to 1.17 hold ``scipy.optimize._cobyqa_py.COBYQA_LOCK`` for the whole of an optimisation. zoviz runs the
     replicas of COBYQA as coroutines in one thread: the second of them would wait for ever for the first. The public
@@ -19,7 +19,7 @@ def cobyqa_minimize() -> Callable[..., Any]:
     Raises
     ------
     ImportError
-        Where neither has it, with what to install.
+        Where neither has the function; the sentence names the package to install.
     """
     try:
         from scipy._lib.cobyqa import minimize

@@ -1,4 +1,4 @@
-"""SciPy's methods with derivatives, fed with differences: SLSQP and trust-constr."""
+"""SciPy's methods with derivatives, which are taken by differences: SLSQP and trust-constr."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _VANISHED = 1e-25
 
 
 class Differenced(ExternalSolver):
-    """A peer that needs slopes: forward differences with one absolute step, for f and every h by one sweep.
+    """An external solver that needs slopes: forward differences of one absolute step, f and every h by one sweep.
 
     Notes
     -----
@@ -58,7 +58,7 @@ class Differenced(ExternalSolver):
         )
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
-        """Return tolerances that make sense where values differ by ``noise`` from step to step."""
+        """Return the method's tolerances, for a standard deviation of the noise and a difference step; none here."""
         return {}
 
 
@@ -79,7 +79,7 @@ class SLSQP(Differenced):
     )
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
-        """Return ``tolerance``: 1e-9, or a tenth of the noise."""
+        """Return the tolerance of f: a tenth of the noise's standard deviation, at least 1e-9."""
         return {"tolerance": max(1e-9, 0.1 * noise)}
 
     def play(self, task: Task, ask: Ask) -> Ended:
@@ -140,7 +140,7 @@ class TrustConstr(Differenced):
         return super().suggest(problem, constants) | {"initial_radius": radii(problem, constants)[0]}
 
     def precision(self, noise: float, step: float) -> dict[str, Any]:
-        """Return ``tolerance`` = 1e-8, SciPy's own, or a hundredth of h where there is noise."""
+        """Return the tolerance: SciPy's own, 1e-8, or under noise a hundredth of the difference step if larger."""
         return {"tolerance": max(1e-8, 0.01 * step) if noise else 1e-8}
 
     def play(self, task: Task, ask: Ask) -> Ended:

@@ -23,7 +23,7 @@ _FREE_WIDTH = 2.0
 
 
 class Local(ExternalSolver):
-    """A peer that starts from a radius or a step in units of x, and shrinks it."""
+    """An external solver that starts from a radius or a step in units of x, and shrinks it."""
 
     __abstract = True
 
@@ -35,7 +35,7 @@ class Local(ExternalSolver):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return the first and the last of ``radii``."""
+        """Return the initial and the final radius, from the box's width, the noise and the curvature (``radii``)."""
         first, last = radii(problem, constants)
         return {"initial_radius": first, "final_radius": last}
 
@@ -66,7 +66,7 @@ def width_of(problem: Problem) -> float:
 
 
 def noise_of(problem: Problem, constants: Constants) -> float:
-    """Return a value's standard deviation from step to step; within a step "common" noise cancels."""
+    """Return the standard deviation of a value's noise from one step to the next, "common" noise included."""
     return float(problem.noise_scale) if problem.noise == "common" else constants.noise
 
 

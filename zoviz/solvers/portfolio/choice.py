@@ -1,4 +1,4 @@
-"""Finds a solver by its name, and chooses a portfolio of them where the user named none."""
+"""The choice of a solver: by its name, or from a table of methods where the user named none."""
 
 from __future__ import annotations
 

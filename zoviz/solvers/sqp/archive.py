@@ -23,7 +23,7 @@ _LOOKED_AT = 300
 
 
 class Archive(NamedTuple):
-    """Distinct points and their values.
+    """An archive of distinct points, with the mean and the spread of the outputs over the calls at each.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Archive(NamedTuple):
 
     @property
     def noise(self) -> Array:
-        """Pooled standard deviation of every output, (1 + m,)."""
+        """The pooled standard deviation of every output, (1 + m,)."""
         return np.maximum(np.sqrt(self.spread / max(1.0, self.degrees)), _LEAST_NOISE)
 
     def find(self, point: Array) -> int:
@@ -59,7 +59,7 @@ class Archive(NamedTuple):
         return int(places[0]) if len(places) else -1
 
     def local_noise(self, near: np.ndarray) -> Array:
-        """Return the standard deviation among points ``near`` (N,) of bool, (1 + m,), where they tell it; else pooled.
+        """Return the noise (1 + m,) at the points of the mask ``near`` (N,); the pooled one where few are repeated.
 
         So noise that differs from one region to another is known where it matters.
         """
@@ -103,7 +103,7 @@ def added(archive: Archive, points: Array, values: Array, common: bool = False) 
 
 
 def trimmed(archive: Archive, centre: Array, scale: Array, capacity: int) -> Archive:
-    """Return the archive without the points that are farthest from a centre, once there are more than ``capacity``."""
+    """Return the archive without the points farthest from a centre (n,), once there are more than ``capacity``."""
     if len(archive.counts) <= capacity:
         return archive
     distance = np.abs((archive.points - centre) / scale).max(axis=1)
@@ -153,7 +153,7 @@ def _merge(archive: Archive, points: Array, counts: Array, means: Array, squares
 
 
 class Pairs(NamedTuple):
-    """Pairs of rows, and those that turned out to be none.
+    """Pairs of constraints with h_i = -h_j, which are equalities, and pairs that turned out not to be.
 
     Attributes
     ----------
@@ -183,7 +183,7 @@ class Pairs(NamedTuple):
 
 
 def no_pairs() -> Pairs:
-    """Return no pairs."""
+    """Return a ``Pairs`` that holds none."""
     return Pairs(np.empty((0, 2), dtype=np.int64), np.empty((0, 2), dtype=np.int64))
 
 

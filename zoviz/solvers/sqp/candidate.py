@@ -1,4 +1,4 @@
-"""The minimiser of the models in a trust region, backed off from the constraints by what is not known of them."""
+"""The minimiser of the models in a trust region, kept away from the constraints by some of the models' errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _LEAST_TOLERANCE = 0.02
 
 
 class Candidate(NamedTuple):
-    """A point of the model.
+    """A minimiser of the models, at u in units of the radius, with the modelled values and the multipliers there.
 
     Attributes
     ----------
@@ -44,7 +44,7 @@ class Candidate(NamedTuple):
 
 
 class Region(NamedTuple):
-    """The box of u (n,) that a candidate is sought in, and the violation that counts as none there, (m,)."""
+    """The box of u (n,) in which a candidate is sought, its radius, and the violation (m,) that counts as none."""
 
     lower: Array
     upper: Array
@@ -53,14 +53,14 @@ class Region(NamedTuple):
 
 
 def region(centre: Array, spread: float, radius: float, space: Space, noise: Array) -> Region:
-    """Return the part of the trust region |u| <= radius that lies in the box; u is in units of ``spread``."""
+    """Return the part of the trust region |u| <= radius around a centre (n,) in the box, u in units of ``spread``."""
     lower = np.minimum(np.maximum(-radius, (space.lower - centre) / (space.scale * spread)), 0.0)
     upper = np.maximum(np.minimum(radius, (space.upper - centre) / (space.scale * spread)), 0.0)
     return Region(lower, upper, radius, np.maximum(space.tolerance, _LEAST_TOLERANCE * noise))
 
 
 def minimise(model: Model, back_off: Array, region: Region, start: Array, penalty: float) -> Candidate:
-    """Minimise the model of f where the models of h + back_off are at most 0, by SQP with their exact derivatives."""
+    """Minimise the model of f where those of h + back_off (m,) are at most 0, by SQP from u = ``start`` (n,)."""
     u = np.minimum(np.maximum(start, region.lower), region.upper)
     values, slopes = model.value(u), model.gradient(u)
     multipliers, radius = np.zeros(len(back_off)), region.radius
@@ -92,7 +92,7 @@ def minimise(model: Model, back_off: Array, region: Region, start: Array, penalt
 def candidate(
     model: Model, region: Region, penalty: float, equalities: np.ndarray, errors: float, most: float
 ) -> Candidate:
-    """Return the minimiser with every inequality backed off by some standard errors, as far as that stays feasible.
+    """Return the models' minimiser, every inequality tightened by some standard errors, as far as that stays feasible.
 
     Parameters
     ----------

@@ -31,7 +31,7 @@ class Offsets(NamedTuple):
 
 
 def offsets(x: Array, space: Space, relative: Array, central: bool) -> Offsets:
-    """Return steps that stay in the box.
+    """Return difference steps along every coordinate of x that stay in the box.
 
     Parameters
     ----------
@@ -54,19 +54,19 @@ def offsets(x: Array, space: Space, relative: Array, central: bool) -> Offsets:
 
 
 def points(x: Array, steps: Offsets, space: Space) -> Array:
-    """Return the points of the differences, (n, n) or (2 n, n)."""
+    """Return the points (n, n) or (2 n, n) at which differences around x (n,) take their values."""
     probes = [x + np.diag(steps.first)] + ([x + np.diag(steps.second)] if len(steps.second) else [])
     return space.clip(np.concatenate(probes))
 
 
 def mirrored(x: Array, steps: Offsets, missing: np.ndarray, space: Space) -> Array:
-    """Return points on the other side of the coordinates whose quotient is missing."""
+    """Return the points (k, n) on the other side of x (n,) along the k coordinates of the mask ``missing`` (n,)."""
     return space.clip(x - np.diag(steps.first)[missing])
 
 
 @np.errstate(all="ignore")  # quotients of values that are not finite are missing, not wrong
 def quotients(base: Array, values: Array, steps: Offsets) -> Array:
-    """Return the derivatives of all outputs along the coordinates, (n, 1 + m); not finite where a value is not.
+    """Return the difference quotients (n, 1 + m) of all outputs along the coordinates; not finite where a value is not.
 
     Parameters
     ----------
@@ -86,20 +86,20 @@ def quotients(base: Array, values: Array, steps: Offsets) -> Array:
 
 @np.errstate(all="ignore")
 def completed(derivatives: Array, missing: np.ndarray, base: Array, values: Array, steps: Offsets) -> Array:
-    """Return the derivatives with those of ``mirrored`` points put in; what is still missing counts as 0."""
+    """Return derivatives (n, 1 + m) whose missing rows come from values (k, 1 + m) at ``mirrored`` points; else 0."""
     derivatives = derivatives.copy()
     derivatives[missing] = (base - values) / steps.first[missing, None]
     return np.where(np.isfinite(derivatives), derivatives, 0.0)
 
 
 def updated(hessian: Array, step: Array, change: Array, first: bool) -> Array:
-    """Return the Hessian after one step; empty (0, 0) where it has to begin anew.
+    """Return a Hessian after the damped BFGS update for one step; empty (0, 0) where it has to begin anew.
 
     Parameters
     ----------
     hessian : Array, shape (n, n)
     step, change : Array, shape (n,)
-        Of the point, and of the Lagrangian's gradient.
+        The changes of the point and of the Lagrangian's gradient.
     first : bool
         Whether the Hessian is still the multiple of the identity that it began as: it is then scaled to y'y / s'y
         before the update (Shanno and Phua, 1978).

@@ -27,7 +27,7 @@ _HIDDEN = 0.5
 
 
 class Prediction(NamedTuple):
-    """What the model says of a trial point, until its calls are made.
+    """The models' prediction for a trial point, by which the step is judged once the point has been called.
 
     Attributes
     ----------
@@ -62,7 +62,7 @@ class Prediction(NamedTuple):
 
 
 class Descent(NamedTuple):
-    """A descent between two steps.
+    """The state of one descent of the noisy arm between two steps.
 
     Attributes
     ----------
@@ -79,13 +79,13 @@ class Descent(NamedTuple):
     priors : list of Prior
         Magnitudes that served the last fit.
     coarse : bool
-        Whether it is only to find a good basin.
+        Whether the descent is only to find a good basin.
     stop : int
-        Calls of the replica at which it ends.
+        Calls of the replica at which the descent ends.
     prediction : Prediction or None
     multipliers : Array, shape (m,)
     accepted : bool
-        Whether the last trial was.
+        Whether the last trial was accepted.
     """
 
     centre: Array
@@ -107,19 +107,19 @@ class Descent(NamedTuple):
 
     @property
     def spread(self) -> float:
-        """The radius of the design and of the model's units."""
+        """The radius of the design, in which the models' variables are measured."""
         return max(self.scale * self.radius, self.floor)
 
 
 def begin(centre: Array, m: int, radius: float, penalty: float, coarse: bool, stop: int) -> Descent:
-    """Return a descent at its start."""
+    """Return a descent that begins at a centre (n,), for m constraints."""
     return Descent(
         centre, radius, 1.0, 0.0, penalty, 0, 0, 0, 0, 0, [], coarse, stop, None, np.zeros(m), accepted=False
     )
 
 
 def design_size(descent: Descent, situation: Situation) -> int:
-    """Return the number of points that a region should hold, by the budget."""
+    """Return the number of points that a trust region should hold, by the budget."""
     n, budget = situation.space.n, situation.budget
     size = n + 1 if budget < 60 * (n + 1) else 2 * n + 2
     if budget > 600 * (n + 1):
@@ -168,7 +168,7 @@ def shrunk(descent: Descent) -> Descent:
 
 
 def fitted(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tuple[Descent, Model]:
-    """Fit the models around the centre."""
+    """Return the descent, and the models of all outputs fitted to the archive's points around its centre."""
     reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
     near = np.flatnonzero(reach <= _WITHIN)
     if len(near) < space.n + 3:
@@ -245,7 +245,7 @@ def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
 def judged(
     descent: Descent, prediction: Prediction, archive: Archive, pairs: Pairs, situation: Situation
 ) -> tuple[Descent, Array, Array]:
-    """Return the descent after its trial, and the estimates at the trial point with their errors, (1 + m,) each.
+    """Return a descent after its trial, and the estimates at the trial point with their errors, (1 + m,) each.
 
     A step is judged by the precision-weighted mean of the model and of the calls; a radius shrinks only where an output
     differs from its model by more than the noise explains.

@@ -26,7 +26,7 @@ _FAIR_SHARE = 0.1
 
 
 class Step(NamedTuple):
-    """A step with its multipliers.
+    """A step that solves the elastic programme, with its multipliers, the violation that is left and the penalty.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class Step(NamedTuple):
     violation : float
         sum [A d + c]_+ at the step.
     penalty : float
-        The penalty that it was made with.
+        The penalty rho of the programme.
     """
 
     d: Array
@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
     @property
     def largest_multiplier(self) -> float:
-        """The largest multiplier below the penalty: a saturated one says nothing of the size that is needed."""
+        """The largest multiplier below the penalty: one at the penalty says nothing of the size that is needed."""
         multipliers = self.multipliers[self.multipliers < SATURATED * self.penalty]
         return float(multipliers.max(initial=0.0))
 
@@ -62,7 +62,7 @@ class Linearisation(NamedTuple):
 
 
 def solve(model: Linearisation, penalty: float) -> Step:
-    r"""Solve the elastic programme by an interior-point method.
+    r"""Solve the elastic quadratic programme of a step by an interior-point method.
 
     .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \quad A d + c \le e,\; e \ge 0,\; l \le d \le u
 
@@ -99,7 +99,7 @@ def solve(model: Linearisation, penalty: float) -> Step:
 
 
 def steered(model: Linearisation, penalty: float, largest: float, least_violation: float) -> Step:
-    """Solve with a penalty that is raised until the linearised violation falls by a fair part of what can be had.
+    """Solve the elastic programme, raising its penalty until the violation falls by a fair part of what is possible.
 
     Parameters
     ----------

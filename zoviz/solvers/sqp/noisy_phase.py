@@ -36,7 +36,7 @@ _CAPACITY, _PER_VARIABLE = 1500, 12
 
 
 class Basin(NamedTuple):
-    """Where a coarse descent ended: its rank, by violation beyond doubt and f, and how to go on from there."""
+    """The end of a coarse descent: violation and f, which rank it, and centre (n,), radius, penalty to go on with."""
 
     excess: float
     f: float
@@ -46,7 +46,7 @@ class Basin(NamedTuple):
 
 
 class NoisyArm(NamedTuple):
-    """The noisy arm between two steps.
+    """The state of the noisy arm of ZOSQP between two steps.
 
     Attributes
     ----------
@@ -84,7 +84,7 @@ class NoisyArm(NamedTuple):
 
 
 def begin(points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
-    """Return the arm after the first calls, all at the start: points (q, n) and values (q, 1 + m)."""
+    """Return the noisy arm after its first calls, all at the start: points (q, n) and values (q, 1 + m)."""
     space, m = situation.space, values.shape[1] - 1
     archive, _ = archives.added(archives.empty(space.n, values[0]), points, values, common)
     repeats = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
@@ -107,7 +107,7 @@ def begin(points: Array, values: Array, common: bool, situation: Situation) -> N
 
 
 def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tuple[NoisyArm, Array]:
-    """Return the arm and the points that it wants next, (q, n) with q at most ``width`` and the calls that are left."""
+    """Return the noisy arm and the points (q, n) it wants next, q at most ``width`` and the calls that are left."""
     if not len(arm.queue):
         arm = _with_queue(arm, situation)
     # Under common noise the calls of one batch at one point tell nothing of the noise.
@@ -116,7 +116,7 @@ def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tu
 
 
 def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
-    """Return the arm after it was told the values (q, 1 + m) at these points; +inf where a call failed."""
+    """Return the noisy arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
     archive, _ = archives.added(arm.archive, points, values, common)
     space = situation.space
     capacity = max(_CAPACITY, _PER_VARIABLE * space.n)

@@ -26,7 +26,7 @@ _NEAR_BOUND = 0.3
 
 
 class Prior(NamedTuple):
-    """A choice of the model's magnitudes: kind of Hessian (0 full, 1 diagonal), curvature and bias."""
+    """The magnitudes that a model assumes: kind of Hessian (0 full, 1 diagonal), size of curvature and of bias."""
 
     kind: int
     curvature: float
@@ -53,7 +53,7 @@ class Data(NamedTuple):
 
 
 def priors(n: int) -> list[Prior]:
-    """Return every combination that is tried for n variables."""
+    """Return the priors among which a fit in n variables chooses: kinds of Hessian, curvatures and biases combined."""
     kinds = ([_FULL] if n <= _FULL_UP_TO else []) + ([_DIAGONAL] if n >= _DIAGONAL_FROM else [])
     return [
         Prior(kind, curvature, bias)
@@ -65,7 +65,7 @@ def priors(n: int) -> list[Prior]:
 
 
 class Features:
-    """The quadratic part of one kind: N rows whose inner products are the kernel's.
+    """The features of a model's quadratic part: N rows whose inner products are the kernel's.
 
     (u.v)^2 / 2 for a full Hessian, sum(u_i^2 v_i^2) / 2 for a diagonal one. Where a full Hessian has more entries than
     there are points, the rows are those of a factor of the kernel's matrix.
@@ -98,7 +98,7 @@ class Features:
         return np.concatenate([squares, u[..., self._upper[0]] * u[..., self._upper[1]]], axis=-1)
 
     def at(self, u: Array) -> tuple[Array, float]:
-        """Return the row of a point u (n,), and the part of its kernel that the rows do not span."""
+        """Return the row of features of a point u (n,), and the part of its kernel that the other rows do not span."""
         if self._factor is None:
             return self._explicit(u), 0.0
         from scipy import linalg
@@ -107,7 +107,7 @@ class Features:
         return row, max(0.0, float(u @ u) ** 2 / 2.0 - float(row @ row))
 
     def hessians(self, weights: Array) -> tuple[Array, Array, Array]:
-        """Return diagonal (n, q), off-diagonal (n (n - 1) / 2, q) and dual (N, q) parts of Hessians, from weights."""
+        """Return diagonal (n, q), off-diagonal (n (n - 1) / 2, q), dual (N, q) parts of Hessians of weights (p, q)."""
         from scipy import linalg
 
         n, q = self._u.shape[1], weights.shape[1]
@@ -170,21 +170,21 @@ class Model:
         self._constant = self._constant + level
 
     def value(self, u: Array) -> Array:
-        """Return the outputs at u (n,), shape (q,)."""
+        """Return the modelled outputs (q,) at a point u (n,)."""
         out = self._constant + u @ self._slope + 0.5 * (self._dense @ u) @ u
         if self._dual is not None:
             out = out + 0.5 * np.square(self.data.u @ u) @ self._dual
         return out
 
     def gradient(self, u: Array) -> Array:
-        """Return their derivatives at u (n,), shape (n, q)."""
+        """Return the derivatives (n, q) of the modelled outputs at a point u (n,)."""
         out = self._slope + (self._dense @ u).T
         if self._dual is not None:
             out = out + self.data.u.T @ (self._dual * (self.data.u @ u)[:, None])
         return out
 
     def hessian(self, weights: Array) -> Array:
-        """Return the Hessian of the outputs' sum with these weights (q,), shape (n, n)."""
+        """Return the Hessian (n, n) of the sum of the modelled outputs with these weights (q,)."""
         out = np.tensordot(weights, self._dense, axes=1)
         if self._dual is not None:
             out = out + (self.data.u * (self._dual @ weights)[:, None]).T @ self.data.u
@@ -199,7 +199,7 @@ class Model:
         return u @ self._slope[:, outputs], quadratic
 
     def standard_error(self, u: Array) -> Array:
-        """Return the posterior standard deviation of the outputs at u (n,), shape (q,)."""
+        """Return the posterior standard deviations (q,) of the modelled outputs at a point u (n,)."""
         from scipy import linalg
 
         variance = np.zeros(len(self.noise))
@@ -212,7 +212,7 @@ class Model:
 
 
 def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
-    r"""Fit every output by the prior of the largest restricted likelihood.
+    r"""Fit a quadratic model to every output, each with the prior of the largest restricted likelihood.
 
     .. math:: y = \theta_0 + \theta^T u + \tfrac12 u^T H u + e, \quad
               \mathrm{cov}(\tfrac12 u^T H u, \tfrac12 v^T H v) = t_2^2\,k(u, v), \quad
@@ -267,7 +267,7 @@ def fit(data: Data, noise: Array, options: list[Prior]) -> Model:
 
 
 def design(centre: Array, radius: float, count: int, space: Space, generator: np.random.Generator) -> Array:
-    """Return ``count`` points around a centre (n,), shape (count, n).
+    """Return a design of points (count, n) around a centre (n,), within ``radius`` unit lengths and the box.
 
     Rows are unit vectors or those of a random orthogonal matrix scaled to largest entry 1, by the toss of a coin, and
     beyond n random in {-1, 0, 1}; each with its mirror image. Random square blocks of signs would be ill-conditioned:

@@ -18,12 +18,12 @@ _NARROWEST, _WIDEST = -2.0, 1.0
 
 
 class Restarts(NamedTuple):
-    """Runs of the noise-free arm.
+    """The state of the noise-free arm: its present run, the numbers of its runs, and the best point.
 
     Attributes
     ----------
     run : SmoothRun
-        The present one.
+        The present run.
     runs, again, restorations : int
         Runs so far; those that began at the best point; those that only sought feasibility.
     best, best_value : Array, shapes (n,) and (1 + m,)
@@ -42,7 +42,7 @@ class Restarts(NamedTuple):
 
 
 def begin(value: Array, situation: Situation) -> Restarts:
-    """Return the arm at its start, whose values (1 + m,) are known; +inf where they are not finite."""
+    """Return the noise-free arm at a start whose values (1 + m,) are known; +inf where they are not finite."""
     start = situation.space.start
     first_value = value if np.isfinite(value).all() else None
     run = smooth_phase.begin(start, first_value, len(value) - 1, 1.0, situation.settings.penalty)
@@ -52,7 +52,7 @@ def begin(value: Array, situation: Situation) -> Restarts:
 
 
 def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
-    """Return the arm and the points that it wants, (q, n) with q at most the calls that are left."""
+    """Return the noise-free arm and the points (q, n) that it wants, q at most the calls that are left."""
     run, points = smooth_phase.request(state.run, situation)
     state = state._replace(run=run)
     if not len(points):
@@ -65,7 +65,7 @@ def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
 
 
 def receive(state: Restarts, points: Array, values: Array, situation: Situation) -> Restarts:
-    """Return the arm after it was told the values (q, 1 + m) at these points; +inf where a call failed."""
+    """Return the noise-free arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
     best, best_value = best_of(state.best, state.best_value, points, values, situation.space.tolerance)
     state = state._replace(best=best, best_value=best_value)
     if state.last:

@@ -1,4 +1,4 @@
-"""What both arms of ZOSQP know at a step: the box in their units, the settings of the moment, and the calls left."""
+"""The facts that a step of ZOSQP depends on: the box of the free variables, the live parameters, the calls left."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ class Space(NamedTuple):
 
     @property
     def n(self) -> int:
-        """Number of free variables."""
+        """The number of free variables."""
         return len(self.start)
 
     def clip(self, x: Array) -> Array:
-        """Return the nearest points of the box."""
+        """Return the points of the box nearest to points x (..., n)."""
         return np.minimum(np.maximum(x, self.lower), self.upper)
 
 
 class Settings(NamedTuple):
-    """The solver's live parameters as they are at this step."""
+    """The values of ZOSQP's live parameters at one step."""
 
     trust_scale: float
     restart_share: float
@@ -50,7 +50,7 @@ class Settings(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """All that a step of one replica may depend on besides its own state.
+    """The facts that a step of one replica may depend on besides its own state.
 
     Attributes
     ----------

@@ -29,7 +29,7 @@ _RESTORED = 1e-9
 
 
 class SmoothRun(NamedTuple):
-    """One run from one point.
+    """The state of one run of the noise-free arm, from one start.
 
     Attributes
     ----------
@@ -38,8 +38,8 @@ class SmoothRun(NamedTuple):
     x, gradient, jacobian : Array, shapes (n,), (n,), (m, n)
         The last point whose derivatives are known, and these.
     value : Array, shape (1 + m,)
-        There.
-    next_x, next_value : Array
+        The values at ``x``, f first.
+    next_x, next_value : Array, shapes (n,) and (1 + m,)
         The last accepted point, whose derivatives are being taken.
     quotients : Array, shape (n, 1 + m)
         Quotients so far, while some are ``missing`` (n,).
@@ -56,7 +56,7 @@ class SmoothRun(NamedTuple):
         Accepted steps without progress, and calls of this run.
     step : Step
         The last step, in scaled variables.
-    trial, trial_value : Array
+    trial, trial_value : Array, shapes (n,) and (1 + m,)
         The point of the last step and the values there, while a correction of it is being tried.
     predicted : float
         The decrease of the merit function that the step promised.
@@ -152,7 +152,7 @@ def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
 
 
 def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
-    """Return the run after it was told the values (q, 1 + m) at the points that it wanted; +inf where a call failed."""
+    """Return the run after the values (q, 1 + m) at the points that it wanted; +inf where a call failed."""
     run = run._replace(spent=run.spent + len(values))
     if run.phase == "start":
         usable = bool(np.isfinite(values[0]).all())

@@ -25,16 +25,17 @@ _TINY = 1e-300
 
 
 class Race(NamedTuple):
-    """Candidates and what is known of them.
+    """A race between candidates for the returned point: predictions of the models, and means of the calls so far.
 
     Attributes
     ----------
     points : Array, shape (k, n)
     predicted, errors : Array, shape (k, 1 + m)
-        By the model, before any call of the race.
+        The models' outputs and their standard errors, before any call of the race.
     counts : Array, shape (k,)
-        Calls of the race; its means (k, 1 + m).
-    means : Array
+        Calls of the race at each candidate.
+    means : Array, shape (k, 1 + m)
+        Means of the outputs over these calls.
     alive : ndarray of bool, shape (k,)
     noise : Array, shape (1 + m,)
     equal : ndarray of bool, shape (m,)
@@ -77,7 +78,7 @@ def begin(
 
 
 def calls(race: Race, left: int) -> Array:
-    """Return the points of the next round, every candidate that is left equally often: half of what is left in all."""
+    """Return the points (q, n) of a race's next round: half of the calls left, shared among the live candidates."""
     alive = np.flatnonzero(race.alive)
     repeats = left // 2 // len(alive)
     if repeats < 2:
@@ -86,7 +87,7 @@ def calls(race: Race, left: int) -> Array:
 
 
 def told(race: Race, points: Array, values: Array) -> Race:
-    """Return the race after more calls (q, n) with values (q, 1 + m), joined as the model's; +inf where one failed."""
+    """Return a race after calls at points (q, n) gave values (q, 1 + m); +inf where one failed."""
     counts, means = race.counts.copy(), race.means.copy()
     good = np.isfinite(values).all(axis=1)
     for i, point in enumerate(race.points):
@@ -113,7 +114,7 @@ def estimates(race: Race) -> tuple[Array, Array]:
 
 
 def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
-    """Return the largest violations that the estimates do not rule out, and those that they prove, (k,) each."""
+    """Return the violations (k,) beyond ``tolerance`` (m,) that the estimates leave possible, and those they prove."""
     estimate, error = estimates(race)
     h, doubt = estimate[:, 1:], _SURE * error[:, 1:]
     # An equality cannot be told to hold; it counts as met unless it is told not to.
@@ -123,7 +124,7 @@ def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
 
 
 def leader(race: Race, tolerance: Array) -> int:
-    """Return the best candidate: the lowest f among those that are sure to be feasible, else the least in doubt."""
+    """Return the index of the best candidate: lowest f among the surely feasible, else the least possible violation."""
     estimate, _ = estimates(race)
     possible, certain = excess(race, tolerance)
     finite = np.isfinite(estimate).all(axis=1) & np.isfinite(possible)

@@ -35,25 +35,25 @@ STATES = (Archive, Basin, Descent, Pairs, Prediction, Prior, Race, SmoothRun, St
 
 
 class Replica(NamedTuple):
-    """One replica: what its start gave, and the arm that it then takes.
+    """The state of one replica: the values at its start, and the noise-free or the noisy arm that it then takes.
 
     Attributes
     ----------
     start : Array, shape (n,)
     first : Array, shape (1 + m,)
-        The values there, f first.
+        The values at the start, f first.
     smooth : Restarts or None
         The noise-free arm.
     noisy : NoisyArm or None
-        The noisy one.
+        The noisy arm.
     calls : int
         Calls so far.
     scale : Array, shape (n,)
         Unit lengths of the variables; 0 where bounds fix one.
     probes : Array, shape (q, n)
-        The last batch.
+        The points of the last batch.
     purpose : str
-        What it was for.
+        The purpose of the last batch, in a word or two.
     """
 
     start: Array
@@ -67,10 +67,11 @@ class Replica(NamedTuple):
 
 
 class SQPState(NamedTuple):
-    """The points to be returned x, multipliers y of the last step, (mean) values at x, and every replica's own state.
+    """The state of ZOSQP: points x (R, n) to return, multipliers y (R, m) of the last step, values at x, and replicas.
 
-    ``radius`` (R,) is that of the trust region, ``spread`` (R,) that of differences or of the design; ``archive`` (R,)
-    the number of distinct points that the models may rest on; ``starts`` (R,) the number of runs or descents so far.
+    ``value`` is the mean of the calls at x; ``radius`` (R,) that of the trust region, ``spread`` (R,) that of
+    differences or of the design; ``archive`` (R,) the number of distinct points that the models may rest on;
+    ``starts`` (R,) the number of runs or descents so far.
     """
 
     x: Array
@@ -97,7 +98,7 @@ class ZOSQP(Solver):
 
     Notes
     -----
-    Untold: nothing is used of a problem but its box and its values, and nothing is measured for it. A box is needed.
+    Nothing is used of a problem but its box and its values, and no constants are measured. A box is needed.
     Without a budget of calls the noisy arm plans 1000 (n + 1) calls ahead, and no race ends it.
 
     References
@@ -156,17 +157,17 @@ class ZOSQP(Solver):
         return True
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse a domain that is no box."""
+        """Return a sentence for a domain that is no box; None for a box."""
         if not isinstance(problem.domain, Box):
             return self.box_needed(problem)
         return None
 
     def done(self, state: SQPState, active: np.ndarray) -> str | None:
-        """Say so where the bounds leave no variable free."""
+        """Return a sentence where the bounds leave no variable free; None otherwise."""
         return "The bounds leave no variable free." if not len(state.radius) or state.radius.max() == 0.0 else None
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:
-        """One call."""
+        """Evaluate the starts (R, n), at one call per replica."""
         value = oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool))
         values = _outputs(value)[:, 0]
         replicas = [
@@ -176,7 +177,7 @@ class ZOSQP(Solver):
         return self._state(replicas, oracle)
 
     def step(self, state: SQPState, oracle: Oracle, streams: Streams) -> tuple[SQPState, Info]:
-        """One batch of every replica whose budget covers it."""
+        """Evaluate one batch of every replica whose budget covers it, and take its step."""
         # One number a step for each: what a replica draws does not depend on what others do.
         seeds = (streams.uniform("steps", 1)[:, 0] * 2.0**53).astype(np.int64)
         oracle.resample()
@@ -201,7 +202,7 @@ class ZOSQP(Solver):
         return after, Info(np.full(len(seeds), np.nan), after.x, after.y, np.nan)
 
     def closing_note(self, state: SQPState) -> str:
-        """Say which arm was taken, and how often it began."""
+        """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""
         smooth = [replica.smooth.runs for replica in state.replicas if replica.smooth is not None]
         noisy = [1 + replica.noisy.starts for replica in state.replicas if replica.noisy is not None]
         notes = [f"values repeat to the bit, so differences; {sum(smooth)} runs."] if smooth else []
@@ -209,7 +210,7 @@ class ZOSQP(Solver):
         return " ".join(f"{self.title}: {one}" for one in notes)
 
     def figures(self, state: SQPState) -> dict[str, Array]:
-        """Return both radii, the size of the archive and the number of starts."""
+        """Return the radii of trust region and design, the size of the archive and the number of starts, (R,) each."""
         return {
             "trust_radius": self.trust_scale * state.radius,
             "design_radius": state.spread,
@@ -218,11 +219,11 @@ class ZOSQP(Solver):
         }
 
     def stage(self, state: SQPState) -> int:
-        """Return the largest number of starts after the first."""
+        """Return the number of restarts so far, the largest of the replicas'."""
         return max(0, int(state.starts.max(initial=0.0)) - 1)
 
     def stage_title(self, number: int) -> str:
-        """Return the number of the start."""
+        """Return the title of a stage, "start 1" for the first, whose number is 0."""
         return f"start {number + 1}"
 
     def sketch(self, state: SQPState) -> Sketch:

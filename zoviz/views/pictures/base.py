@@ -56,7 +56,7 @@ class Picture(param.Parameterized):
         return None
 
     def data(self, run: Run) -> tuple[Hashable, Any] | None:
-        """Return what ``update`` is to draw of a run, after a mark that is another where that changed; None: nothing.
+        """Return a key that changes with the drawing, and the data that ``update`` draws of a run; None for nothing.
 
         Here the iterates of the first replica (or what ``follows`` names), (rows, n), the newest last.
         """
@@ -107,7 +107,7 @@ class PictureCard(pn.viewable.Viewer):
     Parameters
     ----------
     part : "problem" or "solver"
-        What it shows a picture of.
+        The part of the run that the card shows a picture of.
 
     Notes
     -----
@@ -132,7 +132,7 @@ class PictureCard(pn.viewable.Viewer):
 
     @property
     def visible(self) -> bool:
-        """Whether the card is on the page."""
+        """Whether the picture's card is on the page."""
         return bool(self._column.visible)
 
     @property

@@ -23,7 +23,7 @@ _RIGHT, _WRONG = TARGET, PALETTE[7]
 
 
 def first_of_classes(pool: Pool) -> np.ndarray:
-    """Return the index of the first image of each of the first classes."""
+    """Return the indices (classes,) of the first image of each of the first classes."""
     return np.array([int(np.argmax(pool.labels == label)) for label in range(SHOWN)])
 
 
@@ -37,7 +37,7 @@ def _diverging() -> tuple[str, ...]:
 
 
 class Attack(Picture):
-    """Three rows: images with their classes, the perturbation, and perturbed images with the answers."""
+    """A picture in three rows: images with their classes, the perturbation, perturbed images with the answers."""
 
     title = "Original, perturbation, perturbed image, and their classes"
     height = 340

@@ -25,7 +25,7 @@ MOST = 2000
 
 
 class Consensus(Picture):
-    """Nodes on a circle, coloured by ||x_i - mean||, and every possible edge, darker the likelier it is.
+    """A picture of nodes on a circle, coloured by ||x_i - mean||, and of all edges, darker the likelier they are.
 
     Notes
     -----

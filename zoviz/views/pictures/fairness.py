@@ -21,7 +21,7 @@ MOST = 300
 
 
 class Fairness(Picture):
-    """The path of accuracy against the covariance with the sensitive attribute, with the bound c."""
+    """A picture of accuracy against the covariance with the sensitive attribute along the path, and of its bound c."""
 
     title = "Accuracy and fairness"
 

@@ -49,7 +49,7 @@ def rows(feeder: Feeder) -> Array:
 
 
 class FeederMap(Picture):
-    """A feeder's buses at their electrical distance from the head, coloured by voltage, larger with a load."""
+    """A picture of a feeder's buses by electrical distance from the head, coloured by voltage, larger with a load."""
 
     title = "Voltages on the feeder"
 

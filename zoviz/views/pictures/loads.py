@@ -21,7 +21,7 @@ MOST = 400
 
 
 class Loads(Picture):
-    """The curtailed load of each user, its limit and the optimum, users in the order of their limits."""
+    """A picture of each user's curtailed load, its limit and the optimum, users in the order of their limits."""
 
     title = "Users' curtailed loads"
 

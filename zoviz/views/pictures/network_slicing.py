@@ -35,7 +35,7 @@ def arcs(start: Array, end: Array, bulge: Array) -> tuple[list[Array], list[Arra
 
 
 class Slices(Picture):
-    """A network's links as arcs as wide as their flow, and function nodes as squares with their functions.
+    """A picture of a network: links as arcs as wide as their flow, function nodes as squares with their functions.
 
     Notes
     -----

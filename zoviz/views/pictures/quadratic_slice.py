@@ -29,7 +29,7 @@ _MARGIN = 0.25
 
 
 def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
-    """Return orthonormal directions (2, n) of the plane through three points (n,): towards the start, and across.
+    """Return two orthonormal directions (n,) of the plane through three points (n,): to the start, and across.
 
     Where the points lie on a line, the second direction is any that is at right angles to the first.
     """
@@ -44,7 +44,7 @@ def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
 
 
 class QuadraticSlice(Picture):
-    """A map of log10(f - f*) on a plane, infeasible points greyed, with the path projected on it."""
+    """A picture of log10(f - f*) on a plane, infeasible points greyed, with the path projected on it."""
 
     title = "Slice through optimum, start and present iterate"
 

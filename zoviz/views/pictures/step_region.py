@@ -24,7 +24,7 @@ _DISPLACEMENT = f"if (tick && Math.abs(tick) < 1e-3) return (+tick.toPrecision(3
 
 
 class StepRegion(Picture):
-    """The region that the next step may use, its centre, and the last batch, in two variables, seen from the centre.
+    """A picture of the region of the next step, its centre and the last batch, in two variables, seen from the centre.
 
     Notes
     -----
@@ -39,7 +39,7 @@ class StepRegion(Picture):
 
     @classmethod
     def draws(cls, subject: Problem | Solver) -> bool:
-        """Return whether it is a solver that tells a region."""
+        """Return whether the subject is a solver that has a sketch of its region."""
         return isinstance(subject, Solver) and subject.has_sketch
 
     def build(self) -> figure:

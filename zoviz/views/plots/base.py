@@ -33,7 +33,7 @@ class RunStyle(NamedTuple):
 
 
 class DrawnLine(NamedTuple):
-    """A line on a figure, with its band."""
+    """A line of a run on a figure, with the band over the replicas around it."""
 
     series: Series
     line: GlyphRenderer
@@ -75,7 +75,7 @@ class PlotView(param.Parameterized):
 
     @property
     def has_figure(self) -> bool:
-        """Whether the figure has been made."""
+        """Whether the plot's figure has been made."""
         return self._figure is not None
 
     @property
@@ -166,7 +166,7 @@ class PlotView(param.Parameterized):
         return any(self._lines.get(key) for key in keys) if keys else not self.special
 
     def remove(self, key: str) -> None:
-        """Remove a run's lines."""
+        """Remove a run's lines from the plot."""
         self._lines.pop(key, None)
 
     def arrange(self, styles: Mapping[str, RunStyle]) -> None:

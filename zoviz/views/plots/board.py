@@ -32,7 +32,7 @@ class _Drawing:
 
 
 class Board(pn.viewable.Viewer):
-    """All plots that the registry finds, of the runs on the page; ``board.runs_shown.put(run)`` adds one.
+    """A board of all plots that the registry finds, of the runs on the page; ``board.runs_shown.put(run)`` adds a run.
 
     Parameters
     ----------

@@ -51,7 +51,7 @@ def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
 
 
 def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
-    """Return a mark where each phase of the problem, and each stage of the solver, began, as far as the run is."""
+    """Return a mark where each phase of the problem, and each stage of the solver, began, so far."""
     columns = run.trace.snapshot().columns
     phases = [] if run.initial is None else run.initial.problem.phases(run.progress.iteration)
     phases = phases[:: -(-len(phases) // MOST_PHASES) or 1]

@@ -58,7 +58,7 @@ class AxisScales(NamedTuple):
 
 
 class LineData(NamedTuple):
-    """The numbers drawn of one run: names, and values (len(keys), points)."""
+    """The numbers drawn of one run: names of the columns, and values (len(keys), points)."""
 
     keys: list[str]
     values: np.ndarray
@@ -74,7 +74,7 @@ def keys_of(series: Sequence[Series]) -> list[str]:
 
 
 def row_indices(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray:
-    """Return the indices of at most ``points`` rows to draw, evenly on the horizontal axis; the last is among them."""
+    """Return indices of at most ``points`` rows to draw, evenly along abscissae x (T,); the last is among them."""
     rows = len(x)
     if rows <= points:
         return np.arange(rows)
@@ -93,7 +93,7 @@ def axis_values(snapshot: Snapshot, axis: str) -> Array:
 
 
 def line_data(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, log_x: bool, log_y: bool) -> LineData:
-    """Compute means and bands over replicas, at rows chosen for the axis.
+    """Return the lines' means and bands over replicas, at rows chosen for the axis.
 
     On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest replica.
     Lines that the trace does not have are NaN.
@@ -117,7 +117,7 @@ def line_data(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str
 
 
 def vanishes(snapshot: Snapshot, one: Series) -> bool:
-    """Return whether a line is 0 wherever it is known."""
+    """Return whether a line of a trace is 0 in every row where it is known."""
     values = _values(snapshot, one) if one.column in snapshot.columns else np.empty(0)
     # The last row first, as it tells most lines.
     if (np.abs(values[-1:]) > 0.0).any():
@@ -131,7 +131,7 @@ def signed(label: str, log_y: bool) -> str:
 
 
 def drawable(mean: Array, low: Array, high: Array) -> tuple[Array, Array]:
-    """Fill gaps in the ends of a band, which an area would bridge: a gap gets width 0 at its nearest neighbour."""
+    """Return a band's ends (T,) whose gaps, which an area would bridge, have width 0 at their nearest neighbour."""
     good = np.isfinite(mean) & np.isfinite(low) & np.isfinite(high)
     if good.all() or not good.any():
         return low, high

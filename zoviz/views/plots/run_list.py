@@ -16,7 +16,7 @@ from zoviz.views.common.style import note
 
 
 def csv_of(entry: ShownRun) -> io.StringIO:
-    """Return the run's trace as CSV."""
+    """Return the trace of a run on the page as CSV."""
     file = io.StringIO()
     entry.run.trace.write_csv(file)
     file.seek(0)
@@ -24,7 +24,7 @@ def csv_of(entry: ShownRun) -> io.StringIO:
 
 
 def script_of(entry: ShownRun) -> io.StringIO:
-    """Return a Python script that does the run again."""
+    """Return a Python script that does a run on the page again."""
     return io.StringIO(script(entry.run))
 
 

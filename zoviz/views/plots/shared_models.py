@@ -81,11 +81,11 @@ class SharedModels:
         return self.renderer(self._empty, self._nothing)
 
     def mark_lines(self) -> list[GlyphRenderer]:
-        """Return vertical lines at the marks."""
+        """Return the vertical lines at the marks, for one figure."""
         return [self.renderer(source, self._spans[name]) for name, source in self._marks.items()]
 
     def mark_heads(self, y_range_name: str) -> list[GlyphRenderer]:
-        """Return the handles of the marks, to be pointed at."""
+        """Return the handles of the marks, which show their text when they are pointed at."""
         return [
             self.renderer(source, self._heads[name], y_range_name=y_range_name) for name, source in self._marks.items()
         ]

@@ -18,7 +18,7 @@ class Perturbation(PlotView):
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return one line, for attacks only."""
+        """Return the line of the largest change of a pixel, for an attack; none otherwise."""
         return [Series("perturbation", "largest pixel")] if "perturbation" in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

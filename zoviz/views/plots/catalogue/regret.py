@@ -18,7 +18,7 @@ class Regret(PlotView):
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the lines of mean and sum, where the hypergradient is known."""
+        """Return the lines of the regret and of its mean over rounds, where the hypergradient is known."""
         lines = [
             Series(trace_columns.AVERAGE_REGRET, "mean over rounds"),
             Series(trace_columns.REGRET, "sum", "dashed"),

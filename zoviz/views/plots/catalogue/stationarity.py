@@ -20,7 +20,7 @@ class Stationarity(PlotView):
     order = 3
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return one line, where gradients are known."""
+        """Return the line of the stationarity measure, where gradients are known; none otherwise."""
         return [Series(trace_columns.STATIONARITY, "current")] if trace_columns.STATIONARITY in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:

@@ -18,7 +18,7 @@ class Tracking(PlotView):
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return a line for y and one for v, as far as the method has them."""
+        """Return a line for the tracking error of y and one for that of v, as far as the method has them."""
         lines = [
             Series(trace_columns.INNER_ERROR, "follower y"),
             Series(trace_columns.SYSTEM_ERROR, "system v", "dashed"),

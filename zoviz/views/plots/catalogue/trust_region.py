@@ -29,7 +29,7 @@ class TrustRegion(PlotView):
         return [Series(name, label, dash) for name, label, dash in lines if name in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: what the radii count."""
+        """Return the label: the unit of the radii."""
         return "radius in unit lengths"
 
 

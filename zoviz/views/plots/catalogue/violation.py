@@ -17,7 +17,7 @@ class Violation(PlotView):
     order = 1
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return one line, where the kind of task has constraints."""
+        """Return the line of the constraint violation, where the kind of task has constraints; none otherwise."""
         return [Series(trace_columns.VIOLATION, "current")] if trace_columns.VIOLATION in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
