@@ -27,7 +27,7 @@ def _never(x: Array) -> Any:
 
 
 class Batch(NamedTuple):
-    """Points that a session asks for.
+    """A batch of points that a session asks for.
 
     Attributes
     ----------
@@ -175,12 +175,12 @@ class AskTell:
 
     @property
     def result(self) -> Result:
-        """The outcome so far.
+        """The outcome of the session so far, in SciPy's names.
 
         Raises
         ------
         ZovizError
-            Before the values at the start, and those that steps are chosen from, were told.
+            Before the solver has begun: the values at the start, and those that choose its steps, come first.
         """
         if self._worker.state is None:
             raise ZovizError("Expected a session past its start, got one that still chooses its steps: tell() first.")

@@ -29,7 +29,7 @@ class RepeatCommand(Command):
         self.name, self.order, self.help, self.examples = name, 30, line, examples
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare options."""
+        """Declare the command's options."""
         parser.add_argument("id", metavar="ID", help="as zoviz runs lists it; any beginning that no other run shares")
         if self.name == "fork":
             parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")

@@ -52,7 +52,7 @@ def discover(package: str, base: type[T]) -> dict[str, type[T]]:
 
 
 def every(package: str, base: type[T]) -> list[type[T]]:
-    """The same classes as a list, in which two may have one name: ``discover`` has the one that was defined last."""
+    """Return the classes of ``discover`` as a list, in which two may share a name: ``discover`` has the later one."""
     for name in modules(package):
         importlib.import_module(name)
     return list(param.descendents(base, concrete=True))

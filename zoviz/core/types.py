@@ -148,7 +148,7 @@ class Tally(Protocol):
     """A sum of measures over every iteration of a run, also those whose rows its trace does not keep."""
 
     def add(self, before: Iterate, after: Iterate, sample: Any) -> None:
-        """Take in one step from the iterates before and after it and the sample that it was told."""
+        """Take in one step, from the iterates before and after it and the sample that it used."""
 
     def row(self) -> dict[str, Array]:
         """Return the columns (R,) of the sums so far."""
@@ -207,7 +207,7 @@ class StepConstants:
 
     @property
     def measured(self) -> bool:
-        """Whether they come from differences, near the start, and not from the problem."""
+        """Whether the constants come from differences near the start, and not from the problem."""
         return self.provenance is Provenance.MEASURED
 
     @property

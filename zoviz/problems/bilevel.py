@@ -212,7 +212,7 @@ class OnlineBilevel(Problem):
         return None
 
     def hypergradient(self, x: Array, y: Array, v: Array, xi: Sample) -> Array:
-        """Return grad_x f_t + grad_xy g_t v of the round without sampling noise, (R, n); at y* and v* that of F_t."""
+        """Return grad_x f_t + grad_xy g_t v (R, n), without sampling noise; at y* and v* it is the gradient of F_t."""
         exact = self.exact(xi)
         return self.outer_gradients(x, y, exact)[0] + self.inner_jacobian_vector(x, y, v, exact)
 

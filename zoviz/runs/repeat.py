@@ -28,7 +28,7 @@ class BegunRun(Protocol):
 
     @property
     def progress(self) -> Progress:
-        """The counters."""
+        """The counters of the run: iterations, calls, seconds."""
 
     @property
     def spent_calls(self) -> bool:

@@ -21,7 +21,7 @@ class _Compare(Command):
   zoviz compare 3f2a 77b1 --save gap.html --column best_gap --axis calls --band quartiles"""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare options."""
+        """Declare the command's options."""
         parser.add_argument("ids", nargs="+", metavar="ID")
         parser.add_argument("--save", metavar="FILE.html", help="the figure, which any browser shows without a network")
         parser.add_argument(
@@ -38,7 +38,7 @@ class _Compare(Command):
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Compare."""
+        """Print the runs side by side, and draw them where a figure is asked for."""
         if args.save and Path(args.save).suffix != ".html":
             raise UsageError(f"Expected a file with the suffix .html for --save, got {args.save!r}.")
         store = open_store(args)

@@ -16,14 +16,14 @@ class _ExportScript(Command):
     examples = "  zoviz export-script 3f2a                print it\n  zoviz export-script 3f2a again.py"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare options."""
+        """Declare the command's options."""
         parser.add_argument("id", metavar="ID")
         parser.add_argument("file", nargs="?", metavar="FILE", help="default: the terminal")
         trust_option(parser)
         store_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Write it."""
+        """Write the script to a file or to standard output."""
         source = script(open_store(args).load(args.id))
         if args.file is None:
             print(source, end="")

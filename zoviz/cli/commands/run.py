@@ -24,7 +24,7 @@ A name=value is a parameter of the problem or of the solver; zoviz problems NAME
 Ctrl-C once stops after the step in progress and keeps everything; twice, at once."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare options."""
+        """Declare the command's options."""
         run_options(parser)
         store_option(parser)
         parser.add_argument("--no-store", action="store_true", help="keep nothing")
@@ -33,7 +33,7 @@ Ctrl-C once stops after the step in progress and keeps everything; twice, at onc
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Solve."""
+        """Make the run, follow it to its end, and print the outcome."""
         problem, solver = make(args)
         store = None if args.no_store else open_store(args, create=True)
         run = Run.of(spec(args, problem, solver), store=store)

@@ -40,7 +40,7 @@ class _Runs(Command):
   zoviz runs check                               is everything in the store whole?"""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare options."""
+        """Declare the command's options."""
         parser.add_argument(
             "action", nargs="?", choices=COUNTS, default="list", metavar="ACTION", help=", ".join(COUNTS)
         )
@@ -59,7 +59,7 @@ class _Runs(Command):
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
-        """Do what is asked."""
+        """List, show, note, delete, purge or export the runs, as the words say."""
         least, most = COUNTS[args.action]
         if not least <= len(args.ids) <= most:
             operands = {0: "no id", 1: "the id of a run", 2: "the id of a run and a file"}[least]

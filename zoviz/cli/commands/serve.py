@@ -17,7 +17,7 @@ class _Serve(Command):
 The server listens on this machine only, unless --address says otherwise; then it wants --basic-auth."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare options."""
+        """Declare the command's options."""
         parser.add_argument("--problem", metavar="MODULE:OBJECT", help="a problem of yours, first in the list")
         parser.add_argument("--port", type=int, default=5006, help="%(default)s; 0: any that is free")
         parser.add_argument("--address", default="127.0.0.1", help="to listen on (%(default)s)")

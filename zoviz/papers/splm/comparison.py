@@ -144,7 +144,7 @@ def line(method: str, steps: str, outcome: Trial, n: int) -> None:
 
 
 def verdict(n: int, best: dict[str, float]) -> None:
-    """Print the paper's ratios to ZO-SPLM beside those where every method has its best steps."""
+    """Print each method's iterations over ZO-SPLM's, all at their best steps, beside the paper's ratio."""
     for method in [name for name in best if name != "ZOSPLM" and "ZOSPLM" in best]:
         ratio, paper = best[method] / best["ZOSPLM"], PAPER[method].get(n, np.nan) / PAPER["ZOSPLM"].get(n, np.nan)
         word = "reproduced" if ratio >= 0.8 * paper else "in kind, not in size" if ratio > 1.05 else "not reproduced"

@@ -180,14 +180,14 @@ class DistributedConsensus(LinearlyConstrained):
         return differences.reshape(*x.shape[:-1], self.rows)
 
     def adjoint(self, y: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """Return A^T y: at every node the sum over its edges of their y, with the sign of its end."""
+        """Return A^T y (..., N d) for y (..., p): at every node the sum of y over its edges, signed by its end."""
         pairs = y.reshape(*y.shape[:-1], -1, self.features)
         product = self.data.graph.adjoint(pairs, None if xi is None else xi.edges[..., copy, :])
         return product.reshape(*y.shape[:-1], self.domain.n)
 
     @property
     def operator_norm(self) -> float:
-        """The norm ||E[A]||, from the N x N matrix E[W]'E[W]."""
+        """The norm of the mean constraint matrix E[A], from the graph's Laplacian E[W]'E[W] (N, N)."""
         return float(np.sqrt(np.linalg.eigvalsh(self.data.graph.laplacian)[-1]))
 
     def metrics(

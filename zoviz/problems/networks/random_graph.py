@@ -38,12 +38,12 @@ class RandomGraph:
         return streams.uniform(purpose, *shape, self.probability.size) < self.probability
 
     def differences(self, x: Array, edges: np.ndarray | None = None) -> Array:
-        """Return W x, (..., pairs, d), for x (..., N, d); E[W] x where no edges are given.
+        """Return the differences W x (..., pairs, d) along the edges, for x (..., N, d); E[W] x without ``edges``.
 
         Parameters
         ----------
         edges : ndarray of bool, shape (..., pairs)
-            Of ``draw``; where it lacks the last of the leading axes of x, they share it.
+            The pairs that are edges, by ``draw``; where it lacks the last of the leading axes of x, they share it.
         """
         first, second = self.ends
         if edges is None:
@@ -55,7 +55,7 @@ class RandomGraph:
         return out
 
     def adjoint(self, y: Array, edges: np.ndarray | None = None) -> Array:
-        """Return W'y, (..., N, d), for y (..., pairs, d); E[W]'y where no edges are given."""
+        """Return W'y (..., N, d), the transpose of ``differences``, for y (..., pairs, d); E[W]'y without ``edges``."""
         if edges is None:
             return self._sums(self.probability[:, None] * y)
         d, shape = y.shape[-1], (*y.shape[:-2], self.nodes, y.shape[-1])
@@ -74,7 +74,7 @@ class RandomGraph:
 
     @property
     def laplacian(self) -> Array:
-        """The matrix E[W]'E[W], (N, N)."""
+        """The matrix E[W]'E[W] (N, N), W the edge-node incidence matrix."""
         weights, (first, second) = np.zeros((self.nodes, self.nodes)), self.ends
         weights[first, second] = weights[second, first] = np.square(self.probability)
         return np.diag(weights.sum(axis=1)) - weights

@@ -87,13 +87,13 @@ class LoadTracking(Problem):
         return self.data.optimum
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Cost and p_c(x) - D."""
+        """Return the cost (...) and p_c(x) - D (..., 1) at x (..., n)."""
         data = self.data
         f = np.einsum("...i,...i->...", x, data.a * x + data.b)
         return Evaluation(f, (data.demand - x @ data.weight)[..., None])
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
-        """2ax + b and -(1 + gamma)."""
+        """Return 2ax + b (..., n) and -(1 + gamma) (..., 1, n), the gradients of cost and constraint."""
         data = self.data
         return 2.0 * data.a * x + data.b, np.broadcast_to(-data.weight, (*x.shape[:-1], 1, self.n))
 

@@ -142,14 +142,14 @@ class RunSpec:
 
     @property
     def identity(self) -> dict[str, Any]:
-        """The settings that tell its outcome from that of others, by name and in an order that never changes."""
+        """The settings that decide the run's outcome, by name and in an order that never changes."""
         values = {name: value for name, value in self.settings.items() if _counts(name, value)}
         last = len(values)
         return dict(sorted(values.items(), key=lambda item: last if (at := ROLES[item[0]].first) is None else at))
 
     @property
     def limits(self) -> Limits:
-        """The budgets."""
+        """The budgets of the run."""
         return Limits(self.iterations, self.calls, self.seconds)
 
     @property

@@ -147,7 +147,7 @@ class Worker:
             self.trace.append(self._row())
 
     def make_oracle(self) -> Oracle:
-        """Return a fresh oracle."""
+        """Return a fresh oracle of the worker's problem, with nothing charged yet."""
         return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance, self.source)
 
     def _end(self, status: RunStatus, message: str) -> bool:

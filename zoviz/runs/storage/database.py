@@ -86,7 +86,7 @@ class Database:
 
     @property
     def sqlite(self) -> bool:
-        """Whether it is a file of SQLite's."""
+        """Whether the database is an SQLite file."""
         return self.url.get_backend_name() == "sqlite"
 
     @contextmanager
@@ -116,7 +116,7 @@ class Database:
 
     @contextmanager
     def telling(self) -> Iterator[None]:
-        """Turn what a driver raises into a sentence."""
+        """Turn an exception of the database's driver into a ``StoreError`` with a sentence."""
         try:
             yield
         except SQLAlchemyError as error:

@@ -108,7 +108,7 @@ def one(connection: Connection, run: str) -> Record | None:
 
 
 def find(connection: Connection, start: str, name: str) -> str:
-    """Return the id that begins so.
+    """Return the id of the one run whose id begins with ``start``.
 
     Raises
     ------

@@ -100,12 +100,12 @@ class Recorder(RunObserver):
         self._thread.start()
 
     def stepped(self) -> None:
-        """Hand over the worker's state, if the writing thread has asked for it."""
+        """Hand over the worker's state to the writing thread, if that has asked for it."""
         if self._state_due:
             self._take()
 
     def paused(self) -> None:
-        """Hand over the worker's state."""
+        """Hand over the worker's state to the writing thread."""
         self._take()
 
     def keep(self, ordinal: int, entry: Entry) -> None:
@@ -124,7 +124,7 @@ class Recorder(RunObserver):
             self._flush()
 
     def ended(self, status: RunStatus, message: str) -> str:
-        """Write what is left; return a sentence where that failed, else nothing."""
+        """Write what the store has not got yet; return a sentence where that failed, else an empty one."""
         self._ending.set()
         self._answered.set()
         if self._thread is not None:

@@ -221,7 +221,7 @@ def neumann(rounds: BilevelOracle, x: Array, y: Array, b: Array, terms: int, ste
 
 
 def conjugate_gradients(rounds: BilevelOracle, x: Array, y: Array, b: Array, start: Array, steps: int) -> Array:
-    """Take ``steps`` conjugate-gradient steps for H v = -b from ``start``; one product each, and one before."""
+    """Take ``steps`` conjugate-gradient steps for H v = -b from ``start`` (R, d), by ``steps`` + 1 products H v."""
     v, residual = start, -b - rounds.hessian_vector(x, y, start)
     direction, square = residual, np.square(residual).sum(axis=-1, keepdims=True)
     for _ in range(steps):

@@ -94,7 +94,7 @@ class Simultaneous(BilevelSolver):
         return 1.0
 
     def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
-        """The common rule; c so that theory's first step is the constant one; factors so that weights start at 0.9."""
+        """Return steps from curvatures, the offset c of theory's schedule to match them, and factors of the weights."""
         values = super().suggest(problem, constants)
         alpha = self.outer_step or values["outer_step"]
         offset = (self.scale(problem.domain.n, problem.inner_domain.n) / alpha) ** 3
@@ -122,7 +122,7 @@ class Simultaneous(BilevelSolver):
         return directions, moments
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
-        """Return (D^x, D^y, D^v) at a point, and the variance of D^x, (R,)."""
+        """Return the round's raw directions (D^x, D^y, D^v) at a point, and the variance (R,) of D^x."""
         raise NotImplementedError(f"{type(self).__name__} must define raw(rounds, at, streams).")
 
     def step(self, state: SimultaneousState, oracle: Oracle, streams: Streams) -> tuple[SimultaneousState, Info]:
@@ -149,12 +149,12 @@ class Simultaneous(BilevelSolver):
         return float("nan")
 
     def steps(self, t: int, at: Triple) -> Triple[float]:
-        """Return (alpha_t, beta_t, delta_t): constant, or in theory's ratios to alpha_t."""
+        """Return the steps of x, y and v in round t: constant, or in constant ratios to theory's step of x."""
         ratio = 1.0 if self.schedule == "practice" else self._theory(t, at) / self.outer_step
         return Triple(ratio * self.outer_step, ratio * self.inner_step, ratio * self.system_step)
 
     def weights(self, t: int, at: Triple) -> Triple[float]:
-        """Return (eta_t, gamma_t, lambda_t); 1 in the first round, which has no direction before it."""
+        """Return the weights of new directions of x, y and v in round t; 1 in the first, which has none before it."""
         if t == 1:
             return Triple(1.0, 1.0, 1.0)
         if self.schedule == "practice":

@@ -57,7 +57,7 @@ class SOBBO(SOBOW):
         return values | {"outer_step": COORDINATE_STEP} if self.geometry == "adaptive" else values
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
-        """Return H_t^-1 times the window's mean."""
+        """Return the window's mean (R, n), over Adam's scales in the adaptive geometry, and the new mean square."""
         if self.geometry == "euclidean":
             return mean, square
         square = mean_square(square, mean, self.square_decay)

@@ -85,12 +85,12 @@ class ZOSOGD(Simultaneous):
         return float(in_x[0]), float(in_y[0])
 
     def scale(self, n: int, d: int) -> float:
-        """Return (n + d)^(-3/4)."""
+        """Return theory's factor (n + d)^(-3/4) of the steps."""
         return float(n + d) ** -0.75
 
     @property
     def radius(self) -> float:
-        """Return rho_s."""
+        """Return the smoothing radius rho_s of the leader's direction."""
         return self.outer_estimator.smoothing_radius
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:

@@ -57,7 +57,7 @@ class ZOSOGDAdam(ZOSOGD):
         return values | steps | {"offset": offset} | dict.fromkeys(names, FIRST_WEIGHT / alpha**self.weight_power)
 
     def remember(self, nothing: Triple) -> Moments:
-        """Return zero moments."""
+        """Return the running means at the start, all 0."""
         return Moments(nothing, nothing)
 
     def improve(self, directions: Triple, moments: Moments, t: int) -> tuple[Triple, Moments]:

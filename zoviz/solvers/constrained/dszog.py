@@ -165,7 +165,7 @@ class DSZOG(Solver):
         return DSZOGState(x0, self._multipliers(p, value), value, p, zero, np.zeros_like(p), zero, 0)
 
     def step(self, state: DSZOGState, oracle: Oracle, streams: Streams) -> tuple[DSZOGState, Info]:
-        """Estimate, average, move x and p."""
+        """Take one step: estimate the gradients, add them to the averages, and move x and p along these."""
         x, y, value, p, z_x, z_p, square, t = state
         a, b, beta = self.averaging, self.momentum, self.penalty
         estimate = self.estimator.estimate(DistributedPenalty(p, beta), x, oracle, streams, base=value)

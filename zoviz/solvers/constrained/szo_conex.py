@@ -28,7 +28,7 @@ _MULTIPLIER = 0.25
 
 
 class ConEXState(NamedTuple):
-    """Iterate x, duals y, the oracle's value at x, what the constraints were foretold to be here and one step ago.
+    """Iterate x, duals y, the oracle's value at x, and the linearised constraints l(x^t) and l(x^{t-1}), (R, m) each.
 
     Also the average of the iterates and their number.
     """
@@ -208,7 +208,7 @@ class SZOConEX(Solver):
         return state.average if self.report == "average" and state.iteration else state.x
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
-        """Return the magnitudes of the Lagrangian; with separate directions the squared weighted gradients add up."""
+        """Return exact magnitudes of the Lagrangian; with separate directions those of f and all y_i h_i add up."""
         target = super().target(problem, info, exact)
         if target is None or self.directions == "shared":
             return target

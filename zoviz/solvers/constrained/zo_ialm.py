@@ -119,7 +119,7 @@ class ZOiALM(Solver):
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse domains that are no (products of) boxes, and estimators that skip coordinates."""
+        """Return a sentence for domains that are no (products of) boxes, and for estimators that skip coordinates."""
         if isinstance(self.estimator, Block):
             return "ZO-iALM tests stationarity along every coordinate, and Block probes a few: choose Coordinate."
         if not problem.domain.separable:
@@ -156,7 +156,7 @@ class ZOiALM(Solver):
         return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> IALMState:
-        """Return the start with y = 0; where L is to be found, it begins at its bound over n: one call."""
+        """Return the start with y = 0; one call. A curvature L that is to be found begins at its bound over n."""
         y, zero, beta = np.zeros((len(x0), oracle.m)), np.zeros(len(x0)), np.full(len(x0), self.penalty)
         bound = self._bound(y, beta) / (oracle.n if self._finds(oracle) else 1.0)
         rho, remaining = self.proximal_share * bound, self._inner_steps(oracle.n)

@@ -54,7 +54,7 @@ class ZOBCEG(ExtraGradient):
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse domains that are no (products of) boxes."""
+        """Return a sentence for a domain that is no (product of) boxes; None otherwise."""
         if not problem.domain.separable:
             return (
                 f"ZOBCEG moves single coordinates and needs a box as domain; {problem.title or type(problem).__name__} "
@@ -63,11 +63,11 @@ class ZOBCEG(ExtraGradient):
         return None
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
-        """Slow the dual step by tau / n: a coordinate of x moves in one of n / tau half steps, y in each."""
+        """Return factors of both steps, the dual one slowed by tau / n since x_i moves more rarely than y; and 1."""
         return PACE, DUAL_SHARE / PACE * min(self.estimator.block_size, n) / n, 1.0
 
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
-        """Return 1 + N / G^2 with the noise N of a whole sweep: a block has its share of both."""
+        """Return 1 + N / G^2, N the noise in a sweep of differences, G the gradient's size: blocks share both alike."""
         sigma = constants.lagrangian_noise
         sweep = self.estimator.clone()
         sweep.block_size = n

@@ -56,7 +56,7 @@ class ZOEG(ExtraGradient):
     estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
-        """Halve the steps that a noiseless field would bear, over 1 + (n + m - 1)/k."""
+        """Return factors of the primal and the dual step, half of what exact fields bear, and 1 + (n + m - 1) / k."""
         return _PACE, _DUAL_PACE, 1.0 + self.relative_variance(n + m)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:

@@ -163,7 +163,7 @@ class LinearMethod(Solver):
         return super().theory(problem, info, exact) if self.gradients == "zeroth-order" else {}
 
     def scale(self, problem: Problem, power: float) -> float:
-        """Return min{1, (400 / T)^power} / (1 + v), v the relative variance of zeroth-order gradients."""
+        """Return the factor min{1, (400 / T)^power} / (1 + v) of steps, v the relative variance of the gradients."""
         inflation = 1.0 + self.relative_variance(problem.domain.n) if self.gradients == "zeroth-order" else 1.0
         return min(1.0, (SHORT_HORIZON / self.horizon) ** power) / inflation
 

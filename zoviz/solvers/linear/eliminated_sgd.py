@@ -116,7 +116,7 @@ class EliminatedSGD(LinearMethod):
         return None
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c as for Algorithm 1; ours."""
+        """Return tau = c / [2 L_f (1 + ||A_F^+ A_C||^2)], c by ``scale``; ours."""
         basis = eliminated(*LinearlyConstrained.of(problem).matrix(), problem.domain)
         bounded = basis.matrix[:, ~basis.inverse.any(axis=1)]
         square = np.linalg.eigvals(basis.inverse.T @ basis.inverse @ (bounded @ bounded.T)).real.max(initial=0.0)

@@ -41,7 +41,7 @@ class LinearisedALM(PenalisedMethod):
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step η", doc="Step of the multipliers along Ax - b.")
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return rho = 4 L_f / ||A||^2, tau = c / [2 (L_f + rho ||A||^2)], eta = rho L_f tau; c as for Algorithm 1."""
+        """Return rho = 4 L_f / ||A||^2, tau = c / [2 (L_f + rho ||A||^2)], eta = rho L_f tau; c by ``scale``."""
         curvature, square = constants.curvature, row_square(problem)
         penalty = 4.0 * curvature / square if self.penalty is None else self.penalty
         step = self.scale(problem, 0.5) / (2.0 * (curvature + penalty * square))

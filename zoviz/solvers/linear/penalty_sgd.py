@@ -46,7 +46,7 @@ class PenaltySGD(PenalisedMethod):
     )
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return rho = 4 L_f / ||A||^2 and tau = 1 / [2 (L_f + rho ||A||^2)], times c of Algorithm 1 if gamma = 0.
+        """Return rho = 4 L_f / ||A||^2 and tau = 1 / [2 (L_f + rho ||A||^2)], times c of ``scale`` if gamma = 0.
 
         A growing penalty shrinks the step by itself, by the relative variance v of zeroth-order gradients at once.
         """

@@ -62,7 +62,7 @@ class SmoothedMethod(PenalisedMethod):
     )
 
     def rule(self, problem: Problem, constants: Constants, power: float) -> dict[str, Any]:
-        """Return steps of order T^-power; see ``suggest`` of Algorithm 1."""
+        """Return steps of order T^-power for a horizon T, as ``SmoothedALM.suggest`` explains them."""
         curvature, square = constants.curvature, row_square(problem)
         weight = self.proximal_weight or max(2.0, 4.0 * curvature)
         penalty = weight / square if self.penalty is None else self.penalty
@@ -81,7 +81,7 @@ class SmoothedMethod(PenalisedMethod):
         return super().iterate(state)._replace(centre=state.centre)
 
     def ascend(self, state: Any, residual: Array) -> Array:
-        """Return y + eta (A x - b), (R, p)."""
+        """Return the multipliers y + eta (A x - b) after a dual step, (R, p), from the residual A x - b (R, p)."""
         return state.dual + self.dual_step * residual
 
     def descend(self, state: Any, slope: Array, lifted: Lifted) -> tuple[Array, Array]:

@@ -71,7 +71,7 @@ class StormALM(SmoothedMethod):
         return super().unsupported_reason(problem)
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return Algorithm 1's steps but of order T^(-1/3), and a = min{1, (400 / T)^(2/3)}.
+        """Return the steps of ``SmoothedALM``, but of order T^(-1/3), and the momentum a = min{1, (400 / T)^(2/3)}.
 
         References
         ----------

@@ -24,7 +24,7 @@ RADIUS = 5e-3
 
 
 class SingleLevelState(NamedTuple):
-    """x as it was at the start, the follower's decision ``inner``, and the number of rounds."""
+    """Leader x as it was at the start, the follower's decision ``inner``, and the number of rounds."""
 
     x: Array
     inner: Array
@@ -90,7 +90,7 @@ class SingleLevel(RoundSolver):
         return rounds.view(value)
 
     def move(self, state: Any, estimate: Estimate, rate: float, view: DerivedOracle, project: Any) -> Any:
-        """Return the state after the round.
+        """Return the state after a round, y moved along the estimated slope of g.
 
         Parameters
         ----------

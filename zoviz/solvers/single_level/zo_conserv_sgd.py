@@ -12,7 +12,7 @@ from zoviz.solvers.single_level.base import SingleLevel, SingleLevelState
 
 
 class ZOConservSGD(SingleLevel):
-    r"""Try the step both ways on the round's own mini-batch and keep the best of three points.
+    r"""A method that tries the step both ways on the round's own mini-batch and keeps the best of three points.
 
     .. math:: y_{t+1} = \arg\min\{g_t(x, y) : y \in \{y_t,\ \Pi_Y(y_t - \ell_t \hat g),\ \Pi_Y(y_t + \ell_t \hat g)\}\},
               \qquad \hat g = \hat\nabla_y g_t(x, y_t)
@@ -35,7 +35,7 @@ class ZOConservSGD(SingleLevel):
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any
     ) -> SingleLevelState:
-        """Return the best of three points."""
+        """Return the best of the point itself and those one step along and against the estimated gradient."""
         step = rate * estimate.gradient
         stay = view(state.inner) if estimate.base is None else estimate.base
         tried = project(np.stack([state.inner - step, state.inner + step], axis=1))
