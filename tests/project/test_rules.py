@@ -240,3 +240,24 @@ def test_no_module_keeps_results_for_the_whole_process(path: Path) -> None:
 def test_a_cache_of_a_module_is_seen() -> None:
     source = "@lru_cache(maxsize=2)\ndef one(): ...\n@cache\ndef two(): ...\n@cached_property\ndef three(self): ...\n"
     assert list(module_caches(ast.parse(source))) == ["one", "two"]
+
+
+def imitations(tree: ast.AST) -> Iterator[str]:
+    """Classes that look like an oracle: they have methods with the names of two of its own."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ClassDef):
+            methods = {one.name for one in node.body if isinstance(one, ast.FunctionDef)}
+            if {"affords", "resample"} <= methods:
+                yield node.name
+
+
+@of_rooms(lambda name: name != "oracle")
+def test_no_class_imitates_an_oracle(path: Path) -> None:
+    """What a solver asks is the run's own oracle; what another use of it needs is a capability of it."""
+    assert list(imitations(parse(path))) == []
+
+
+def test_an_imitation_of_an_oracle_is_seen() -> None:
+    source = "class View:\n def affords(self): ...\n def resample(self): ...\nclass Other:\n def affords(self): ...\n"
+    assert list(imitations(ast.parse(source))) == ["View"]
+    assert list(imitations(parse(ROOT / PACKAGE / "oracle" / "oracle.py"))) == ["Oracle"]

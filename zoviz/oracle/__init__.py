@@ -5,6 +5,7 @@ from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.first_order import FirstOrder
 from zoviz.oracle.oracle import Oracle
 from zoviz.oracle.protocols import ProblemOracle, ValueOracle
+from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
 
 __all__ = [
@@ -14,6 +15,7 @@ __all__ = [
     "Oracle",
     "ProblemOracle",
     "Question",
+    "Stage",
     "ValueOracle",
     "ValueSource",
 ]

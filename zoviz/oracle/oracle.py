@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from zoviz.core import defaults
-from zoviz.core.errors import BudgetSpent
+from zoviz.core.errors import BudgetSpent, ZovizError
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, checked
 from zoviz.core.units import Units
 from zoviz.oracle.best_point import keep_best
+from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
 from zoviz.problems.base import Problem
 
@@ -44,8 +46,10 @@ class Oracle:
     failures : ndarray of int, shape (R,)
         Points at which the black box returned a non-finite value.
     active : ndarray of bool, shape (R,)
-        Replicas that still run; a frozen one is neither evaluated nor charged.
+        Replicas that still run; a frozen one is neither evaluated nor charged. In a stage, those that it works for.
     all_active : bool
+    run_active : ndarray of bool, shape (R,)
+        Replicas that still run, in a stage too: what a thread that is not the run's may read.
     units : Units or None
         How the points and values that a solver sees translate into the user's; None where they are the same.
     domain : Set
@@ -86,7 +90,9 @@ class Oracle:
         self.calls = np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
         self.failures = np.zeros(replicas, dtype=np.int64)
-        self.active = np.ones(replicas, dtype=bool)
+        self._stage: Stage | None = None
+        self._ceiling: int | Array | None = limit  # the budget, in a stage its limit too
+        self.active = self.run_active = np.ones(replicas, dtype=bool)
         self.failed = np.zeros(replicas, dtype=bool)
         self.any_failed = False
         self.all_active = True
@@ -128,7 +134,8 @@ class Oracle:
         self.calls, self.failures = snapshot["calls"].copy(), snapshot["failures"].copy()
         self.counts = {kind: count.copy() for kind, count in snapshot["counts"].items()}
         self._spent = snapshot["spent"]
-        self.active, self.failed = snapshot["active"].copy(), snapshot["failed"].copy()
+        self.active = self.run_active = snapshot["active"].copy()
+        self.failed = snapshot["failed"].copy()
         self.all_active, self.any_failed = bool(self.active.all()), bool(self.failed.any())
         self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
@@ -167,14 +174,56 @@ class Oracle:
 
     def affords(self, counts: np.ndarray) -> np.ndarray:
         """Whether each replica's budget covers so many more calls, counts (R,) to (R,)."""
-        return np.ones(len(counts), dtype=bool) if self._limit is None else self.calls + counts <= self._limit
+        return np.ones(len(counts), dtype=bool) if self._ceiling is None else self.calls + counts <= self._ceiling
 
     @property
     def remaining(self) -> Array:
         """The number of calls that each replica's budget still covers, (R,); infinite without a budget."""
-        if self._limit is None:
+        if self._ceiling is None:
             return np.full(len(self.calls), np.inf)
-        return (self._limit - self.calls).astype(float)
+        return (self._ceiling - self.calls).astype(float)
+
+    @contextmanager
+    def stage(
+        self, limit: Array, replicas: np.ndarray, known: tuple[Array, Evaluation] | None = None
+    ) -> Iterator[Stage]:
+        """Serve one of several solvers for a while: counts, noise, best points and budget stay the run's.
+
+        Inside, ``affords`` and ``remaining`` heed the limit as well as the budget; a replica that cannot pay for all
+        the values that it asks for, or that the stage is over for, gets NaN instead of ``BudgetSpent`` for all, which
+        ``ask`` alone raises. ``fail``, and a base point without a finite value, end the stage for a replica, not the
+        run. Afterwards ``active`` and ``failed`` are as they were.
+
+        Parameters
+        ----------
+        limit : Array, shape (R,)
+            Calls of the whole run, per replica, at which the stage is over.
+        replicas : ndarray of bool, shape (R,)
+            Those that the stage is for; of these, the active ones take part.
+        known : tuple of Array, shape (R, n), and Evaluation, optional
+            A point of each replica and its joint value, where that does not change: asked for in the stage, it is free.
+
+        Yields
+        ------
+        Stage
+            What was answered and who failed so far.
+
+        Raises
+        ------
+        ZovizError
+            Within another stage.
+        """
+        if self._stage is not None:
+            raise ZovizError("Expected one stage at a time, got another within a stage: leave the first before.")
+        failed, any_failed, all_active = self.failed, self.any_failed, self.all_active
+        self._stage = stage = Stage(limit if self._limit is None else np.minimum(limit, self._limit), known)
+        self._ceiling, self.active = stage.limit, self.run_active & replicas
+        self.failed, self.any_failed, self.all_active = stage.failed, False, bool(self.active.all())
+        try:
+            yield stage
+        finally:
+            self._stage, self._ceiling, self.active = None, self._limit, self.run_active
+            self.failed, self.any_failed, self.all_active = failed, any_failed, all_active
 
     def __call__(self, x: Array, mask: np.ndarray | None = None) -> Evaluation:
         """Evaluate the black box.
@@ -191,7 +240,7 @@ class Oracle:
         -------
         Evaluation
             f of shape (R,) or (R, q), h with m more; NaN where the point failed, was masked out or its replica is
-            frozen.
+            frozen, in a ``stage`` also where the replica cannot pay.
 
         Raises
         ------
@@ -200,6 +249,31 @@ class Oracle:
         OracleError
             If the black box returns other shapes.
         """
+        if self._stage is not None:
+            return self._stage_values(self._stage, x, mask)
+        return self._paid_values(x, mask)
+
+    def _stage_values(self, stage: Stage, x: Array, mask: np.ndarray | None) -> Evaluation:
+        """Return the values in a stage: what is known is free, and each replica pays for all the rest or none."""
+        points = x[:, None] if x.ndim == 2 else x
+        live = np.broadcast_to(self.active[:, None], points.shape[:2])
+        live = live if mask is None else live & mask
+        free = live & stage.is_known(points)
+        paid = live & ~free
+        paid &= self.affords(paid.sum(axis=1))[:, None]
+        if paid.any():
+            value = self._paid_values(points, paid)
+        else:
+            value = Evaluation(np.full(paid.shape, np.nan), np.full((*paid.shape, self.m), np.nan))
+        stage.answer(value, paid, free)
+        if x.ndim == 3:
+            return value
+        value = Evaluation(value.f[:, 0], value.h[:, 0])
+        self.fail(~(np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)))
+        return value
+
+    def _paid_values(self, x: Array, mask: np.ndarray | None) -> Evaluation:
+        """Charge the points, (R, n) or (R, q, n), of which ``mask`` says, and return their values, (R,) or (R, q)."""
         due, counts, spent = self._bill(x, mask)
         units = self.units
         place = x if units is None else units.point(x)
@@ -304,11 +378,14 @@ class Oracle:
 
     def _charge(self, kind: str, points: int) -> None:
         """Pay a call for each of a replica's points; ``BudgetSpent`` before anything is counted."""
-        spent = self._spent + points
+        spent, paid = self._spent + points, points * self.active
         if self._limit is not None and spent > self._limit:
             raise BudgetSpent
+        if self._stage is not None:
+            if not self.affords(paid).all():
+                raise BudgetSpent
+            self._stage.answered += paid
         self._spent = spent
-        paid = points * self.active
         self.calls += paid
         self.counts = {**self.counts, kind: self.counts.get(kind, 0) + paid}
 

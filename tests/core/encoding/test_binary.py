@@ -15,6 +15,7 @@ from zoviz.core.types import Evaluation
 from zoviz.runs.engine.journal import Change
 from zoviz.solvers.constrained.proximal_point import ProximalPointState
 from zoviz.solvers.linear.smoothed_base import Candidate
+from zoviz.solvers.portfolio.portfolio import StageStart
 
 
 def test_nested_values_come_back_as_they_were() -> None:
@@ -96,3 +97,5 @@ def test_a_field_that_was_renamed_is_read_by_the_name_that_stores_hold() -> None
     assert state.random_solution == 4.0 and state.finished == 7
     spelt = {"named": "Kept", "fields": dict.fromkeys(("point", "dual", "anchor"), 5.0)}
     assert binary._Reader({}, {"Candidate": Candidate}).read(spelt) == Candidate(5.0, 5.0, 5.0)
+    spelt = {"named": "Stage", "fields": {"step": 3, "calls": 40.0, "title": "ZOSQP"}}
+    assert binary._Reader({}, {"StageStart": StageStart}).read(spelt) == StageStart(3, 40.0, "ZOSQP")

@@ -113,3 +113,12 @@ def test_bounds_that_fix_everything_end_it() -> None:
     fixed = BlackBox(line, joint=True, m=1, x0=[-1.0, 0.5], scaled=False, bounds=[(-1.0, -1.0), (0.5, 0.5)])
     run = outcome(fixed, Portfolio(), 100)
     assert run.result.calls[0] < 10 and "no variable free" in run.result.message
+
+
+def test_a_result_that_is_looked_at_in_the_midst_of_a_stage_is_the_runs() -> None:
+    """A page asks for it from another thread, at any moment."""
+    run = outcome(box(), Portfolio(first=SLSQP(), second=COBYLA(), members=2), 60, replicas=2)
+    success = run.result.success
+    assert run.worker is not None and success.any()
+    with run.worker.oracle.stage(np.full(2, 100.0), np.zeros(2, dtype=bool)):
+        np.testing.assert_array_equal(run.result.success, success)

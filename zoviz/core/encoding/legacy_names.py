@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-CLASSES: Mapping[str, str] = {"Kept": "Candidate"}
+CLASSES: Mapping[str, str] = {"Kept": "Candidate", "Stage": "StageStart"}
 """Classes and functions of zoviz that were renamed: the name that stores hold, and today's."""
 
 PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}

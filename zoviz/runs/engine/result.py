@@ -143,7 +143,7 @@ def summarise(run: ResultInputs) -> Result:
         fun=measured[OBJECTIVE],
         violation=measured.get(VIOLATION, np.zeros(feasible.size)),
         maxcv=maxcv,
-        success=success & oracle.active,
+        success=success & oracle.run_active,
         status=run.status,
         message=message,
         nit=run.iteration,

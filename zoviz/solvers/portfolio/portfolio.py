@@ -13,7 +13,7 @@ from zoviz.core.ranking import ranks
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Sketch
 from zoviz.core.units import as_box
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Stage
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG
 from zoviz.solvers.base import Info, Solver
@@ -21,7 +21,6 @@ from zoviz.solvers.external.cma_es import CMAES
 from zoviz.solvers.external.cobyla_cobyqa import COBYLA, COBYQA
 from zoviz.solvers.external.nomad import NOMAD
 from zoviz.solvers.external.slsqp_trust_constr import SLSQP, TrustConstr
-from zoviz.solvers.portfolio.stage_oracle import StageOracle
 from zoviz.solvers.sqp.zosqp import ZOSQP
 
 MEMBERS = (ZOSQP, ALSPG, SLSQP, COBYLA, COBYQA, TrustConstr, CMAES, NOMAD)
@@ -33,8 +32,8 @@ _ENDLESS = 2.0**53
 """The limit of a stage where the run has no budget of calls: a number, as states hold numbers."""
 
 
-class Stage(NamedTuple):
-    """A stage that was begun: the step, the replicas' mean calls at its start, and the member's title."""
+class StageStart(NamedTuple):
+    """Where a stage began: the step, the replicas' mean calls at its start, and the member's title."""
 
     step: int
     calls: float
@@ -52,7 +51,7 @@ class PortfolioState(NamedTuple):
         Calls at which the replica's share is spent, and at its last progress in this stage.
     inner : list
         The member's state.
-    stages : list of Stage
+    stages : list of StageStart
         So far; the last is the present one.
     figures : list of str
         Names of the first member's figures.
@@ -70,7 +69,7 @@ class PortfolioState(NamedTuple):
     limit: Array
     gained: Array
     inner: list[Any]
-    stages: list[Stage]
+    stages: list[StageStart]
     figures: list[str]
     steps: int
     calls: float
@@ -179,13 +178,13 @@ class Portfolio(Solver):
     def step(self, state: PortfolioState, oracle: Oracle, streams: Streams) -> tuple[PortfolioState, Info]:
         """Take a step of the present member; where all replicas are through with it, of the next one."""
         for _ in range(self.members + 1):
-            view = self._view(state, oracle)
-            try:
-                inner, info = self._member(state).step(state.inner[0], view, streams)
-            except BudgetSpent:
-                inner, info = state.inner[0], Info(np.full(len(state.x), np.nan), state.x, state.y, np.nan)
-            state = self._taken_in(state._replace(inner=[inner]), view, oracle)
-            if view.answered.any():
+            with oracle.stage(state.limit, state.through == 0) as stage:
+                try:
+                    inner, info = self._member(state).step(state.inner[0], oracle, streams)
+                except BudgetSpent:
+                    inner, info = state.inner[0], Info(np.full(len(state.x), np.nan), state.x, state.y, np.nan)
+            state = self._taken_in(state._replace(inner=[inner]), stage, oracle)
+            if stage.answered.any():
                 return state._replace(steps=state.steps + 1), info
             if not oracle.affords(np.ones(len(state.x), dtype=np.int64))[oracle.active].any():
                 raise BudgetSpent
@@ -230,10 +229,7 @@ class Portfolio(Solver):
     def _member(self, state: PortfolioState) -> Solver:
         return self.row[(len(state.stages) - 1) % self.members]
 
-    def _view(self, state: PortfolioState, oracle: Oracle) -> Any:
-        return StageOracle(oracle, state.limit, state.through > 0)
-
-    def _taken_in(self, state: PortfolioState, view: StageOracle, oracle: Oracle) -> PortfolioState:
+    def _taken_in(self, state: PortfolioState, stage: Stage, oracle: Oracle) -> PortfolioState:
         """Take in where the member stands: the best point, progress, and who is through with the stage."""
         iterate = self._member(state).iterate(state.inner[0])
         x, y, value = state.x, state.y, state.value
@@ -245,15 +241,15 @@ class Portfolio(Solver):
         gains |= (violation[:, 1] <= violation[:, 0]) & (f[:, 1] < f[:, 0] - _GAIN * np.maximum(1.0, np.abs(f[:, 0])))
         if oracle.contract != "deterministic":
             better = np.isfinite(violation[:, 1])
-        served = view.answered > 0
-        better &= served & ~view.failed
+        served = stage.answered > 0
+        better &= served & ~stage.failed
         x = np.where(better[:, None], iterate.x, x)
         dual = y if iterate.dual is None else np.where(better[:, None], iterate.dual, y)
         value = Evaluation(np.where(better, reached.f, value.f), np.where(better[:, None], reached.h, value.h))
         gained = np.where(gains & served, oracle.calls.astype(float), state.gained)
         last = len(state.stages) % self.members == 0
         tired = oracle.calls - gained > self.patience * (oracle.n + 1)
-        over = ~served | view.failed | (tired & (not last))
+        over = ~served | stage.failed | (tired & (not last))
         through = np.maximum(state.through, over.astype(float))
         calls = float(oracle.calls.mean())
         return state._replace(x=x, y=dual, value=value, gained=gained, through=through, calls=calls)
@@ -264,22 +260,16 @@ class Portfolio(Solver):
         problem = oracle.problem
         for _ in range(self.members):
             member = self.row[len(stages) % self.members]
-            stages.append(Stage(state.steps, float(calls.mean()), member.title))
+            stages.append(StageStart(state.steps, float(calls.mean()), member.title))
             if member.accepts(problem) is None:
                 break
             stages[-1] = stages[-1]._replace(title=f"{member.title} (passed over)")
         remaining = oracle.remaining
         share = 1.0 if len(stages) % self.members == 0 else self.share
         limit = np.minimum(calls + (np.ceil(share * remaining) if share < 1.0 else remaining), _ENDLESS)
-        repeats = oracle.contract == "deterministic"
-        view: Any = StageOracle(
-            oracle,
-            limit,
-            np.zeros(len(calls), dtype=bool),
-            state.x if repeats else None,
-            state.value if repeats else None,
-        )
-        inner = self._member(state._replace(stages=stages)).init(state.x, view, streams)
+        known = (state.x, state.value) if oracle.contract == "deterministic" else None
+        with oracle.stage(limit, np.ones(len(calls), dtype=bool), known) as stage:
+            inner = self._member(state._replace(stages=stages)).init(state.x, oracle, streams)
         return state._replace(
-            through=view.failed.astype(float), limit=limit, gained=calls, inner=[inner], stages=stages
+            through=stage.failed.astype(float), limit=limit, gained=calls, inner=[inner], stages=stages
         )
