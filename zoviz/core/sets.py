@@ -104,7 +104,7 @@ class Box(Set):
         return np.minimum(np.maximum(x, self.lower), self.upper)
 
     def contains(self, x: Array, tolerance: float) -> np.ndarray:
-        """Whether each coordinate lies between its bounds up to ``tolerance``."""
+        """Whether each point lies between the bounds up to ``tolerance`` in every coordinate, (..., n) to (...)."""
         return np.logical_and.reduce((x >= self.lower - tolerance) & (x <= self.upper + tolerance), axis=-1)
 
     def sample(self, unit: Array) -> Array:

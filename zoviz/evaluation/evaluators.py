@@ -59,7 +59,7 @@ class Evaluator:
         return self._processes.answers(points)
 
     def once(self, call: FunctionCall, x: Array) -> Evaluation | Failure:
-        """Return the outcome at one point of a call that is not repeated."""
+        """Return the outcome at one point (n,) of a call that is not repeated."""
         if self._timeout is None:
             return call(x)
         processes = WorkerProcesses(call, 1, self._timeout)

@@ -67,7 +67,7 @@ class Launch:
         return "json" if path.suffix == ".json" else self._form
 
     def start_from(self, x: Array) -> None:
-        """Write the point to the launch's input file."""
+        """Write the point (n,) to the launch's input file."""
         self._input.write_text(written(x, self._form_of(self._input)), encoding="utf-8")
 
     def stdin(self) -> IO[bytes]:

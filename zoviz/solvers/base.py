@@ -129,7 +129,7 @@ class Solver(Configurable):
         return problem.noisy_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-        """Return the constants that ``suggest`` takes: the problem's own, or measured at the start by charged calls."""
+        """Return the constants that ``suggest`` takes: the problem's own, or measured at x0 (R, n) by charged calls."""
         return constants_of(problem, oracle, x0, streams)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:

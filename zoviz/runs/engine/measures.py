@@ -52,7 +52,7 @@ class ExactPoints:
 def metrics(
     problem: Problem, solver: Solver, state: Any, sample: Any = None, points: ExactPoints | None = None
 ) -> dict[str, Array]:
-    """Return the problem's measures of the reported iterate; of the last one where measuring elsewhere costs calls."""
+    """Return the problem's measures (R,) of the reported iterate; of the last one where others would cost calls."""
     iterate = solver.iterate(state)
     if not problem.analytic:
         return problem.measures(iterate, sample)
@@ -111,7 +111,7 @@ def row(
 
 
 def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-    """Return the solver's polished answer; None where it has none or the rest of the budget does not cover it."""
+    """Return the solver's polished answer (R, n); None where it has none or the budget left does not cover it."""
     try:
         return solver.polish(state, oracle, streams)
     except BudgetSpent:

@@ -120,7 +120,10 @@ class ALSPG(Solver):
         return ALSPGState(x0, np.zeros((len(x0), oracle.m)), value, courses)
 
     def done(self, state: ALSPGState, active: np.ndarray) -> str | None:
-        """Return a sentence where nothing is left to try: bounds fix every variable, or restarts are off; else None."""
+        """Return a sentence where no replica of the mask ``active`` (R,) has anything left to try; else None.
+
+        So it is where bounds fix every variable, and at the end of the first run where restarts are off.
+        """
         if all(len(course.queue) == 0 for course, on in zip(state.courses, active, strict=True) if on):
             return "Nothing is left to try: the bounds leave no variable free, or restarts are off."
         return None

@@ -120,7 +120,7 @@ class RoundSolver(Solver):
         return OnlineBilevel.of(problem).bilevel_constants
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Any:
-        """Return the problem's ``bilevel_constants``, or those measured at the start by charged calls."""
+        """Return the problem's ``bilevel_constants``, or those measured at x0 (R, n) by charged calls."""
         constants = self.known_constants(problem)
         return constants or measured_bilevel_constants(BilevelOracle(oracle), oracle, x0, streams, self.first_order)
 

@@ -81,7 +81,7 @@ class OAGD(BilevelSolver):
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OAGDState:
-        """Return the start: no system solved, an empty window; no calls."""
+        """Return the state at x0 (R, n): no system solved, an empty window; no calls."""
         y = BilevelOracle(oracle).initial(streams)
         return OAGDState(x0, y, np.zeros_like(y), (), 0)
 

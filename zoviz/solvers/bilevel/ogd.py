@@ -40,7 +40,7 @@ class OGD(BilevelSolver):
     live = ("inner_step", "outer_step", "outer_batch", "inner_batch")
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PairState:
-        """Return the start; no calls."""
+        """Return the state at x0 (R, n); no calls."""
         return PairState(x0, BilevelOracle(oracle).initial(streams), 0)
 
     def step(self, state: PairState, oracle: Oracle, streams: Streams) -> tuple[PairState, Info]:

@@ -107,7 +107,7 @@ class Simultaneous(BilevelSolver):
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SimultaneousState:
-        """Return the start with v = 0; no calls."""
+        """Return the state at x0 (R, n) with v = 0; no calls."""
         y = BilevelOracle(oracle).initial(streams)
         start = Triple(x0, y, np.zeros_like(y))
         nothing = Triple(*map(np.zeros_like, start))

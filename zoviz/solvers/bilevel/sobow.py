@@ -72,7 +72,7 @@ class SOBOW(BilevelSolver):
         return Iterate(state.x, inner=state.inner, system=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> WindowState:
-        """Return the start with v = 0; no calls."""
+        """Return the state at x0 (R, n) with v = 0; no calls."""
         y = BilevelOracle(oracle).initial(streams)
         return WindowState(x0, y, np.zeros_like(y), np.zeros((len(x0), self.window, x0.shape[1])), np.zeros_like(x0), 0)
 
@@ -89,5 +89,5 @@ class SOBOW(BilevelSolver):
         return WindowState(new, y, v, past, square, state.round + 1), self.tell(x)
 
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
-        """Return the leader's direction from the window's mean (the mean here), and the mean square to carry on."""
+        """Return the leader's direction (R, n), here the window's mean, and the mean square (R, n) to carry on."""
         return mean, square

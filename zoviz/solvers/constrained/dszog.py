@@ -159,7 +159,7 @@ class DSZOG(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> DSZOGState:
-        """Return the start with p uniform and averages 0; one call."""
+        """Return the state at x0 (R, n) with p uniform and averages 0; one call."""
         value, p = oracle(x0), np.full((len(x0), oracle.m), 1.0 / max(oracle.m, 1))
         zero = np.zeros_like(x0)
         return DSZOGState(x0, self._multipliers(p, value), value, p, zero, np.zeros_like(p), zero, 0)

@@ -149,7 +149,7 @@ class ExtraGradient(Solver):
     def init(
         self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None
     ) -> ExtraGradientState:
-        """Return the start with y = 0; one call, unless ``value`` at ``x0`` under the present sample is given."""
+        """Return the state at x0 (R, n) with y = 0; one call, unless its ``value`` under this sample is given."""
         y, noisy = np.zeros((len(x0), oracle.m)), int(oracle.contract == "independent")
         value = oracle(x0) if value is None else value
         return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy)
@@ -184,7 +184,7 @@ class ExtraGradient(Solver):
         return ExtraGradientState(x, y, oracle(x), average, k + 1, recent, noisy), info
 
     def output(self, state: ExtraGradientState) -> Array:
-        """Return the last iterate or an average, as ``report`` says."""
+        """Return the last iterate or an average (R, n), as ``report`` says."""
         if self.report == "average" and state.iteration:
             return state.average
         return state.recent if self.report == "recent" or (self.report == "auto" and state.noisy) else state.x

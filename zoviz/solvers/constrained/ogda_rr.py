@@ -148,7 +148,7 @@ class OGDARR(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OGDAState:
-        """Return the start with y = 0; one call."""
+        """Return the state at x0 (R, n) with y = 0; one call."""
         y = np.zeros((len(x0), oracle.m))
         return OGDAState(x0, y, oracle(x0), np.zeros_like(x0), y, np.zeros_like(x0), 0.0, 0)
 
@@ -183,7 +183,7 @@ class OGDARR(Solver):
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
 
     def output(self, state: OGDAState) -> Array:
-        """Return the last iterate or the average, as ``report`` says."""
+        """Return the last iterate or the average (R, n), as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:

@@ -148,7 +148,7 @@ class ProximalPoint(Solver):
         return {"objective_weight": weight, "constraint_weight": constraint_weight, **values}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ProximalPointState:
-        """Return the inner solver's start, with x0 as the centre."""
+        """Return the inner solver's state at x0 (R, n), which is the centre too."""
         return self._stage(x0, None, 0, x0, oracle, streams)
 
     def step(self, state: ProximalPointState, oracle: Oracle, streams: Streams) -> tuple[ProximalPointState, Info]:
@@ -193,5 +193,5 @@ class ProximalPoint(Solver):
         return state.random_solution if self.report == "random" and state.finished else self.inner.output(state.inner)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """Return the inner solver's predictions: only the black box's part is estimated."""
+        """Return the inner solver's predicted variances (R,): only the black box's part is estimated."""
         return self.inner.theory(problem, info, exact)

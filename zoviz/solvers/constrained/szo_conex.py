@@ -150,7 +150,7 @@ class SZOConEX(Solver):
         }
 
     def init(self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None) -> ConEXState:
-        """Return the start with y = 0; one call, a bar draw, and one more call where values do not repeat.
+        """Return the state at x0 (R, n) with y = 0; one call, a bar draw, and one more call where values do not repeat.
 
         The first call falls away where ``value`` is the oracle's value at ``x0`` under the present sample, paid for.
         """
@@ -204,7 +204,7 @@ class SZOConEX(Solver):
         return level + np.matmul(estimate.gradients, (there - x)[..., None])[..., 0]
 
     def output(self, state: ConEXState) -> Array:
-        """Return the last iterate or the average, as ``report`` says."""
+        """Return the last iterate or the average (R, n), as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:

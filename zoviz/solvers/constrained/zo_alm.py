@@ -125,7 +125,7 @@ class ZOALM(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:
-        """Return the start with y = 0; one call."""
+        """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         return ALMState(x0, np.zeros((len(x0), oracle.m)), value, np.ones(len(x0)), _violation(value), 0)
 

@@ -156,7 +156,7 @@ class ZOiALM(Solver):
         return Iterate(state.x, dual=state.y, value=state.value, centre=state.centre)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> IALMState:
-        """Return the start with y = 0; one call. A curvature L that is to be found begins at its bound over n."""
+        """Return the state at x0 (R, n) with y = 0; one call. An L that is to be found begins at its bound over n."""
         y, zero, beta = np.zeros((len(x0), oracle.m)), np.zeros(len(x0)), np.full(len(x0), self.penalty)
         bound = self._bound(y, beta) / (oracle.n if self._finds(oracle) else 1.0)
         rho, remaining = self.proximal_share * bound, self._inner_steps(oracle.n)

@@ -119,7 +119,7 @@ class ZOSPLM(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SPLMState:
-        """Return the start with z = x0, y = 0; one call."""
+        """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, oracle(x0))
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:

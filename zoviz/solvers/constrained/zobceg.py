@@ -77,7 +77,7 @@ class ZOBCEG(ExtraGradient):
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
     ) -> Field:
-        """Estimate by differences on a random block of x and h(x) on a random block of y, zero elsewhere."""
+        """Estimate the field at x (R, n), y (R, m): differences on a block of x, h(x) on one of y, 0 elsewhere."""
         estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value, radius=radius)
         size, dual = self.dual_block_size, value.h
         if size is not None and size < y.shape[1]:

@@ -33,6 +33,6 @@ class ZOCEG(ExtraGradient):
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
     ) -> Field:
-        """Estimate by differences along all coordinates of x; along y the field is h(x)."""
+        """Estimate the field at x (R, n), y (R, m): differences along all coordinates of x, and h(x) along y."""
         estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)
         return Field(estimate.gradient, value.h, estimate.variance)

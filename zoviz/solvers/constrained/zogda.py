@@ -119,7 +119,7 @@ class ZOGDA(Solver):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> GDAState:
-        """Return the start with y = 0; one call."""
+        """Return the state at x0 (R, n) with y = 0; one call."""
         return GDAState(x0, np.zeros((len(x0), oracle.m)), oracle(x0), 0)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:

@@ -86,7 +86,7 @@ class ExternalSolver(Solver):
         return None
 
     def learn(self, problem: Problem, oracle: Oracle, x0: Array, streams: Streams) -> Constants:
-        """Return constants measured where there is noise; else assume 1, at no call, as the library's user would.
+        """Return constants measured at x0 (R, n) where there is noise; else assume 1, as the library's user would.
 
         They are assumed also where measuring the noise would take more than half of the budget.
         """
@@ -104,7 +104,7 @@ class ExternalSolver(Solver):
         return 1
 
     def done(self, state: ExternalState, active: np.ndarray) -> str | None:
-        """Return a sentence on how the libraries ended, once all of the active replicas have; else None.
+        """Return a sentence on how the libraries ended, once all of the mask ``active`` (R,) have; else None.
 
         Raises
         ------

@@ -98,7 +98,7 @@ class CMAES(ExternalSolver):
         return cma.CMAEvolutionStrategy(task.start, self.initial_width, self.options(task, _normal(task.seed)))
 
     def options(self, task: Task, normal: Callable[..., Array]) -> dict[str, Any]:
-        """Return pycma's options: silent, no files, no global random numbers."""
+        """Return pycma's options: silent, no files, random numbers by ``normal(*shape)`` instead of global ones."""
         widths = task.upper - task.lower
         return {
             "CMA_stds": np.where(np.isfinite(widths) & (widths > 0), widths, 2.0),

@@ -159,7 +159,7 @@ class LinearMethod(Solver):
         return Iterate(state.x, dual=state.y, row_dual=state.dual, slack=state.slack)
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
-        """Return the predictions of theory for the estimator, where it is in use."""
+        """Return theory's predicted variances (R,) for the estimator, where it is in use."""
         return super().theory(problem, info, exact) if self.gradients == "zeroth-order" else {}
 
     def scale(self, problem: Problem, power: float) -> float:
@@ -179,7 +179,7 @@ class LinearMethod(Solver):
         return estimate.gradient, estimate.variance
 
     def info(self, x: Array, variance: Array, oracle: Oracle) -> Info:
-        """Return a step's account: the gradient of f, that of the Lagrangian without multipliers."""
+        """Return the ``Info`` of a step that estimated the gradient of f at x (R, n), with its variance (R,)."""
         return Info(variance, x, np.zeros((len(x), oracle.m)), self.estimator.smoothing_radius)
 
 

@@ -40,7 +40,7 @@ class Elimination(NamedTuple):
 
 
 def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
-    """Solve the equations for the free variables; None where these do not suffice."""
+    """Solve equations A (p, n), b (p,) for the variables without bounds; None where these do not suffice."""
     free = np.isinf(domain.lower) & np.isinf(domain.upper)
     if not free.any():
         return None
@@ -54,7 +54,7 @@ def eliminate(matrix: Array, offset: Array, domain: Box) -> Elimination | None:
 
 
 def eliminated(matrix: Array, offset: Array, domain: Set) -> Elimination:
-    """Return the equations A x = b solved for the free variables.
+    """Return the equations A x = b, A (p, n) and b (p,), solved for the variables without bounds.
 
     Raises
     ------
@@ -124,7 +124,7 @@ class EliminatedSGD(LinearMethod):
         return {"primal_step": step, "estimator.smoothing_radius": self.radius(problem, constants)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Eliminated:
-        """Return the start, moved on {A x = b}; no call."""
+        """Return the state at x0 (R, n), moved on {A x = b}; no call."""
         first = FirstOrder(oracle)
         basis = eliminated(*first.matrix(), oracle.domain)
         parts = basis.inverse, basis.matrix, basis.offset

@@ -53,7 +53,7 @@ class LinearisedALM(PenalisedMethod):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PointDual:
-        """Return the start with y = 0; no call."""
+        """Return the state at x0 (R, n) with y = 0; no call."""
         lifted = Lifted(oracle)
         return PointDual(lifted.start(x0), np.zeros((len(x0), lifted.first.rows)), 0, oracle.n)
 

@@ -57,7 +57,7 @@ class PenaltySGD(PenalisedMethod):
         return {"primal_step": step, "penalty": penalty, "estimator.smoothing_radius": radius}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> PointDual:
-        """Return the start; no call."""
+        """Return the state at x0 (R, n); no call."""
         lifted = Lifted(oracle)
         return PointDual(lifted.start(x0), np.zeros((len(x0), lifted.first.rows)), 0, oracle.n)
 

@@ -80,7 +80,7 @@ class SampledALM(SmoothedMethod):
         )
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Safeguarded:
-        """Return the start with z = x0, y = 0; no call."""
+        """Return the state at x0 (R, n) with z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)
         dual = np.zeros((len(x0), Lifted(oracle).first.rows))
         return Safeguarded(point, dual, point, np.zeros(len(x0)), Candidate(point, dual, point), 0, oracle.n)

@@ -69,7 +69,7 @@ class SmoothedALM(SmoothedMethod):
         return self.rule(problem, constants, 0.5)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Smoothed:
-        """Return the start with z = x0, y = 0; no call."""
+        """Return the state at x0 (R, n) with z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)
         dual = np.zeros((len(x0), Lifted(oracle).first.rows))
         return Smoothed(point, dual, point, Candidate(point, dual, point), 0, oracle.n)

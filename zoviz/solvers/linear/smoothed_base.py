@@ -103,7 +103,7 @@ class SmoothedMethod(PenalisedMethod):
         )
 
     def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-        r"""Take one projected step from an iteration t* that is uniform over all, with the mean of B samples.
+        r"""Return the point (R, n) one projected step from a uniformly random iteration t*, by the mean of B samples.
 
         .. math:: \hat x = \Pi_X(x_{t^*} - \tau \hat G(x_{t^*}, y_{t^*+1}, z_{t^*}))
 

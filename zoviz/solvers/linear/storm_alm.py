@@ -82,7 +82,7 @@ class StormALM(SmoothedMethod):
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:
-        """Return the start with z = x0, y = 0, and a first estimate from N samples: one gradient."""
+        """Return the state at x0 (R, n) with z = x0, y = 0, and a first estimate from N samples: one gradient."""
         lifted = Lifted(oracle)
         point, dual = lifted.start(x0), np.zeros((len(x0), lifted.first.rows))
         oracle.resample(self.batch_size * math.ceil(self.horizon ** (1.0 / 3.0) - 1e-9))

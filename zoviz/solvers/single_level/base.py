@@ -68,7 +68,7 @@ class SingleLevel(RoundSolver):
         return {"estimator.smoothing_radius": RADIUS}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
-        """Return the start, x the point of X nearest to ``x0``; no call."""
+        """Return the state with x the point of X nearest to x0 (R, n); no call."""
         return SingleLevelState(oracle.domain.project(x0), BilevelOracle(oracle).initial(streams), 0)
 
     def step(self, state: Any, oracle: Oracle, streams: Streams) -> tuple[Any, Info]:

@@ -66,7 +66,7 @@ class ZOAdam(SingleLevel):
     epsilon = Scale(1e-8, softbounds=(1e-10, 1e-3), label="ε", doc="Keeps Adam's denominator from being 0.")
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> AdamState:
-        """Return the start with running means of 0; no call."""
+        """Return the state at x0 (R, n) with running means of 0; no call."""
         start = super().init(x0, oracle, streams)
         nothing = np.zeros_like(start.inner)
         return AdamState(start.x, start.inner, nothing, nothing, np.full_like(nothing, FIRST_PEAK), 0)

@@ -54,7 +54,7 @@ class Archive(NamedTuple):
         return np.maximum(np.sqrt(self.spread / max(1.0, self.degrees)), _LEAST_NOISE)
 
     def find(self, point: Array) -> int:
-        """Return the place of a point, -1 where it is not in the archive."""
+        """Return the place of a point (n,) in the archive, -1 where it is not there."""
         places = np.flatnonzero((self.points == point).all(axis=1))
         return int(places[0]) if len(places) else -1
 

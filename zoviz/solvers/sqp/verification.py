@@ -55,7 +55,7 @@ class Race(NamedTuple):
 def begin(
     descent: Descent, archive: Archive, pairs: Pairs, others: list[Array], situation: Situation
 ) -> tuple[Descent, Race]:
-    """Return a race between minimisers of the model with more and less back-off, the centre and other points."""
+    """Return a race between minimisers of the models with several back-offs, the centre and ``others``, (n,) each."""
     space, m = situation.space, len(descent.multipliers)
     descent, model = descents.fitted(descent, archive, pairs, space)
     spread, equal = descent.spread, pairs.paired(m)
@@ -124,7 +124,7 @@ def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
 
 
 def leader(race: Race, tolerance: Array) -> int:
-    """Return the index of the best candidate: lowest f among the surely feasible, else the least possible violation."""
+    """Return the index of the best candidate: lowest f if surely within ``tolerance`` (m,), else least in doubt."""
     estimate, _ = estimates(race)
     possible, certain = excess(race, tolerance)
     finite = np.isfinite(estimate).all(axis=1) & np.isfinite(possible)
@@ -137,7 +137,7 @@ def leader(race: Race, tolerance: Array) -> int:
 
 
 def thinned(race: Race, tolerance: Array) -> Race:
-    """Drop candidates that are surely infeasible while another is not, or surely worse than a feasible leader."""
+    """Return a race without candidates surely beyond ``tolerance`` (m,) or surely worse than a feasible leader."""
     estimate, error = estimates(race)
     possible, certain = excess(race, tolerance)
     best = leader(race, tolerance)

@@ -163,7 +163,7 @@ class ZOSQP(Solver):
         return None
 
     def done(self, state: SQPState, active: np.ndarray) -> str | None:
-        """Return a sentence where the bounds leave no variable free; None otherwise."""
+        """Return a sentence where the bounds leave no variable free; None otherwise. ``active`` is a mask (R,)."""
         return "The bounds leave no variable free." if not len(state.radius) or state.radius.max() == 0.0 else None
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SQPState:

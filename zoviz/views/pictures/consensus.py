@@ -66,7 +66,7 @@ class Consensus(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw each node's distance from the mean at the newest iterate of the path."""
+        """Draw each node's distance from the mean at the newest iterate of the path (rows, n)."""
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         x, y = np.sin(angle), np.cos(angle)
         graph = problem.data.graph

@@ -55,7 +55,7 @@ class Fairness(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw the path up to the newest iterate, the bound and the optimum."""
+        """Draw the path (rows, n), the bound and the optimum."""
         indices = np.unique(np.linspace(0, len(path) - 1, min(len(path), MOST)).round().astype(int))
         measures = problem.fairness(path[indices])
         covariance, accuracy = measures["covariance"], 100.0 * measures["accuracy"]

@@ -78,7 +78,7 @@ class FeederMap(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw voltages and loads at the newest iterate of the path."""
+        """Draw voltages and loads at the newest iterate of the path (rows, n)."""
         feeder, x = problem.feeder, path[-1]
         if not len(self.buses.data["x"]):
             row, (near, far) = rows(feeder), feeder.edges.T

@@ -48,7 +48,7 @@ class Loads(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw each user's curtailed load at the newest iterate."""
+        """Draw each user's curtailed load at the newest iterate of the path (rows, n)."""
         data = problem.data
         order = np.argsort(data.upper)
         users = order[np.unique(np.linspace(0, order.size - 1, min(order.size, MOST)).round().astype(int))]

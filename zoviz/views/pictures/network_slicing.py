@@ -78,7 +78,7 @@ class Slices(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw rates and shares at the newest iterate of the path."""
+        """Draw rates and shares at the newest iterate of the path (rows, n)."""
         network, plan = problem.data.network, problem.parts(path[-1])
         angle = 2.0 * np.pi * np.arange(problem.nodes) / problem.nodes
         at = np.stack([np.sin(angle), np.cos(angle)], axis=1)
@@ -120,7 +120,7 @@ class Slices(Picture):
 
 
 def labels(network: Network, shares: Array, nodes: int) -> list[str]:
-    """Return a line for each node: the flows that begin or end there, and its shares of functions."""
+    """Return a text for each node: the flows that begin or end there, and its part of the shares (K, S, P)."""
     text: list[list[str]] = [[] for _ in range(nodes)]
     for k, (source, target) in enumerate(zip(network.source, network.target, strict=True), start=1):
         text[source].append(f"source {k}")

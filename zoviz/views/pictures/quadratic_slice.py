@@ -81,7 +81,7 @@ class QuadraticSlice(Picture):
         return fig
 
     def update(self, problem: Any, path: Array) -> None:
-        """Draw the plane of the newest iterate of the path."""
+        """Draw the path (rows, n) on the plane through optimum, start and newest iterate."""
         optimum = problem.known_optimum
         along, across = plane(optimum.point, path[0], path[-1])
         offsets = path - optimum.point
