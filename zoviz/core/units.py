@@ -102,7 +102,7 @@ class Units:
         return of_f * (self.width / self.f), of_h * (self.width / self.h[:, None])
 
     def with_values(self, level: float, f: float, h: Array) -> Units:
-        """Return the same coordinates with other magnitudes of the values."""
+        """Return units of the same coordinates with other magnitudes of f, a number, and of h, (m,)."""
         return Units(self.outer, self.domain, self.offset, self.width, float(level), float(f), h)
 
     def with_width(self, width: Array) -> Units:

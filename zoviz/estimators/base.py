@@ -127,7 +127,7 @@ class DirectionalEstimator(GradientEstimator):
         base: Evaluation | None = None,
         radius: float | None = None,
     ) -> Estimate:
-        """Estimate the gradient of ``phi``; see ``GradientEstimator.estimate``."""
+        """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
         k, r = self.batch_size, self.smoothing_radius if radius is None else radius
         origin = None

@@ -115,7 +115,7 @@ def zero(x: Array) -> float:
 
 
 def numbers(value: Any, who: str) -> Array:
-    """Return a value as an array of floats.
+    """Return a user's value as an array of floats, of the shape it has.
 
     Raises
     ------

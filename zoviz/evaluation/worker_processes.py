@@ -69,11 +69,11 @@ class WorkerProcesses:
         return type(self), (self._call, self._count, self._timeout)
 
     def outcomes(self, points: Sequence[Array]) -> list[Any]:
-        """Return what the call returned at each point, in order; raises as ``answers`` does."""
+        """Return what the call returned at each point (n,), in order; raises as ``answers`` does."""
         return [answer for _, answer in sorted(self.answers(points), key=lambda pair: pair[0])]
 
     def answers(self, points: Sequence[Array]) -> Generator[tuple[int, Any], None, None]:
-        """Yield the index of each point and what the call returned there, as they come.
+        """Yield the index of each point (n,) and what the call returned there, as they come.
 
         Raises
         ------

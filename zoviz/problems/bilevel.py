@@ -237,7 +237,7 @@ class OnlineBilevel(Problem):
         return LocalRegret(self, replicas) if computable else None
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
-        """Return F_t(x) = f_t(x, y*_t(x)) of the sample's round: for measures only, no solver sees these values."""
+        """Return F_t(x) = f_t(x, y*_t(x)) (R,) at x (R, n), for measures only: no solver sees these values."""
         raise NotImplementedError(f"{type(self).__name__} does not define evaluate(x, xi): it has no closed form.")
 
     def exact_values(self, x: Array) -> None:

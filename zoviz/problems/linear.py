@@ -229,7 +229,7 @@ class LinearlyConstrained(Problem):
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Measure what every problem does, with A^T y by ``adjoint``, so that no replica has a copy of A."""
+        """Measure what every problem does, (R,), with A^T y by ``adjoint``, so that no replica has a copy of A."""
         out = super().metrics(x, None, value, exact)
         if y is not None:
             slope = self.stochastic_gradient(x) + self.adjoint(self.signed(y))

@@ -17,12 +17,12 @@ from zoviz.problems.base import Problem
 class Scaled(Problem):
     """Another problem in a solver's units, for step-size rules and theory; ``metrics`` answers in the user's.
 
-    It has what every problem has, and nothing of what the user's has beyond that, which is in the user's units.
+    It has the members of ``Problem`` alone: what a user's class has beyond them is in the user's units.
 
     Parameters
     ----------
     problem : Problem
-        The user's.
+        The problem in the user's units.
     units : Units
     """
 
@@ -111,7 +111,7 @@ class Scaled(Problem):
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Measure a solver's iterate by the problem's own measures, in the user's units."""
+        """Measure a solver's iterate (R, n) by the problem's own measures (R,), in the user's units."""
         units = self._units
         return self._problem.metrics(
             units.point(x),

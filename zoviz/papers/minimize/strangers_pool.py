@@ -54,7 +54,7 @@ def distinct() -> list[str]:
 
 
 def halves() -> dict[str, list[str]]:
-    """Return the development half, on which rules may be made, and the reporting half, in a random order."""
+    """Return the problems' names in two random halves: "development", on which rules may be made, and "reporting"."""
     names = sorted(distinct())
     order = np.random.default_rng(SEED).permutation(len(names))
     middle = (len(names) + 1) // 2

@@ -92,7 +92,7 @@ def fit(horizons: list[int], means: Array) -> Slope:
 def rates(
     name: str, horizons: list[int], replicas: int = 24, draws: int = 32, seed: int = 0, null_curvature: float = 0.5
 ) -> tuple[Slope, Slope, Array]:
-    """Fit the exponents of the mean and of the root mean square; the third value is both levels, (horizons, 2)."""
+    """Return exponents of T of ||grad Psi||, fitted to its mean and root mean square, and these (horizons, 2)."""
     measures = [near_stationarity(name, T, replicas, draws, seed, null_curvature) for T in horizons]
     means = np.array([rows.mean(axis=0) for rows in measures])
     squares = np.array([np.square(rows).mean(axis=0) for rows in measures])
@@ -143,7 +143,7 @@ def main() -> None:
 
 
 def print_rates(options: argparse.Namespace) -> None:
-    """Print E ||grad Psi|| at every horizon, the exponent with its interval, and that of the root mean square."""
+    """Print E ||grad Psi|| at every horizon T, its exponent of T with the interval, and the root mean square's."""
     print("   method " + "".join(f"{f'T = {T}':>12}" for T in options.horizons) + "    slope [95%]  theorem  (rms)")
     for name, theorem in THEOREM.items():
         mean, root, levels = rates(

@@ -73,7 +73,7 @@ def main() -> None:
 
 
 def report(n: int, instance: str, counts: np.ndarray, note: str) -> None:
-    """Print one line of the table; replicas without a hit are counted in it."""
+    """Print one line of the table from iterations to the target (R,); replicas without a hit are counted in it."""
     missing = int(np.isnan(counts).sum())
     if missing:
         note += f"  {missing} of {counts.size} replicas did not get there"

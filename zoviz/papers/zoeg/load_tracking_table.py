@@ -123,7 +123,7 @@ ON_THE_WAY = {f"calls {level:g}": _calls(i, level) for i, level in enumerate(LEV
 
 
 def compare(mine: Array, its: Array, show: Callable[[Array], str] = share) -> str:
-    """Return as text the medians of two methods, the counts of replicas where each is smaller, and the mean difference.
+    """Return as text two methods' medians of values (R,), how often each is smaller, and the mean difference.
 
     The mean of the differences, with its standard error, where all of them are finite.
     """

@@ -40,7 +40,7 @@ class DesignProblem(Problem):
     published_point: ClassVar[tuple[float, ...]]
     """Best known point as printed; a coordinate on a bound stays there."""
     published_value: ClassVar[float]
-    """Its objective as printed."""
+    """The objective as printed in the publication."""
     active: ClassVar[tuple[int, ...]]
     """Constraints that are active there, counted from 0."""
 

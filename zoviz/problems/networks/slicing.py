@@ -179,7 +179,7 @@ class NetworkSlicing(LinearlyConstrained):
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Measure what every problem does, and how far the assignment is from a binary one that the rows allow."""
+        """Measure what every problem does, and how far the assignment is from a feasible binary one, (R,)."""
         choices = self.parts(x).choices
         return super().metrics(x, y, value, exact) | {
             "binary_distance": np.minimum(np.abs(choices), np.abs(1.0 - choices)).max(axis=(-3, -2, -1)),

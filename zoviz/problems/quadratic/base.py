@@ -48,7 +48,7 @@ class QuadraticProblem(Problem):
     def instance(
         self, matrices: tuple[Array, Array], vectors: tuple[Array, Array], offsets: tuple[float, float]
     ) -> Quadratics:
-        """Return both functions' Q, d and e with their constants, and the optimum where the dual certifies it."""
+        """Return the data of f and h from their Q (n, n), d (n,) and e, with constants and the optimum if certified."""
         return Quadratics(
             np.concatenate(matrices, axis=1),
             np.stack(vectors),
@@ -112,7 +112,7 @@ def bounds_on(
 def dual_optimum(
     matrices: tuple[Array, Array], vectors: tuple[Array, Array], offsets: tuple[float, float], half_width: float
 ) -> Optimum | None:
-    r"""Return the global minimum under one quadratic constraint, where the dual certifies it inside the box.
+    r"""Return the minimum of f under h <= 0, of Q (n, n), d (n,), e each, where the dual certifies it in the box.
 
     For lam >= 0 with Q + lam A positive definite, x(lam) = -(Q + lam A)^-1 (d + lam b) minimises the Lagrangian and
     h(x(lam)) falls in lam: its root, or lam = 0 where h(x(0)) <= 0, is feasible, stationary and complementary with a

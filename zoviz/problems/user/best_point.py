@@ -69,7 +69,7 @@ class RecordingBlackBox(BlackBox):
         return clone
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
-        """Return the values, and enter those whose x lies in the bounds: a difference may probe just outside."""
+        """Return values at x (..., n), and enter those inside the bounds: differences may probe just outside."""
         value = super().evaluate(x, xi)
         self.best.failure_message = self.best.failure_message or self.failure_message
         inside = self.domain.contains(x, 0.0)

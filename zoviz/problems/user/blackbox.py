@@ -17,7 +17,7 @@ from zoviz.problems.user.base import Simulation
 
 
 def hs22_objective(x: Array) -> Array:
-    """Return (x1 - 2)^2 + (x2 - 1)^2: problem 22 of Hock and Schittkowski (1981)."""
+    """Return (x1 - 2)^2 + (x2 - 1)^2 at x (2,): problem 22 of Hock and Schittkowski (1981)."""
     return (x[..., 0] - 2.0) ** 2 + (x[..., 1] - 1.0) ** 2
 
 

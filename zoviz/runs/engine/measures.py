@@ -62,7 +62,7 @@ def metrics(
 
 
 def points(solver: Solver, state: Any, most: int) -> dict[str, Array]:
-    """Return what a path keeps of the first replica: its iterate, and a follower's, up to ``most`` variables."""
+    """Return what a path keeps of the first replica: its iterate (n,), and a follower's, up to ``most`` variables."""
     places = {"x": solver.output(state), "inner": solver.iterate(state).inner}
     return {name: place[0] for name, place in places.items() if place is not None and place.shape[1] <= most}
 
@@ -76,7 +76,7 @@ def row(
     measured: dict[str, Array],
     points: ExactPoints,
 ) -> dict[str, Array]:
-    """Return every column of a trace's row that has a replica axis; NaN for frozen replicas.
+    """Return a trace's row: every column with a replica axis, (R,) or (R, k); NaN for frozen replicas.
 
     In the user's units, but for the variance of the solver's estimate and what theory says of it.
     """

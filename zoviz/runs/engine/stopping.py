@@ -94,7 +94,7 @@ class Target:
 
     @property
     def hit(self) -> dict[str, Array]:
-        """The iterations, calls and seconds of the first hits, under the names that stores hold."""
+        """The iterations, calls and seconds of the first hits, (R,) each, under the names that stores hold."""
         return {name: getattr(self, name) for name in ("iteration", "calls", "seconds")}
 
     def restore(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
@@ -108,7 +108,7 @@ class Target:
         return int(np.isfinite(self.iteration).sum())
 
     def check(self, values: Array, iteration: int, calls: np.ndarray, seconds: float) -> bool:
-        """Record new hits, and return whether some replica has not hit yet."""
+        """Record new hits from values and calls (R,), and return whether some replica has not hit yet."""
         open_ = np.isnan(self.iteration)
         new = open_ & (np.abs(values) <= self.threshold)
         if new.any():

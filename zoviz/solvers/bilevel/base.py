@@ -105,7 +105,7 @@ class RoundSolver(Solver):
         return self.first_order
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse independent additive noise and scaling; a first-order method needs derivatives too."""
+        """Return a sentence for independent additive noise, scaling, or derivatives that are missing; else None."""
         name, bilevel = type(self).__name__, OnlineBilevel.of(problem)
         if problem.noise == "independent":
             return f"{name} compares values of one sample, which independent noise denies: choose common."
@@ -178,7 +178,7 @@ class BilevelSolver(RoundSolver):
 
 
 def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
-    r"""Return d_t = D_t(z_t) + (1 - weight) (d_{t-1} - D_t(z_{t-1})), both raw directions under round t's batches.
+    r"""Return d_t = D_t(z_t) + (1 - weight) (d_{t-1} - D_t(z_{t-1})), arrays of one shape, by round t's batches.
 
     References
     ----------
@@ -212,7 +212,7 @@ def pushed(newest: Array, past: Array, length: int) -> Array:
 
 
 def neumann(rounds: BilevelOracle, x: Array, y: Array, b: Array, terms: int, step: float) -> Array:
-    """Return -step sum_{j <= terms} (I - step H)^j b, which tends to -H^-1 b, by ``terms`` Hessian-vector products."""
+    """Return -step sum_{j <= terms} (I - step H)^j b (R, d), which tends to -H^-1 b, by ``terms`` products H v."""
     term = total = -step * b
     for _ in range(terms):
         term = term - step * rounds.hessian_vector(x, y, term)

@@ -94,7 +94,7 @@ class ZOSOGD(Simultaneous):
         return self.outer_estimator.smoothing_radius
 
     def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
-        """Return three estimates: of g in y, and of f plus the slope of g along v in y and in x."""
+        """Return estimated gradients: of g in y (R, d), and of f plus g's slope along v in y (R, d) and x (R, n)."""
         x, y, v = at
         rho = self.product_radius
 

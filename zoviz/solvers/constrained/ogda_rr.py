@@ -114,7 +114,7 @@ class OGDARR(Solver):
     )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse one-point estimates by an estimator without a base point."""
+        """Return a sentence for one-point estimates by an estimator without a base point; None otherwise."""
         if self.points == 1 and type(self.estimator) not in (Sphere, Gaussian):
             return (
                 f"OGDA-RR with one point per direction leaves the base value out, and {type(self.estimator).__name__} "

@@ -145,7 +145,7 @@ class LinearMethod(Solver):
         return self.gradients == "stochastic"
 
     def unsupported_reason(self, problem: Problem) -> str | None:
-        """Refuse scaled rows, and sampled rows where the method needs known ones."""
+        """Return a sentence for scaled rows, and for sampled rows where the method needs known ones; else None."""
         if not isinstance(problem, LinearlyConstrained):
             return f"{self.title} is for linear constraints, and {problem.title} has others: choose another solver."
         if problem.scaled:

@@ -91,7 +91,7 @@ class SmoothedMethod(PenalisedMethod):
         return point, state.anchor + self.proximal_step * offset
 
     def keep(self, state: Any, dual: Array, streams: Streams) -> Candidate:
-        """Return the present (x_t, y_{t+1}, z_t) with probability 1 / (t + 1), else the old candidate."""
+        """Return the present (x_t, ``dual`` (R, p), z_t) with probability 1 / (t + 1), else the old candidate."""
         replaces = streams.uniform("reservoir") * (state.iteration + 1.0) < 1.0
         if not replaces.any():
             return state.candidate

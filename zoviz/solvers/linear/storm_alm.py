@@ -90,7 +90,7 @@ class StormALM(SmoothedMethod):
         return Recursive(point, dual, point, gradient, Candidate(point, dual, point), 0, oracle.n)
 
     def step(self, state: Recursive, oracle: Oracle, streams: Streams) -> tuple[Recursive, Info]:
-        """Take the dual, primal and proximal step, then the recursion."""
+        """Take the dual, primal and proximal step, then correct the gradient estimate by a new sample."""
         lifted = Lifted(oracle)
         residual = lifted.residual(state.point)
         dual = self.ascend(state, residual)

@@ -81,7 +81,7 @@ class SingleLevel(RoundSolver):
         return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
 
     def view(self, x: Array, oracle: Oracle) -> DerivedOracle:
-        """Return the round's g at fixed x, as a function of y alone."""
+        """Return an oracle of the round's g at fixed x (R, n), as a function of y (R, d) alone."""
         rounds = BilevelOracle(oracle)
 
         def value(y: Array) -> Array:
