@@ -60,11 +60,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadScopeScheduling
 
     class OneBrowser(LoadScopeScheduling):
-        """Tests of the folder ``apps`` are one unit, the longest and so the first; each other test is one by itself."""
+        """Tests of the folder ``apps`` are one unit, the longest; else a file is, whose fixtures are then made once."""
 
         def _split_scope(self, nodeid: str) -> str:
-            return "apps" if nodeid.startswith("tests/apps/") else nodeid
+            return "apps" if nodeid.startswith("tests/apps/") else nodeid.partition("::")[0]
 
+    config.option.loadscopereorder = False  # in the order of collection: the browser's first, those that run alone last
     return OneBrowser(config, log)
 
 

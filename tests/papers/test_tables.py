@@ -15,10 +15,11 @@ def study(paper: str) -> dict[str, Any]:
     return vars(importlib.import_module(f"zoviz.papers.{paper}"))
 
 
-SLOW = pytest.mark.slow  # a minute and more
+SLOW = pytest.mark.slow  # up to minutes
 
 
-@pytest.mark.parametrize("n", [50, pytest.param(100, marks=SLOW), pytest.param(200, marks=SLOW)])
+@SLOW
+@pytest.mark.parametrize("n", [50, 100, 200])
 @pytest.mark.timeout(1200)
 def test_splm_table_2(n: int) -> None:
     """With k = 10000, 20 replicas, the solver's own steps; a fifth of the paper's count (n = 200: half)."""

@@ -13,6 +13,7 @@ from zoviz.problems.margin_losses import LOSSES
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
 
+@pytest.mark.slow
 def test_the_covariance_bound_holds_accuracy_falls_and_slsqp_finds_the_same() -> None:
     # The logistic loss is convex, so that any mu > 0 will do: 0.3 is quicker than 1.05 L_f.
     frontier = [fair(bound, iterations=700, batch=128, replicas=2, weight=0.3) for bound in (2.0, 0.5, 0.1)]

@@ -79,7 +79,8 @@ def assert_solved(solver: Solver, problem: Problem, iterations: int, tolerance: 
     assert np.abs(state.y / optimum.multipliers - 1.0).max() < 100.0 * tolerance
 
 
-@pytest.mark.parametrize("solver", [ZOCEG, pytest.param(ZOBCEG, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", [ZOCEG, ZOBCEG])
 def test_coordinate_methods_reach_the_optimum_of_load_tracking(solver: type[Solver]) -> None:
     block = Block(smoothing_radius=1e-5, block_size=10, scaled=False)
     estimator = {ZOCEG: Coordinate(smoothing_radius=1e-5), ZOBCEG: block}[solver]
@@ -104,7 +105,7 @@ def test_splm_reaches_a_stationary_point_of_the_qcqp() -> None:
     ("solver", "iterations"),
     [
         (ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=50)), 2000),
-        (ZOEG(schedule="constant"), 8000),
+        pytest.param(ZOEG(schedule="constant"), 8000, marks=pytest.mark.slow),
         pytest.param(ZOEG(schedule="constant", dual="exact"), 8000, marks=pytest.mark.slow),
     ],
     ids=["ZOSPLM", "ZOEG", "ZOEG exact dual"],

@@ -119,7 +119,9 @@ def test_calls_per_step(bench: Bench, adaptive: bool, estimator: Sphere, per_ste
     assert bench.calls(DSZOG(adaptive=adaptive, estimator=estimator.clone()), 5) == 5 * per_step
 
 
-@pytest.mark.parametrize("problem", [NonconvexQCQP, LoadTracking, BlackBox])
+@pytest.mark.parametrize(
+    "problem", [NonconvexQCQP] + [pytest.param(one, marks=pytest.mark.slow) for one in (LoadTracking, BlackBox)]
+)
 def test_an_adaptive_run_converges_visibly(bench: Bench, problem: type[Problem]) -> None:
     gap, violation = bench.shares(DSZOG(adaptive=True), problem(), 1500)
     assert gap < 0.1 and violation < 0.5
