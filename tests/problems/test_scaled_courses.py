@@ -80,7 +80,10 @@ COPIES = {
 }
 
 
-@pytest.mark.parametrize("case", COPIES.values(), ids=COPIES.keys())
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(case, id=name, marks=pytest.mark.slow if case[1] else ()) for name, case in COPIES.items()],
+)
 @EACH_SOLVER
 def test_defaults_make_progress_where_nothing_is_known(solver: type[Solver], case: tuple) -> None:
     problem, noise, share = case

@@ -163,6 +163,7 @@ def test_overhead_of_one_step() -> None:
 # --- (c) many replicas ------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("problem", [NonconvexQCQP(n=100), LoadTracking(n=100)], ids=["QCQP", "load tracking"])
 def test_64_replicas_in_lock_step_against_one(problem: Problem) -> None:
     iterations = 1500

@@ -13,7 +13,7 @@ from zoviz.papers.salm.rates import prepared
 from zoviz.problems import StochasticQP
 from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
 
-pytestmark = [pytest.mark.bench, pytest.mark.usefixtures("one_blas_thread")]
+pytestmark = [pytest.mark.bench, pytest.mark.slow, pytest.mark.usefixtures("one_blas_thread")]
 
 EACH = pytest.mark.parametrize("cls", [SmoothedALM, SampledALM, StormALM, LinearisedALM, PenaltySGD, EliminatedSGD])
 ATTEMPTS, REPETITIONS = 3, 5

@@ -16,7 +16,7 @@ from zoviz.runs.storage.schema import RECIPES, RUNS
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOSPLM
 
-pytestmark = pytest.mark.bench
+pytestmark = [pytest.mark.bench, pytest.mark.slow]
 
 FEW, MANY, PAGE = 200, 10_000, 50
 """Runs of a small store and of a big one, of which each look finds a page full."""

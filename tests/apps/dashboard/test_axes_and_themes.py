@@ -40,11 +40,11 @@ def line(lab: Lab) -> np.ndarray:
 
 
 def settled(lab: Lab) -> np.ndarray:
-    """The line once it has not changed for a second: what was drawn before may still be on its way."""
+    """The line once it has not changed for half a second: what was drawn before may still be on its way."""
     before = None
     while str(now := line(lab)) != before:
         before = str(now)
-        lab.page.wait_for_timeout(1000)
+        lab.page.wait_for_timeout(500)
     return now
 
 

@@ -27,6 +27,7 @@ from helpers.pure_step import assert_pure_step
 from zoviz import AskTell
 from zoviz.core.sets import Ball, Box
 from zoviz.estimators import GradientEstimator
+from zoviz.problems import Problem
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
@@ -50,10 +51,18 @@ def test_every_live_name_is_a_parameter_that_can_be_set(cls: type[Solver]) -> No
         solver.owner("nonsense")
 
 
+@pytest.fixture(scope="module")
+def every_problem() -> list[Problem]:
+    """One instance of every problem, whose data are made once."""
+    return [cls() for cls in EVERY_PROBLEM.values()]
+
+
 @pytest.mark.parametrize("cls", EVERY_SOLVER.values(), ids=EVERY_SOLVER.keys())
-def test_accepts_gives_none_or_a_sentence_and_no_other_form_is_accepted(cls: type[Solver]) -> None:
-    for problem in EVERY_PROBLEM.values():
-        reason = cls().accepts(problem())
+def test_accepts_gives_none_or_a_sentence_and_no_other_form_is_accepted(
+    cls: type[Solver], every_problem: list[Problem]
+) -> None:
+    for problem in every_problem:
+        reason = cls().accepts(problem)
         assert reason is None or (reason[0].isupper() and reason.endswith(".") and " " in reason)
         if problem.form == FORM and FORM not in cls.forms:
             assert reason is not None and "online bilevel" in reason

@@ -88,8 +88,8 @@ def takes(cls: type[Solver], estimator: type[GradientEstimator]) -> bool:
 @pytest.mark.parametrize(
     "cls, estimator",
     [
-        pytest.param(cls, name, id=f"{cls.__name__}-{name}")
-        for cls, name in itertools.product(OWN.values(), ESTIMATORS)
+        pytest.param(cls, name, id=f"{cls.__name__}-{name}", marks=pytest.mark.slow if (i + j) % 3 else ())
+        for (i, cls), (j, name) in itertools.product(enumerate(OWN.values()), enumerate(ESTIMATORS))
         if takes(cls, ESTIMATORS[name])
     ],
 )

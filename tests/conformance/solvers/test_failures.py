@@ -81,7 +81,7 @@ def test_the_rule_stays_within_bounds_whatever_the_constraints_scale(cls: type[S
         return float(((x - 0.3) ** 2).sum())
 
     problem, steps = BlackBox(objective, constraints, bounds=[(-1.0, 1.0)] * 3), 100 * PARTS.get(cls.__name__, 1)
-    run = Run(problem=problem, solver=cls(), iterations=steps)
+    run = Run(problem=problem, solver=cls(), replicas=3, iterations=steps)
     result = run.run()
     assert np.isfinite(result.x).all()
     if constraints is None or constraints(np.full(3, 0.3)) == -1.0:
