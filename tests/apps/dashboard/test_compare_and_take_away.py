@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 from helpers.dashboard_page import HANDLE, Lab
 
@@ -69,6 +70,7 @@ with open(sys.argv[2], "w", newline="") as file:
 """
 
 
+@pytest.mark.slow
 def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path) -> None:
     lab.settle(Iterations="40", Seconds="auto", Replicas="3")
     lab.tab("Solver")

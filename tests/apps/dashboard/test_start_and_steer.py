@@ -107,7 +107,7 @@ def test_the_step_size_slider_steers_the_run(lab: Lab) -> None:
     lab.js(WATCH)
     handle, field = lab.page.locator(HANDLE), lab.field("Primal step c")
     lab.until(lambda: handle.is_visible(), "the slider is there")
-    for move in range(4):
+    for move in range(3):
         handle.press("ArrowRight")
         lab.until(lambda move=move: len(lab.data("marks", "text")) == move + 1, "the change is marked")
         lab.until(lambda move=move: lab.js("return marked.length") > move, "the mark is drawn")

@@ -52,16 +52,17 @@ def test_every_live_name_is_a_parameter_that_can_be_set(cls: type[Solver]) -> No
 
 
 @pytest.fixture(scope="module")
-def every_problem() -> list[Problem]:
+def every_problem() -> dict[str, Problem]:
     """One instance of every problem, whose data are made once."""
-    return [cls() for cls in EVERY_PROBLEM.values()]
+    return {name: cls() for name, cls in EVERY_PROBLEM.items()}
 
 
 @pytest.mark.parametrize("cls", EVERY_SOLVER.values(), ids=EVERY_SOLVER.keys())
 def test_accepts_gives_none_or_a_sentence_and_no_other_form_is_accepted(
-    cls: type[Solver], every_problem: list[Problem]
+    cls: type[Solver], every_problem: dict[str, Problem]
 ) -> None:
-    for problem in every_problem:
+    for name in EVERY_PROBLEM:
+        problem = every_problem[name]
         reason = cls().accepts(problem)
         assert reason is None or (reason[0].isupper() and reason.endswith(".") and " " in reason)
         if problem.form == FORM and FORM not in cls.forms:

@@ -137,7 +137,7 @@ def test_defaults_follow_a_problem_that_stands_still(cls: type[Solver]) -> None:
     if "QuadraticBilevel" not in [p for s, p in CORE_PAIRS if s == cls.__name__]:
         pytest.skip("not a method for it")
     problem = PROBLEMS["QuadraticBilevel"](n=4, d=4, drift="none", sampling_noise=0.02)
-    run = finished(cls.__name__, problem, 8, 500, seed=3)
+    run = finished(cls.__name__, problem, 4, 500, seed=3)
     trace = run.trace
     assert trace["inner_error"][-1].mean() <= 0.1 * trace["inner_error"][1].mean()
     if hasattr(run.state, "v"):  # else the method is blind to the follower's answer

@@ -63,11 +63,11 @@ def test_no_feasible_sample_is_better_than_the_optimum(cls: type[Problem], seed:
     problem = known(cls, **({"seed": seed} if "seed" in cls.param else {}))
     optimum, rng = problem.known_optimum, np.random.default_rng(seed)
     width = np.abs(optimum.point).max() + 1.0
-    around = [optimum.point + s * width * rng.standard_normal((4000, problem.domain.n)) for s in (1.0, 0.1, 1e-2, 1e-4)]
-    x = problem.domain.project(np.concatenate([*around, inside(problem, 4000, seed=seed)]))
+    around = [optimum.point + s * width * rng.standard_normal((2000, problem.domain.n)) for s in (1.0, 0.1, 1e-2, 1e-4)]
+    x = problem.domain.project(np.concatenate([*around, inside(problem, 2000, seed=seed)]))
     # Near an optimum on the constraint, in a corner of the box, only points pulled to another corner are feasible.
-    ends = problem.domain.sample(np.array([[0.0], [1.0]]).repeat(problem.domain.n, axis=1))[rng.integers(2, size=5000)]
-    x = np.concatenate([x, x[::4] + rng.random((5000, 1)) ** 2 * (ends - x[::4])])
+    ends = problem.domain.sample(np.array([[0.0], [1.0]]).repeat(problem.domain.n, axis=1))[rng.integers(2, size=2500)]
+    x = np.concatenate([x, x[::4] + rng.random((2500, 1)) ** 2 * (ends - x[::4])])
     if getattr(problem, "equations", False):  # no random point satisfies an equation: take the nearest that does
         matrix, offset = problem.matrix()
         x = x - (x @ matrix.T - offset) @ np.linalg.pinv(matrix).T

@@ -20,6 +20,7 @@ def test_the_fit_finds_an_exponent_and_its_error() -> None:
     assert covered > 0.88
 
 
+@pytest.mark.slow
 def test_short_horizons_fall_as_the_theorem_says() -> None:
     """A small relative of the slow one: its interval, too, lies below the exponent."""
     slope, _, levels = rates("SmoothedALM", [400, 1600, 6400], replicas=20, draws=10)

@@ -193,7 +193,7 @@ def test_a_twin_has_an_instance_of_its_own() -> None:
 
 
 @NEEDS_PACKAGE
-@pytest.mark.parametrize("solver", [ZOCEG, ZOBCEG], ids=lambda cls: cls.__name__)
+@pytest.mark.parametrize("solver", [ZOCEG, pytest.param(ZOBCEG, marks=pytest.mark.slow)])
 def test_defaults_converge_to_the_published_optimum(solver: type) -> None:
     run = Run(problem=Suite(stated_optimum=True), solver=solver(), replicas=1, iterations=200)
     run.run()

@@ -112,6 +112,7 @@ def test_calls_of_a_killed_worker_are_made_elsewhere(mortal: Any, tmp_path: Path
     assert problem.failure_message == "" and len(list(tmp_path.iterdir())) == 1
 
 
+@pytest.mark.slow
 def test_a_program_goes_with_its_worker_and_is_launched_elsewhere(mortal: Any, tmp_path: Path) -> None:
     pid_file = tmp_path / "pids"
     source = f"test -e {pid_file} && {{ echo 1; exit; }}; echo $$ $PPID > {pid_file}; trap '' TERM; sleep 600"
