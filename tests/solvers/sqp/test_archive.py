@@ -14,7 +14,7 @@ def test_counts_means_and_noise_are_those_of_all_calls() -> None:
     values = generator.standard_normal((60, 3))
     whole = archives.empty(2, np.zeros(3))
     for part in np.split(np.arange(60), [7, 8, 30]):
-        whole, good = archives.added(whole, points[part], values[part])
+        whole, good = archives.add(whole, points[part], values[part])
         assert good.all()
     assert whole.counts.sum() == 60 and len(whole.points) == len(np.unique(points, axis=0))
     spread = np.zeros(3)
@@ -30,22 +30,22 @@ def test_counts_means_and_noise_are_those_of_all_calls() -> None:
 
 
 def test_an_archive_is_never_changed_in_place() -> None:
-    one, _ = archives.added(archives.empty(1, np.zeros(1)), np.zeros((1, 1)), np.array([[1.0]]))
-    archives.added(one, np.zeros((1, 1)), np.array([[3.0]]))
+    one, _ = archives.add(archives.empty(1, np.zeros(1)), np.zeros((1, 1)), np.array([[1.0]]))
+    archives.add(one, np.zeros((1, 1)), np.array([[3.0]]))
     assert one.means[0, 0] == 1.0 and one.counts[0] == 1.0
 
 
 def test_failed_calls_and_common_noise_tell_nothing() -> None:
     values = np.array([[1.0], [np.inf], [2.0], [1e13]])
-    one, good = archives.added(archives.empty(1, np.zeros(1)), np.zeros((4, 1)), values)
+    one, good = archives.add(archives.empty(1, np.zeros(1)), np.zeros((4, 1)), values)
     assert good.tolist() == [True, False, True, False] and one.counts.tolist() == [2.0]
-    common, _ = archives.added(archives.empty(1, np.zeros(1)), np.zeros((4, 1)), values, common=True)
+    common, _ = archives.add(archives.empty(1, np.zeros(1)), np.zeros((4, 1)), values, common=True)
     assert common.counts.tolist() == [1.0] and common.degrees == 0.0 and common.means[0, 0] == 1.5
 
 
 def test_what_counts_as_a_failure_follows_from_the_values_at_the_start() -> None:
     values = np.array([[1e20], [1e40]])
-    _, good = archives.added(archives.empty(1, np.array([1e20])), np.zeros((2, 1)), values)
+    _, good = archives.add(archives.empty(1, np.array([1e20])), np.zeros((2, 1)), values)
     assert good.tolist() == [True, False]
     assert archives.empty(1, np.array([np.inf])).largest == 1e12
 
@@ -54,7 +54,7 @@ def test_the_noise_where_it_differs_is_that_of_the_region() -> None:
     generator = np.random.default_rng(1)
     points = np.repeat([[0.0], [5.0]], 40, axis=0)
     size = np.where(points[:, 0] > 1.0, 10.0, 0.1)
-    whole, _ = archives.added(archives.empty(1, np.zeros(1)), points, (size * generator.standard_normal(80))[:, None])
+    whole, _ = archives.add(archives.empty(1, np.zeros(1)), points, (size * generator.standard_normal(80))[:, None])
     assert whole.noise[0] > 5.0
     assert whole.local_noise(whole.points[:, 0] < 1.0)[0] == pytest.approx(0.1, rel=0.4)
 
@@ -62,14 +62,14 @@ def test_the_noise_where_it_differs_is_that_of_the_region() -> None:
 def test_the_farthest_points_leave_first_and_the_noise_stays_known() -> None:
     generator = np.random.default_rng(1)
     points = generator.uniform(-1, 1, (100, 2))
-    whole, _ = archives.added(
+    whole, _ = archives.add(
         archives.empty(2, np.zeros(1)), np.repeat(points, 2, axis=0), generator.standard_normal((200, 1))
     )
-    less = archives.trimmed(whole, np.zeros(2), np.ones(2), 80)
+    less = archives.trim(whole, np.zeros(2), np.ones(2), 80)
     assert len(less.points) == 60 and less.degrees == whole.degrees
     gone = {tuple(one) for one in whole.points} - {tuple(one) for one in less.points}
     assert min(np.abs(one).max() for one in gone) >= np.abs(less.points).max()
-    assert archives.trimmed(less, np.zeros(2), np.ones(2), 80) is less
+    assert archives.trim(less, np.zeros(2), np.ones(2), 80) is less
 
 
 def opposite_rows(seed: int, opposite: bool) -> archives.Archive:
@@ -78,9 +78,7 @@ def opposite_rows(seed: int, opposite: bool) -> archives.Archive:
     h = points @ [1.0, 2.0] + 1.0
     other = -h if opposite else -h + 0.1 * np.square(points[:, 0])
     rows = np.stack([points[:, 0], h, points[:, 1], other], axis=1)
-    return archives.added(archives.empty(2, np.zeros(4)), points, rows + 0.01 * generator.standard_normal(rows.shape))[
-        0
-    ]
+    return archives.add(archives.empty(2, np.zeros(4)), points, rows + 0.01 * generator.standard_normal(rows.shape))[0]
 
 
 def test_two_opposite_rows_are_a_pair_and_two_that_nearly_are_not() -> None:

@@ -65,7 +65,7 @@ def test_derivatives_are_those_of_the_values(n: int, points: int) -> None:
     np.testing.assert_allclose(model.gradient(at), slopes, atol=1e-6)
     bends = np.array([(model.gradient(at + one) - model.gradient(at - one)) @ weights for one in moved]) / (2 * step)
     np.testing.assert_allclose(model.hessian(weights), bends, atol=1e-5)
-    linear, quadratic = model.fitted(np.arange(3), np.array([1]))
+    linear, quadratic = model.parts(np.arange(3), np.array([1]))
     whole = np.array([model.value(u)[1] for u in model.data.u[:3]]) - model.value(np.zeros(n))[1]
     np.testing.assert_allclose((linear + quadratic)[:, 0], whole, atol=1e-9)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
@@ -32,24 +34,34 @@ def situation(**settings: float) -> Situation:
     return Situation(space, SETTINGS._replace(**settings), 1000, 1000, np.random.default_rng(0))
 
 
-def course(run: SmoothRun, at: Situation, calls: int) -> list[SmoothRun]:
+def course(run: SmoothRun, at: Situation, calls: int, function: Callable[[Array], Array] = joint) -> list[SmoothRun]:
     """The run after every request, until it is over or has made so many."""
     runs = []
     for _ in range(calls):
         run, points = smooth_phase.request(run, at)
         if not len(points):
             break
-        run = smooth_phase.receive(run, joint(points), at)
+        run = smooth_phase.receive(run, function(points), at)
         runs.append(run)
     return runs
 
 
+def course_of(run: SmoothRun, function: Callable[[Array], Array], calls: int) -> list[SmoothRun]:
+    """The course of a run on another function, far from all bounds."""
+    at = Situation(space_of(Box([-1e9] * 2, [1e9] * 2), START, np.full(2, 1e-6)), *situation()[1:])
+    return course(run, at, calls, function)
+
+
 def by_hand(steps: int) -> list[Array]:
-    """Accepted points of an l1 SQP method in the units (1.5, 1) of the start; the first steps are all good."""
+    """Accepted points of an l1 SQP method in the units (1.5, 1) of the start; the first steps are all good.
+
+    Each function is in units of its steepest slope at the start.
+    """
     scale, x, penalty, radius, points = np.array([1.5, 1.0]), START, 1.0, 1.0, [START]
     hessian, first = np.empty((0, 0)), True
+    size = np.abs(slopes(START) * scale).max(axis=1)
     for _ in range(steps):
-        value, derivatives = joint(x), slopes(x) * scale
+        value, derivatives = joint(x) / size, slopes(x) / size[:, None] * scale
         if not hessian.size:
             hessian = np.eye(2) * min(1.0, np.abs(derivatives[0]).max())
         lower, upper = np.maximum(-radius, (-4 - x) / scale), np.minimum(radius, (4 - x) / scale)
@@ -63,7 +75,7 @@ def by_hand(steps: int) -> list[Array]:
             penalty = 1.5 * largest
         elif penalty > 20 * max(largest, 1e-2) and violation < 1e-8:
             penalty = max(2 * largest, 1e-2, penalty / 2)
-        merit = [one[0] + penalty * np.maximum(one[1:], 0.0).sum() for one in (value, joint(x + scale * step.d))]
+        merit = [one[0] + penalty * np.maximum(one[1:], 0.0).sum() for one in (value, joint(x + scale * step.d) / size)]
         predicted = -(derivatives[0] @ step.d + 0.5 * step.d @ hessian @ step.d) + penalty * (
             violation - step.violation
         )
@@ -72,7 +84,7 @@ def by_hand(steps: int) -> list[Array]:
         if ratio > 0.7 and np.abs(step.d).max() > 0.7 * radius:
             radius *= 2.5
         after = x + scale * step.d
-        change = (slopes(after)[0] - slopes(x)[0] + step.multipliers @ (slopes(after)[1:] - slopes(x)[1:])) * scale
+        change = np.append(1.0, step.multipliers) / size @ (slopes(after) - slopes(x)) * scale
         s, y = (after - x) / scale, change
         if first:
             hessian, first = np.eye(2) * (y @ y) / (s @ y), False
@@ -131,3 +143,41 @@ def test_a_failed_trial_shrinks_the_region_and_is_not_accepted() -> None:
     after = smooth_phase.receive(run, np.full((1, 3), np.inf), at)
     np.testing.assert_array_equal(after.x, START)
     assert after.phase == "trial" and after.radius <= 0.2
+
+
+def test_units_follow_slopes_that_are_far_apart_and_no_others() -> None:
+    run = smooth_phase.begin(START, joint(START), 2, 1.0, 1.0)
+    near, far = (course_of(run, lambda x, s=s: joint(START + (x - START) * s), 1)[-1] for s in ([1.0, 5.0], [1.0, 1e5]))
+    np.testing.assert_array_equal(near.length, 1.0)
+    assert far.length[0] / far.length[1] == pytest.approx(1e5, rel=0.99)
+    for one in (near, far):
+        steepest = np.abs(np.vstack([one.gradient, one.jacobian]) * [1.5, 1.0] * one.length).max(axis=1)
+        np.testing.assert_allclose(steepest, 1.0, rtol=1e-3)
+
+
+def test_hidden_units_do_not_keep_it_from_the_solution() -> None:
+    hidden = np.array([1e-3, 1e3])
+    start = smooth_phase.begin(START, joint(START), 2, 1.0, 1.0)
+    plain, disguised = (
+        course_of(start, lambda x, s=s: joint(START + (x - START) / s), 200)[-1] for s in (np.ones(2), hidden)
+    )
+    np.testing.assert_allclose(START + (disguised.x - START) / hidden, plain.x, atol=1e-5)
+
+
+def test_the_last_part_begins_with_the_curvatures_of_the_lagrangian() -> None:
+    at = situation()
+    run = smooth_phase.begin(START, joint(START), 2, 1.0, 1.0, central=True)
+    multipliers = np.array([0.5, 2.0])
+    run = course(run._replace(step=run.step._replace(multipliers=multipliers)), at, 1)[-1]
+    weights = np.append(1.0, multipliers) / run.size
+    second = np.array([[2.0, 4.0], [2.0, 2.0], [0.0, 0.0]])
+    np.testing.assert_allclose(run.hessian, np.diag(weights @ second * at.space.scale**2), rtol=1e-4)
+
+
+def test_refused_steps_shrink_the_region_and_do_not_end_the_run() -> None:
+    at = situation()
+    run = course(smooth_phase.begin(START, joint(START), 2, 1.0, 1.0), at, 1)[-1]
+    for _ in range(10):
+        run, points = smooth_phase.request(run, at)
+        run = smooth_phase.receive(run, np.array([[1e6, -1.0, -1.0]] * len(points)), at)
+    assert run.phase == "trial" and not run.polished and run.stall == 0 and run.radius < 1e-2

@@ -43,7 +43,7 @@ def test_where_all_violate_the_least_violation_leads() -> None:
 
 def test_model_and_calls_are_weighted_by_their_precision() -> None:
     one = race([1.0], [0.0], 0.1)
-    after = verification.told(one, np.zeros((100, 1)), np.tile([1.2, 0.2], (100, 1)))
+    after = verification.take_values(one, np.zeros((100, 1)), np.tile([1.2, 0.2], (100, 1)))
     estimate, error = verification.estimates(after)
     np.testing.assert_allclose(estimate, [[1.1, 0.1]])  # 100 calls of noise 1 are as good as the model's 0.1
     np.testing.assert_allclose(error, 0.1 / np.sqrt(2))
@@ -51,7 +51,7 @@ def test_model_and_calls_are_weighted_by_their_precision() -> None:
 
 def test_a_model_at_odds_with_the_calls_does_not_count() -> None:
     one = race([1.0], [0.0], 0.1)
-    after = verification.told(one, np.zeros((100, 1)), np.tile([1.2, 0.9], (100, 1)))
+    after = verification.take_values(one, np.zeros((100, 1)), np.tile([1.2, 0.9], (100, 1)))
     estimate, error = verification.estimates(after)
     np.testing.assert_allclose(estimate, [[1.1, 0.9]])
     np.testing.assert_allclose(error[0, 1], 0.1)
@@ -63,7 +63,7 @@ def test_calls_in_two_parts_are_one_mean_and_failed_ones_are_left_out() -> None:
     values[3] = np.inf
     after = race([0.0, 0.0], [0.0, 0.0], 1.0)
     for part in (slice(0, 9), slice(9, 30)):
-        after = verification.told(after, points[part], values[part])
+        after = verification.take_values(after, points[part], values[part])
     assert after.counts.tolist() == [14.0, 15.0]
     np.testing.assert_allclose(after.means[0], np.delete(values[:15], 3, axis=0).mean(axis=0))
     np.testing.assert_allclose(after.means[1], values[15:].mean(axis=0))
@@ -71,7 +71,7 @@ def test_calls_in_two_parts_are_one_mean_and_failed_ones_are_left_out() -> None:
 
 def test_losers_are_dropped_and_the_others_share_half_of_what_is_left() -> None:
     known = race([1.0, 2.0, 0.5, 1.0005], [-0.1, -0.1, 0.5, -0.1], 1e-3)
-    alive = verification.thinned(known, TOLERANCE)
+    alive = verification.eliminate(known, TOLERANCE)
     assert alive.alive.tolist() == [True, False, False, True]
     points = verification.calls(alive, 40)
     assert len(points) == 20 and sorted(np.unique(points)) == [0.0, 3.0]
@@ -86,6 +86,6 @@ def test_a_race_finds_the_feasible_one_under_noise(seed: int) -> None:
     while remaining:
         points = verification.calls(one, remaining)
         values = truth[points[:, 0].astype(int)] + 0.1 * generator.standard_normal((len(points), 2))
-        one = verification.thinned(verification.told(one, points, values), TOLERANCE)
+        one = verification.eliminate(verification.take_values(one, points, values), TOLERANCE)
         remaining = remaining - len(points) if one.alive.sum() > 1 else 0
     assert verification.leader(one, TOLERANCE) == 1

@@ -16,7 +16,7 @@ from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.core.units import as_box
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmented_lagrangian.course import SWEEP, answered, begun, multipliers
+from zoviz.solvers.augmented_lagrangian.course import SWEEP, begin, multipliers, take_values
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.replica_batches import evaluate_each
@@ -114,7 +114,7 @@ class ALSPG(Solver):
         value = oracle(x0)
         setting = self._setting(oracle, oracle.remaining)
         courses = [
-            begun(x, np.concatenate([[f], h]), one, int(seed), _REPEATS)
+            begin(x, np.concatenate([[f], h]), one, int(seed), _REPEATS)
             for x, f, h, seed, one in zip(x0, value.f, value.h, seeds, setting, strict=True)
         ]
         return ALSPGState(x0, np.zeros((len(x0), oracle.m)), value, courses)
@@ -192,4 +192,4 @@ def _after_answers(course: Course, points: Array, answers: Array, setting: Setti
     """Return the course after values (k, m + 1) at points (k, n), and with the best of these where it is better."""
     best_x, best = best_of(course.best_x, course.best, points, answers, setting.tolerance)
     course = course._replace(best_x=best_x, best=best, probes=points.copy(), purpose=course.waiting)
-    return answered(course, answers, setting)
+    return take_values(course, answers, setting)

@@ -37,7 +37,7 @@ _UNBOUNDED = 1e10
 """An augmented Lagrangian below minus so many first lengths has no minimum."""
 
 
-def begun(x: Array, value: Array, setting: Setting, seed: int, again: int) -> Course:
+def begin(x: Array, value: Array, setting: Setting, seed: int, again: int) -> Course:
     """Return a replica's state at its start x (n,) with values (m + 1,), and with the points that it asks for first.
 
     Under independent noise these are ``again`` repeats of the start, else a sweep of differences.
@@ -57,7 +57,7 @@ def begun(x: Array, value: Array, setting: Setting, seed: int, again: int) -> Co
     return _sweep(course, setting)
 
 
-def answered(course: Course, answers: Array, setting: Setting) -> Course:
+def take_values(course: Course, answers: Array, setting: Setting) -> Course:
     """Return a replica's state after the values (k, m + 1) at the next k points of its queue."""
     answers = np.concatenate([course.answers, answers])
     course = course._replace(answers=answers, used=course.used + len(answers) - len(course.answers))

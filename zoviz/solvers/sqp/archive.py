@@ -76,7 +76,7 @@ def empty(n: int, first: Array) -> Archive:
     return Archive(np.empty((0, n)), np.empty(0), rows, rows, np.zeros(len(first)), 0.0, largest)
 
 
-def added(archive: Archive, points: Array, values: Array, common: bool = False) -> tuple[Archive, np.ndarray]:
+def add(archive: Archive, points: Array, values: Array, common: bool = False) -> tuple[Archive, np.ndarray]:
     """Return the archive with more calls, and which of them gave values, (q,) of bool.
 
     Parameters
@@ -102,7 +102,7 @@ def added(archive: Archive, points: Array, values: Array, common: bool = False) 
     return _merge(archive, distinct, counts, means, squares), good
 
 
-def trimmed(archive: Archive, centre: Array, scale: Array, capacity: int) -> Archive:
+def trim(archive: Archive, centre: Array, scale: Array, capacity: int) -> Archive:
     """Return the archive without the points farthest from a centre (n,), once there are more than ``capacity``."""
     if len(archive.counts) <= capacity:
         return archive

@@ -11,11 +11,13 @@ from zoviz.solvers.sqp.situation import Space
 
 FORWARD, CENTRAL = 1e-7, 1e-5
 """Steps relative to max(|x_i|, s_i): about the square and the cube root of round-off, a little above."""
+_ROUND_OFF = 1e-3
+"""Steps are relative to this share of |x_i| where s_i is even smaller: x itself is rounded."""
 _LEAST = 1e-14
 """A guard against steps of length 0 where an interval is tiny."""
 _DAMPING, _KEPT = 0.2, 0.8
 """Powell's damping: curvature below a fifth of the model's is raised to a fifth."""
-_LEAST, _LARGEST = 1e-4, 1e4
+_SMALLEST, _LARGEST = 1e-4, 1e4
 """Limits of the first scaling."""
 _SHORT, _HUGE = 1e-20, 1e12
 
@@ -44,7 +46,7 @@ def offsets(x: Array, space: Space, relative: Array, central: bool) -> Offsets:
     """
     with np.errstate(over="ignore"):
         width = space.upper - space.lower
-    size = relative * np.maximum(np.abs(x), space.scale)
+    size = relative * np.maximum(_ROUND_OFF * np.abs(x), space.scale)
     size = np.minimum(size, np.where(np.isfinite(width), np.maximum(width / 4.0, _LEAST), np.inf))
     first = np.where(x + size <= space.upper, size, -size)
     if not central:
@@ -59,7 +61,7 @@ def points(x: Array, steps: Offsets, space: Space) -> Array:
     return space.clip(np.concatenate(probes))
 
 
-def mirrored(x: Array, steps: Offsets, missing: np.ndarray, space: Space) -> Array:
+def mirror_points(x: Array, steps: Offsets, missing: np.ndarray, space: Space) -> Array:
     """Return the points (k, n) on the other side of x (n,) along the k coordinates of the mask ``missing`` (n,)."""
     return space.clip(x - np.diag(steps.first)[missing])
 
@@ -85,14 +87,23 @@ def quotients(base: Array, values: Array, steps: Offsets) -> Array:
 
 
 @np.errstate(all="ignore")
-def completed(derivatives: Array, missing: np.ndarray, base: Array, values: Array, steps: Offsets) -> Array:
-    """Return derivatives (n, 1 + m) whose missing rows come from values (k, 1 + m) at ``mirrored`` points; else 0."""
+def curvatures(base: Array, values: Array, steps: Offsets) -> Array:
+    """Return the second derivatives of all outputs along the coordinates, (n, 1 + m), from three-point formulas."""
+    n = len(steps.first)
+    one = (values[:n] - base) / steps.first[:, None]
+    other = (values[n:] - base) / steps.second[:, None]
+    return 2.0 * (one - other) / (steps.first - steps.second)[:, None]
+
+
+@np.errstate(all="ignore")
+def complete(derivatives: Array, missing: np.ndarray, base: Array, values: Array, steps: Offsets) -> Array:
+    """Return derivatives (n, 1 + m) whose missing rows come from values (k, 1 + m) at ``mirror_points``; else 0."""
     derivatives = derivatives.copy()
     derivatives[missing] = (base - values) / steps.first[missing, None]
     return np.where(np.isfinite(derivatives), derivatives, 0.0)
 
 
-def updated(hessian: Array, step: Array, change: Array, first: bool) -> Array:
+def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> Array:
     """Return a Hessian after the damped BFGS update for one step; empty (0, 0) where it has to begin anew.
 
     Parameters
@@ -110,7 +121,7 @@ def updated(hessian: Array, step: Array, change: Array, first: bool) -> Array:
     """
     curvature = float(step @ change)
     if first and curvature > _SHORT:
-        hessian = np.eye(len(step)) * np.clip(change @ change / curvature, _LEAST, _LARGEST)
+        hessian = np.eye(len(step)) * np.clip(change @ change / curvature, _SMALLEST, _LARGEST)
     along = hessian @ step
     present = float(step @ along)
     if not present > _SHORT:

@@ -150,13 +150,13 @@ def trial_calls(descent: Descent, situation: Situation) -> int:
     return 1 if descent.limited == 0 else max(1, noisy_calls(descent, situation) // 2)
 
 
-def lost(descent: Descent, archive: Archive, space: Space) -> bool:
+def is_stranded(descent: Descent, archive: Archive, space: Space) -> bool:
     """Return whether so few calls gave values around the centre that nothing can be fitted there."""
     reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
     return int((reach <= _FARTHEST).sum()) < 2
 
 
-def shrunk(descent: Descent) -> Descent:
+def shrink(descent: Descent) -> Descent:
     """Return the descent after a step whose calls all failed."""
     return descent._replace(
         radius=0.4 * descent.radius,
@@ -167,7 +167,7 @@ def shrunk(descent: Descent) -> Descent:
     )
 
 
-def fitted(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tuple[Descent, Model]:
+def fit_models(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tuple[Descent, Model]:
     """Return the descent, and the models of all outputs fitted to the archive's points around its centre."""
     reach = np.abs((archive.points - descent.centre) / (space.scale * descent.spread)).max(axis=1)
     near = np.flatnonzero(reach <= _WITHIN)
@@ -189,10 +189,10 @@ def fitted(descent: Descent, archive: Archive, pairs: Pairs, space: Space) -> tu
     return descent._replace(fits=descent.fits + 1, priors=useful), model
 
 
-def predicted(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> tuple[Descent, Prediction]:
+def predict(descent: Descent, archive: Archive, pairs: Pairs, situation: Situation) -> tuple[Descent, Prediction]:
     """Return the descent with the prediction for its next trial point, and that prediction."""
     space, m = situation.space, len(descent.multipliers)
-    descent, model = fitted(descent, archive, pairs, space)
+    descent, model = fit_models(descent, archive, pairs, space)
     spread, equalities = descent.spread, pairs.paired(m)
     trust = min(1.0, descent.scale * descent.radius / spread)
     region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
@@ -234,7 +234,7 @@ def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
     near = np.flatnonzero(model.data.reach <= _NEAR)
     if len(near) <= n + 1:
         return True, 0.0
-    linear, quadratic = model.fitted(near, np.flatnonzero(matter))
+    linear, quadratic = model.parts(near, np.flatnonzero(matter))
     noise = model.noise[matter]
     few = np.sqrt((n + 1) / len(near) / np.median(model.data.counts[near]))
     visible = bool(((linear + quadratic).std(axis=0) >= 1.5 * noise * few).any())
@@ -242,7 +242,7 @@ def _visibility(model: Model, matter: np.ndarray, n: int) -> tuple[bool, float]:
     return visible, float(min(1.0, np.sqrt(_HIDDEN / max(bend, 1e-12))))
 
 
-def judged(
+def judge(
     descent: Descent, prediction: Prediction, archive: Archive, pairs: Pairs, situation: Situation
 ) -> tuple[Descent, Array, Array]:
     """Return a descent after its trial, and the estimates at the trial point with their errors, (1 + m,) each.
@@ -254,7 +254,7 @@ def judged(
 
     i = archive.find(prediction.point)
     if i < 0:  # every call failed
-        return shrunk(descent), prediction.values, np.full(len(prediction.values), np.inf)
+        return shrink(descent), prediction.values, np.full(len(prediction.values), np.inf)
     call_means, _ = pairs.joined(archive.means[i], prediction.noise)
     of_model = np.square(prediction.errors) + np.square(prediction.bias)
     of_calls = np.square(prediction.noise) / archive.counts[i]

@@ -86,7 +86,7 @@ class NoisyArm(NamedTuple):
 def begin(points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
     """Return the noisy arm after its first calls, all at the start: points (q, n) and values (q, 1 + m)."""
     space, m = situation.space, values.shape[1] - 1
-    archive, _ = archives.added(archives.empty(space.n, values[0]), points, values, common)
+    archive, _ = archives.add(archives.empty(space.n, values[0]), points, values, common)
     repeats = int(np.clip(situation.budget // 15, *_REPLICATES)) - len(points)
     several = situation.budget >= _SEVERAL_STARTS * (space.n + 1)
     descent = _descent(space.start, several, 0, m, situation)
@@ -117,14 +117,14 @@ def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tu
 
 def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
     """Return the noisy arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
-    archive, _ = archives.added(arm.archive, points, values, common)
+    archive, _ = archives.add(arm.archive, points, values, common)
     space = situation.space
     capacity = max(_CAPACITY, _PER_VARIABLE * space.n)
-    archive = archives.trimmed(archive, arm.descent.centre, space.scale, capacity)
+    archive = archives.trim(archive, arm.descent.centre, space.scale, capacity)
     arm = arm._replace(archive=archive, queue=arm.queue[len(points) :])
     if arm.race is not None:
         outputs, _ = arm.pairs.joined(values, arm.race.noise)
-        arm = arm._replace(race=verification.told(arm.race, points, outputs))
+        arm = arm._replace(race=verification.take_values(arm.race, points, outputs))
     if len(arm.queue) and situation.left > len(points):
         return arm._replace(value=_value(arm, arm.x))
     if arm.stage == "trial" and arm.descent.prediction is not None:
@@ -170,8 +170,8 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
     arm = arm._replace(descent=arm.descent._replace(scale=situation.settings.trust_scale))
     if arm.stage == "replicate":
         arm = arm._replace(stage="design")
-    if arm.stage == "trial" and descents.lost(arm.descent, arm.archive, space):
-        descent = descents.shrunk(arm.descent)
+    if arm.stage == "trial" and descents.is_stranded(arm.descent, arm.archive, space):
+        descent = descents.shrink(arm.descent)
         if descent.coarse:  # there are other places to look at
             descent = descent._replace(failures=_MOST_FAILURES + 1)
         arm = arm._replace(descent=descent, stage="design")
@@ -187,10 +187,10 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         if arm.descent.steps % _PAIRED_EVERY == 0:
             arm = arm._replace(pairs=archives.detected_pairs(arm.pairs, arm.archive))
         arm = arm._replace(pairs=archives.tested_pairs(arm.pairs, arm.archive))
-        descent, prediction = descents.predicted(arm.descent, arm.archive, arm.pairs, situation)
+        descent, prediction = descents.predict(arm.descent, arm.archive, arm.pairs, situation)
         repeats = descents.trial_calls(descent, situation)
         return arm._replace(descent=descent, queue=np.tile(prediction.point, (repeats, 1)))
-    if descents.lost(arm.descent, arm.archive, space):  # nothing can be fitted: look anywhere
+    if descents.is_stranded(arm.descent, arm.archive, space):  # nothing can be fitted: look anywhere
         turns = range(min(situation.left, _CAPACITY))
         anywhere = [elsewhere(turn, arm.x, space, situation.generator) for turn in turns]
         return arm._replace(queue=np.array(anywhere))
@@ -237,7 +237,7 @@ def _basin(arm: NoisyArm, situation: Situation) -> Basin:
     space, descent = situation.space, arm.descent
     if descent.failures > _MOST_FAILURES:
         return Basin(np.inf, np.inf, descent.centre, _RADIUS, situation.settings.penalty)
-    _, model = descents.fitted(descent, arm.archive, arm.pairs, space)
+    _, model = descents.fit_models(descent, arm.archive, arm.pairs, space)
     values = model.value(np.zeros(space.n))
     doubt = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
     excess = max(0.0, float(values[1:].max(initial=0.0) - doubt))
@@ -247,7 +247,7 @@ def _basin(arm: NoisyArm, situation: Situation) -> Basin:
 def _after_trial(arm: NoisyArm, prediction: Prediction, situation: Situation) -> NoisyArm:
     """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
     tolerance = situation.space.tolerance
-    descent, estimate, error = descents.judged(arm.descent, prediction, arm.archive, arm.pairs, situation)
+    descent, estimate, error = descents.judge(arm.descent, prediction, arm.archive, arm.pairs, situation)
     equal, doubt = arm.pairs.paired(len(tolerance)), 2.0 * error[1:]
     sure = np.where(equal, np.abs(estimate[1:]) - doubt, estimate[1:] + doubt) <= tolerance
     arm = arm._replace(descent=descent, stage="design")
@@ -261,7 +261,7 @@ def _after_trial(arm: NoisyArm, prediction: Prediction, situation: Situation) ->
 def _after_round(arm: NoisyArm, race: Race, situation: Situation) -> NoisyArm:
     """Take the leader of the race as the point to be returned, and drop those that have lost."""
     tolerance = situation.space.tolerance
-    race = verification.thinned(race, tolerance)
+    race = verification.eliminate(race, tolerance)
     best = verification.leader(race, tolerance)
     has_calls = race.counts[best] > 0
     descent = arm.descent._replace(centre=race.points[best])

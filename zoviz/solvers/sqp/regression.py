@@ -190,7 +190,7 @@ class Model:
             out = out + (self.data.u * (self._dual @ weights)[:, None]).T @ self.data.u
         return out
 
-    def fitted(self, rows: np.ndarray, outputs: np.ndarray) -> tuple[Array, Array]:
+    def parts(self, rows: np.ndarray, outputs: np.ndarray) -> tuple[Array, Array]:
         """Return linear and quadratic parts of some outputs (k,) at some of the data's points (p,), (p, k) each."""
         u, dense = self.data.u[rows], self._dense[outputs]
         quadratic = 0.5 * ((u @ dense) * u).sum(axis=-1).T

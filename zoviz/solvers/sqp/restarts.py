@@ -89,7 +89,8 @@ def _next(state: Restarts, situation: Situation) -> Restarts:
     if usable and state.again < (1.0 - settings.restart_share) * runs:
         run = smooth_phase.begin(state.best, state.best_value, m, radius, penalty, central=True)
         return state._replace(run=run, runs=runs + 1, again=state.again + 1)
-    run = smooth_phase.begin(elsewhere(runs, state.best, space, generator), None, m, radius, penalty)
+    place = elsewhere(runs, state.best, smooth_phase.in_units(state.run, situation).space, generator)
+    run = smooth_phase.begin(place, None, m, radius, penalty)
     return state._replace(run=run, runs=runs + 1)
 
 
@@ -107,7 +108,8 @@ def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generat
 
 def _remainder(state: Restarts, situation: Situation) -> Array:
     """Spend the last calls, too few for a gradient: on from the last step, back along it, and around the best point."""
-    run, space, generator = state.run, situation.space, situation.generator
+    run, generator = state.run, situation.generator
+    space = smooth_phase.in_units(run, situation).space
     direction = run.next_x - run.x
     if not direction.any():
         direction = space.scale * run.step.d

@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.solvers.equilibration import equilibrate
 from zoviz.solvers.restart_rules import longest_run
 from zoviz.solvers.sqp import derivatives, elastic_qp
 from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
@@ -26,6 +27,10 @@ which a second-order correction is tried, and above which the region grows."""
 _GROWTH = 2.5
 _RESTORED = 1e-9
 """The violation at which a restoration ends."""
+_APART = 100.0
+"""Ratio of the longest to the shortest of the lengths that slopes suggest, from which on variables take them."""
+_FLATTEST = 1e-4
+"""Least curvature along a variable, relative to the largest, in a Hessian that begins as a diagonal."""
 
 
 class SmoothRun(NamedTuple):
@@ -36,7 +41,7 @@ class SmoothRun(NamedTuple):
     phase : str
         What the next calls are: "start", "gradient", "mirror", "trial" or "correction"; "over" once it has ended.
     x, gradient, jacobian : Array, shapes (n,), (n,), (m, n)
-        The last point whose derivatives are known, and these.
+        The last point whose derivatives are known, and these, of functions in units of ``size``.
     value : Array, shape (1 + m,)
         The values at ``x``, f first.
     next_x, next_value : Array, shapes (n,) and (1 + m,)
@@ -49,6 +54,10 @@ class SmoothRun(NamedTuple):
         Whether the Hessian has not been updated yet.
     known : bool
         Whether derivatives at ``x`` are known.
+    scaled : bool
+        Whether the run has set its units, by the first slopes that it saw.
+    length, size : Array, shapes (n,) and (1 + m,)
+        These: of the variables relative to ``Space.scale``, and of f and h.
     radius, penalty : float
     central, polished, restoring : bool
         Whether differences are central; whether this is the second, finer part; whether f counts as 0.
@@ -74,6 +83,9 @@ class SmoothRun(NamedTuple):
     hessian: Array
     first: bool
     known: bool
+    scaled: bool
+    length: Array
+    size: Array
     radius: float
     penalty: float
     central: bool
@@ -112,6 +124,9 @@ def begin(
         hessian=np.empty((0, 0)),
         first=True,
         known=False,
+        scaled=False,
+        length=np.ones(n),
+        size=np.ones(1 + m),
         radius=radius,
         penalty=penalty,
         central=central,
@@ -128,6 +143,7 @@ def begin(
 
 def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
     """Return the run, with its next step made, and the points that it wants, (q, n); none where it is over."""
+    situation = in_units(run, situation)
     space = situation.space
     no_points = np.empty((0, space.n))
     if run.phase == "trial" and run.spent >= longest_run(space.n):
@@ -143,9 +159,9 @@ def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
     if run.phase == "gradient":
         return run, derivatives.points(run.next_x, _offsets(run, space), space)
     if run.phase == "mirror":
-        return run, derivatives.mirrored(run.next_x, _offsets(run, space), run.missing, space)
+        return run, derivatives.mirror_points(run.next_x, _offsets(run, space), run.missing, space)
     if run.phase == "correction":
-        model = _model(run, situation, run.trial_value[1:] - (run.jacobian * space.scale) @ run.step.d)
+        model = _model(run, situation, (run.trial_value / run.size)[1:] - (run.jacobian * space.scale) @ run.step.d)
         correction = elastic_qp.solve(model, run.penalty)
         run = run._replace(step=run.step._replace(d=correction.d))
     return run, _point(run, space)[None]
@@ -153,6 +169,7 @@ def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
 
 def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
     """Return the run after the values (q, 1 + m) at the points that it wanted; +inf where a call failed."""
+    situation = in_units(run, situation)
     run = run._replace(spent=run.spent + len(values))
     if run.phase == "start":
         usable = bool(np.isfinite(values[0]).all())
@@ -168,9 +185,39 @@ def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
         run = run._replace(quotients=slopes, missing=missing)
         if missing.any():
             return run._replace(phase="mirror")
+        curvatures = derivatives.curvatures(run.next_value, values, steps) if run.central else None
     else:
-        slopes = derivatives.completed(run.quotients, run.missing, run.next_value, values, steps)
-    return _with_derivatives(run, slopes, situation.space)
+        slopes, curvatures = derivatives.complete(run.quotients, run.missing, run.next_value, values, steps), None
+    return _with_derivatives(run, slopes, curvatures, situation.space)
+
+
+def in_units(run: SmoothRun, situation: Situation) -> Situation:
+    """Return the situation with the lengths of the variables that the run works in."""
+    return situation._replace(space=situation.space._replace(scale=situation.space.scale * run.length))
+
+
+def _with_units(run: SmoothRun, slopes: Array, space: Space) -> SmoothRun:
+    """Return the run with units from its first slopes (n, 1 + m): every function's steepest slope is 1.
+
+    Variables keep theirs where the slopes do not tell them far apart: a slope of one point is no good measure of a
+    length, only better than none.
+    """
+    length = equilibrate((slopes * space.scale[:, None]).T).length
+    length /= np.exp(np.median(np.log(length)))
+    if length.max() < _APART * length.min():
+        length = np.ones(space.n)
+    size = np.abs(slopes * (space.scale * length)[:, None]).max(axis=0)
+    return run._replace(length=length, size=np.where(np.isfinite(size) & (size > 0.0), size, 1.0), scaled=True)
+
+
+def _diagonal(run: SmoothRun, curvatures: Array, space: Space) -> Array:
+    """Return the diagonal (n, n) of the Lagrangian's Hessian, from second derivatives (n, 1 + m); (0, 0) for none."""
+    weights = np.append(0.0 if run.restoring else 1.0, run.step.multipliers) / run.size
+    diagonal = np.abs(curvatures @ weights) * space.scale**2
+    largest = diagonal.max()
+    if not (np.isfinite(largest) and largest > 0.0):
+        return np.empty((0, 0))
+    return np.diag(np.maximum(diagonal, _FLATTEST * largest))
 
 
 def _offsets(run: SmoothRun, space: Space) -> derivatives.Offsets:
@@ -180,7 +227,8 @@ def _offsets(run: SmoothRun, space: Space) -> derivatives.Offsets:
 
 def _merit(run: SmoothRun, value: Array) -> float:
     """Return f + rho sum [h]_+, +inf where a value is not finite; without f in a restoration."""
-    merit = (0.0 if run.restoring else value[0]) + run.penalty * np.maximum(value[1:], 0.0).sum()
+    scaled = value / run.size
+    merit = (0.0 if run.restoring else scaled[0]) + run.penalty * np.maximum(scaled[1:], 0.0).sum()
     return float(merit) if np.isfinite(value).all() else np.inf
 
 
@@ -199,7 +247,7 @@ def _point(run: SmoothRun, space: Space) -> Array:
 
 def _with_step(run: SmoothRun, situation: Situation) -> SmoothRun:
     """Solve the quadratic programme at x and set the penalty for the merit function."""
-    space, h = situation.space, run.value[1:]
+    space, h = situation.space, (run.value / run.size)[1:]
     if not run.hessian.size:
         size = np.abs(run.gradient * space.scale).max()
         identity = np.eye(space.n) * (1e-3 if run.restoring else np.clip(size, 1e-3, 1.0))
@@ -265,7 +313,9 @@ def _accept_or_refuse(run: SmoothRun, point: Array, value: Array) -> SmoothRun:
         radius = min(0.5 * radius, 0.5 * length) if np.isfinite(value).all() else 0.2 * min(radius, length)
     elif ratio < _FAIR:
         radius = max(0.5 * length, 0.5 * radius)
-    stall = run.stall + 1 if decrease < _TINY_DECREASE * max(1.0, abs(present)) else 0
+    stall = run.stall
+    if ratio > _ACCEPTED:
+        stall = run.stall + 1 if decrease < _TINY_DECREASE * max(1.0, abs(present)) else 0
     run = run._replace(radius=radius, stall=stall)
     if ratio > _ACCEPTED:
         return run._replace(phase="gradient", next_x=point, next_value=value)
@@ -280,14 +330,22 @@ def _end_if_stalled(run: SmoothRun) -> SmoothRun:
     return _polish_or_end(run) if run.radius < _SMALL_RADIUS or run.stall >= _STALLED else run
 
 
-def _with_derivatives(run: SmoothRun, slopes: Array, space: Space) -> SmoothRun:
+def _with_derivatives(run: SmoothRun, slopes: Array, curvatures: Array | None, space: Space) -> SmoothRun:
     """Go to the accepted point, with the Hessian updated by what the derivatives changed on the way."""
+    if not run.scaled:
+        run = _with_units(run, slopes, space)
+        space = space._replace(scale=space.scale * run.length)
+    slopes = slopes / run.size
     gradient, jacobian = slopes[:, 0], slopes[:, 1:].T
     hessian, first = run.hessian, run.first
+    if curvatures is not None and not hessian.size:
+        hessian, first = _diagonal(run, curvatures, space), False
     if run.known and hessian.size:
         objective = 0.0 if run.restoring else gradient - run.gradient
         change = (objective + (jacobian - run.jacobian).T @ run.step.multipliers) * space.scale
-        hessian = derivatives.updated(hessian, (run.next_x - run.x) / space.scale, change, first and not run.restoring)
+        hessian = derivatives.update_hessian(
+            hessian, (run.next_x - run.x) / space.scale, change, first and not run.restoring
+        )
         first = False
     run = run._replace(
         phase="trial",

@@ -57,7 +57,7 @@ def begin(
 ) -> tuple[Descent, Race]:
     """Return a race between minimisers of the models with several back-offs, the centre and ``others``, (n,) each."""
     space, m = situation.space, len(descent.multipliers)
-    descent, model = descents.fitted(descent, archive, pairs, space)
+    descent, model = descents.fit_models(descent, archive, pairs, space)
     spread, equal = descent.spread, pairs.paired(m)
     trust = _RADIUS * min(1.0, descent.scale * descent.radius / spread)
     region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
@@ -86,7 +86,7 @@ def calls(race: Race, left: int) -> Array:
     return np.repeat(race.points[alive], repeats, axis=0)
 
 
-def told(race: Race, points: Array, values: Array) -> Race:
+def take_values(race: Race, points: Array, values: Array) -> Race:
     """Return a race after calls at points (q, n) gave values (q, 1 + m); +inf where one failed."""
     counts, means = race.counts.copy(), race.means.copy()
     good = np.isfinite(values).all(axis=1)
@@ -136,7 +136,7 @@ def leader(race: Race, tolerance: Array) -> int:
     return int(np.argmin(np.where(undecided | ~undecided.any(), possible, np.inf)))
 
 
-def thinned(race: Race, tolerance: Array) -> Race:
+def eliminate(race: Race, tolerance: Array) -> Race:
     """Return a race without candidates surely beyond ``tolerance`` (m,) or surely worse than a feasible leader."""
     estimate, error = estimates(race)
     possible, certain = excess(race, tolerance)

@@ -90,8 +90,9 @@ class ZOSQP(Solver):
     .. math:: \min_{d, e}\; g^T d + \tfrac12 d^T B d + \rho \sum_j e_j, \qquad A d + h \le e, \quad e \ge 0, \quad
               |d_i| \le \Delta s_i, \quad x + d \in X
 
-    The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, and runs
-    start again until the budget is spent. Anything else: g, A and the curvatures are those of a regression over all
+    The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, f and h are
+    in units of their steepest slopes at a run's start, as variables are where slopes are far apart, and runs start
+    again until the budget is spent. Anything else: g, A and the curvatures are those of a regression over all
     points within reach, constraints are backed off by what is not known of them, the radius shrinks only where an
     output differs from its model by more than the noise explains, and the last tenth of the budget races a few
     candidates by repeated calls. A step is one batch: a gradient, a design, a trial.
@@ -229,11 +230,12 @@ class ZOSQP(Solver):
     def sketch(self, state: SQPState) -> Sketch:
         """Return the trust region of the next step around its centre, and the last batch."""
         replica, centre = state.replicas[0], state.x[0].copy()
+        reach, free = self.trust_scale * float(state.radius[0]) * replica.scale, replica.scale > 0.0
         if replica.smooth is not None:
-            centre[replica.scale > 0.0] = replica.smooth.run.next_x
+            centre[free] = replica.smooth.run.next_x
+            reach[free] *= replica.smooth.run.length
         elif replica.noisy is not None:
-            centre[replica.scale > 0.0] = replica.noisy.descent.centre
-        reach = self.trust_scale * float(state.radius[0]) * replica.scale
+            centre[free] = replica.noisy.descent.centre
         return Sketch(centre, reach, replica.probes.copy(), replica.purpose)
 
     def _situation(self, replica: Replica, oracle: Oracle, left: float, seed: int) -> Situation:
@@ -320,7 +322,8 @@ def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Arr
         arm = replica.smooth
         x = Box.of(oracle.domain).embed(arm.best[None])[0]
         spread = derivatives.CENTRAL if arm.run.central else derivatives.FORWARD
-        return x, arm.run.step.multipliers, arm.best_value, arm.run.radius, spread, 0.0, float(arm.runs)
+        y = arm.run.step.multipliers * (arm.run.size[0] / arm.run.size[1:])
+        return x, y, arm.best_value, arm.run.radius, spread, 0.0, float(arm.runs)
     if replica.noisy is not None:
         descent, size = replica.noisy.descent, float(len(replica.noisy.archive.counts))
         x, starts = Box.of(oracle.domain).embed(replica.noisy.x[None])[0], 1.0 + replica.noisy.starts
