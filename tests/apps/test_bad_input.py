@@ -101,6 +101,7 @@ def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> N
     lab.until(lambda: "curtailment" not in lab.message(), "the complaint is gone")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("end", "sentence"),
     [
@@ -142,6 +143,7 @@ def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[
     lab.end("finished")
 
 
+@pytest.mark.slow
 def test_start_pressed_twice_gives_one_run_and_structural_widgets_say_why_they_are_disabled(lab: Lab) -> None:
     lab.settle(Seconds="none")
     lab.tab("Solver")

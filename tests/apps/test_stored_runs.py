@@ -54,6 +54,7 @@ def tick(lab: Any, line: int = 0) -> None:
     lab.until(lambda: lab.enabled("Replay"), "one run chosen")
 
 
+@pytest.mark.slow
 def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve().url)
     open_list(lab)

@@ -128,6 +128,14 @@ class Lab:
         match = re.search(r"iteration ([\d,]+)", self.line())
         return int(match[1].replace(",", "")) if match else 0
 
+    def resting_iteration(self) -> int:
+        """The iteration counter once it stands still: the status reaches the page a moment before the last counts."""
+        before = -1
+        while before != (now := self.iteration()):
+            before = now
+            self.page.wait_for_timeout(500)
+        return now
+
     def data(self, source: str, column: str) -> list[Any]:
         """A column of a named data source as the browser has it; empty where there is none."""
         return self.js("return Array.from(find(a[0])?.data?.[a[1]] ?? [])", [source, column])

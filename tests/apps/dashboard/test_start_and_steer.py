@@ -54,7 +54,7 @@ def goes_on_and_stops(lab: Lab, held: int) -> None:
     lab.end("running")
     lab.press("Stop")
     lab.end("stopped")
-    ended = lab.iteration()
+    ended = lab.resting_iteration()
     lab.until(lambda: lab.message().startswith(f"Stopped after {ended} iterations."), "the page says so")
     lab.until(lambda: lab.enabled("Start"), "Start is enabled")
     lab.page.wait_for_timeout(600)
@@ -77,7 +77,7 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
 
     lab.press("Pause")
     lab.end("paused")
-    held = lab.iteration()
+    held = lab.resting_iteration()
     lab.page.wait_for_timeout(1000)
     assert lab.iteration() == held > 0
     for count in (1, 2):

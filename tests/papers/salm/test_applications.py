@@ -57,6 +57,7 @@ def test_long_steps_are_those_of_their_sentence() -> None:
     assert steps["primal_step"] == pytest.approx(1.0 / (curvature + 2.1 * curvature))
 
 
+@pytest.mark.slow
 def test_fifty_nodes_agree_on_the_centralised_solution() -> None:
     run = consensus(iterations=1800, replicas=1)
     best = run.problem.known_optimum.value

@@ -22,6 +22,7 @@ def outcome(accuracy: float, size: float = 3.0) -> attack.Outcome:
     return attack.Outcome(accuracy + some, 1.0 + some, size + some, np.full(5, 100), 10)
 
 
+@pytest.mark.slow
 def test_the_perturbation_misleads_and_every_method_asks_for_what_it_says() -> None:
     problem, result = BlackBoxAttack(), {}
     for method in METHODS:
