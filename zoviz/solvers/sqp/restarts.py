@@ -15,6 +15,8 @@ from zoviz.solvers.sqp.smooth_phase import SmoothRun
 
 _NARROWEST, _WIDEST = -2.0, 1.0
 """Decimal exponents of a restart's first radius."""
+_NEAR = 1e-2
+"""Excess over the lowest f, relative to it, up to which it is worth while to polish a run's end."""
 
 
 class Restarts(NamedTuple):
@@ -54,8 +56,9 @@ def begin(value: Array, situation: Situation) -> Restarts:
 def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
     """Return the noise-free arm and the points (q, n) that it wants, q at most the calls that are left."""
     run, points = smooth_phase.request(state.run, situation)
+    polishing = run.central and not state.run.central and state.runs > 1
     state = state._replace(run=run)
-    if not len(points):
+    if not len(points) or (polishing and _behind(run, state.best_value, situation.space)):
         state = _next(state, situation)
         run, points = smooth_phase.request(state.run, situation)
         state = state._replace(run=run)
@@ -71,6 +74,13 @@ def receive(state: Restarts, points: Array, values: Array, situation: Situation)
     if state.last:
         return state
     return state._replace(run=smooth_phase.receive(state.run, values, situation))
+
+
+def _behind(run: SmoothRun, best: Array, space: Space) -> bool:
+    """Return whether a run's last part, which gains digits, could not bring its f near that of the best point."""
+    if run.restoring or not is_feasible(best[1:], space.tolerance):
+        return False
+    return bool(run.value[0] - best[0] > _NEAR * abs(best[0]))
 
 
 def _next(state: Restarts, situation: Situation) -> Restarts:

@@ -1,0 +1,53 @@
+"""The noise-free arm as a whole, on a function of one variable with two minima."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.core.sets import Box
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import restarts
+from zoviz.solvers.sqp.restarts import Restarts
+from zoviz.solvers.sqp.situation import Settings, Situation, space_of
+
+START = np.array([-2.0])
+
+
+def joint(x: Array) -> Array:
+    """f = (x^2 - 1)^2 + 0.3 x, lowest near -1.04, and h = -1."""
+    return np.stack([(x[:, 0] ** 2 - 1.0) ** 2 + 0.3 * x[:, 0], np.full(len(x), -1.0)], axis=-1)
+
+
+def course(calls: int, seed: int) -> list[Restarts]:
+    """The arm after every request, until so many calls are made."""
+    space = space_of(Box([-3.0], [3.0]), START, np.full(1, 1e-6))
+    settings = Settings(1.0, 1.0, 1.0, 1.0, 3.0, 0.1)
+    generator, spent = np.random.default_rng(seed), 1
+    arms = [restarts.begin(joint(START[None])[0], Situation(space, settings, calls - 1, calls, generator))]
+    while spent < calls:
+        at = Situation(space, settings, calls - spent, calls, generator)
+        arm, points = restarts.request(arms[-1], at)
+        arms.append(restarts.receive(arm, points, joint(points), at))
+        spent += len(points)
+    assert spent == calls
+    return arms
+
+
+def polished(arms: list[Restarts]) -> set[bool]:
+    """On which sides of zero runs after the first were polished."""
+    return {bool(arm.run.x[0] > 0.0) for arm in arms if arm.runs > 1 and arm.run.central}
+
+
+def test_the_budget_is_spent_on_runs_and_the_best_point_is_the_lowest_minimum() -> None:
+    arms = course(1000, seed=0)
+    roots = np.roots([4.0, 0.0, -4.0, 0.3]).real
+    lowest = roots[np.argmin(joint(roots[:, None])[:, 0])]
+    assert arms[-1].runs > 5
+    assert arms[-1].best[0] == pytest.approx(lowest, abs=1e-6)
+
+
+def test_only_runs_that_end_near_the_best_value_are_polished(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert polished(course(1000, seed=0)) == {False}
+    monkeypatch.setattr(restarts, "_NEAR", np.inf)
+    assert polished(course(1000, seed=0)) == {False, True}
