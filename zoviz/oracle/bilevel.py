@@ -39,7 +39,7 @@ class BilevelOracle:
 
     @property
     def sample(self) -> Any:
-        """The round's data, to be kept for ``at``."""
+        """The data of the present round, with which ``at`` evaluates that round again later."""
         return self._oracle.sample if self._sample is None else self._sample
 
     def at(self, sample: Any) -> BilevelOracle:

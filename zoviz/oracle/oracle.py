@@ -390,7 +390,7 @@ class Oracle:
         self.counts = {**self.counts, kind: self.counts.get(kind, 0) + paid}
 
     def freeze(self, mask: np.ndarray) -> None:
-        """Stop evaluating and charging these replicas."""
+        """Stop evaluating and charging the replicas of a mask (R,) of bool."""
         self.active &= ~mask
         self.all_active = bool(self.active.all())
         self.failed[:] = False

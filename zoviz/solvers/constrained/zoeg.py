@@ -76,7 +76,7 @@ class ZOEG(ExtraGradient):
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
     ) -> Field:
-        """Estimate by two points in (x, y), or in x with the exact dual part."""
+        """Return the estimated field of the saddle function, by two points in (x, y) or with the exact dual part."""
         n = x.shape[1]
         if self.dual == "exact":
             estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)

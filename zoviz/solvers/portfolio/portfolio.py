@@ -142,7 +142,7 @@ class Portfolio(Solver):
 
     @property
     def has_sketch(self) -> bool:  # type: ignore[override]
-        """Whether a member has."""
+        """Whether a member has a picture of its region and points."""
         return any(member.has_sketch for member in self.row)
 
     def unsupported_reason(self, problem: Problem) -> str | None:
