@@ -181,3 +181,14 @@ def test_refused_steps_shrink_the_region_and_do_not_end_the_run() -> None:
         run, points = smooth_phase.request(run, at)
         run = smooth_phase.receive(run, np.array([[1e6, -1.0, -1.0]] * len(points)), at)
     assert run.phase == "trial" and not run.polished and run.stall == 0 and run.radius < 1e-2
+
+
+def test_a_constraint_whose_slope_vanishes_at_the_start_is_in_units_of_its_value() -> None:
+    def flat(x: Array) -> Array:
+        """f = x0 + x1, h = 1.5 - x0 x1 from the origin, whose slope is zero there, and x0 - 3 x1."""
+        z = x - START
+        return np.stack([z.sum(axis=-1), 1.5 - z[..., 0] * z[..., 1], z[..., 0] - 3 * z[..., 1]], axis=-1)
+
+    run = smooth_phase.begin(START, flat(START), 2, 1.0, 1.0)
+    size = course_of(run, flat, 1)[-1].size
+    np.testing.assert_allclose(size, [1.5, 1.5, 3.0], rtol=1e-6)

@@ -200,13 +200,15 @@ def _with_units(run: SmoothRun, slopes: Array, space: Space) -> SmoothRun:
     """Return the run with units from its first slopes (n, 1 + m): every function's steepest slope is 1.
 
     Variables keep theirs where the slopes do not tell them far apart: a slope of one point is no good measure of a
-    length, only better than none.
+    length, only better than none. A constraint whose slope happens to vanish there is in units of its value, up to
+    those of the others.
     """
     length = equilibrate((slopes * space.scale[:, None]).T).length
     length /= np.exp(np.median(np.log(length)))
     if length.max() < _APART * length.min():
         length = np.ones(space.n)
-    size = np.abs(slopes * (space.scale * length)[:, None]).max(axis=0)
+    steepest = np.abs(slopes * (space.scale * length)[:, None]).max(axis=0)
+    size = np.append(steepest[0], np.maximum(steepest[1:], np.minimum(np.abs(run.next_value[1:]), np.median(steepest))))
     return run._replace(length=length, size=np.where(np.isfinite(size) & (size > 0.0), size, 1.0), scaled=True)
 
 
