@@ -1,17 +1,43 @@
-"""The sources of the package and the apps, as syntax trees."""
+"""The sources of the package and the apps, as syntax trees, and tests that look at each of them."""
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable, Iterable
 from pathlib import Path
-
-import pytest
 
 from helpers.project import ROOT
 
 SOURCES = sorted(p for folder in ("zoviz", "apps") for p in (ROOT / folder).rglob("*.py"))
-EACH_FILE = pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
 
 
 def parse(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"), filename=str(path))
+
+
+def for_each(paths: Iterable[Path]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a check of a file: it looks at all of them, and names those that fail.
+
+    A test for each file of each rule would be thousands, whose making and reporting takes longer than the checks.
+    """
+    every = list(paths)
+    assert every, "a test without files cannot fail"
+
+    def decorate(check: Callable[[Path], None]) -> Callable[[], None]:
+        def test() -> None:
+            wrong = []
+            for path in every:
+                try:
+                    check(path)
+                except AssertionError as error:
+                    wrong.append(f"{path.relative_to(ROOT).as_posix()}: {error}")
+            assert not wrong, "\n".join(wrong)
+
+        test.__name__, test.__qualname__, test.__doc__ = check.__name__, check.__qualname__, check.__doc__
+        test.__module__ = check.__module__
+        return test
+
+    return decorate
+
+
+FOR_EACH_FILE = for_each(SOURCES)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
-from helpers.sources import EACH_FILE, SOURCES, parse
+from helpers.sources import FOR_EACH_FILE, SOURCES, parse
 
 PACKAGE = "zoviz"
 MOST_MODULES = 13
@@ -163,7 +163,7 @@ def test_the_engine_knows_no_database() -> None:
     assert len(engine) > 5 and not [name for name in imported if name.split(".")[0] == "sqlalchemy"]
 
 
-@EACH_FILE
+@FOR_EACH_FILE
 def test_a_file_may_be_found_by_its_room(path: Path) -> None:
     if path.is_relative_to(ROOT / PACKAGE) and path.parent != ROOT / PACKAGE:
         assert room(path.relative_to(ROOT / PACKAGE).as_posix())

@@ -8,10 +8,10 @@ import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 import yaml
 
 from helpers.project import ROOT
+from helpers.sources import for_each
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 50
@@ -116,7 +116,7 @@ def code_lines(node: ast.AST, source: list[str]) -> int:
     return sum(bool(text) and not text.startswith("#") and number not in prose for number, text in texts)
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=named)
+@for_each(SOURCES)
 def test_files_and_functions_are_short(path: Path) -> None:
     source = path.read_text(encoding="utf-8")
     tree, lines = ast.parse(source), source.splitlines()

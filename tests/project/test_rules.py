@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
-from helpers.sources import EACH_FILE, SOURCES, parse
+from helpers.sources import FOR_EACH_FILE, SOURCES, for_each, parse
 from zoviz.runs.engine.columns import COLUMNS
 
 PACKAGE = "zoviz"
@@ -48,10 +48,9 @@ def room(path: Path) -> str:
     return "" if parts[1] == "__init__" else parts[1]
 
 
-def of_rooms(choose: Callable[[str], bool]) -> pytest.MarkDecorator:
-    """Parametrize over the files of the rooms that are chosen by name."""
-    paths = [path for path in SOURCES if choose(room(path))]
-    return pytest.mark.parametrize("path", paths, ids=lambda path: path.relative_to(ROOT).as_posix())
+def of_rooms(choose: Callable[[str], bool]) -> Callable[[Callable[[Path], None]], Callable[[], None]]:
+    """Make one test of a check of a file, over the files of the rooms that are chosen by name."""
+    return for_each(path for path in SOURCES if choose(room(path)))
 
 
 def absolute(path: Path, node: ast.ImportFrom) -> str:
@@ -98,7 +97,7 @@ def abstract_names() -> set[str]:
     return names
 
 
-@EACH_FILE
+@FOR_EACH_FILE
 def test_every_module_has_a_room(path: Path) -> None:
     assert room(path) in {"", "__main__", *RANK}, f"Give {room(path)!r} its place in LAYERS, from left to right."
 
@@ -139,14 +138,14 @@ def test_columns_of_traces_are_named_by_their_constants() -> None:
     assert right and not wrong, "\n".join(wrong)
 
 
-@EACH_FILE
+@FOR_EACH_FILE
 def test_a_wide_except_says_why_it_is_so_wide(path: Path) -> None:
     lines = path.read_text(encoding="utf-8").splitlines()
     wide = [number for number, line in enumerate(lines, 1) if re.match(r"\s*except( (Base)?Exception\b.*)?:", line)]
     assert [number for number in wide if "  # " not in lines[number - 1]] == []
 
 
-@EACH_FILE
+@FOR_EACH_FILE
 def test_nobody_is_told_by_an_assertion(path: Path) -> None:
     """A user would read an empty sentence, and none at all under ``python -O``."""
     lines = [node.lineno for node in ast.walk(parse(path)) if isinstance(node, ast.Assert)]
@@ -232,7 +231,7 @@ def module_caches(tree: ast.AST) -> Iterator[str]:
                     yield node.name
 
 
-@EACH_FILE
+@FOR_EACH_FILE
 def test_no_module_keeps_results_for_the_whole_process(path: Path) -> None:
     assert list(module_caches(parse(path))) == []
 
@@ -261,3 +260,12 @@ def test_an_imitation_of_an_oracle_is_seen() -> None:
     source = "class View:\n def affords(self): ...\n def resample(self): ...\nclass Other:\n def affords(self): ...\n"
     assert list(imitations(ast.parse(source))) == ["View"]
     assert list(imitations(parse(ROOT / PACKAGE / "oracle" / "oracle.py"))) == ["Oracle"]
+
+
+def test_a_check_of_each_file_names_all_that_fail() -> None:
+    def check(path: Path) -> None:
+        assert path.name[0] != "s", "begins with an s"
+
+    files = [ROOT / name for name in ("setup.py", "zoviz.py", "sources.py")]
+    with pytest.raises(AssertionError, match=r"^setup\.py: begins with an s[^~]*\nsources\.py: begins with an s"):
+        for_each(files)(check)()

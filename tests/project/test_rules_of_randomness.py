@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from helpers.sources import EACH_FILE, parse
+from helpers.sources import FOR_EACH_FILE, parse
 
 # Names that draw nothing by themselves; all else in numpy.random is the global generator or its relatives.
 NUMPY_RANDOM = {"BitGenerator", "Generator", "MT19937", "PCG64", "PCG64DXSM", "Philox", "SFC64", "SeedSequence"}
@@ -68,7 +68,7 @@ def generators_at_import(tree: ast.Module) -> list[str]:
     return [f"line {c.lineno}: {dotted(c.func)}" for c in calls if dotted(c.func).rpartition(".")[2] in GENERATORS]
 
 
-@EACH_FILE
+@FOR_EACH_FILE
 def test_no_global_random_generator(path: Path) -> None:
     tree = parse(path)
     wrong = global_random(tree) + generators_at_import(tree)
