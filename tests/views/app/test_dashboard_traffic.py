@@ -12,6 +12,7 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Line
 from bokeh.plotting import figure
 from bokeh.protocol.messages.patch_doc import patch_doc
+from panel.io.state import set_curdoc
 
 from zoviz import Run
 from zoviz.problems import LoadTracking
@@ -104,3 +105,15 @@ def test_a_figure_that_a_run_needs_is_sent_with_its_lines_not_on_a_way_of_its_ow
     board.refresh()
     assert len(held) >= 2 and set(held) == {"combine"}, "the radii and the archive, while changes are collected"
     assert document.callbacks.hold_value is None
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+def test_a_row_of_the_list_goes_the_way_of_the_plots() -> None:
+    dashboard, document = Dashboard(LoadTracking(n=5), ZOCEG()), Document()
+    held: list[str | None] = []
+    dashboard.run_list.column.param.watch(lambda _: held.append(document.callbacks.hold_value), "objects")
+    run = Run(problem=LoadTracking(n=5), solver=ZOCEG(), replicas=2, iterations=3)
+    dashboard.board.runs_shown.put(run)
+    with set_curdoc(document):
+        dashboard.run_list.update()
+    assert held == ["combine"] and document.callbacks.hold_value is None

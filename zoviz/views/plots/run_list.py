@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 from zoviz.runs.script import script
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRun
-from zoviz.views.common.style import note
+from zoviz.views.common.style import batched_changes, note
 
 
 def csv_of(entry: ShownRun) -> io.StringIO:
@@ -71,7 +71,9 @@ class RunList(pn.viewable.Viewer):
             return
         self._rows = {key: self._rows[key] if key in self._rows else self._row(entry) for key, entry in runs.items()}
         rows: list[pn.viewable.Viewable] = [*self._rows.values()]
-        self.column.objects = rows or [self._hint]
+        # As the plots' changes go: a message of Panel's own, sent while those are on their way, may not reach the page.
+        with batched_changes(pn.state.curdoc):
+            self.column.objects = rows or [self._hint]
 
     def _row(self, entry: ShownRun) -> pn.FlexBox:
         key = entry.key
