@@ -54,7 +54,7 @@ def scales(lab: Lab) -> list[str]:
 
 def check_bands(lab: Lab) -> None:
     bands = {}
-    for name in ("min–max", "no band", "mean ± std"):
+    for name in ("min–max", "quartiles", "no band", "mean ± std"):
         before = str(settled(lab))
         lab.choose("Band", name)
         lab.until(lambda before=before: str(line(lab)) != before, f"the band is {name}")
@@ -62,7 +62,7 @@ def check_bands(lab: Lab) -> None:
         between = np.isnan(low) if name == "no band" else (low <= 1.00001 * mean) & (mean <= 1.00001 * high)
         assert between.all(), name
     widths = {name: (band[2] - band[1]).mean() for name, band in bands.items()}
-    assert widths["min–max"] > widths["mean ± std"] > 0
+    assert widths["min–max"] > widths["mean ± std"] > 0 and widths["min–max"] > widths["quartiles"] > 0
 
 
 def check_themes(lab: Lab) -> None:

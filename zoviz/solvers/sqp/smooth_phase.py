@@ -178,16 +178,17 @@ def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
         return _after_trial(run, values[0], situation)
     if run.phase == "correction":
         return _after_correction(run, values[0], situation)
-    steps = _offsets(run, situation.space)
+    steps, curvatures = _offsets(run, situation.space), None
     if run.phase == "gradient":
         slopes = derivatives.quotients(run.next_value, values, steps)
         missing = np.asarray(~np.isfinite(slopes).all(axis=1))
         run = run._replace(quotients=slopes, missing=missing)
         if missing.any():
             return run._replace(phase="mirror")
-        curvatures = derivatives.curvatures(run.next_value, values, steps) if run.central else None
+        if run.central and not run.hessian.size:
+            curvatures = derivatives.curvatures(run.next_value, values, steps)
     else:
-        slopes, curvatures = derivatives.complete(run.quotients, run.missing, run.next_value, values, steps), None
+        slopes = derivatives.complete(run.quotients, run.missing, run.next_value, values, steps)
     return _with_derivatives(run, slopes, curvatures, situation.space)
 
 
@@ -315,13 +316,10 @@ def _accept_or_refuse(run: SmoothRun, point: Array, value: Array) -> SmoothRun:
         radius = min(0.5 * radius, 0.5 * length) if np.isfinite(value).all() else 0.2 * min(radius, length)
     elif ratio < _FAIR:
         radius = max(0.5 * length, 0.5 * radius)
-    stall = run.stall
     if ratio > _ACCEPTED:
         stall = run.stall + 1 if decrease < _TINY_DECREASE * max(1.0, abs(present)) else 0
-    run = run._replace(radius=radius, stall=stall)
-    if ratio > _ACCEPTED:
-        return run._replace(phase="gradient", next_x=point, next_value=value)
-    return _end_if_stalled(run._replace(phase="trial"))
+        return run._replace(phase="gradient", next_x=point, next_value=value, radius=radius, stall=stall)
+    return _end_if_stalled(run._replace(phase="trial", radius=radius))
 
 
 def _end_if_stalled(run: SmoothRun) -> SmoothRun:
@@ -333,14 +331,17 @@ def _end_if_stalled(run: SmoothRun) -> SmoothRun:
 
 
 def _with_derivatives(run: SmoothRun, slopes: Array, curvatures: Array | None, space: Space) -> SmoothRun:
-    """Go to the accepted point, with the Hessian updated by what the derivatives changed on the way."""
+    """Go to the accepted point, with the Hessian updated by what the derivatives changed on the way.
+
+    Where there is no Hessian yet it begins with the ``curvatures`` (n, 1 + m), if they were taken.
+    """
     if not run.scaled:
         run = _with_units(run, slopes, space)
         space = space._replace(scale=space.scale * run.length)
     slopes = slopes / run.size
     gradient, jacobian = slopes[:, 0], slopes[:, 1:].T
     hessian, first = run.hessian, run.first
-    if curvatures is not None and not hessian.size:
+    if curvatures is not None:
         hessian, first = _diagonal(run, curvatures, space), False
     if run.known and hessian.size:
         objective = 0.0 if run.restoring else gradient - run.gradient

@@ -145,16 +145,17 @@ class Board(pn.viewable.Viewer):
         """Keep plots off the page on which no run that has taken a step draws anything."""
         begun_keys = [one.key for one in self.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
         needed = [view.needed(begun_keys) for view in self.views]
-        entering = any(
-            on and pane.object is not view.figure
+        entering = [
+            (pane, view.figure)
             for on, view, pane in zip(needed, self.views, self._panes, strict=True)
-        )
+            if on and pane.object is not view.figure
+        ]
         # A new figure goes to the browser as its lines do: Panel's own message could overtake theirs, or come after
         # it, and each has models that the other refers to.
         with batched_changes(self.views[0].figure.document if entering else None):
-            for on, view, cell, pane in zip(needed, self.views, self._cells, self._panes, strict=True):
-                if on and pane.object is not view.figure:
-                    pane.object = view.figure
+            for pane, figure in entering:
+                pane.object = figure
+            for on, cell in zip(needed, self._cells, strict=True):
                 update_changed(cell, visible=on)
 
     @property

@@ -65,7 +65,10 @@ class RunList(pn.viewable.Viewer):
         return self.column
 
     def update(self) -> None:
-        """Update the list to the runs on the plots, if they changed, once the browser has drawn their lines."""
+        """Update the list to the runs on the plots, if they changed, once the browser has drawn their lines.
+
+        Called by the page's looks, which have the document's lock: a widget's handler may lack it.
+        """
         runs = self._runs_shown.runs
         if self._rows.keys() == runs.keys() and self.column.objects:
             return
@@ -84,7 +87,8 @@ class RunList(pn.viewable.Viewer):
         name.param.watch(
             lambda event: self._runs_shown.rename(key, event.new or self._runs_shown.runs[key].name), "value"
         )
-        remove = pmui.IconButton(icon="delete", size="small", margin=(4, 2), on_click=lambda _: self._remove(key))
+        remove = pmui.IconButton(icon="delete", size="small", margin=(4, 2))
+        remove.on_click(lambda _: self._controller.forget(key))
         remove.description = "Remove from the plots"
         parts = [
             swatch,
@@ -95,8 +99,3 @@ class RunList(pn.viewable.Viewer):
         ]
         look = {"align_items": "center", "sizing_mode": "stretch_width", "margin": 0}
         return pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look)
-
-    def _remove(self, key: str) -> None:
-        """Take a run off the plots and off the list."""
-        self._controller.forget(key)
-        self.update()
