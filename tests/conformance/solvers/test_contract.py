@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from helpers.every_solver import (
 )
 from helpers.parameters import assert_documented
 from helpers.pure_step import assert_pure_step
+from helpers.sources import SOURCES, parse
 from zoviz.core.types import Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.solvers import Solver
@@ -53,6 +55,18 @@ def test_accepts_gives_none_or_a_sentence(cls: type[Solver]) -> None:
     for problem in PROBLEMS.values():
         reason = cls().accepts(problem())
         assert reason is None or (reason[0].isupper() and reason.endswith(".") and " " in reason)
+
+
+def test_a_public_name_that_a_solver_adds_is_asked_for_somewhere() -> None:
+    """A hook under a wrong name, as closing_notes for closing_note, would never be called, and nothing would say so."""
+    accessed = {node.attr for path in SOURCES for node in ast.walk(parse(path)) if isinstance(node, ast.Attribute)}
+
+    def is_asked_for(base: type, name: str) -> bool:
+        return name.startswith("_") or hasattr(Solver, name) or name in base.param or name in accessed
+
+    bases = {base for cls in EVERY.values() for base in cls.__mro__ if issubclass(base, Solver)}
+    unused = [f"{base.__name__}.{name}" for base in bases for name in vars(base) if not is_asked_for(base, name)]
+    assert not unused, f"expected: hooks of Solver, or names that the package uses; got {sorted(unused)}"
 
 
 @EACH_PAIR

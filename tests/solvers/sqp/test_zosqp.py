@@ -45,6 +45,14 @@ def test_without_noise_the_optimum_is_found_exactly_and_the_whole_budget_spent()
     assert run.result.success.all() and "differences" in run.result.message
 
 
+def test_the_multipliers_are_those_of_the_best_point_and_not_of_the_latest_run() -> None:
+    run = ended(boxed(), 600, replicas=4)
+    smooth = [replica.smooth for replica in run.state.replicas]
+    assert all(arm is not None and arm.best_run < arm.runs for arm in smooth)
+    exact = [1.5 * np.sqrt(2.0) - 1.0, 1.0]  # y of -grad f = y1 grad h1 + y2 grad h2 at the optimum
+    np.testing.assert_allclose(run.result.multipliers, np.tile(exact, (4, 1)), atol=1e-3)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_under_noise_the_returned_point_is_feasible_and_near_the_optimum(seed: int) -> None:
     problem = boxed(noise="independent", noise_scale=1e-2)

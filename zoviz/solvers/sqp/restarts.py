@@ -30,6 +30,10 @@ class Restarts(NamedTuple):
         Runs so far; those that began at the best point; those that only sought feasibility.
     best, best_value : Array, shapes (n,) and (1 + m,)
         The feasible point of the lowest f, else the least violated one.
+    best_run : int
+        The number of the run that met it.
+    multipliers : Array, shape (m,)
+        Those of that run, in the problem's own units: later runs end elsewhere, and theirs say nothing of this point.
     last : bool
         Whether the calls that are left are fewer than a gradient takes.
     """
@@ -40,6 +44,8 @@ class Restarts(NamedTuple):
     restorations: int
     best: Array
     best_value: Array
+    best_run: int
+    multipliers: Array
     last: bool
 
 
@@ -50,7 +56,7 @@ def begin(value: Array, situation: Situation) -> Restarts:
     run = smooth_phase.begin(start, first_value, len(value) - 1, 1.0, situation.settings.penalty)
     if first_value is None:  # the same point would fail again
         run = run._replace(phase="over")
-    return Restarts(run, 1, 0, 0, start, value, False)
+    return Restarts(run, 1, 0, 0, start, value, 1, np.zeros(len(value) - 1), False)
 
 
 def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
@@ -62,6 +68,8 @@ def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
         state = _next(state, situation)
         run, points = smooth_phase.request(state.run, situation)
         state = state._replace(run=run)
+    if state.best_run == state.runs and not run.restoring:
+        state = state._replace(multipliers=run.step.multipliers * (run.size[0] / run.size[1:]))
     if len(points) > situation.left:
         return state._replace(last=True), _remainder(state, situation)
     return state, points
@@ -70,7 +78,8 @@ def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
 def receive(state: Restarts, points: Array, values: Array, situation: Situation) -> Restarts:
     """Return the noise-free arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
     best, best_value = best_of(state.best, state.best_value, points, values, situation.space.tolerance)
-    state = state._replace(best=best, best_value=best_value)
+    if not np.array_equal(best_value, state.best_value):
+        state = state._replace(best=best, best_value=best_value, best_run=state.runs)
     if state.last:
         return state
     return state._replace(run=smooth_phase.receive(state.run, values, situation))

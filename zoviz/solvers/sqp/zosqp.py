@@ -67,7 +67,7 @@ class Replica(NamedTuple):
 
 
 class SQPState(NamedTuple):
-    """The state of ZOSQP: points x (R, n) to return, multipliers y (R, m) of the last step, values at x, and replicas.
+    """The state of ZOSQP: points x (R, n) to return, multipliers y (R, m) of the run that met them, values at x, and replicas.
 
     ``value`` is the mean of the calls at x; ``radius`` (R,) that of the trust region, ``spread`` (R,) that of
     differences or of the design; ``archive`` (R,) the number of distinct points that the models may rest on;
@@ -322,8 +322,7 @@ def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Arr
         arm = replica.smooth
         x = Box.of(oracle.domain).embed(arm.best[None])[0]
         spread = derivatives.CENTRAL if arm.run.central else derivatives.FORWARD
-        y = arm.run.step.multipliers * (arm.run.size[0] / arm.run.size[1:])
-        return x, y, arm.best_value, arm.run.radius, spread, 0.0, float(arm.runs)
+        return x, arm.multipliers, arm.best_value, arm.run.radius, spread, 0.0, float(arm.runs)
     if replica.noisy is not None:
         descent, size = replica.noisy.descent, float(len(replica.noisy.archive.counts))
         x, starts = Box.of(oracle.domain).embed(replica.noisy.x[None])[0], 1.0 + replica.noisy.starts
