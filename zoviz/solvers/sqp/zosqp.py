@@ -67,7 +67,7 @@ class Replica(NamedTuple):
 
 
 class SQPState(NamedTuple):
-    """The state of ZOSQP: points x (R, n) to return, multipliers y (R, m) of the run that met them, values at x, and replicas.
+    """The state of ZOSQP: points x (R, n) to return, multipliers y (R, m) of the runs that met them, values, replicas.
 
     ``value`` is the mean of the calls at x; ``radius`` (R,) that of the trust region, ``spread`` (R,) that of
     differences or of the design; ``archive`` (R,) the number of distinct points that the models may rest on;
