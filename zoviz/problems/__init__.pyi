@@ -24,6 +24,7 @@ from zoviz.problems.quadratic.nonconvex_qcqp import NonconvexQCQP as _NonconvexQ
 from zoviz.problems.quadratic.quadratic_bilevel import QuadraticBilevel as _QuadraticBilevel
 from zoviz.problems.quadratic.stochastic_qp import StochasticQP as _StochasticQP
 from zoviz.problems.quadratic.toy_bilevel import ToyBilevel as _ToyBilevel
+from zoviz.problems.synthetic.gramacy import Gramacy as _Gramacy
 from zoviz.problems.user.blackbox import BlackBox as _BlackBox
 from zoviz.problems.user.blackbox import Functions
 from zoviz.problems.user.executable import Executable as _Executable
@@ -38,6 +39,7 @@ __all__ = [
     "DistributedConsensus",
     "Executable",
     "FairClassification",
+    "Gramacy",
     "LoadTracking",
     "LossTuning",
     "NetworkSlicing",
@@ -373,6 +375,25 @@ class FairClassification(_FairClassification):
         envelope_weight: float | None = None,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class Gramacy(_Gramacy):
+    scaled: bool
+    noise: Literal["deterministic", "common", "independent"]
+    noise_distribution: Literal["normal", "student_t"]
+    noise_scale: float
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        scaled: bool = False,
+        noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_scale: float = 1.0,
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
         name: str | None = None,

@@ -87,7 +87,9 @@ def kkt_point(problem: DesignProblem, guess: Sequence[float], active: Sequence[i
     """
     x, active, box = np.array(guess, dtype=float), list(active), problem.domain
     free = np.flatnonzero((x > box.lower) & (x < box.upper))
-    y = np.zeros(len(active))
+    slope, jacobian = _slopes(problem, x, active)
+    # Not from 0: where f is linear, the matrix below would be singular.
+    y = np.linalg.lstsq(jacobian[:, free].T, -slope[free], rcond=None)[0]
     for _ in range(iterations):
         slope, jacobian = _slopes(problem, x, active)
         jacobian = jacobian[:, free]

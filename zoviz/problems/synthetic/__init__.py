@@ -1,0 +1,1 @@
+"""Test problems by formula that papers on constrained Bayesian optimisation share."""
