@@ -8,6 +8,7 @@ from typing import Literal
 from zoviz.evaluation.evaluators import Workers
 from zoviz.evaluation.scipy_constraints import Bounds
 from zoviz.problems.cutest.suite import Suite as _Suite
+from zoviz.problems.engineering.gramacy import Gramacy as _Gramacy
 from zoviz.problems.engineering.pressure_vessel import PressureVessel as _PressureVessel
 from zoviz.problems.engineering.speed_reducer import SpeedReducer as _SpeedReducer
 from zoviz.problems.engineering.spring import Spring as _Spring
@@ -24,7 +25,6 @@ from zoviz.problems.quadratic.nonconvex_qcqp import NonconvexQCQP as _NonconvexQ
 from zoviz.problems.quadratic.quadratic_bilevel import QuadraticBilevel as _QuadraticBilevel
 from zoviz.problems.quadratic.stochastic_qp import StochasticQP as _StochasticQP
 from zoviz.problems.quadratic.toy_bilevel import ToyBilevel as _ToyBilevel
-from zoviz.problems.synthetic.gramacy import Gramacy as _Gramacy
 from zoviz.problems.user.blackbox import BlackBox as _BlackBox
 from zoviz.problems.user.blackbox import Functions
 from zoviz.problems.user.executable import Executable as _Executable

@@ -1,1 +1,1 @@
-"""Engineering design problems with published solutions."""
+"""Smooth problems in a box with published solutions: engineering designs, and a toy."""

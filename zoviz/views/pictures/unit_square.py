@@ -10,7 +10,7 @@ from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
-from zoviz.problems.synthetic.gramacy import Gramacy
+from zoviz.problems.engineering.gramacy import Gramacy
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import PALETTE, TARGET
 from zoviz.views.pictures.base import Picture

@@ -1,1 +1,0 @@
-"""Test problems by formula that papers on constrained Bayesian optimisation share."""
