@@ -159,4 +159,4 @@ def test_a_fork_has_a_way_to_go(budgets: Any, counters: Any, place: int, expecte
         progress=Progress(iterations, calls, 1.0, 1.0),
         spent_calls=spent,
     )
-    assert onward(source, place) == {"iterations": expected[0], "calls": expected[1], "seconds": None}
+    assert onward(source, place) == {"iterations": expected[0], "calls": expected[1], "samples": None, "seconds": None}

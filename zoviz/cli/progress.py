@@ -151,6 +151,8 @@ def _document(run: Run, best: int | None) -> dict[str, Any]:
         "iterations": result.nit,
         "seconds": run.progress.seconds,
         "calls": result.calls,
+        "samples": result.samples,
+        "zeta_samples": result.zeta_samples,
         "failures": result.failures,
         "fun": result.fun,
         "violation": result.violation,

@@ -13,6 +13,9 @@ from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.parameter_lookup import owner
 
+BUDGETS = ("calls", "samples", "iterations")
+"""Budgets that a fork may have others of."""
+
 
 class RepeatCommand(Command):
     """A command that resumes, replays or forks a stored run.
@@ -34,7 +37,7 @@ class RepeatCommand(Command):
         if self.name == "fork":
             parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
             parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
-            for name in ("calls", "iterations"):
+            for name in BUDGETS:
                 parser.add_argument(f"--{name}", type=int, metavar="N", help="budget of the new run (as before)")
         trust_option(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -66,5 +69,5 @@ class RepeatCommand(Command):
         for name, text in pairs:
             holder, own = owner(stored.problem, stored.solver, f"solver.{name}")
             changes[name] = read(holder.param[own], text, name)
-        budgets = {name: getattr(args, name) for name in ("calls", "iterations") if getattr(args, name) is not None}
+        budgets = {name: getattr(args, name) for name in BUDGETS if getattr(args, name) is not None}
         return stored.fork(args.at, changes, **budgets)

@@ -22,4 +22,4 @@ class OracleError(ZovizError):
 
 
 class BudgetSpent(Exception):
-    """The next evaluation would exceed the budget of oracle calls; control flow, not an error."""
+    """The next evaluation would exceed a budget of the oracle's, which the sentence names; control flow, no error."""

@@ -5,6 +5,7 @@ from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.first_order import FirstOrder
 from zoviz.oracle.oracle import Oracle
 from zoviz.oracle.protocols import ProblemOracle, ValueOracle
+from zoviz.oracle.samples import SampleCounts
 from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
 
@@ -15,6 +16,7 @@ __all__ = [
     "Oracle",
     "ProblemOracle",
     "Question",
+    "SampleCounts",
     "Stage",
     "ValueOracle",
     "ValueSource",

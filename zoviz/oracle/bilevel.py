@@ -12,6 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.oracle import Oracle
+from zoviz.oracle.samples import XI, ZETA
 from zoviz.problems.bilevel import OnlineBilevel
 
 
@@ -19,7 +20,8 @@ class BilevelOracle:
     """The view that a bilevel method has of an ``OnlineBilevel`` problem: the present or a past round's functions.
 
     Points are (R, ..., n) and (R, ..., d), v as y. Every value, gradient (of f in x and y at once; of g in y) and
-    product costs one call a point, counted by its kind. Frozen replicas are not asked, and NaN.
+    product costs one call a point, counted by its kind; samples count when they are first asked, f's as xi and g's as
+    zeta, not again when a past round is. Frozen replicas are not asked, and NaN.
 
     A value that is not finite is counted as a failure; at a replica's own point, where there are no others to go on
     with, it freezes the replica, as does a derivative.
@@ -86,4 +88,4 @@ class BilevelOracle:
     def _ask(
         self, kind: str, method: Callable[..., Any], shapes: tuple[tuple[int, ...], ...], *places: Array
     ) -> tuple[Array, ...]:
-        return self._oracle.ask(kind, method, shapes, places, self.sample)
+        return self._oracle.ask(kind, method, shapes, places, self.sample, ZETA if kind.startswith("g ") else XI)

@@ -16,6 +16,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, checked
 from zoviz.core.units import Units
 from zoviz.oracle.best_point import keep_best
+from zoviz.oracle.samples import XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
 from zoviz.problems.base import Problem
@@ -36,6 +37,8 @@ class Oracle:
         Largest h that counts as feasible for ``best_x``.
     source : ValueSource, optional
         Who answers in the problem's place, e.g. a log of what was paid for; default: the problem itself.
+    sample_limit : int, optional
+        Budget of samples of xi per replica, heeded in the same way, in a stage too.
 
     Attributes
     ----------
@@ -43,6 +46,10 @@ class Oracle:
         One joint call per point.
     counts : dict of str to ndarray of int, shape (R,)
         Those of ``calls`` that gave something else than joint values, by kind ("gradient", ...).
+    samples : SampleCounts
+        Samples of xi and of zeta that were seen; none under the contract "deterministic".
+    sampled : bool
+        Whether there are samples to be counted.
     failures : ndarray of int, shape (R,)
         Points at which the black box returned a non-finite value.
     active : ndarray of bool, shape (R,)
@@ -72,6 +79,7 @@ class Oracle:
         limit: int | None = None,
         feasibility_tolerance: float = defaults.FEASIBILITY_TOLERANCE,
         source: ValueSource | None = None,
+        sample_limit: int | None = None,
     ) -> None:
         replicas = streams.replicas
         self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
@@ -90,6 +98,8 @@ class Oracle:
         self.calls = np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
         self.failures = np.zeros(replicas, dtype=np.int64)
+        self.samples, self.sampled = SampleCounts(replicas, sample_limit), problem.noise != "deterministic"
+        self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
         self._stage: Stage | None = None
         self._ceiling: int | Array | None = limit  # the budget, in a stage its limit too
         self.active = self.run_active = np.ones(replicas, dtype=bool)
@@ -127,6 +137,7 @@ class Oracle:
             "size": self._size,
             "sample": self._sample,
             "shared_noise": self._shared_noise,
+            "samples": self.samples.snapshot(),
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -140,6 +151,7 @@ class Oracle:
         self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
+        self.samples.restore(snapshot.get("samples", {}))
 
     @property
     def problem(self) -> Problem:
@@ -167,6 +179,8 @@ class Oracle:
         """
         self._iteration += 1
         self._size = size
+        if self.sampled:
+            self.samples.begin(size)
         if self.contract == "common" or self._problem.online:
             self._sample = self._problem.draw(self._iteration, self._streams, size=size)
             if self.contract == "common" and self._noisy:
@@ -245,7 +259,7 @@ class Oracle:
         Raises
         ------
         BudgetSpent
-            Before evaluating, if the call budget does not allow it.
+            Before evaluating, if the budgets of calls and samples do not allow it.
         OracleError
             If the black box returns other shapes.
         """
@@ -275,11 +289,15 @@ class Oracle:
     def _paid_values(self, x: Array, mask: np.ndarray | None) -> Evaluation:
         """Charge the points, (R, n) or (R, q, n), of which ``mask`` says, and return their values, (R,) or (R, q)."""
         due, counts, spent = self._bill(x, mask)
+        own = self.contract == "independent"
+        new = self.samples.bill(self._joint_parts, counts, own) if self.sampled else None
         units = self.units
         place = x if units is None else units.point(x)
         value = self._evaluate(place, due)
         self._spent = spent
         self.calls += counts
+        if new is not None:
+            self.samples.pay(self._joint_parts, counts, own, new)
         if not math.isfinite(value.f.sum() + value.h.sum()):
             value = self._count_failures(x, value, due)
         if self._exact:
@@ -298,6 +316,7 @@ class Oracle:
         shapes: tuple[tuple[int, ...], ...],
         places: tuple[Array, ...],
         sample: Any,
+        part: int = XI,
     ) -> tuple[Array, ...]:
         """Evaluate what is no joint value, e.g. a gradient, for one call a point.
 
@@ -316,6 +335,8 @@ class Oracle:
             Arguments of the method, the points first.
         sample : object
             Its replica axis first; None where there is none.
+        part : int
+            The part of the sample that it is asked of, which is counted unless it is an earlier sample.
 
         Returns
         -------
@@ -328,7 +349,7 @@ class Oracle:
             Before evaluating, if the call budget does not allow it.
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
-        self._charge(kind, int(np.prod(first.shape[1:-1])))
+        self._charge(kind, int(np.prod(first.shape[1:-1])), (part,) if self._is_new(sample) else ())
         if self.all_active:
             question = Question(ordinal, kind, places, sample, self._replicas)
             return self._count_missing(self._arrays(question, method, shapes), first)
@@ -338,8 +359,8 @@ class Oracle:
             question = Question(
                 ordinal, kind, tuple(place[rows] for place in places), None if sample is None else sample[rows], rows
             )
-            part = self._arrays(question, method, tuple((rows.size, *shape[1:]) for shape in shapes))
-            for whole, one in zip(out, part, strict=True):
+            arrays = self._arrays(question, method, tuple((rows.size, *shape[1:]) for shape in shapes))
+            for whole, one in zip(out, arrays, strict=True):
                 whole[rows] = one
         return self._count_missing(out, first)
 
@@ -376,14 +397,33 @@ class Oracle:
             self.fail(bad[:, 0])
         return arrays
 
-    def _charge(self, kind: str, points: int) -> None:
-        """Pay a call for each of a replica's points; ``BudgetSpent`` before anything is counted."""
+    def see(self, part: int) -> None:
+        """Count a part of the present sample that an active replica sees without a call, such as a sampled row.
+
+        Raises
+        ------
+        BudgetSpent
+            Where samples of xi would exceed their budget.
+        """
+        if self.sampled:
+            own, points = self.contract == "independent", self.active.astype(np.int64)
+            self.samples.pay((part,), points, own, self.samples.bill((part,), points, own))
+
+    def _is_new(self, sample: Any) -> bool:
+        """Whether asking of this sample may count: where it is the present one, or drawn for these points."""
+        return self.sampled and (self.contract == "independent" or sample is self._sample)
+
+    def _charge(self, kind: str, points: int, parts: tuple[int, ...]) -> None:
+        """Pay a call for each of a replica's points, and the samples; ``BudgetSpent`` before anything is counted."""
         spent, paid = self._spent + points, points * self.active
         if self._limit is not None and spent > self._limit:
-            raise BudgetSpent
+            raise self._calls_spent()
+        if self._stage is not None and not self.affords(paid).all():
+            raise self._calls_spent()
+        if parts:
+            own = self.contract == "independent"
+            self.samples.pay(parts, paid, own, self.samples.bill(parts, paid, own))
         if self._stage is not None:
-            if not self.affords(paid).all():
-                raise BudgetSpent
             self._stage.answered += paid
         self._spent = spent
         self.calls += paid
@@ -417,8 +457,11 @@ class Oracle:
             counts = due.sum(axis=1)
             spent = max(self._spent, int((self.calls + counts).max()))
         if self._limit is not None and spent > self._limit:
-            raise BudgetSpent
+            raise self._calls_spent()
         return due, counts, spent
+
+    def _calls_spent(self) -> BudgetSpent:
+        return BudgetSpent(f"The budget of {self._limit} oracle calls is spent.")
 
     def _evaluate(self, x: Array, due: np.ndarray) -> Evaluation:
         sample = self.sample_for(x.shape[1:-1])

@@ -114,6 +114,11 @@ class Problem(Noisy):
         """Compute from the parameters everything that ``evaluate`` needs, and return it; kept as ``data``."""
         return ()
 
+    @property
+    def sampled_rows(self) -> bool:
+        """Whether constraints are seen through samples zeta of their own, which are counted apart."""
+        return False
+
     def clone(self) -> Self:
         """Return a clone with the same parameters and data, and no watcher in common."""
         clone = super().clone()

@@ -139,6 +139,8 @@ _OUTCOME = {
     "best_x": ("replica", "variable"),
     "best_fun": ("replica",),
     "calls": ("replica",),
+    "samples": ("replica",),
+    "zeta_samples": ("replica",),
     "failures": ("replica",),
 }
 

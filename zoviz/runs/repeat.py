@@ -91,12 +91,14 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
     None of time: what is repeated takes a time of its own.
     """
     spec, progress = begun(source), source.progress
-    iterations, calls = spec.iterations, spec.calls
+    iterations, calls, samples = spec.iterations, spec.calls, spec.samples
     if iterations is not None and iterations <= at:
         iterations += at
     if calls is not None and at >= progress.iteration and (source.spent_calls or progress.calls >= calls):
         calls += progress.calls
-    return {"iterations": iterations, "calls": calls, "seconds": None}
+    if samples is not None and at >= progress.iteration and (source.spent_calls or progress.samples >= samples):
+        samples += progress.samples
+    return {"iterations": iterations, "calls": calls, "samples": samples, "seconds": None}
 
 
 def replayed(source: BegunRun) -> RunSpec:

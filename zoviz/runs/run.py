@@ -70,9 +70,9 @@ class Run(RunSettings):
         Independent runs in lock-step.
     seed : int
         Same seed and steering, same iterates.
-    iterations, calls, seconds : int, int and float, optional
-        Budgets: iterations, oracle calls of each replica (never exceeded), computing time; None is unlimited. The
-        first that is spent ends the run.
+    iterations, calls, seconds, samples : int, int, float and int, optional
+        Budgets: iterations, oracle calls of each replica (never exceeded), computing time, samples of each replica
+        (never exceeded, mini-batches in full); None is unlimited. The first that is spent ends the run.
     targets : mapping of str to float, or several, optional
         First hits to record, e.g. ``{"gap": 1e-2}``.
     stop_at_targets : bool
@@ -131,6 +131,7 @@ class Run(RunSettings):
         iterations: int | None = None,
         calls: int | None = None,
         seconds: float | None = None,
+        samples: int | None = None,
         targets: Mapping[str, float | Sequence[float]] | None = None,
         stop_at_targets: bool = False,
         tolerance: float = defaults.FEASIBILITY_TOLERANCE,
@@ -149,6 +150,7 @@ class Run(RunSettings):
             iterations=iterations,
             calls=calls,
             seconds=seconds,
+            samples=samples,
             targets=dict(targets or {}),
             stop_at_targets=stop_at_targets,
             tolerance=tolerance,
@@ -235,7 +237,7 @@ class Run(RunSettings):
             What the black box raised.
         """
         if not self.spec.ends:
-            raise ValueError("Expected a budget, got none: give iterations, calls or seconds, or use start().")
+            raise ValueError("Expected a budget, got none: give iterations, calls, seconds or samples, or use start().")
         self.prepare(*([] if observer is None else [StepCallback(observer)])).work()
         return self.wait()
 
@@ -453,8 +455,9 @@ class Run(RunSettings):
         worker, oracle = self._worker, self._oracle
         if worker is None or oracle is None:
             return Progress(0, 0, 0.0, float("nan"))
+        samples = int(oracle.samples.xi.max())
         counters = worker.iteration, oracle.spent, worker.seconds
-        return Progress(*counters, worker.limits.fraction(*counters))
+        return Progress(*counters, worker.limits.fraction(*counters, samples), samples)
 
     @property
     def frozen(self) -> int:
@@ -486,5 +489,5 @@ class Run(RunSettings):
 
     @property
     def spent_calls(self) -> bool:
-        """Whether the call budget ended the run, in mid-step."""
+        """Whether the budget of calls or samples ended the run, in mid-step."""
         return self._worker is not None and self._worker.spent_calls

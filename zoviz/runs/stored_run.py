@@ -240,17 +240,17 @@ class StoredRun:
     @property
     def limits(self) -> Limits:
         """The budgets of the run."""
-        return Limits(*(self.settings[name] for name in Limits._fields))
+        return Limits(*(self.settings.get(name) for name in Limits._fields))
 
     @property
     def progress(self) -> Progress:
         """The counters at the run's last sign of life."""
-        counters = self.record.iterations, self.record.calls, self.record.seconds
-        return Progress(*counters, self.limits.fraction(*counters))
+        counters, samples = (self.record.iterations, self.record.calls, self.record.seconds), self.record.samples
+        return Progress(*counters, self.limits.fraction(*counters, samples), samples)
 
     @property
     def spent_calls(self) -> bool:
-        """Whether the call budget ended the run, in mid-step."""
+        """Whether the budget of calls or samples ended the run, in mid-step."""
         return bool(self._outcome and self._outcome["spent_calls"])
 
     @property

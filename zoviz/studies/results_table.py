@@ -11,7 +11,17 @@ from zoviz.core.errors import MissingExtra
 from zoviz.runs.store import Store
 from zoviz.studies.cell import Cell
 
-MEASURES = ("objective", "violation", "best_fun", "calls", "failures", "iterations", "seconds")
+MEASURES = (
+    "objective",
+    "violation",
+    "best_fun",
+    "calls",
+    "samples",
+    "zeta_samples",
+    "failures",
+    "iterations",
+    "seconds",
+)
 """The columns of numbers that stand before those of first hits."""
 
 
@@ -47,6 +57,8 @@ def rows(store: Store, cells: Sequence[Cell]) -> list[dict[str, Any]]:
                     "violation": float(result.violation[r]),
                     "best_fun": float(result.best_fun[r]),
                     "calls": int(result.calls[r]),
+                    "samples": int(result.samples[r]),
+                    "zeta_samples": int(result.zeta_samples[r]),
                     "failures": int(result.failures[r]),
                     "iterations": result.nit,
                     "seconds": stored.record.seconds,

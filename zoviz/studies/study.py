@@ -42,7 +42,7 @@ class Study:
         (``problem.n``, ``estimator.batch_size``). Combinations in which the solver refuses the problem are left out
         and listed in ``refused``.
     seeds : iterable of int
-    replicas, calls, iterations, seconds, targets, stop_at_targets, tolerance, checkpoint
+    replicas, calls, iterations, seconds, samples, targets, stop_at_targets, tolerance, checkpoint
         As for ``Run``.
     store : Store or str
 
@@ -71,6 +71,7 @@ class Study:
         calls: int | None = None,
         iterations: int | None = None,
         seconds: float | None = None,
+        samples: int | None = None,
         targets: Mapping[str, Any] | None = None,
         stop_at_targets: bool = False,
         tolerance: float = defaults.FEASIBILITY_TOLERANCE,
@@ -99,7 +100,7 @@ class Study:
                 label = _label(s, setting, seed, len(seeds))
                 spec = RunSpec(own, method, seed=seed, label=label, **self.settings)
                 if not spec.ends:
-                    raise ValueError("Expected a budget, got none: give calls, iterations or seconds.")
+                    raise ValueError("Expected a budget, got none: give calls, iterations, seconds or samples.")
                 id = cell.identify((p, s), spec)
                 if id not in self._jobs:
                     self._jobs[id] = Job(id, spec)

@@ -31,6 +31,7 @@ def row(iteration: int, replicas: int, rng: np.random.Generator) -> dict[str, ob
         "iteration": iteration,
         "seconds": 1e-4 * iteration,
         "calls": np.full(replicas, 51.0 * iteration + 1.0),
+        "samples": np.full(replicas, 3.0 * iteration),
         "gap": rng.standard_normal(replicas) / (1.0 + iteration),
         "best_gap": np.full(replicas, np.nan),
         "dual": rng.standard_normal((replicas, 3)),
@@ -41,6 +42,11 @@ def snapshot_of(gap: np.ndarray, x: np.ndarray | None = None) -> Snapshot:
     steps = np.arange(len(gap), dtype=float) if x is None else x
     columns = {"iteration": steps, "seconds": steps, "calls": np.repeat(steps[:, None], gap.shape[1], 1), "gap": gap}
     return Snapshot(columns, len(gap), 0)
+
+
+def test_against_samples_a_run_without_them_has_no_line() -> None:
+    columns = line_data(snapshot_of(np.ones((5, 2))), LINES, "samples", "std", True, True)
+    assert columns.keys == keys_of(LINES) and columns.values.shape[1] == 0
 
 
 @pytest.mark.parametrize("log_x", [False, True])

@@ -29,7 +29,7 @@ class _Compare(Command):
         )
         parser.add_argument(
             "--axis",
-            choices=(trace_columns.CALLS, trace_columns.ITERATION, trace_columns.SECONDS),
+            choices=(trace_columns.CALLS, trace_columns.SAMPLES, trace_columns.ITERATION, trace_columns.SECONDS),
             default=trace_columns.CALLS,
         )
         parser.add_argument("--band", choices=("std", "range", "quartiles", "none"), default="quartiles")

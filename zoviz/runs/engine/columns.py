@@ -6,6 +6,7 @@ from zoviz.core.types import Column
 from zoviz.problems.base import Problem
 
 ITERATION, SECONDS, CALLS = "iteration", "seconds", "calls"
+SAMPLES, ZETA_SAMPLES = "samples", "zeta_samples"
 OBJECTIVE, VIOLATION = "objective", "violation"
 GAP, RELATIVE_GAP, STATIONARITY = "gap", "relative_gap", "stationarity"
 BEST_OBJECTIVE, BEST_GAP = "best_objective", "best_gap"
@@ -32,6 +33,8 @@ COLUMNS = (
     Column(ITERATION, "steps", "Steps taken so far.", "rows"),
     Column(SECONDS, "s", "Computing time of the steps, without pauses and measures.", "rows"),
     Column(CALLS, "calls", "Oracle calls so far, whatever their kind."),
+    Column(SAMPLES, "samples", "Samples of xi seen so far, mini-batches in full; of a leader's f."),
+    Column(ZETA_SAMPLES, "samples", "Samples of zeta seen so far: of rows, or of a follower's g."),
     Column(OBJECTIVE, _OF_F, "f at the reported iterate, exact where the problem is analytic."),
     Column(VIOLATION, "as the constraints", "||[h]_+|| at the reported iterate."),
     Column(GAP, _OF_F, "f - f* at the reported iterate, where f* is known."),

@@ -83,7 +83,8 @@ def row(
     units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
     kinds = {f"{columns.CALLS_OF}{kind}": count.astype(float) for kind, count in oracle.counts.items()}
-    out = {columns.CALLS: oracle.calls.astype(float), **kinds, **measured}
+    counts = {columns.CALLS: oracle.calls.astype(float), **kinds, **_samples(oracle)}
+    out = {**counts, **measured}
     if not problem.stochastic:  # else no best point can be read off values
         out[columns.BEST_OBJECTIVE] = best
     optimum = problem.known_optimum
@@ -104,9 +105,19 @@ def row(
         out.update(solver.theory(problem, info, points.find(info.point)))
     if not oracle.all_active:
         frozen = ~oracle.active
-        for name in out.keys() - {columns.CALLS, columns.BEST_OBJECTIVE, columns.BEST_GAP} - kinds.keys():
+        for name in out.keys() - {columns.BEST_OBJECTIVE, columns.BEST_GAP} - counts.keys():
             out[name] = np.array(out[name], dtype=float)
             out[name][frozen] = np.nan
+    return out
+
+
+def _samples(oracle: Oracle) -> dict[str, Array]:
+    """Return the columns of samples, (R,): of xi where there are some, of zeta where rows or a follower have them."""
+    if not oracle.sampled:
+        return {}
+    out = {columns.SAMPLES: oracle.samples.xi.astype(float)}
+    if oracle.problem.sampled_rows or oracle.problem.online:
+        out[columns.ZETA_SAMPLES] = oracle.samples.zeta.astype(float)
     return out
 
 

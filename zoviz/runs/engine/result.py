@@ -40,6 +40,9 @@ class Result:
     nit : int
     calls : ndarray of int, shape (R,)
         Joint oracle calls.
+    samples, zeta_samples : ndarray of int, shape (R,)
+        Samples of xi, and of zeta (of rows, or of a follower's g), that were seen, mini-batches in full; 0 without
+        noise. Of a run that an early version began, which did not count them, those since it went on.
     multipliers : Array, shape (R, m)
     best_x : Array, shape (R, n)
         Best feasible point among all that were queried, NaN where there is none.
@@ -68,6 +71,8 @@ class Result:
     message: str
     nit: int
     calls: np.ndarray
+    samples: np.ndarray
+    zeta_samples: np.ndarray
     multipliers: Array
     best_x: Array
     best_fun: Array
@@ -148,6 +153,8 @@ def summarise(run: ResultInputs) -> Result:
         message=message,
         nit=run.iteration,
         calls=oracle.calls.copy(),
+        samples=oracle.samples.xi.copy(),
+        zeta_samples=oracle.samples.zeta.copy(),
         multipliers=y if units is None or not y.shape[1] else units.dual(y),
         best_x=oracle.best_x.copy(),
         best_fun=np.where(feasible, oracle.best_f, np.nan),

@@ -72,6 +72,13 @@ class RunSettings(param.Parameterized):
     seconds = param.Number(
         default=None, allow_None=True, bounds=(0, None), label="Time budget in s", doc="Computing time of the steps."
     )
+    samples = param.Integer(
+        default=None,
+        allow_None=True,
+        bounds=(1, None),
+        label="Sample budget",
+        doc="Samples ξ per replica, mini-batches in full; never exceeded.",
+    )
     targets = param.Dict(default={}, label="Targets", doc='First hits to record, e.g. {"gap": 1e-2}.')
     stop_at_targets = param.Boolean(
         default=False, label="Stop at targets", doc="Finish when every replica has hit every target."
@@ -102,8 +109,10 @@ class RunSpec:
     ----------
     problem : Problem
     solver : Solver
-    replicas, seed, iterations, calls, seconds, targets, stop_at_targets, tolerance, checkpoint, label, study, parent
+    replicas, seed, iterations, calls, seconds, samples, targets, stop_at_targets, tolerance, checkpoint
         As ``RunSettings`` describes them.
+    label, study, parent
+        Likewise: how it is named, and where it belongs.
     schedule : tuple of Change
         Changes of parameters that the run makes by itself, each before the step of its iteration.
 
@@ -120,6 +129,7 @@ class RunSpec:
     iterations: int | None = field(default=None, metadata=_role(free=True, first=2))
     calls: int | None = field(default=None, metadata=_role(free=True, first=1))
     seconds: float | None = field(default=None, metadata=_role(free=True, first=3))
+    samples: int | None = field(default=None, metadata=_role(free=True))
     targets: Mapping[str, float | Sequence[float]] = field(default_factory=dict, metadata=_role(first=4))
     stop_at_targets: bool = field(default=False, metadata=_role(free=True, first=5))
     tolerance: float = field(default=defaults.FEASIBILITY_TOLERANCE, metadata=_role())
@@ -150,7 +160,7 @@ class RunSpec:
     @property
     def limits(self) -> Limits:
         """The budgets of the run."""
-        return Limits(self.iterations, self.calls, self.seconds)
+        return Limits(self.iterations, self.calls, self.seconds, self.samples)
 
     @property
     def ends(self) -> bool:

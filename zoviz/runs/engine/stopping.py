@@ -44,8 +44,9 @@ class Limits(NamedTuple):
     iterations: int | None
     calls: int | None
     seconds: float | None
+    samples: int | None = None
 
-    def fraction(self, iterations: int, calls: int, seconds: float) -> float:
+    def fraction(self, iterations: int, calls: int, seconds: float, samples: int = 0) -> float:
         """Return the share of the tightest budget that is used, at most 1; NaN without any."""
         shares = []
         if self.iterations is not None:
@@ -54,10 +55,18 @@ class Limits(NamedTuple):
             shares.append(calls / max(self.calls, 1))
         if self.seconds is not None:
             shares.append(seconds / max(self.seconds, 1e-9))
+        if self.samples is not None:
+            shares.append(samples / max(self.samples, 1))
         return min(max(shares), 1.0) if shares else math.nan
 
+    @property
+    def asked(self) -> str:
+        """The oracle's budgets in words: of calls, and of samples where there is one."""
+        words = [] if self.calls is None and self.samples is not None else [f"{self.calls} oracle calls"]
+        return " and ".join(words if self.samples is None else [*words, f"{self.samples} samples"])
+
     def spent(self, iteration: int, seconds: float) -> str | None:
-        """Return the sentence on a budget that is spent, if one is; calls are the oracle's to watch."""
+        """Return the sentence on a budget that is spent, if one is; calls and samples are the oracle's to watch."""
         if self.iterations is not None and iteration >= self.iterations:
             return f"The budget of {self.iterations} iterations is spent."
         if self.seconds is not None and seconds >= self.seconds:
@@ -66,12 +75,13 @@ class Limits(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The counters of a run: iterations, calls per replica, computing seconds, share of the budget (or NaN)."""
+    """The counters of a run: iterations, calls a replica, computing seconds, share of the budget or NaN, samples."""
 
     iteration: int
     calls: int
     seconds: float
     fraction: float
+    samples: int = 0
 
 
 class Target:
@@ -82,8 +92,8 @@ class Target:
     metric : str
         A measure of the problem, e.g. ``gap``, ``relative_gap``, ``violation``, ``stationarity``.
     threshold : float
-    iteration, calls, seconds : Array, shape (R,)
-        When each replica first hit it; NaN before.
+    iteration, calls, seconds, samples : Array, shape (R,)
+        When each replica first hit it; NaN before. Samples are those of xi.
     """
 
     def __init__(self, metric: str, threshold: float, replicas: int) -> None:
@@ -91,28 +101,30 @@ class Target:
         self.iteration = np.full(replicas, np.nan)
         self.calls = np.full(replicas, np.nan)
         self.seconds = np.full(replicas, np.nan)
+        self.samples = np.full(replicas, np.nan)
 
     @property
     def hit(self) -> dict[str, Array]:
-        """The iterations, calls and seconds of the first hits, (R,) each, under the names that stores hold."""
-        return {name: getattr(self, name) for name in ("iteration", "calls", "seconds")}
+        """The counters of the first hits, (R,) each, under the names that stores hold."""
+        return {name: getattr(self, name) for name in ("iteration", "calls", "seconds", "samples")}
 
     def restore(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
         """Restore the first hits from ``hit``; stores of version 1 have three arrays in this order."""
         named = hit if isinstance(hit, Mapping) else dict(zip(("iteration", "calls", "seconds"), hit, strict=True))
         self.iteration, self.calls, self.seconds = named["iteration"], named["calls"], named["seconds"]
+        self.samples = named.get("samples", np.full_like(self.iteration, np.nan))  # which early stores did not count
 
     @property
     def hits(self) -> int:
         """The number of replicas that have hit the target."""
         return int(np.isfinite(self.iteration).sum())
 
-    def check(self, values: Array, iteration: int, calls: np.ndarray, seconds: float) -> bool:
-        """Record new hits from values and calls (R,), and return whether some replica has not hit yet."""
+    def check(self, values: Array, iteration: int, calls: np.ndarray, seconds: float, samples: np.ndarray) -> bool:
+        """Record new hits from values, calls and samples (R,), and return whether some replica has not hit yet."""
         open_ = np.isnan(self.iteration)
         new = open_ & (np.abs(values) <= self.threshold)
         if new.any():
-            self.calls[new], self.seconds[new] = calls[new], seconds
+            self.calls[new], self.seconds[new], self.samples[new] = calls[new], seconds, samples[new]
             self.iteration[new] = iteration
             open_ &= ~new
         return bool(open_.any())

@@ -114,9 +114,9 @@ class Worker:
                 while self._may_go_on():
                     self._advance()
                 self._polish()
-        except BudgetSpent:
+        except BudgetSpent as budget:
             self.spent_calls = True
-            self._end(RunStatus.FINISHED, f"The budget of {self.limits.calls} oracle calls is spent.")
+            self._end(RunStatus.FINISHED, str(budget) or f"The budget of {self.limits.asked} is spent.")
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
@@ -148,7 +148,8 @@ class Worker:
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
-        return Oracle(self.problem, self.streams, self.limits.calls, self.tolerance, self.source)
+        limits = self.limits
+        return Oracle(self.problem, self.streams, limits.calls, self.tolerance, self.source, limits.samples)
 
     def _end(self, status: RunStatus, message: str) -> bool:
         """Set how the run ends; published once the last row is written."""
@@ -170,8 +171,8 @@ class Worker:
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
             raise ValueError(
-                f"Expected a budget that covers choosing the steps and evaluating the start, got {self.limits.calls} "
-                "oracle calls: raise it, or set the steps yourself."
+                f"Expected a budget that covers choosing the steps and evaluating the start, got {self.limits.asked}: "
+                "raise it, or set the steps yourself."
             ) from None
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:
@@ -351,7 +352,7 @@ class Worker:
         return measured if self.tally is None else measured | self.tally.row()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
-        position = self.iteration, self.oracle.calls, self.seconds
+        position = self.iteration, self.oracle.calls, self.seconds, self.oracle.samples.xi
         still_open = [target.check(measured[target.metric], *position) for target in self.targets]  # each is to be told
         self.open = any(still_open)
 

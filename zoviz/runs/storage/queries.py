@@ -32,7 +32,7 @@ class Record(NamedTuple):
     host : str
     pid : int
         Where the run is or was at work.
-    iterations, calls : int
+    iterations, calls, samples : int
     seconds : float
     objective, violation, best_value : float
         Mean, largest and least over the replicas; NaN where there is none.
@@ -53,6 +53,7 @@ class Record(NamedTuple):
     pid: int
     iterations: int
     calls: int
+    samples: int
     seconds: float
     objective: float
     violation: float

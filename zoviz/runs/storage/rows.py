@@ -107,7 +107,9 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
     status, message = outcome or (worker.status, " ".join(worker.notes))
     message = message.replace("\0", "")  # which PostgreSQL does not take
     values = {"status": str(status), "message": message, "updated": time.time(), "seconds": worker.seconds}
-    values |= {"iterations": worker.iteration, "calls": worker.oracle.spent if hasattr(worker, "oracle") else 0}
+    values |= {"iterations": worker.iteration, "calls": 0}
+    if hasattr(worker, "oracle"):
+        values |= {"calls": worker.oracle.spent, "samples": int(worker.oracle.samples.xi.max())}
     now = worker.trace.snapshot()
     for column, name, over in _FIGURES:
         row = now.columns[name][-1] if now.rows and name in now.columns else np.empty(0)

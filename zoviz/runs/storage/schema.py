@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 2
+VERSION = 3
 """Version of these tables; ``MIGRATIONS`` brings older ones here."""
 
 METADATA = MetaData()
@@ -67,6 +67,7 @@ RUNS = Table(
     _filled("process_started", Double),
     _filled("iterations", BigInteger, default=0),
     _filled("calls", BigInteger, default=0),
+    _filled("samples", BigInteger, default=0, server_default="0"),
     _filled("seconds", Double, default=0.0),
     Column("objective", Double),
     Column("violation", Double),
@@ -137,6 +138,11 @@ def _to_2(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE recipes ADD COLUMN signature TEXT NOT NULL DEFAULT ''"))
 
 
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2})
+def _to_3(connection: Connection) -> None:
+    """Samples are counted beside calls."""
+    connection.execute(text("ALTER TABLE runs ADD COLUMN samples BIGINT NOT NULL DEFAULT 0"))
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2, 2: _to_3})
 """``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
 the tables: change them above, raise VERSION, and add the step here."""

@@ -22,6 +22,7 @@ class RunSettings(spec.RunSettings):
     seconds = param.Number(default=20.0, allow_None=True, label="Seconds")
     iterations = param.Integer(allow_None=True, label="Iterations", doc="none: unlimited.")
     calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica; none: unlimited.")
+    samples = param.Integer(allow_None=True, label="Samples", doc="Samples ξ per replica; none: unlimited.")
     tolerance = param.Number(precedence=-1)
     label = param.String(precedence=-1)
     gap = param.Number(
@@ -74,7 +75,7 @@ class RunSettingsForm(pn.viewable.Viewer):
             self._why,
             *pick("replicas", "seed"),
             section("Budgets"),
-            *pick("seconds", "iterations", "calls"),
+            *pick("seconds", "iterations", "calls", "samples"),
             section("Targets (first hits)"),
             *pick("gap", "violation", "stationarity", "stop_at_targets"),
             sizing_mode="stretch_width",

@@ -12,7 +12,7 @@ from bokeh.models import ColumnDataSource
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.runs.engine.columns import CALLS, ITERATION, SECONDS
+from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.style import GRID, batched_changes, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle
@@ -49,7 +49,7 @@ class Board(pn.viewable.Viewer):
 
     axis: param.Selector[str] = param.Selector(
         default=CALLS,
-        objects={"oracle calls": CALLS, "iterations": ITERATION, "seconds": SECONDS},
+        objects={"oracle calls": CALLS, "samples": SAMPLES, "iterations": ITERATION, "seconds": SECONDS},
         label="Against",
         doc="Horizontal axis of every plot.",
     )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.runs.engine.columns import ITERATION, STAGE
+from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
@@ -24,8 +24,13 @@ def _text(value: Any) -> str:
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """Return a mark for each change of a parameter, with its old and new value."""
     changes = list(run.journal)
+    if axis == SAMPLES:  # a change tells when it was made in every other counter
+        at = _along(run.trace.snapshot().columns, [change.iteration for change in changes], axis)
+        changes = changes[: len(at)]
+    else:
+        at = [getattr(change, axis) for change in changes]
     return {
-        "x": [getattr(change, axis) for change in changes],
+        "x": at,
         "y": [0.97] * len(changes),
         "text": [
             f"<b>{change.name}</b> {_text(change.old)} → {_text(change.new)}<br>"
@@ -37,7 +42,7 @@ def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
 
 def target_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """Return a mark for each target, at its first hit, with the number of replicas that hit it and their mean."""
-    hit = [target for target in run.hits if target.hits]
+    hit = [target for target in run.hits if target.hits and np.isfinite(getattr(target, axis)).any()]
     return {
         "x": [float(np.nanmin(getattr(target, axis))) for target in hit],
         "y": [0.97] * len(hit),
@@ -58,15 +63,24 @@ def phase_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     if run.initial is not None and STAGE in columns:
         stages = _stages(run.initial.solver, columns)
         phases = [*phases, *stages[:: -(-len(stages) // MOST_STAGES) or 1]]
-    at = [float(iteration) for iteration, _ in phases]
-    if phases and axis != ITERATION:
-        along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
-        at = [float(x) for x in np.interp(at, columns[ITERATION], along)]
+    if axis not in columns:
+        return dict(NO_MARKS)
+    at = _along(columns, [iteration for iteration, _ in phases], axis)
     return {
         "x": at,
         "y": [0.97] * len(phases),
         "text": [f"<b>{name}</b><br>from iteration {iteration:,}" for iteration, name in phases],
     }
+
+
+def _along(columns: Mapping[str, np.ndarray], iterations: Sequence[int], axis: str) -> list[float]:
+    """Return where iterations stand on an axis, between two rows of the trace in proportion; empty without it."""
+    if not iterations or axis not in columns:
+        return []
+    if axis == ITERATION:
+        return [float(iteration) for iteration in iterations]
+    along = columns[axis] if columns[axis].ndim == 1 else columns[axis].mean(axis=1)
+    return [float(x) for x in np.interp(iterations, columns[ITERATION], along)]
 
 
 def _stages(solver: Solver, columns: Mapping[str, np.ndarray]) -> list[tuple[int, str]]:

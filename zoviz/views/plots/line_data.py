@@ -9,13 +9,19 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.runs.engine.columns import CALLS, ITERATION, SECONDS
+from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS
 from zoviz.runs.engine.trace import Snapshot
 
 POINTS = 200
 """Points per line: enough for a screen, few enough for four sessions at 4 updates a second."""
 
-AXES = {CALLS: "oracle calls per replica", ITERATION: "iterations", SECONDS: "computing time in s"}
+AXES = {
+    CALLS: "oracle calls per replica",
+    SAMPLES: "samples per replica",
+    ITERATION: "iterations",
+    SECONDS: "computing time in s",
+}
+"""What lines are drawn against, with the label; a run without samples has no lines against them."""
 BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
 
 
@@ -87,7 +93,12 @@ def row_indices(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray
 
 
 def axis_values(snapshot: Snapshot, axis: str) -> Array:
-    """Return the abscissa of every row, (T,): iterations, seconds, or calls of a replica that was never frozen."""
+    """Return the abscissa of every row, (T,): iterations, seconds, or the counter of a replica that was never frozen.
+
+    Empty where the trace has no such column: samples, of a run without noise.
+    """
+    if axis not in snapshot.columns:
+        return np.empty(0)
     column = snapshot.columns[axis]
     return column if column.ndim == 1 else column.max(axis=1)
 

@@ -104,6 +104,8 @@ def _overlay(
     areas, curves, marks = [], [], []
     used: dict[str, type] = {}
     for name, run in runs_by_name.items():
+        if axis not in run.trace.snapshot().columns:
+            raise ValueError(f"Expected runs with {axis}, got {name!r} without noise: choose another axis.")
         colour = free_colour(run.solver, used)
         used[colour] = type(run.solver)
         values = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
