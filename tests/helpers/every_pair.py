@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from helpers.every_solver import EVERY, EVERY_PROBLEM, PEERS, SMALL
+from helpers.every_solver import DEAR, EVERY, EVERY_PROBLEM, PEERS, SMALL
 from zoviz import Run
 from zoviz.core.errors import MissingExtra
 from zoviz.estimators import Sphere
@@ -32,7 +32,7 @@ CORE = {"constrained": ("NonconvexQCQP", "BlackBox"), "linear": ("StochasticQP",
 """Problems that every solver of their kind is tried on; of the constrained ones each meets one."""
 CORE_SOLVERS = ("ZOSPLM", "SmoothedALM", ZEROTH + "SmoothedALM", "SOGD", "ZOSOGD")
 """Solvers that every problem is tried with, but for those that are slow to make."""
-HEAVY = ("ACLoadTracking", "BlackBoxAttack", "FairClassification", "LossTuning", "NetworkSlicing")
+HEAVY = ("ACLoadTracking", "BlackBoxAttack", "FairClassification", "LossTuning", "NetworkSlicing", *DEAR)
 
 
 def solver_of(name: str) -> Solver:

@@ -37,6 +37,8 @@ PARTS = {"ZOiALM": 12}
 NOISE = ("deterministic", "common", "independent")
 # Every solver is tried on these problems, and every problem with this solver; the other pairs are slow tests.
 CORE_PROBLEMS, CORE_SOLVER = ("NonconvexQCQP", "LoadTracking", "BlackBox"), "ZOSPLM"
+# With no solver is every test quick on these; their own files run them.
+DEAR = ("HMCTuning",)
 
 
 def accepted(solver: str, problem: str) -> bool:
@@ -52,7 +54,7 @@ def accepted(solver: str, problem: str) -> bool:
 def marks(solver: str, problem: str, contract: str | None = None, long: bool = False) -> list[pytest.MarkDecorator]:
     """Slow, for what need not be tried every time: on each of three core problems a solver meets one noise contract,
     and what takes long is asked on one of them."""
-    core = problem in CORE_PROBLEMS or solver == CORE_SOLVER
+    core = problem in CORE_PROBLEMS or (solver == CORE_SOLVER and problem not in DEAR)
     if problem in CORE_PROBLEMS and solver != CORE_SOLVER and (contract is not None or long):
         turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
         core = turn % 3 == 0 if long else contract == NOISE[turn % 3]
@@ -79,8 +81,12 @@ EACH_PAIR_AND_NOISE = pytest.mark.parametrize(
 )
 
 
-# The suite's cheapest one; its own start is one point, and deterministic methods need more to tell seeds apart.
-SMALL = {"Suite": {"problem_name": "HS30", "start_spread": 0.1}}
+# The suite's cheapest one; its own start is one point, and deterministic methods need more to tell seeds apart. And
+# short trials of what is tuned.
+SMALL: dict[str, dict[str, Any]] = {
+    "Suite": {"problem_name": "HS30", "start_spread": 0.1},
+    "HMCTuning": {"gradients": 200, "rows": 50},
+}
 
 
 def small(name: str, **settings: Any) -> Problem:

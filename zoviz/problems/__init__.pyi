@@ -15,6 +15,7 @@ from zoviz.problems.engineering.spring import Spring as _Spring
 from zoviz.problems.engineering.welded_beam import WeldedBeam as _WeldedBeam
 from zoviz.problems.learning.blackbox_attack import BlackBoxAttack as _BlackBoxAttack
 from zoviz.problems.learning.fair_classification import FairClassification as _FairClassification
+from zoviz.problems.learning.hmc_tuning import HMCTuning as _HMCTuning
 from zoviz.problems.learning.loss_tuning import LossTuning as _LossTuning
 from zoviz.problems.networks.consensus import DistributedConsensus as _DistributedConsensus
 from zoviz.problems.networks.slicing import NetworkSlicing as _NetworkSlicing
@@ -40,6 +41,7 @@ __all__ = [
     "Executable",
     "FairClassification",
     "Gramacy",
+    "HMCTuning",
     "LoadTracking",
     "LossTuning",
     "NetworkSlicing",
@@ -82,6 +84,41 @@ class ACLoadTracking(_ACLoadTracking):
         noise_scale: float = 0.001,
         scaled: bool = False,
         noise: Literal["deterministic", "common", "independent"] = "deterministic",
+        noise_distribution: Literal["normal", "student_t"] = "normal",
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class HMCTuning(_HMCTuning):
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    dataset: Literal["generated", "german credit"]
+    rows: int
+    gradients: int
+    chains: int
+    prior_variance: float
+    geweke: Literal["coda", "pymc"]
+    reduction_limit: float
+    seed: int
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        noise: Literal["deterministic", "common", "independent"] = "independent",
+        noise_scale: float = 0.0,
+        dataset: Literal["generated", "german credit"] = "generated",
+        rows: int = 800,
+        gradients: int = 2000,
+        chains: int = 2,
+        prior_variance: float = 100.0,
+        geweke: Literal["coda", "pymc"] = "coda",
+        reduction_limit: float = 1.2,
+        seed: int = 0,
+        scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,

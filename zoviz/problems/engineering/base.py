@@ -89,7 +89,7 @@ def kkt_point(problem: DesignProblem, guess: Sequence[float], active: Sequence[i
     free = np.flatnonzero((x > box.lower) & (x < box.upper))
     slope, jacobian = _slopes(problem, x, active)
     # Not from 0: where f is linear, the matrix below would be singular.
-    y: Array = np.linalg.lstsq(jacobian[:, free].T, -slope[free], rcond=None)[0]
+    y = np.asarray(np.linalg.lstsq(jacobian[:, free].T, -slope[free], rcond=None)[0], dtype=float)
     for _ in range(iterations):
         slope, jacobian = _slopes(problem, x, active)
         jacobian = jacobian[:, free]

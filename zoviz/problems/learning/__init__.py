@@ -1,1 +1,1 @@
-"""Machine-learning problems: fair classification, attack on a classifier, loss tuning."""
+"""Machine-learning problems: fair classification, attack on a classifier, loss tuning, settings of a sampler."""

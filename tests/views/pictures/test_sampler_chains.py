@@ -1,0 +1,40 @@
+"""The picture of a sampler's chains: what it draws is the trial at the newest settings, what it writes its figures."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.core.registry import discover
+from zoviz.problems import Gramacy, HMCTuning
+from zoviz.problems.learning.hmc_tuning import START
+from zoviz.views.pictures.base import Picture
+from zoviz.views.pictures.sampler_chains import SamplerChains, kept_draws, slowest
+
+
+def test_only_the_sampler_has_this_picture() -> None:
+    kinds = discover("zoviz.views.pictures", Picture).values()
+    assert [kind for kind in kinds if kind.draws(HMCTuning())] == [SamplerChains]
+    assert not SamplerChains.draws(Gramacy())
+
+
+def test_traces_correlations_and_words_are_those_of_the_trial() -> None:
+    problem, picture = HMCTuning(gradients=300, rows=100), SamplerChains()
+    picture.update(problem, np.array([np.zeros(4), START]))
+    trial = problem.trial(START)
+    j = slowest(trial)
+    kept = kept_draws(trial)[..., j]
+    levels = np.clip((trial.draws[..., j] - kept.mean()) / kept.std(), -4, 4)
+    np.testing.assert_allclose(np.stack(picture.traces.data["ys"]), levels)
+    assert [ys[0] for ys in picture.lags.data["ys"]] == [3.0, 3.0], "the correlation at lag 0 is 1"
+    one = kept[0] - kept[0].mean()
+    assert picture.lags.data["ys"][0][2] / 3.0 == np.float64((one[:-2] * one[2:]).sum() / (one @ one))
+    title, size = picture.figure.title.text, trial.diagnostics.size[0]
+    assert f"ESS {size:.0f}" in title and "of 3.3" in title and "of 1.2" in title
+    assert picture.words.text.startswith("L 6, step 0.02, mass 1, burn-in 25%")
+
+
+def test_a_sampler_that_never_moves_is_drawn_too() -> None:
+    problem, picture = HMCTuning(gradients=300, rows=100), SamplerChains()
+    picture.update(problem, np.array([[1.0, 1.0, 0.0, 1.0]]))
+    assert "ESS 0" in picture.figure.title.text and "missed" in picture.figure.title.text
+    assert "accepted 0%" in picture.words.text

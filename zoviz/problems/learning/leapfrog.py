@@ -1,0 +1,190 @@
+"""Hamiltonian Monte Carlo for logistic regression: chains of many settings in lock-step, gradient by gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+
+_TILE = 8
+"""Chains of one matrix product. It is always of this many, so that a chain's numbers are the same to the bit whoever
+runs beside it: a product rounds differently for other shapes, and chains amplify that."""
+_START = 1e-3
+"""Standard deviation of a chain's first point (paper conex: N(0, 1e-6))."""
+
+
+class Settings(NamedTuple):
+    """The settings of a sampler, one entry for each of S trials.
+
+    Attributes
+    ----------
+    leaps : ndarray of int, shape (S,)
+        Leapfrog steps L of a trajectory.
+    step : Array, shape (S,)
+        Step size of a leap.
+    mass : Array, shape (S,)
+        Scale kappa of the momentum's covariance kappa I.
+    burn_in : Array, shape (S,)
+        Share of a chain's draws that is dropped.
+    """
+
+    leaps: np.ndarray
+    step: Array
+    mass: Array
+    burn_in: Array
+
+
+class Posterior(NamedTuple):
+    """The posterior of a logistic regression.
+
+    Attributes
+    ----------
+    signed : Array, shape (N, d)
+        Features, each row times its label.
+    transposed : Array, shape (d, N)
+        The same, stored by columns: both products read memory in order.
+    prior_variance : float
+        Of the normal prior of every coefficient.
+    """
+
+    signed: Array
+    transposed: Array
+    prior_variance: float
+
+    @classmethod
+    def of(cls, features: Array, labels: Array, prior_variance: float) -> Posterior:
+        """Return the posterior for features (N, d) and labels (N,), -1 or +1."""
+        signed = np.ascontiguousarray(features * labels[:, None])
+        return cls(signed, np.ascontiguousarray(signed.T), prior_variance)
+
+    def slope(self, margins: Array, q: Array) -> Array:
+        """Return the gradient (C, d) of the negative log density at q (C, d), from margins (C, N)."""
+        weights = np.exp(margins)
+        weights += 1.0
+        np.reciprocal(weights, out=weights)
+        return q / self.prior_variance - _tiled(weights, self.signed)
+
+    def margins(self, q: Array) -> Array:
+        """Return the margins (C, N) of points q (C, d)."""
+        return _tiled(q, self.transposed)
+
+    def energy(self, margins: Array, q: Array) -> Array:
+        """Return the negative log density (C,), up to a constant, at q (C, d) with margins (C, N)."""
+        losses = np.maximum(-margins, 0.0) + np.log(1.0 + np.exp(-np.abs(margins)))  # faster than logaddexp
+        return losses.sum(axis=1) + 0.5 * np.square(q).sum(axis=1) / self.prior_variance
+
+
+def _tiled(left: Array, right: Array) -> Array:
+    """Return left @ right, (C, a) and (a, b) to (C, b), by products of tiles of equal shape."""
+    count = len(left)
+    tiles, rest = -(-count // _TILE), -count % _TILE
+    whole = np.concatenate([left, np.zeros((rest, left.shape[1]))]) if rest else left
+    return np.matmul(whole.reshape(tiles, _TILE, -1), right).reshape(tiles * _TILE, -1)[:count]
+
+
+class _Numbers(NamedTuple):
+    """All random numbers of C chains: starts (C, d), momenta (C, T + 1, d), log thresholds of acceptance (C, T)."""
+
+    starts: Array
+    momenta: Array
+    thresholds: Array
+
+
+def _numbers(lengths: np.ndarray, chains: int, d: int, generators: Sequence[np.random.Generator]) -> _Numbers:
+    """Draw every trial's numbers from its own generator, as many as its own chains of ``lengths`` (S,) use."""
+    count, longest = len(lengths) * chains, int(lengths.max())
+    out = _Numbers(np.empty((count, d)), np.zeros((count, longest + 1, d)), np.zeros((count, longest)))
+    for trial, (length, generator) in enumerate(zip(lengths.tolist(), generators, strict=True)):
+        own = slice(trial * chains, (trial + 1) * chains)
+        out.starts[own] = _START * generator.standard_normal((chains, d))
+        out.momenta[own, : length + 1] = generator.standard_normal((chains, length + 1, d))
+        out.thresholds[own, :length] = np.log1p(-generator.random((chains, length)))
+    return out
+
+
+def sample(
+    posterior: Posterior, settings: Settings, gradients: int, chains: int, generators: Sequence[np.random.Generator]
+) -> tuple[Array, Array]:
+    """Run the chains of S trials, all of which advance by one gradient at a time.
+
+    Whoever ends a trajectory accepts or rejects and takes a new momentum; the gradient at a trajectory's end is that at
+    the next one's start. So chains of different trajectories never wait, and a tick is one product with the data. A
+    trial's last, incomplete trajectory is dropped.
+
+    Parameters
+    ----------
+    posterior : Posterior
+    settings : Settings
+        With ``leaps`` at most ``gradients``.
+    gradients : int
+        Of each chain.
+    chains : int
+        Of each trial.
+    generators : sequence of Generator
+        One for each trial.
+
+    Returns
+    -------
+    draws : Array, shape (S, chains, T, d)
+        T is the largest number of trajectories; a trial with fewer has NaN behind its own ``gradients // leaps``.
+    acceptance : Array, shape (S,)
+        Share of trajectories that were accepted.
+    """
+    d, lengths = posterior.signed.shape[1], gradients // settings.leaps
+    numbers = _numbers(lengths, chains, d, generators)
+    leaps, length = np.repeat(settings.leaps, chains), np.repeat(lengths, chains)
+    step, mass = np.repeat(settings.step, chains)[:, None], np.repeat(settings.mass, chains)[:, None]
+    draws = np.full((len(leaps), int(lengths.max()), d), np.nan)
+    with np.errstate(over="ignore", invalid="ignore"):
+        accepted = _advance(posterior, numbers, draws, gradients, leaps, length, step, mass)
+    return draws.reshape(len(lengths), chains, -1, d), (accepted / length).reshape(-1, chains).mean(axis=1)
+
+
+def _advance(
+    posterior: Posterior,
+    numbers: _Numbers,
+    draws: Array,
+    gradients: int,
+    leaps: np.ndarray,
+    length: np.ndarray,
+    step: Array,
+    mass: Array,
+) -> Array:
+    """Fill the draws (C, T, d) in place, and return the number of accepted trajectories, (C,)."""
+    q = numbers.starts.copy()
+    margins = posterior.margins(q)
+    slope, potential = posterior.slope(margins, q), posterior.energy(margins, q)
+    kept_slope, at, at_slope = slope.copy(), q.copy(), slope
+    momentum = numbers.momenta[:, 0] * np.sqrt(mass)
+    total = potential + 0.5 * np.square(momentum).sum(axis=1) / mass[:, 0]
+    half = momentum - 0.5 * step * at_slope
+    move = step / mass
+    count, age, accepted = np.zeros(len(q), dtype=np.intp), np.zeros(len(q), dtype=np.intp), np.zeros(len(q))
+    for _ in range(gradients):
+        at = at + move * half
+        margins = posterior.margins(at)
+        at_slope = posterior.slope(margins, at)
+        half = half - step * at_slope
+        age += 1
+        (ends,) = np.nonzero(age == leaps)
+        if not ends.size:
+            continue
+        end, scale = half[ends] + 0.5 * step[ends] * at_slope[ends], mass[ends]
+        reached = posterior.energy(margins[ends], at[ends])
+        gain = total[ends] - (reached + 0.5 * np.square(end).sum(axis=1) / scale[:, 0])
+        yes = numbers.thresholds[ends, count[ends]] < gain  # an energy that is not a number compares False
+        q[ends] = np.where(yes[:, None], at[ends], q[ends])
+        kept_slope[ends] = np.where(yes[:, None], at_slope[ends], kept_slope[ends])
+        potential[ends] = np.where(yes, reached, potential[ends])
+        accepted[ends] += yes
+        draws[ends, count[ends]] = q[ends]
+        count[ends] += 1
+        momentum = numbers.momenta[ends, count[ends]] * np.sqrt(scale)
+        total[ends] = potential[ends] + 0.5 * np.square(momentum).sum(axis=1) / scale[:, 0]
+        at[ends] = q[ends]
+        half[ends] = momentum - 0.5 * step[ends] * kept_slope[ends]
+        age[ends] = np.where(count[ends] < length[ends], 0, -gradients)  # one that is done idles to the end
+    return accepted
