@@ -8,6 +8,7 @@ import numpy as np
 import panel_material_ui as pmui
 import pytest
 from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet
 from panel.io.state import set_curdoc
 
 from helpers.waiting import until
@@ -72,3 +73,13 @@ def test_pages_of_one_server_share_a_store_by_its_url_and_their_runs(tmp_path: A
     finally:
         run.stop()
         run.wait()
+
+
+def test_a_session_without_a_written_page_asks_nothing_of_the_internet() -> None:
+    """A websocket whose session was discarded before it came makes another, for which Panel writes no page."""
+    document = Document()
+    with set_curdoc(document):
+        Dashboard().page().server_doc(document)
+    models = {model for root in document.roots for model in root.references()}
+    urls = [model.url for model in models if isinstance(model, ImportedStyleSheet)]
+    assert urls and all(url.startswith("static/extensions/panel/") for url in urls), urls

@@ -31,13 +31,14 @@ from __future__ import annotations
 import argparse
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Evaluation
 from zoviz.minimize.minimize import minimize
 from zoviz.problems import PressureVessel, SpeedReducer, Spring, Suite, WeldedBeam
 from zoviz.problems.base import Problem
@@ -65,6 +66,29 @@ class Reference(NamedTuple):
 
     value: float
     stated: float
+
+
+class ExactValues:
+    """A problem's values and exact slopes, each computed once for a point that is asked for several times in a row.
+
+    Parameters
+    ----------
+    problem : Problem
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self._value: Callable[[bytes], Evaluation] = lru_cache(8)(lambda key: problem.evaluate(np.frombuffer(key)))
+        self._slopes: Callable[[bytes], tuple[Array, Array]] = lru_cache(8)(
+            lambda key: _slopes(problem, np.frombuffer(key))
+        )
+
+    def value(self, x: Array) -> Evaluation:
+        """Return f and h (m,) at x (n,)."""
+        return self._value(np.asarray(x, dtype=np.float64).tobytes())
+
+    def slopes(self, x: Array) -> tuple[Array, Array]:
+        """Return the gradient (n,) of f and the Jacobian (m, n) of h at x (n,)."""
+        return self._slopes(np.asarray(x, dtype=np.float64).tobytes())
 
 
 class Score(NamedTuple):
@@ -160,17 +184,17 @@ def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterato
     """Yield the points (n,) where SLSQP ends from x0 and from random starts around it, and trust-constr from x0."""
     from scipy.optimize import minimize as search
 
-    rng, box = np.random.default_rng(0), problem.domain
+    rng, box, exact = np.random.default_rng(0), problem.domain, ExactValues(problem)
     begin = [x0] + [box.project(x0 + 10.0 ** (i % 4 - 1) * rng.standard_normal(len(x0))) for i in range(1, starts)]
     jobs = [(start, "SLSQP", {"ftol": 1e-12, "maxiter": 300}) for start in begin]
     for start, method, options in [*jobs, (x0, "trust-constr", {"maxiter": 300})]:
         try:
             answer = search(
-                lambda x: float(problem.evaluate(x).f),
+                lambda x: float(exact.value(x).f),
                 start,
-                jac=lambda x: _slopes(problem, x)[0],
+                jac=lambda x: exact.slopes(x)[0],
                 bounds=list(zip(box.lower, box.upper, strict=True)),
-                constraints=_rules(problem, x0),
+                constraints=_rules(problem, exact, x0),
                 method=method,
                 options=options,
             )
@@ -179,7 +203,7 @@ def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterato
         yield box.project(answer.x)
 
 
-def _rules(problem: Problem, x0: Array) -> list[dict[str, Any]]:
+def _rules(problem: Problem, exact: ExactValues, x0: Array) -> list[dict[str, Any]]:
     """Return SciPy's constraints; two opposite rows become one equality again, as SLSQP fails on both."""
     if not problem.m:
         return []
@@ -191,8 +215,8 @@ def _rules(problem: Problem, x0: Array) -> list[dict[str, Any]]:
     def rule(kind: str, own: np.ndarray) -> dict[str, Any]:
         return {
             "type": kind,
-            "fun": lambda x: -problem.evaluate(x).h[own],
-            "jac": lambda x: -_slopes(problem, x)[1][own],
+            "fun": lambda x: -exact.value(x).h[own],
+            "jac": lambda x: -exact.slopes(x)[1][own],
         }
 
     return [rule(kind, own) for kind, own in rows.items() if len(own)]

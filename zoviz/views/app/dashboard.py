@@ -18,7 +18,7 @@ from zoviz.views.app.stored_runs_toggle import StoredRunsToggle
 from zoviz.views.common.bokeh_internals import keep_styles
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
-from zoviz.views.common.style import THEME, section
+from zoviz.views.common.style import THEME, section, use_own_resources
 from zoviz.views.controls.program_output import ProgramOutput
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
@@ -166,6 +166,7 @@ class Dashboard(pn.viewable.Viewer):
         pn.state.onload(ticker.start)
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
+            use_own_resources(pn.state.curdoc)
         pn.state.on_session_destroyed(lambda _: self.controller.close())
 
     def page(self) -> pmui.Page:

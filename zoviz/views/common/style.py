@@ -9,6 +9,7 @@ from typing import Any
 import panel as pn
 import param
 from bokeh.document import Document
+from panel.io.resources import LOCAL_DIST
 
 THEME: dict[str, Any] = {
     "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
@@ -49,6 +50,15 @@ def update_changed(target: param.Parameterized, **values: Any) -> None:
     changed = {name: value for name, value in values.items() if getattr(target, name) != value}
     if changed:
         target.param.update(**changed)
+
+
+def use_own_resources(document: Document) -> None:
+    """Have a document's models take Panel's style sheets from the page's own server, never from the internet.
+
+    Panel does so when it writes the page. A websocket that finds its session discarded meanwhile, as after a short
+    ``--unused-session-lifetime`` on a busy machine, makes another, for which no page is written.
+    """
+    document.template_variables.setdefault("dist_url", LOCAL_DIST)
 
 
 @contextmanager
