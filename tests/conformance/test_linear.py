@@ -13,6 +13,7 @@ from helpers.every_linear import (
     EACH_CLASS,
     EACH_FORM,
     NOISE,
+    OTHERS,
     SOLVERS,
     K,
     World,
@@ -24,8 +25,11 @@ from helpers.every_linear import (
 )
 from helpers.every_solver import arrays
 from helpers.pure_step import assert_pure_step
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
-from zoviz.problems import NonconvexQCQP, StochasticQP
+from zoviz.problems import DistributedConsensus, NetworkSlicing, NonconvexQCQP, StochasticQP
+from zoviz.problems.base import Problem
+from zoviz.problems.linear import LinearlyConstrained
 from zoviz.runs.run import Run
 
 
@@ -103,7 +107,7 @@ def test_a_replica_does_not_depend_on_how_many_there_are(name: str, form: str, r
         if many.result.polished is None:
             assert few.result.polished is None
         else:
-            assert_first_replicas([few.result.polished], [many.result.polished], replicas)
+            assert_first_replicas(list(few.result.polished), list(many.result.polished), replicas)
 
 
 @EACH
@@ -112,7 +116,9 @@ def test_two_fresh_runs_agree_to_the_bit(name: str, form: str, rows: str) -> Non
     assert_same_arrays(arrays(first.state), arrays(again.state))
     for column in first.trace.snapshot().columns.keys() - {"seconds"}:
         np.testing.assert_array_equal(first.trace[column], again.trace[column], err_msg=column)
-    np.testing.assert_array_equal(first.result.polished, again.result.polished)
+    assert (first.result.polished is None) == (again.result.polished is None)
+    for one, other in zip(first.result.polished or (), again.result.polished or (), strict=True):
+        np.testing.assert_array_equal(one, other)
     other = finished(name, form, made(rows), 3, seed=5)
     assert (other.state.x != first.state.x).any()
 
@@ -173,3 +179,36 @@ def test_nothing_exact_is_asked_for(name: str, form: str, rows: str, monkeypatch
     world.step(2)
     world.solver.polish(world.state, world.oracle, world.streams)
     assert (world.oracle.calls > calls).all()
+
+
+SAMPLED = {
+    "StochasticQP": StochasticQP(n=9, sampled_rows=True),
+    "DistributedConsensus": DistributedConsensus(nodes=4, node_points=5),
+    "NetworkSlicing": NetworkSlicing(demand_spread=0.5),
+}
+
+
+def test_every_problem_whose_rows_may_be_sampled_is_among_these() -> None:
+    """A class that says so by a property or a parameter of its own; FairClassification's rows are known."""
+    assert {name for name, cls in (OTHERS | {"StochasticQP": StochasticQP}).items() if says_sampled(cls)} == set(
+        SAMPLED
+    )
+
+
+def says_sampled(cls: type[LinearlyConstrained]) -> bool:
+    return any("sampled_rows" in vars(base) for base in cls.__mro__ if base not in (LinearlyConstrained, Problem))
+
+
+@pytest.mark.parametrize("name", SAMPLED)
+def test_a_mini_batch_averages_its_rows(name: str) -> None:
+    """The variance of A_zeta x - b_zeta and of A_zeta^T y falls as 1 / B, in each independent copy."""
+    problem, replicas, spread = SAMPLED[name], 600, {}
+    x = np.repeat(problem.initial(Streams(1, 1)), replicas, axis=0)
+    y = np.ones((replicas, problem.rows))
+    for size in (1, 16):
+        xi = problem.draw(0, Streams(0, replicas), size=size)
+        values = [problem.residual(x, xi, copy) for copy in range(3)] + [problem.adjoint(y, xi, 1)]
+        np.testing.assert_allclose(values[0].mean(axis=0), problem.residual(x[0]), atol=0.3)
+        spread[size] = np.array([one.var(axis=0).sum() for one in values])
+        assert abs(np.corrcoef(values[0].sum(axis=1), values[1].sum(axis=1))[0, 1]) < 0.2
+    np.testing.assert_allclose(spread[1] / spread[16], 16.0, rtol=0.35)

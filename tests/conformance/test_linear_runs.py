@@ -61,7 +61,7 @@ def test_a_replica_that_fails_leaves_the_others_intact(
     assert not result.success[2] and np.isfinite(result.x).all()
     assert np.isnan(run.trace["objective"][-1][2]) and np.isfinite(run.trace["objective"][-1][others]).all()
     if whole.polished is not None:
-        np.testing.assert_allclose(result.polished[others], whole.polished[others], rtol=1e-6, atol=1e-7)
+        np.testing.assert_allclose(result.polished.x[others], whole.polished.x[others], rtol=1e-6, atol=1e-7)
 
 
 def cost(name: str, form: str) -> int:
@@ -121,7 +121,7 @@ def test_the_last_step_is_charged_where_the_budget_covers_it(cls: type[Solver], 
         assert result.calls.max() == calls if polished else whole <= result.calls.max() <= calls
         assert "20 iterations" in result.message
         if polished:
-            assert result.polished.shape == (3, 9) and problem.domain.distance(result.polished).max() == 0.0
+            assert result.polished.x.shape == (3, 9) and problem.domain.distance(result.polished.x).max() == 0.0
 
 
 @pytest.mark.parametrize(

@@ -61,3 +61,40 @@ def test_a_store_keeps_them_and_a_run_that_goes_on_has_counted_all(tmp_path: Pat
     assert again.samples.tolist() == [70, 70]
     whole = run_of(samples=70).run()
     np.testing.assert_array_equal(again.x, whole.x)
+
+
+@pytest.mark.parametrize(
+    ("budgets", "solver", "horizon"),
+    [
+        ({"iterations": 500}, SmoothedALM(), 500),
+        ({"iterations": 500, "calls": 600}, StormALM(), 300),
+        ({"samples": 60, "iterations": 500}, SmoothedALM(batch_size=4), 15),
+        ({"calls": 55}, SmoothedALM(gradients="zeroth-order"), 5),
+        ({"iterations": 5}, SmoothedALM(horizon=77), 77),
+    ],
+    ids=["iterations", "two gradients", "samples", "values", "given"],
+)
+def test_steps_are_sized_for_the_budget(budgets: dict[str, int], solver: SmoothedALM, horizon: int) -> None:
+    run = Run(problem=StochasticQP(n=9), solver=solver, replicas=1, **budgets)
+    run.run()
+    assert run.resolved.get("horizon", 77) == horizon == run.parameters.get("horizon", 77)
+
+
+def test_a_fork_with_another_budget_keeps_the_steps_of_the_run_that_it_repeats() -> None:
+    first = Run(problem=StochasticQP(n=9), solver=SmoothedALM(), replicas=2, iterations=500)
+    first.run()
+    fork = first.fork(at=20, iterations=30)
+    fork.run()
+    assert fork.resolved["primal_step"] == first.resolved["primal_step"]
+    np.testing.assert_array_equal(fork.trace["objective"][:30], first.trace["objective"][:30])
+
+
+def test_a_stored_result_has_the_polished_answer(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path}/runs.db") as store:
+        run = run_of(iterations=5, store=store)
+        run.run()
+        stored = store.load(run.id)
+    assert run.result.polished is not None and stored.result.polished is not None
+    for one, other in zip(run.result.polished, stored.result.polished, strict=True):
+        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(stored.trace["polished_violation"][-1], run.result.polished.violation)

@@ -31,6 +31,10 @@ class BegunRun(Protocol):
         """The counters of the run: iterations, calls, seconds."""
 
     @property
+    def resolved(self) -> Mapping[str, Any]:
+        """The values that were chosen for parameters left open."""
+
+    @property
     def spent_calls(self) -> bool:
         """Whether the call budget ended the run, in mid-step."""
 
@@ -77,6 +81,10 @@ def forked(
             live = f"one of {', '.join(spec.solver.live)}" if spec.solver.live else "nothing"
             raise ValueError(f"Expected {live} to change, got {name!r}.")
         spec.solver.clone().set(name, value)  # refuses a bad value now, not in mid-run
+    # What a solver chose by the budgets of then: a fork of larger ones would not repeat the run.
+    for name in spec.solver.planned:
+        if spec.solver.get(name) is None and name in source.resolved:
+            spec.solver.set(name, source.resolved[name])
     at = source.progress.iteration if at is None else at
     if at < 0 or not float(at).is_integer():
         raise ValueError(f"Expected at a whole number of iterations, 0 or more, got {at!r}.")

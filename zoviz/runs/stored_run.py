@@ -18,7 +18,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume
 from zoviz.runs.engine.checkpoint import ResumeData, points
 from zoviz.runs.engine.journal import Change, Journal
-from zoviz.runs.engine.result import OUTCOME, Result
+from zoviz.runs.engine.result import OUTCOME, Polished, Result
 from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
 from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
@@ -302,6 +302,7 @@ class StoredRun:
             nit=int(self._outcome["iteration"]),
             seed=self.seed,
             trace=self.trace,
+            polished=Polished(**stored["polished"]) if "polished" in stored else None,
         )
 
 

@@ -348,7 +348,7 @@ class CMAES(_CMAES):
 
 class EliminatedSGD(_EliminatedSGD):
     gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int
+    horizon: int | None
     batch_size: int
     primal_step: float | None
     estimator: GradientEstimator
@@ -356,7 +356,7 @@ class EliminatedSGD(_EliminatedSGD):
         self,
         *,
         gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int = 10000,
+        horizon: int | None = None,
         batch_size: int = 1,
         primal_step: float | None = None,
         estimator: GradientEstimator = ...,
@@ -473,7 +473,7 @@ class LinearisedALM(_LinearisedALM):
     dual_step: float | None
     penalty: float | None
     gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int
+    horizon: int | None
     batch_size: int
     primal_step: float | None
     estimator: GradientEstimator
@@ -483,7 +483,7 @@ class LinearisedALM(_LinearisedALM):
         dual_step: float | None = None,
         penalty: float | None = None,
         gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int = 10000,
+        horizon: int | None = None,
         batch_size: int = 1,
         primal_step: float | None = None,
         estimator: GradientEstimator = ...,
@@ -536,7 +536,7 @@ class PenaltySGD(_PenaltySGD):
     growth: float
     penalty: float | None
     gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int
+    horizon: int | None
     batch_size: int
     primal_step: float | None
     estimator: GradientEstimator
@@ -546,7 +546,7 @@ class PenaltySGD(_PenaltySGD):
         growth: float = 0.3333333333333333,
         penalty: float | None = None,
         gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int = 10000,
+        horizon: int | None = None,
         batch_size: int = 1,
         primal_step: float | None = None,
         estimator: GradientEstimator = ...,
@@ -737,10 +737,14 @@ class SampledALM(_SampledALM):
     dual_step: float | None
     proximal_weight: float | None
     proximal_step: float | None
+    polish_step: float | None
     polish_batch: int
+    centre_update: Literal["old iterate", "new iterate"]
+    step_rule: Literal["practice", "theory"]
+    error_bound: float
     penalty: float | None
     gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int
+    horizon: int | None
     batch_size: int
     primal_step: float | None
     estimator: GradientEstimator
@@ -751,10 +755,14 @@ class SampledALM(_SampledALM):
         dual_step: float | None = None,
         proximal_weight: float | None = None,
         proximal_step: float | None = None,
+        polish_step: float | None = None,
         polish_batch: int = 1000,
+        centre_update: Literal["old iterate", "new iterate"] = "old iterate",
+        step_rule: Literal["practice", "theory"] = "practice",
+        error_bound: float = 1.0,
         penalty: float | None = None,
         gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int = 10000,
+        horizon: int | None = None,
         batch_size: int = 1,
         primal_step: float | None = None,
         estimator: GradientEstimator = ...,
@@ -765,10 +773,14 @@ class SmoothedALM(_SmoothedALM):
     dual_step: float | None
     proximal_weight: float | None
     proximal_step: float | None
+    polish_step: float | None
     polish_batch: int
+    centre_update: Literal["old iterate", "new iterate"]
+    step_rule: Literal["practice", "theory"]
+    error_bound: float
     penalty: float | None
     gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int
+    horizon: int | None
     batch_size: int
     primal_step: float | None
     estimator: GradientEstimator
@@ -778,10 +790,14 @@ class SmoothedALM(_SmoothedALM):
         dual_step: float | None = None,
         proximal_weight: float | None = None,
         proximal_step: float | None = None,
+        polish_step: float | None = None,
         polish_batch: int = 1000,
+        centre_update: Literal["old iterate", "new iterate"] = "old iterate",
+        step_rule: Literal["practice", "theory"] = "practice",
+        error_bound: float = 1.0,
         penalty: float | None = None,
         gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int = 10000,
+        horizon: int | None = None,
         batch_size: int = 1,
         primal_step: float | None = None,
         estimator: GradientEstimator = ...,
@@ -793,10 +809,14 @@ class StormALM(_StormALM):
     dual_step: float | None
     proximal_weight: float | None
     proximal_step: float | None
+    polish_step: float | None
     polish_batch: int
+    centre_update: Literal["old iterate", "new iterate"]
+    step_rule: Literal["practice", "theory"]
+    error_bound: float
     penalty: float | None
     gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int
+    horizon: int | None
     batch_size: int
     primal_step: float | None
     estimator: GradientEstimator
@@ -807,10 +827,14 @@ class StormALM(_StormALM):
         dual_step: float | None = None,
         proximal_weight: float | None = None,
         proximal_step: float | None = None,
+        polish_step: float | None = None,
         polish_batch: int = 1000,
+        centre_update: Literal["old iterate", "new iterate"] = "old iterate",
+        step_rule: Literal["practice", "theory"] = "practice",
+        error_bound: float = 1.0,
         penalty: float | None = None,
         gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int = 10000,
+        horizon: int | None = None,
         batch_size: int = 1,
         primal_step: float | None = None,
         estimator: GradientEstimator = ...,

@@ -77,6 +77,8 @@ class Solver(Configurable):
     """Whether the method is another library's, which may not be installed."""
     has_sketch: ClassVar[bool] = False
     """Whether there is a region around the iterate to be drawn, which ``sketch`` tells."""
+    planned: ClassVar[tuple[str, ...]] = ()
+    """Parameters that, left open, are chosen by the run's budgets (``plan``)."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
     """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 
@@ -120,6 +122,10 @@ class Solver(Configurable):
         """Return the sentence of a method that refuses a domain which is no box."""
         return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
 
+    def plan(self, problem: Problem, iterations: int | None, calls: int | None, samples: int | None) -> dict[str, Any]:
+        """Return values for the parameters in ``planned`` that are open, by a run's budgets; before ``suggest``."""
+        return {}
+
     def suggest(self, problem: Problem, constants: Any) -> dict[str, Any]:
         """Return values for the parameters that are None, from the problem's constants; dotted names allowed."""
         return {}
@@ -151,9 +157,14 @@ class Solver(Configurable):
         """
         return None
 
-    def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-        """Return a better answer (R, n), made once by charged calls when the run ends; None where there is none."""
+    def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:
+        """Return a better answer, made once by charged calls when the run ends; None where there is none."""
         return None
+
+    @property
+    def polishes(self) -> bool:
+        """Whether the method makes such an answer."""
+        return type(self).polish is not Solver.polish
 
     def closing_note(self, state: Any) -> str:
         """Return a sentence on the outcome for the result's message; empty where there is nothing to say."""

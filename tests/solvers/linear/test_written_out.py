@@ -178,7 +178,7 @@ def test_inequalities_are_lifted_as_written_out() -> None:
 def test_the_last_step_written_out(sampled: bool) -> None:
     qp = problem(sampled_rows=sampled)
     solver = (SampledALM if sampled else SmoothedALM)(
-        polish_batch=50, **SMOOTH, **{"dual_reset": 1e9} if sampled else {}
+        polish_batch=50, polish_step=0.05, **SMOOTH, **{"dual_reset": 1e9} if sampled else {}
     )
     run = Run(problem=qp, solver=solver, replicas=REPLICAS, iterations=STEPS, seed=SEED)
     result, candidate = run.run().polished, run.state.candidate
@@ -187,7 +187,58 @@ def test_the_last_step_written_out(sampled: bool) -> None:
         (a1, _), (a2, b2) = hand.pair(STEPS, 1), hand.pair(STEPS, 2)
         x, y, z = candidate.point[r], candidate.dual[r], candidate.anchor[r]
         slope = hand.gradient(x, STEPS) + a1.T @ y + RHO * a1.T @ (a2 @ x - b2) + MU * (x - z)
-        np.testing.assert_allclose(result[r], hand.clip(x - TAU * slope), rtol=0.0, atol=1e-12)
+        np.testing.assert_allclose(result.x[r], hand.clip(x - 0.05 * slope), rtol=0.0, atol=1e-12)
+        np.testing.assert_array_equal(result.multipliers[r], np.maximum(np.concatenate([y, -y]), 0.0))
+        slope = qp.stochastic_gradient(result.x[r]) + hand.a.T @ y
+        inside = hand.clip(result.x[r] - 1e-9 * slope)
+        np.testing.assert_allclose(result.normal_residual[r], np.linalg.norm(result.x[r] - inside) / 1e-9, rtol=1e-5)
+        np.testing.assert_allclose(result.violation[r], np.linalg.norm(hand.a @ result.x[r] - hand.b))
+    np.testing.assert_array_equal(run.trace["polished_normal_residual"][-1], result.normal_residual)
+    assert len(run.trace) == STEPS + 1 and np.isnan(run.trace["polished_objective"][:-1]).all()
+
+
+def test_the_last_step_has_a_step_of_its_own() -> None:
+    """Errata 47: 1 / L_K whatever the horizon, where the run's is of order T^(-1/2)."""
+    qp, steps = problem(), {}
+    for horizon in (400, 40_000):
+        rule = SmoothedALM(horizon=horizon).suggest(qp, qp.constants)
+        largest = qp.constants.curvature + rule["penalty"] * qp.operator_norm**2 + rule["proximal_weight"]
+        assert rule["polish_step"] == pytest.approx(1.0 / largest)
+        steps[horizon] = rule["primal_step"]
+    assert steps[400] == pytest.approx(10.0 * steps[40_000])
+
+
+def test_the_centre_may_follow_the_new_iterate() -> None:
+    """The update of Zhang and Luo (2022), which the paper's text has too: the other one of errata 7."""
+    qp = problem()
+    state = hand_over(SmoothedALM(**SMOOTH, centre_update="new iterate"), qp)
+    x, y, z, _ = zip(*(smoothed(Hand(qp, r, [1] * STEPS), "errata 7: centre") for r in range(REPLICAS)), strict=True)
+    assert_close(state.x, x), assert_close(state.dual, y), assert_close(state.centre, z)
+
+
+@pytest.mark.parametrize("cls", [SmoothedALM, StormALM])
+def test_the_printed_constants(cls: type[SmoothedALM] | type[StormALM]) -> None:
+    """(A.1) and (5.5), by hand: ||A||^2 for ||A|| where units ask for it, and T^(-1/3) times the bound of (5.5)."""
+    qp, T = problem(), 1000
+    rule = cls(horizon=T, step_rule="theory", error_bound=2.0).suggest(qp, qp.constants)
+    curvature, square = qp.constants.curvature, qp.operator_norm**2
+    mu = max(2.0, 4.0 * curvature)
+    rho = mu / square
+    largest = curvature + rho * square + mu
+    if cls is SmoothedALM:
+        tau = 1.0 / (6.0 * largest * np.sqrt(T))
+    else:
+        tau = T ** (-1 / 3) * min(1.0 / (4.0 * largest + 8.0 * mu), 1.0 / np.sqrt(48.0 * 2.0 * curvature**2))
+        assert rule["momentum"] == pytest.approx(48.0 * 2.0 * curvature**2 * tau**2)
+    eta = min(
+        (mu - curvature) ** 2 * tau / (4 * square),
+        (2 * mu + rho * square) / (4 * square**2),
+        tau / (200 * square),
+        tau * (2 * mu + rho * square) / (20 * square),
+    )
+    beta = min(tau / 100, 1 / (50 * largest), eta / (36 * mu * 4.0))
+    assert (rule["primal_step"], rule["dual_step"]) == (pytest.approx(tau), pytest.approx(eta))
+    assert (rule["proximal_step"], rule["proximal_weight"]) == (pytest.approx(beta), mu)
 
 
 def test_other_methods_have_no_last_step() -> None:

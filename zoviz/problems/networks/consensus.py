@@ -37,7 +37,8 @@ class DistributedConsensus(LinearlyConstrained):
     W(zeta) has a row for every pair of nodes i < j: e_i - e_j where the edge is there, 0 where it is not. Edges are
     drawn anew in every iteration, each on its own, with probability p_ij, so that a row of E[W] is p_ij (e_i - e_j):
     no graph needs to be connected. f_i is the mean loss of a linear classifier on the node's own points, plus ridge/2
-    ||x_i||^2; a sample has ``points`` of them at every node, drawn with replacement, and three graphs. x is (..., N d),
+    ||x_i||^2; a sample has ``points`` of them at every node, drawn with replacement, and three graphs, and a mini-batch
+    the means of its samples' graphs. x is (..., N d),
     node after node. A(zeta) is applied edge by edge and never built.
 
     ``metrics`` adds ``consensus_error``, the largest distance max_i ||x_i - mean|| of a node from the mean, and
@@ -156,9 +157,9 @@ class DistributedConsensus(LinearlyConstrained):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Draw data points of every node (R, *shape, N, points size) and edges (R, *shape, 3, pairs)."""
+        """Draw data points of every node (R, *shape, N, points size) and mean edges (R, *shape, 3, pairs)."""
         picked = streams.uniform("xi", *shape, self.nodes, self.points * int(np.prod(size)))
-        edges = self.data.graph.draw(streams, "zeta", *shape, COPIES)
+        edges = self.data.graph.draw(streams, "zeta", *shape, COPIES, size=int(np.prod(size)))
         return Sample(point=(picked * self.node_points).astype(np.intp), edges=edges)
 
     def evaluate(self, x: Array, xi: Sample | None = None) -> Evaluation:
@@ -175,7 +176,7 @@ class DistributedConsensus(LinearlyConstrained):
         return part.reshape(x.shape) / self.nodes
 
     def residual(self, x: Array, xi: Sample | None = None, copy: int = 0) -> Array:
-        """Return x_i - x_j for edges of the sample, 0 for other pairs; without a sample p_ij (x_i - x_j); (..., p)."""
+        """Return x_i - x_j times the share of the sample's graphs with this edge, without a sample p_ij; (..., p)."""
         differences = self.data.graph.differences(self._nodes(x), None if xi is None else xi.edges[..., copy, :])
         return differences.reshape(*x.shape[:-1], self.rows)
 

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 
+_NUMBERS = 2**22
+"""Random numbers that are drawn at once: 32 MiB."""
+
 
 class RandomGraph:
     r"""All pairs i < j of N nodes, each an edge with probability p_ij, independently of the others and of the past.
 
-    W(zeta) has a row for each pair: e_i - e_j where the edge is there, else 0. Nodes carry d numbers each, so that what
+    W(zeta) has a row for each pair: e_i - e_j where the edge is there, else 0; for a mini-batch W is the mean over its
+    graphs. Nodes carry d numbers each, so that what
     is applied is W(zeta) (x) I_d, and it is never built: the work goes with the edges that are there.
 
     Parameters
@@ -33,25 +39,32 @@ class RandomGraph:
         self._by_second = np.argsort(self.ends[1], kind="stable")
         self._starts = tuple(np.searchsorted(np.sort(end), np.unique(end)) for end in self.ends)
 
-    def draw(self, streams: Streams, purpose: str, *shape: int) -> np.ndarray:
-        """Draw which pairs are edges, bool of shape (R, *shape, pairs)."""
-        return streams.uniform(purpose, *shape, self.probability.size) < self.probability
+    def draw(self, streams: Streams, purpose: str, *shape: int, size: int = 1) -> np.ndarray:
+        """Draw the share of ``size`` graphs in which each pair is an edge, (R, *shape, pairs)."""
+        pairs = self.probability.size
+        there = np.zeros((streams.replicas, *shape, pairs))
+        most = max(1, _NUMBERS // (math.prod(there.shape) or 1))  # graphs at a time, so that memory stays bounded
+        for start in range(0, size, most):
+            count = min(most, size - start)
+            there += (streams.uniform(purpose, *shape, count, pairs) < self.probability).sum(axis=-2)
+        return there / size
 
     def differences(self, x: Array, edges: np.ndarray | None = None) -> Array:
         """Return the differences W x (..., pairs, d) along the edges, for x (..., N, d); E[W] x without ``edges``.
 
         Parameters
         ----------
-        edges : ndarray of bool, shape (..., pairs)
-            The pairs that are edges, by ``draw``; where it lacks the last of the leading axes of x, they share it.
+        edges : Array, shape (..., pairs)
+            The weight of every pair, by ``draw``: the mean W of its graphs is applied. Where it lacks the last of the
+            leading axes of x, they share it.
         """
         first, second = self.ends
         if edges is None:
             return self.probability[:, None] * (x[..., first, :] - x[..., second, :])
-        there = _there(edges, x.shape[:-2])
+        there, weight = _there(edges, x.shape[:-2])
         out = np.zeros((*x.shape[:-2], len(first), x.shape[-1]))
         *lead, pair = there
-        out[there] = x[(*lead, first[pair])] - x[(*lead, second[pair])]
+        out[there] = weight * (x[(*lead, first[pair])] - x[(*lead, second[pair])])
         return out
 
     def adjoint(self, y: Array, edges: np.ndarray | None = None) -> Array:
@@ -59,9 +72,9 @@ class RandomGraph:
         if edges is None:
             return self._sums(self.probability[:, None] * y)
         d, shape = y.shape[-1], (*y.shape[:-2], self.nodes, y.shape[-1])
-        there = _there(edges, y.shape[:-2])
+        there, weight = _there(edges, y.shape[:-2])
         *lead, pair = there
-        values, place = y[there], np.zeros(len(pair), dtype=np.intp)
+        values, place = weight * y[there], np.zeros(len(pair), dtype=np.intp)
         for index, length in zip(lead, shape[:-2], strict=True):
             place = place * length + index
         at = (place * self.nodes + self.ends[:, pair])[..., None] * d + np.arange(d)
@@ -87,8 +100,9 @@ class RandomGraph:
         return out
 
 
-def _there(edges: np.ndarray, lead: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-    """Return the indices (*lead, pair) of edges that are there; probes of one replica share its graph."""
+def _there(edges: np.ndarray, lead: tuple[int, ...]) -> tuple[tuple[np.ndarray, ...], Array]:
+    """Return the indices (*lead, pair) of edges that are there, and their weights (k, 1); probes share a graph."""
     if edges.ndim - 1 < len(lead):
         edges = np.broadcast_to(edges[:, None], (*lead, edges.shape[-1]))
-    return np.nonzero(edges)
+    there = np.nonzero(edges)
+    return there, np.asarray(edges[there], dtype=float)[:, None]

@@ -141,12 +141,12 @@ class NetworkSlicing(LinearlyConstrained):
     def draw(
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
-        """Draw mean costs of the mini-batch (R, *shape, L), and demands (R, *shape, 3, K) where they vary."""
-        network = self.data.network
-        swing = 2.0 * streams.uniform("xi", *shape, int(np.prod(size)), network.cost.size).mean(axis=-2) - 1.0
+        """Draw the mini-batch's mean costs (R, *shape, L), and demands (R, *shape, 3, K) where they vary."""
+        network, count = self.data.network, int(np.prod(size))
+        swing = 2.0 * streams.uniform("xi", *shape, count, network.cost.size).mean(axis=-2) - 1.0
         sample = Sample(cost=network.cost * (1.0 + self.cost_spread * swing))
         if self.sampled_rows:
-            swing = 2.0 * streams.uniform("zeta", *shape, COPIES, self.flows) - 1.0
+            swing = 2.0 * streams.uniform("zeta", *shape, COPIES, count, self.flows).mean(axis=-2) - 1.0
             sample.demand = network.demand * (1.0 + self.demand_spread * swing)
         return sample
 

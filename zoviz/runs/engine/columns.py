@@ -15,6 +15,8 @@ STAGE = "stage"
 TRUST_RADIUS, DESIGN_RADIUS = "trust_radius", "design_radius"
 ARCHIVE, STARTS = "archive", "starts"
 VARIANCE, VARIANCE_PREDICTED = "variance", "variance_predicted"
+POLISHED = "polished_"
+"""Before the name of a measure of the polished answer."""
 RESIDUAL, NORMAL_RESIDUAL = "residual", "normal_residual"
 NEAR_STATIONARITY, DUAL_RESETS = "near_stationarity", "dual_resets"
 REGRET, AVERAGE_REGRET, HYPERGRADIENT = "regret", "average_regret", "hypergradient"
@@ -53,6 +55,9 @@ COLUMNS = (
     Column(VARIANCE_PREDICTED, "as the gradient, squared", "What theory predicts of it as the radius goes to 0."),
     Column(RESIDUAL, "as the constraints", "||A x - t - b|| with the slack t of a method that has one."),
     Column(NORMAL_RESIDUAL, "as the gradient", "Smallest ||v|| over v in grad f + A^T y + N_X."),
+    Column(POLISHED + OBJECTIVE, _OF_F, "f at the polished answer, in the last row."),
+    Column(POLISHED + VIOLATION, "as the constraints", "||[h]_+|| at the polished answer, in the last row."),
+    Column(POLISHED + NORMAL_RESIDUAL, "as the gradient", "||v|| at the polished answer and its multipliers."),
     Column(NEAR_STATIONARITY, "as the gradient", "Gradient of the Moreau envelope, if it is measured."),
     Column(DUAL_RESETS, "resets", "Times that a bounded dual variable was set back."),
     Column(REGRET, "hypergradient, squared", "Sum of squared projected hypergradients over the rounds."),

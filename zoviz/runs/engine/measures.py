@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, ExactValues
+from zoviz.core.types import Array, ExactValues, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import columns
@@ -121,12 +121,19 @@ def _samples(oracle: Oracle) -> dict[str, Array]:
     return out
 
 
-def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-    """Return the solver's polished answer (R, n); None where it has none or the budget left does not cover it."""
+def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:
+    """Return the solver's polished answer; None where it has none or the budget left does not cover it."""
     try:
         return solver.polish(state, oracle, streams)
     except BudgetSpent:
         return None
+
+
+def of_polished(problem: Problem, answer: Iterate, sample: Any) -> dict[str, Array]:
+    """Return objective, violation and ||v|| (R,) of a polished answer, those of them that the problem measures."""
+    measured = problem.measures(answer, sample)
+    names = (columns.OBJECTIVE, columns.VIOLATION, columns.NORMAL_RESIDUAL)
+    return {name: measured[name] for name in names if name in measured}
 
 
 def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:

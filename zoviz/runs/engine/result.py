@@ -7,14 +7,34 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.types import Array
+from zoviz.core.types import Array, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
-from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
+from zoviz.runs.engine.columns import NORMAL_RESIDUAL, OBJECTIVE, VIOLATION
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Trace
 from zoviz.solvers.base import Solver
+
+
+class Polished(NamedTuple):
+    """What a solver made of its iterates once, at the end (``Solver.polish``), replica axis first.
+
+    Attributes
+    ----------
+    x : Array, shape (R, n)
+    multipliers : Array, shape (R, m)
+        Of h, with which ``normal_residual`` is measured.
+    fun, violation : Array, shape (R,)
+    normal_residual : Array, shape (R,)
+        min ||v|| over v in grad f + A^T y + N_X at x and the multipliers y of the rows; NaN where it is not measured.
+    """
+
+    x: Array
+    multipliers: Array
+    fun: Array
+    violation: Array
+    normal_residual: Array
 
 
 @dataclass(frozen=True)
@@ -52,9 +72,9 @@ class Result:
         Non-finite values that the black box returned.
     seed : int
     trace : Trace
-    polished : Array, shape (R, n), or None
-        What the solver made of its iterates once, at the end (``Solver.polish``), by calls that are counted; None where
-        it does no such thing, the run has not ended, or its budget was spent.
+    polished : Polished or None
+        What the solver made of its iterates once, at the end, by calls that are counted; None where it does no such
+        thing, the run has not ended, or its budget was spent.
 
     Notes
     -----
@@ -79,7 +99,7 @@ class Result:
     failures: np.ndarray
     seed: int
     trace: Trace
-    polished: Array | None = None
+    polished: Polished | None = None
 
 
 class ResultInputs(NamedTuple):
@@ -102,7 +122,7 @@ class ResultInputs(NamedTuple):
     tolerance : float
         Largest h that counts as feasible.
     trace : Trace
-    polished : Array, shape (R, n), or None
+    polished : Iterate or None
         In the solver's units.
     """
 
@@ -117,7 +137,7 @@ class ResultInputs(NamedTuple):
     seed: int
     tolerance: float
     trace: Trace
-    polished: Array | None
+    polished: Iterate | None
 
 
 @np.errstate(all="ignore")  # an iterate that has run away is measured too
@@ -161,7 +181,24 @@ def summarise(run: ResultInputs) -> Result:
         failures=oracle.failures.copy(),
         seed=run.seed,
         trace=run.trace,
-        polished=run.polished if units is None or run.polished is None else units.point(run.polished),
+        polished=_polished(run),
+    )
+
+
+def _polished(run: ResultInputs) -> Polished | None:
+    """The polished answer in the user's units, with its measures."""
+    answer, units = run.polished, run.oracle.units
+    if answer is None:
+        return None
+    measured = measures.of_polished(run.problem, answer, run.oracle.sample)
+    unknown = np.full(len(answer.x), np.nan)
+    y = np.empty((len(answer.x), 0)) if answer.dual is None else answer.dual
+    return Polished(
+        x=answer.x if units is None else units.point(answer.x),
+        multipliers=y if units is None or not y.shape[1] else units.dual(y),
+        fun=measured.get(OBJECTIVE, unknown),
+        violation=measured.get(VIOLATION, unknown),
+        normal_residual=measured.get(NORMAL_RESIDUAL, unknown),
     )
 
 

@@ -14,7 +14,7 @@ from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Mark, Streams
 from zoviz.oracle import Oracle, ValueSource
 from zoviz.runs.engine import measures
-from zoviz.runs.engine.columns import ITERATION, SECONDS, VIOLATION
+from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
 from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
@@ -166,7 +166,9 @@ class Worker:
             if self.problem.scaled:
                 self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
+            plan = self._plan()
             self.resolved, note = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams)
+            self.resolved = plan | self.resolved
             self.notes += [note] if note else []
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
@@ -190,6 +192,14 @@ class Worker:
         self._check_targets(measured)
         self.trace.append(self._row(measured))
         self._keep_point()
+
+    def _plan(self) -> dict[str, Any]:
+        """Set what the solver chooses by the run's budgets, and return it."""
+        limits = self.limits
+        plan = self.solver.plan(self.scaled_problem, limits.iterations, limits.calls, limits.samples)
+        for name, value in plan.items():
+            self.solver.set(name, value)
+        return plan
 
     def _may_go_on(self) -> bool:
         # The schedule first: who pauses here sees what it has set, and may set something else.
@@ -252,7 +262,10 @@ class Worker:
         self.iteration += 1
         if self.path.wants(self.iteration):
             self._keep_point()
-        due = self.trace.wants(self.iteration)
+        # The last row waits for the polished answer, whose measures it has beside those of the iterate.
+        due = self.trace.wants(self.iteration) and not (
+            self.solver.polishes and self.iteration == self.limits.iterations
+        )
         if due or self.open:
             measured = self.measured()
             if self.open:
@@ -366,7 +379,14 @@ class Worker:
             row = measures.row(
                 self.scaled_problem, self.solver, self.state, self.info, self.oracle, measured, self.exact
             )
+            row |= {f"{POLISHED}{name}": measured for name, measured in self._polished_measures().items()}
         return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
+
+    def _polished_measures(self) -> dict[str, Any]:
+        """Return the polished answer's measures that a row has, once there is one."""
+        if self.polished is None:
+            return {}
+        return measures.of_polished(self.scaled_problem, self.polished, self.oracle.sample)
 
 
 def _sentence(error: Exception) -> str:

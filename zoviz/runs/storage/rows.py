@@ -138,6 +138,8 @@ def outcome(worker: Worker) -> bytes:
     content["active"] = worker.oracle.active.copy()
     content["hits"] = [target.hit for target in worker.targets]
     content |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "problem": worker.problem.snapshot()}
+    if result.polished is not None:
+        content["polished"] = result.polished._asdict()
     return pack(content | {"message": result.message})
 
 

@@ -22,6 +22,10 @@ SHORT_HORIZON = 400.0
 """Iterations T up to which steps are not shortened (chosen by us: the paper's own factors are far too small)."""
 
 
+LONG_HORIZON = 10_000
+"""Iterations T that steps are sized for where nobody says how long a run is to be."""
+
+
 class Lifted:
     r"""The linear rows as equations of a point w: x itself, or (x, t) with A x - t = b and t <= 0 for inequalities.
 
@@ -77,9 +81,14 @@ class Views:
     @property
     def y(self) -> Array:
         """The multipliers of h, (R, m), at least 0."""
-        if self.slack.shape[1]:
-            return np.maximum(self.dual, 0.0)
-        return np.maximum(np.concatenate([self.dual, -self.dual], axis=1), 0.0)
+        return multipliers(self.dual, self.slack)
+
+
+def multipliers(dual: Array, slack: Array) -> Array:
+    """Return the multipliers (R, m) of h, at least 0, from those of the rows (R, p) and the slacks (R, s)."""
+    if slack.shape[1]:
+        return np.maximum(dual, 0.0)
+    return np.maximum(np.concatenate([dual, -dual], axis=1), 0.0)
 
 
 class _PointDual(NamedTuple):
@@ -112,8 +121,11 @@ class LinearMethod(Solver):
         "estimator.batch_size",
         "estimator.smoothing_radius",
     )
+    planned = ("horizon",)
     takes_samples = True
     """Whether rows that are only sampled will do."""
+    gradients_per_step: ClassVar[int] = 1
+    """Gradients of f in one iteration, all under one sample."""
 
     gradients: param.Selector[str] = param.Selector(
         default="stochastic",
@@ -122,11 +134,12 @@ class LinearMethod(Solver):
         doc="stochastic: the problem's. zeroth-order (ours): estimated from values under one sample.",
     )
     horizon = param.Integer(
-        default=10_000,
+        default=None,
+        allow_None=True,
         bounds=(1, 10**9),
         softbounds=(100, 10**6),
         label="Horizon T",
-        doc="Iterations that the rule sizes the steps for.",
+        doc="Iterations that the rule sizes the steps for; none: the run's budget, or 10 000 where it has none.",
     )
     batch_size = param.Integer(
         default=1, bounds=(1, 10**6), softbounds=(1, 100), label="Mini-batch", doc="Samples of one iteration."
@@ -154,6 +167,20 @@ class LinearMethod(Solver):
             return f"{self.title} needs rows that are known, and here they are only sampled: choose another solver."
         return None
 
+    @property
+    def length(self) -> int:
+        """The horizon T that the rule sizes the steps for."""
+        return LONG_HORIZON if self.horizon is None else self.horizon
+
+    def plan(self, problem: Problem, iterations: int | None, calls: int | None, samples: int | None) -> dict[str, Any]:
+        """Return the horizon where it is open: the iterations that the tightest budget covers."""
+        if self.horizon is not None:
+            return {}
+        one = 1 if self.gradients == "stochastic" else self.estimator.calls(problem.domain.n)
+        prices = (iterations, 1), (calls, one * self.gradients_per_step), (samples, self.batch_size)
+        bounds = [budget // price for budget, price in prices if budget is not None]
+        return {"horizon": max(1, min([*bounds, 10**9])) if bounds else LONG_HORIZON}
+
     def iterate(self, state: Any) -> Iterate:
         """Return the iterate, with the multipliers of h and of the rows, and the slacks."""
         return Iterate(state.x, dual=state.y, row_dual=state.dual, slack=state.slack)
@@ -165,7 +192,7 @@ class LinearMethod(Solver):
     def scale(self, problem: Problem, power: float) -> float:
         """Return the factor min{1, (400 / T)^power} / (1 + v) of steps, v the relative variance of the gradients."""
         inflation = 1.0 + self.relative_variance(problem.domain.n) if self.gradients == "zeroth-order" else 1.0
-        return min(1.0, (SHORT_HORIZON / self.horizon) ** power) / inflation
+        return min(1.0, (SHORT_HORIZON / self.length) ** power) / inflation
 
     def radius(self, problem: Problem, constants: Constants) -> float:
         """Return the estimator's radius: 1e-5, larger under independent noise."""

@@ -55,11 +55,11 @@ class SmoothedALM(SmoothedMethod):
     takes_samples = False
 
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return steps of order T^(-1/2), as the theorem's.
+        """Return steps of order T^(-1/2), as the theorem's; with ``step_rule="theory"`` those of (A.1).
 
         mu = max{2, 4 L_f}, rho = mu / ||A||^2, tau = c / [2 (L_f + rho ||A||^2 + mu)] with
         c = min{1, (400 / T)^(1/2)}, over 1 + v for zeroth-order gradients of relative variance v,
-        eta = (mu - L_f)^2 tau / (2 ||A||^2), beta = 2 mu tau.
+        eta = (mu - L_f)^2 tau / (2 ||A||^2), beta = 2 mu tau, and 1 / (L_f + rho ||A||^2 + mu) for the last step.
 
         References
         ----------

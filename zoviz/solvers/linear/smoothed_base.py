@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -12,7 +13,19 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.linear.base import Lifted, PenalisedMethod, Views, row_square
+from zoviz.solvers.linear.base import Lifted, PenalisedMethod, Views, multipliers, row_square
+
+OLD, NEW = "old iterate", "new iterate"
+"""What the proximal centre moves to: x_t, or x_{t+1}."""
+
+
+PRACTICE, THEORY = "practice", "theory"
+"""Which factors the powers of T have: ours, or those printed."""
+
+
+def storm_square(curvature: float) -> float:
+    """Return 48 (L_0^2 + L_f^2) of (5.5), with L_f for L_0 of Assumption 5.2, which no problem tells."""
+    return 96.0 * curvature**2
 
 
 class Candidate(NamedTuple):
@@ -45,6 +58,7 @@ class SmoothedMethod(PenalisedMethod):
         "dual_step",
         "proximal_weight",
         "proximal_step",
+        "polish_step",
         "polish_batch",
     )
 
@@ -52,6 +66,9 @@ class SmoothedMethod(PenalisedMethod):
     proximal_weight = Scale(None, softbounds=(1e-2, 1e2), label="Proximal weight μ", doc="Must exceed L_f.")
     proximal_step = Scale(
         None, bounds=(1e-12, 1.0), softbounds=(1e-5, 1.0), label="Proximal step β", doc="How fast z follows x."
+    )
+    polish_step = Scale(
+        None, softbounds=(1e-4, 1.0), label="Last step τ̂", doc="Of the one step at the end: of order 1 / L_K."
     )
     polish_batch = param.Integer(
         default=1000,
@@ -61,20 +78,70 @@ class SmoothedMethod(PenalisedMethod):
         doc="Samples of the one step at the end, from an iteration drawn at random.",
     )
 
+    centre_update: param.Selector[str] = param.Selector(
+        default=OLD,
+        objects=[OLD, NEW],
+        label="Centre follows",
+        doc="The old iterate x_t, as in the paper, or the new one, as in Zhang and Luo's method without noise.",
+    )
+    step_rule: param.Selector[str] = param.Selector(
+        default=PRACTICE,
+        objects=[PRACTICE, THEORY],
+        label="Step rule",
+        doc="practice: theory's powers of T, other factors. theory: the printed constants, which are far smaller.",
+    )
+    error_bound = Scale(
+        1.0, softbounds=(1e-2, 1e3), label="Error bound σ̄", doc="Of theory's β; it cannot be computed in general."
+    )
+
     def rule(self, problem: Problem, constants: Constants, power: float) -> dict[str, Any]:
         """Return steps of order T^-power for a horizon T, as ``SmoothedALM.suggest`` explains them."""
         curvature, square = constants.curvature, row_square(problem)
         weight = self.proximal_weight or max(2.0, 4.0 * curvature)
         penalty = weight / square if self.penalty is None else self.penalty
-        step = self.scale(problem, power) / (2.0 * (curvature + penalty * square + weight))
-        return {
-            "primal_step": step,
-            "dual_step": 0.5 * (max(weight - curvature, 0.0) or weight) ** 2 * (self.primal_step or step) / square,
+        largest, one = curvature + penalty * square + weight, self.scale(problem, 0.0)  # 1 / (1 + v)
+        values = {
             "penalty": penalty,
             "proximal_weight": weight,
-            "proximal_step": 2.0 * weight * step,
+            "polish_step": one / largest,
             "estimator.smoothing_radius": self.radius(problem, constants),
         }
+        if self.step_rule == THEORY:
+            return values | self.printed(curvature, square, values, power)
+        step = self.scale(problem, power) / (2.0 * largest)
+        # beta follows the step in use, as eta does: both are of its order.
+        used = self.primal_step or step
+        return values | {
+            "primal_step": step,
+            "dual_step": 0.5 * (max(weight - curvature, 0.0) or weight) ** 2 * used / square,
+            "proximal_step": min(1.0, 2.0 * weight * used),
+        }
+
+    def printed(self, curvature: float, square: float, values: dict[str, Any], power: float) -> dict[str, float]:
+        """Return tau, eta and beta by the constants of (A.1), for the power 1/2, or of (5.5), for the power 1/3.
+
+        With the misprints resolved (errata 15, 17): tau = 1 / (6 lambda sqrt(T)), ||A||^2 where units ask for it, and
+        in (5.5), where tau is bounded only, that bound times T^(-1/3). Over 1 + v for zeroth-order gradients.
+
+        References
+        ----------
+        Paper salm, (A.1) and (5.5).
+        """
+        weight, penalty = values["proximal_weight"], values["penalty"]
+        largest, bends = curvature + penalty * square + weight, 2.0 * weight + penalty * square
+        first = 6.0 * largest
+        if power != 0.5:
+            first = max(4.0 * largest + 8.0 * weight, math.sqrt(storm_square(curvature)))
+        rule = self.length**-power / first * (values["polish_step"] * largest)
+        step = self.primal_step or rule
+        dual = min(
+            (weight - curvature) ** 2 * step / (4.0 * square),
+            bends / (4.0 * square**2),
+            step / (200.0 * square),
+            step * bends / (20.0 * square),
+        )
+        centre = min(step / 100.0, 1.0 / (50.0 * max(largest, 1.0)), dual / (36.0 * weight * self.error_bound**2))
+        return {"primal_step": rule, "dual_step": dual, "proximal_step": centre}
 
     def iterate(self, state: Any) -> Iterate:
         """Return the iterate, its multipliers and slack, and the proximal centre."""
@@ -88,7 +155,8 @@ class SmoothedMethod(PenalisedMethod):
         """Return the next point and centre, (R, n + s), from the gradient ``slope`` of the augmented Lagrangian."""
         offset = state.point - state.anchor
         point = lifted.project(state.point - self.primal_step * (slope + self.proximal_weight * offset))
-        return point, state.anchor + self.proximal_step * offset
+        followed = state.point if self.centre_update == OLD else point
+        return point, state.anchor + self.proximal_step * (followed - state.anchor)
 
     def keep(self, state: Any, dual: Array, streams: Streams) -> Candidate:
         """Return the present (x_t, ``dual`` (R, p), z_t) with probability 1 / (t + 1), else the old candidate."""
@@ -102,16 +170,22 @@ class SmoothedMethod(PenalisedMethod):
             *(np.where(replaces[:, None], one, other) for one, other in zip(new, state.candidate, strict=True))
         )
 
-    def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Array | None:
-        r"""Return the point (R, n) one projected step from a uniformly random iteration t*, by the mean of B samples.
+    def polish(self, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:
+        r"""Return the point one projected step from a uniformly random iteration t*, by the mean of B samples.
 
-        .. math:: \hat x = \Pi_X(x_{t^*} - \tau \hat G(x_{t^*}, y_{t^*+1}, z_{t^*}))
+        .. math:: \hat x = \Pi_X(x_{t^*} - \hat\tau \hat G(x_{t^*}, y_{t^*+1}, z_{t^*}))
 
-        As many calls as one gradient; None before the first iteration.
+        with the multipliers y_{t*+1}, for which Corollary 3.2 holds. As many calls as one gradient, B samples; None
+        before the first iteration.
+
+        Notes
+        -----
+        The step is ``polish_step``, of order 1 / L_K, not the run's tau ~ T^(-1/2): the proof divides by it, and with
+        the run's the step does nothing as T grows (errata 47).
 
         References
         ----------
-        Paper salm, (3.2).
+        Paper salm, (3.2) and (A.20)-(A.24).
         """
         if state.iteration == 0:
             return None
@@ -119,5 +193,9 @@ class SmoothedMethod(PenalisedMethod):
         oracle.resample(self.polish_batch)
         gradient, _ = self.gradient(lifted.first, candidate.point[:, : state.n], oracle, streams)
         pull = candidate.dual + self.penalty * lifted.residual(candidate.point, copy=2)
-        point, _ = self.descend(candidate, lifted.slope(gradient, pull, copy=1), lifted)
-        return point[:, : state.n]
+        slope = lifted.slope(gradient, pull, copy=1) + self.proximal_weight * (candidate.point - candidate.anchor)
+        # A run that an early version began has no step of its own for this.
+        point = lifted.project(candidate.point - (self.polish_step or self.primal_step) * slope)
+        slack = point[:, state.n :]
+        y = multipliers(candidate.dual, slack)
+        return Iterate(point[:, : state.n], dual=y, row_dual=candidate.dual, slack=slack)

@@ -14,7 +14,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
 from zoviz.solvers.linear.base import SHORT_HORIZON, Lifted
-from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedMethod, SmoothedViews
+from zoviz.solvers.linear.smoothed_base import THEORY, Candidate, SmoothedMethod, SmoothedViews, storm_square
 
 
 class _Recursive(NamedTuple):
@@ -59,6 +59,7 @@ class StormALM(SmoothedMethod):
     title = "Smoothed ALM with STORM"
     live = (*SmoothedMethod.live, "momentum")
     takes_samples = False
+    gradients_per_step = 2
 
     momentum = Scale(
         None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
@@ -73,19 +74,23 @@ class StormALM(SmoothedMethod):
     def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
         """Return the steps of ``SmoothedALM``, but of order T^(-1/3), and the momentum a = min{1, (400 / T)^(2/3)}.
 
+        With ``step_rule="theory"`` those of (5.5), a = 48 (L_0^2 + L_f^2) tau^2 among them.
+
         References
         ----------
         Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (errata 13); the factors are ours.
         """
-        return self.rule(problem, constants, 1.0 / 3.0) | {
-            "momentum": min(1.0, (SHORT_HORIZON / self.horizon) ** (2.0 / 3.0))
-        }
+        values = self.rule(problem, constants, 1.0 / 3.0)
+        momentum = (SHORT_HORIZON / self.length) ** (2.0 / 3.0)
+        if self.step_rule == THEORY:
+            momentum = storm_square(constants.curvature) * (self.primal_step or values["primal_step"]) ** 2
+        return values | {"momentum": min(1.0, momentum)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:
         """Return the state at x0 (R, n) with z = x0, y = 0, and a first estimate from N samples: one gradient."""
         lifted = Lifted(oracle)
         point, dual = lifted.start(x0), np.zeros((len(x0), lifted.first.rows))
-        oracle.resample(self.batch_size * math.ceil(self.horizon ** (1.0 / 3.0) - 1e-9))
+        oracle.resample(self.batch_size * math.ceil(self.length ** (1.0 / 3.0) - 1e-9))
         gradient, _ = self.gradient(lifted.first, x0, oracle, streams)
         return Recursive(point, dual, point, gradient, Candidate(point, dual, point), 0, oracle.n)
 
