@@ -194,6 +194,7 @@ def test_the_last_step_written_out(sampled: bool) -> None:
         np.testing.assert_allclose(result.normal_residual[r], np.linalg.norm(result.x[r] - inside) / 1e-9, rtol=1e-5)
         np.testing.assert_allclose(result.violation[r], np.linalg.norm(hand.a @ result.x[r] - hand.b))
     np.testing.assert_array_equal(run.trace["polished_normal_residual"][-1], result.normal_residual)
+    np.testing.assert_array_equal(run.trace["polished_samples"][-1], run.trace["samples"][-1] + 50)
     assert len(run.trace) == STEPS + 1 and np.isnan(run.trace["polished_objective"][:-1]).all()
 
 

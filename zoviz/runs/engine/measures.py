@@ -129,11 +129,12 @@ def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> It
         return None
 
 
-def of_polished(problem: Problem, answer: Iterate, sample: Any) -> dict[str, Array]:
-    """Return objective, violation and ||v|| (R,) of a polished answer, those of them that the problem measures."""
-    measured = problem.measures(answer, sample)
+def of_polished(problem: Problem, answer: Iterate, oracle: Oracle) -> dict[str, Array]:
+    """Return objective, violation and ||v|| (R,) of a polished answer, where they are measured, and counts by then."""
+    measured = problem.measures(answer, oracle.sample)
     names = (columns.OBJECTIVE, columns.VIOLATION, columns.NORMAL_RESIDUAL)
-    return {name: measured[name] for name in names if name in measured}
+    counts = {columns.CALLS: oracle.calls.astype(float), **_samples(oracle)}
+    return {name: measured[name] for name in names if name in measured} | counts
 
 
 def keep_frozen(old: Any, new: Any, active: np.ndarray) -> Any:

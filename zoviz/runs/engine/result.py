@@ -190,7 +190,7 @@ def _polished(run: ResultInputs) -> Polished | None:
     answer, units = run.polished, run.oracle.units
     if answer is None:
         return None
-    measured = measures.of_polished(run.problem, answer, run.oracle.sample)
+    measured = measures.of_polished(run.problem, answer, run.oracle)
     unknown = np.full(len(answer.x), np.nan)
     y = np.empty((len(answer.x), 0)) if answer.dual is None else answer.dual
     return Polished(

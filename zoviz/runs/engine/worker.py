@@ -356,8 +356,18 @@ class Worker:
         self.schedule = list(merge(self.schedule, changes, key=lambda change: change.iteration))
 
     def _polish(self) -> None:
-        """Let the solver polish its answer, as far as the budget covers it."""
+        """Let the solver polish its answer, as far as the budget covers it, and write the last row, which tells of it.
+
+        The row is that of the last iterate, with the counts of then; what the answer cost stands beside its measures.
+        """
+        if not self.solver.polishes:
+            return
+        row = self._row()
         self.polished = measures.polished(self.solver, self.state, self.oracle, self.streams)
+        if self.polished is not None:
+            answer = measures.of_polished(self.scaled_problem, self.polished, self.oracle)
+            row |= {f"{POLISHED}{name}": value for name, value in answer.items()}
+        self.trace.append(row)
 
     def measured(self) -> dict[str, Any]:
         """Return the measures of the present state, and sums over all steps so far."""
@@ -379,14 +389,7 @@ class Worker:
             row = measures.row(
                 self.scaled_problem, self.solver, self.state, self.info, self.oracle, measured, self.exact
             )
-            row |= {f"{POLISHED}{name}": measured for name, measured in self._polished_measures().items()}
         return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
-
-    def _polished_measures(self) -> dict[str, Any]:
-        """Return the polished answer's measures that a row has, once there is one."""
-        if self.polished is None:
-            return {}
-        return measures.of_polished(self.scaled_problem, self.polished, self.oracle.sample)
 
 
 def _sentence(error: Exception) -> str:
