@@ -15,7 +15,7 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, QuadraticBilevel, StochasticQP
 from zoviz.runs.engine.checkpoint import restore, snapshot
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
-from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Snapshot, Trace
 from zoviz.runs.engine.worker import StepCallback
 

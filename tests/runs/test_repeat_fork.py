@@ -14,8 +14,8 @@ from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.checkpoint import restore, snapshot
-from zoviz.runs.engine.journal import Change
 from zoviz.runs.engine.spec import RunSpec
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import Progress
 from zoviz.runs.engine.worker import StepCallback
 from zoviz.runs.repeat import onward

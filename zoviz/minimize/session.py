@@ -283,6 +283,7 @@ class Session:
         positive = np.maximum(answer.h, 0.0)
         maxcv = float(positive.max(initial=0.0))
         success = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun) and maxcv <= self._best.tolerance)
+        success &= run is None or len(run.divergences) < self._replicas
         return OptimizeResult(
             message=" ".join(filter(None, notes)),
             x=answer.x,

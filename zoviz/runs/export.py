@@ -12,8 +12,8 @@ import numpy as np
 
 from zoviz.core.errors import MissingExtra
 from zoviz.runs.engine.columns import ITERATION
-from zoviz.runs.engine.journal import Journal
 from zoviz.runs.engine.result import Result
+from zoviz.runs.engine.steering import Journal
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.storage.database import UnknownName
 from zoviz.runs.storage.queries import Record

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any, Protocol
 
 from zoviz.core.errors import ZovizError
-from zoviz.runs.engine.journal import Change, Journal
 from zoviz.runs.engine.spec import RunSpec
+from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.stopping import Progress
 
 

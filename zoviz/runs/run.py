@@ -20,10 +20,10 @@ from zoviz.problems.base import Problem
 from zoviz.runs import repeat
 from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
-from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.spec import EVERY_CALL, RunSettings, RunSpec
-from zoviz.runs.engine.steering import Steering
+from zoviz.runs.engine.steering import Change, Journal, Steering
 from zoviz.runs.engine.stopping import Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import RunObserver, StepCallback, Worker
@@ -388,7 +388,7 @@ class Run(RunSettings):
 
     @property
     def status(self) -> RunStatus:
-        """The status: ready, running, paused, finished, stopped or failed."""
+        """The status: ready, running, paused, finished, diverged, stopped or failed."""
         return RunStatus.READY if self._worker is None else self._worker.status
 
     @property
@@ -402,7 +402,7 @@ class Run(RunSettings):
         worker = self._worker
         if worker is None:
             return ""
-        return worker.message or " ".join(filter(None, [*worker.notes, self.storage_message]))
+        return worker.message or " ".join(filter(None, [worker.remarks, self.storage_message]))
 
     @property
     def storage_message(self) -> str:
@@ -461,8 +461,13 @@ class Run(RunSettings):
 
     @property
     def frozen(self) -> int:
-        """The number of replicas that a non-finite value stopped."""
+        """The number of replicas that a non-finite value, or the guard, stopped."""
         return 0 if self._oracle is None else int((~self._oracle.active).sum())
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]:
+        """The replicas that the guard stopped, with when and why, in order."""
+        return () if self._worker is None else self._worker.guard.divergences
 
     @property
     def result(self) -> Result:

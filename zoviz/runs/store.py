@@ -120,7 +120,7 @@ class Store:
         Parameters
         ----------
         status : str, optional
-            running, paused, finished, stopped, failed or interrupted.
+            running, paused, finished, diverged, stopped, failed or interrupted.
         problem, solver, tag, study, parent : str, optional
         text : str, optional
             To be found in labels, notes, tags, problems, solvers, messages, studies or ids, in either case.

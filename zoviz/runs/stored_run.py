@@ -17,9 +17,10 @@ from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume
 from zoviz.runs.engine.checkpoint import ResumeData, points
-from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
 from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
+from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
 from zoviz.runs.engine.worker import PATH_POINTS
@@ -87,7 +88,7 @@ class StoredRun:
 
     @property
     def status(self) -> RunStatus:
-        """The status: running, paused, finished, stopped, failed or interrupted."""
+        """The status: running, paused, finished, diverged, stopped, failed or interrupted."""
         return self.record.status
 
     @property
@@ -273,8 +274,13 @@ class StoredRun:
 
     @property
     def frozen(self) -> int:
-        """The number of replicas that a non-finite value stopped."""
+        """The number of replicas that a non-finite value, or the guard, stopped."""
         return int((~self._outcome["active"]).sum()) if self._outcome else 0
+
+    @property
+    def divergences(self) -> tuple[Divergence, ...]:
+        """The replicas that the guard stopped, with when and why; empty in stores of before there was one."""
+        return read_divergences(self._outcome.get("divergences", ()))
 
     @property
     def has_iterate(self) -> bool:

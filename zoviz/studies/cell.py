@@ -21,7 +21,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.solvers.parameter_lookup import owner
 
-DONE = (RunStatus.FINISHED, RunStatus.FAILED)
+DONE = (RunStatus.FINISHED, RunStatus.DIVERGED, RunStatus.FAILED)
 """Statuses of a cell that needs no more work, unless failed cells are to be run again."""
 
 _EVERY = 0.5

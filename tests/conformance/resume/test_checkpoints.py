@@ -11,7 +11,7 @@ from helpers.interruption import GENERAL, OWN, PROBLEMS, SOLVERS, assert_same, p
 from zoviz import Run
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.engine.checkpoint import snapshot
-from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import StepCallback
 from zoviz.solvers import ZOCEG, ZOSPLM

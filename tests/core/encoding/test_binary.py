@@ -12,7 +12,7 @@ from zoviz.core.encoding import binary
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Evaluation
-from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.steering import Change
 from zoviz.solvers.constrained.proximal_point import ProximalPointState
 from zoviz.solvers.linear.smoothed_base import Candidate
 from zoviz.solvers.portfolio.portfolio import StageStart

@@ -20,7 +20,7 @@ def test_a_status_is_its_word(status: RunStatus) -> None:
 
 def test_a_status_is_active_or_ended_or_neither() -> None:
     assert [status for status in RunStatus if status.active] == ["running", "paused"]
-    assert [status for status in RunStatus if status.ended] == ["finished", "stopped", "failed"]
+    assert [status for status in RunStatus if status.ended] == ["finished", "diverged", "stopped", "failed"]
 
 
 def test_a_run_has_one() -> None:

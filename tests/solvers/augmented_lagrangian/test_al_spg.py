@@ -13,7 +13,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, PressureVessel
-from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.steering import Change
 from zoviz.solvers import ALSPG
 
 

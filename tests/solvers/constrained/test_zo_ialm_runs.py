@@ -17,7 +17,7 @@ from zoviz.core.types import Array, Estimate
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
 from zoviz.problems import LoadTracking, NonconvexQCQP
-from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOiALM
 

@@ -10,7 +10,7 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.steering import Change
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
 

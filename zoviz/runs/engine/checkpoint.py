@@ -14,7 +14,7 @@ from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.evaluation_log import Entry
-from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.engine.worker import Worker
 from zoviz.solvers.base import Solver

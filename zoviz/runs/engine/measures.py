@@ -75,10 +75,12 @@ def row(
     oracle: Oracle,
     measured: dict[str, Array],
     points: ExactPoints,
+    shown: np.ndarray,
 ) -> dict[str, Array]:
-    """Return a trace's row: every column with a replica axis, (R,) or (R, k); NaN for frozen replicas.
+    """Return a trace's row: every column with a replica axis, (R,) or (R, k); NaN for replicas not ``shown``, (R,).
 
-    In the user's units, but for the variance of the solver's estimate and what theory says of it.
+    In the user's units, but for the variance of the solver's estimate and what theory says of it. A replica that the
+    guard stopped is shown as it was then: a mean that left it out would be that of the others.
     """
     units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
@@ -103,11 +105,11 @@ def row(
         if solver.estimator is not None:
             out[columns.VARIANCE] = info.variance
         out.update(solver.theory(problem, info, points.find(info.point)))
-    if not oracle.all_active:
-        frozen = ~oracle.active
+    if not shown.all():
+        hidden = ~shown
         for name in out.keys() - {columns.BEST_OBJECTIVE, columns.BEST_GAP} - counts.keys():
             out[name] = np.array(out[name], dtype=float)
-            out[name][frozen] = np.nan
+            out[name][hidden] = np.nan
     return out
 
 

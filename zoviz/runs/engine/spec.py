@@ -13,7 +13,7 @@ from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.core.parameters import Interval
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.journal import Change
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import Limits
 from zoviz.solvers.base import Solver
 

@@ -19,6 +19,8 @@ class RunStatus(StrEnum):
     RUNNING = "running"
     PAUSED = "paused"
     FINISHED = "finished"
+    DIVERGED = "diverged"
+    """Come to its end, or stopped, after the guard had stopped at least one of its replicas."""
     STOPPED = "stopped"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
@@ -34,8 +36,8 @@ class RunStatus(StrEnum):
 
     @property
     def ended(self) -> bool:
-        """Whether the run has come to an end of its own: finished, stopped or failed."""
-        return self in (RunStatus.FINISHED, RunStatus.STOPPED, RunStatus.FAILED)
+        """Whether the run has come to an end of its own: finished, diverged, stopped or failed."""
+        return self in (RunStatus.FINISHED, RunStatus.DIVERGED, RunStatus.STOPPED, RunStatus.FAILED)
 
 
 class Limits(NamedTuple):

@@ -15,11 +15,11 @@ from zoviz.core.streams import Mark, Streams
 from zoviz.oracle import Oracle, ValueSource
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
-from zoviz.runs.engine.journal import Change, Journal
+from zoviz.runs.engine.guard import EVERY, Guard
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
-from zoviz.runs.engine.steering import Inbox
+from zoviz.runs.engine.steering import Change, Inbox, Journal
 from zoviz.runs.engine.stopping import RunStatus, build
 from zoviz.runs.engine.trace import Trace
 
@@ -95,7 +95,7 @@ class Worker:
         self.polished: Any = None
         self.open, self.spent_calls = bool(self.targets), False
         self.tally = self.problem.tally(spec.replicas)
-        self.exact = measures.ExactPoints()
+        self.exact, self.guard = measures.ExactPoints(), Guard(spec.replicas)
         self.scaled_problem = self.problem  # as the solver sees it: in its units
         self.source, self.observers = source, tuple(observers)
 
@@ -113,7 +113,8 @@ class Worker:
                     self._prepare()
                 while self._may_go_on():
                     self._advance()
-                self._polish()
+                if self.oracle.active.any():
+                    self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
             self._end(RunStatus.FINISHED, str(budget) or f"The budget of {self.limits.asked} is spent.")
@@ -137,7 +138,10 @@ class Worker:
                 if self.error is None:
                     self.error = error
                     self._end(RunStatus.FAILED, _sentence(error))
-        outcome, self.message = self._outcome
+        outcome, message = self._outcome
+        if outcome is RunStatus.FINISHED and self.guard.divergences:
+            outcome = RunStatus.DIVERGED
+        self.message = f"{message} {self.guard.sentence}".strip()
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
         self.status = outcome
@@ -145,6 +149,11 @@ class Worker:
     def _add_last_row(self) -> None:
         if self.state is not None:
             self.trace.append(self._row())
+
+    @property
+    def remarks(self) -> str:
+        """The sentences on what to know while the run is at work."""
+        return " ".join(filter(None, [*self.notes, self.guard.sentence]))
 
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
@@ -179,6 +188,7 @@ class Worker:
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:
             self.oracle.freeze(self.oracle.failed.copy())
+        self._begin_guard()
         measured = self.measured()
         unknown = [target.metric for target in self.targets if target.metric not in measured]
         if unknown:
@@ -201,6 +211,9 @@ class Worker:
             self.solver.set(name, value)
         return plan
 
+    def _begin_guard(self) -> None:
+        self.guard.begin(self.solver.iterate(self.state), self.oracle, self.solver.estimator is not None)
+
     def _may_go_on(self) -> bool:
         # The schedule first: who pauses here sees what it has set, and may set something else.
         while self.schedule and self.schedule[0].iteration <= self.iteration:
@@ -210,6 +223,8 @@ class Worker:
         if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:
             return self._end(RunStatus.FINISHED, spent)
         if not self.oracle.all_active and not self.oracle.active.any():
+            if self.guard.divergences:
+                return self._end(RunStatus.DIVERGED, "")
             raise OracleError(
                 f"Expected finite values from the black box, got NaN or Inf at the iterate of every replica (frozen at "
                 f"iteration {self.iteration} the last): smaller steps or tighter bounds may keep it inside. "
@@ -253,6 +268,8 @@ class Worker:
         state, self.info = self.solver.step(self.state, self.oracle, self.streams)
         self.seconds += time.perf_counter() - started
         if self.oracle.any_failed:
+            iterates = self.solver.iterate(self.state), self.solver.iterate(state)
+            self.guard.explain(self.oracle.failed, iterates, self.iteration + 1, self.oracle)
             self.oracle.freeze(self.oracle.failed.copy())
         if not self.oracle.all_active:
             state = measures.keep_frozen(self.state, state, self.oracle.active)
@@ -260,6 +277,10 @@ class Worker:
             self.tally.add(self.solver.iterate(self.state), self.solver.iterate(state), self.oracle.sample)
         self.state = state
         self.iteration += 1
+        if self.iteration % EVERY == 0:
+            diverged = self.guard.look(self.solver.iterate(state), self.iteration, self.oracle)
+            if diverged.any():
+                self.oracle.freeze(diverged)
         if self.path.wants(self.iteration):
             self._keep_point()
         # The last row waits for the polished answer, whose measures it has beside those of the iterate.
@@ -316,6 +337,7 @@ class Worker:
             "notes": self.notes,
             "problem": self.problem.snapshot(),
             "tally": None if self.tally is None else self.tally.snapshot(),
+            "guard": self.guard.snapshot(),
         }
 
     def import_state(self, state: dict[str, Any], trace: Trace | None = None, path: Trace | None = None) -> None:
@@ -339,6 +361,10 @@ class Worker:
         self.state, self.info, self.resolved = state["state"], state["info"], state["resolved"]
         if self.tally is not None:
             self.tally.restore(state["tally"])
+        if "guard" in state:
+            self.guard.restore(state["guard"])
+        else:  # a checkpoint of before there was one
+            self._begin_guard()
         for target, hit in zip(self.targets, state["hits"], strict=True):
             target.restore(hit)
         self.open = any(target.hits < len(target.iteration) for target in self.targets)
@@ -387,7 +413,14 @@ class Worker:
         with np.errstate(all="ignore"):
             measured = measured or self.measured()
             row = measures.row(
-                self.scaled_problem, self.solver, self.state, self.info, self.oracle, measured, self.exact
+                self.scaled_problem,
+                self.solver,
+                self.state,
+                self.info,
+                self.oracle,
+                measured,
+                self.exact,
+                self.oracle.active | self.guard.diverged,
             )
         return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
 

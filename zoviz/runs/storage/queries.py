@@ -26,7 +26,7 @@ class Record(NamedTuple):
     id, label, problem, solver : str
         Problem and solver by class name.
     status : RunStatus
-        running, paused, finished, stopped, failed, or interrupted: begun by a process that is gone.
+        running, paused, finished, diverged, stopped, failed, or interrupted: begun by a process that is gone.
     created, updated : float
         Seconds since 1970.
     host : str

@@ -104,7 +104,7 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
 
     The objective is the mean over the replicas, the violation the largest, the best value the least.
     """
-    status, message = outcome or (worker.status, " ".join(worker.notes))
+    status, message = outcome or (worker.status, worker.remarks)
     message = message.replace("\0", "")  # which PostgreSQL does not take
     values = {"status": str(status), "message": message, "updated": time.time(), "seconds": worker.seconds}
     values |= {"iterations": worker.iteration, "calls": 0}
@@ -136,6 +136,7 @@ def outcome(worker: Worker) -> bytes:
     result = worker.result
     content: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
     content["active"] = worker.oracle.active.copy()
+    content["divergences"] = [one._asdict() for one in worker.guard.divergences]
     content["hits"] = [target.hit for target in worker.targets]
     content |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "problem": worker.problem.snapshot()}
     if result.polished is not None:

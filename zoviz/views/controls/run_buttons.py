@@ -22,6 +22,7 @@ _COLOURS = {
     RunStatus.RUNNING: "success",
     RunStatus.PAUSED: "warning",
     RunStatus.FINISHED: "primary",
+    RunStatus.DIVERGED: "error",
     RunStatus.STOPPED: "default",
     RunStatus.FAILED: "error",
 }

@@ -91,7 +91,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         enabled = {
             "overlay": bool(records),
             "open": one is not None,
-            "resume": one is not None and one.status not in (RunStatus.FINISHED, RunStatus.FAILED),
+            "resume": one is not None and one.status not in (RunStatus.FINISHED, RunStatus.DIVERGED, RunStatus.FAILED),
             "replay": one is not None,
             "fork": one is not None,
             "delete": bool(records),

@@ -1,0 +1,142 @@
+"""The guard against divergence: what it stops, what it leaves alone, and what a stopped run says."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zoviz import Run, Store, minimize
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation, Iterate
+from zoviz.oracle import Oracle
+from zoviz.problems import BlackBox, NonconvexQCQP
+from zoviz.runs.engine.guard import DUAL_MULTIPLE, EVERY, LOST, MULTIPLE, PATIENCE, Guard
+from zoviz.runs.engine.stopping import RunStatus
+from zoviz.solvers import ZOCEG, ZOSPLM
+
+STEPS = {"primal_step": 0.3, "dual_step": 0.1}
+
+
+def falling(x: Array) -> float:
+    """No lower bound, and steeper the farther out."""
+    return -float(np.square(x) @ np.square(x)) - float(x.sum())
+
+
+def idle(x: Array) -> list[float]:
+    return [-1.0 - float(x @ x)]
+
+
+def runaway(**settings: object) -> Run:
+    problem = BlackBox(falling, idle, x0=np.ones(2), bounds=[(None, None)] * 2)
+    return Run(problem=problem, solver=ZOCEG(**STEPS), iterations=200, seed=1, **settings)
+
+
+def oracle_of(replicas: int) -> Oracle:
+    return Oracle(NonconvexQCQP(n=3), Streams(1, replicas))
+
+
+def iterate(x: float, f: float, h: float, y: float) -> Iterate:
+    """Two replicas: the first good, the second with these figures."""
+    one = np.array([0.5, 1.0])[:, None]
+    value = Evaluation(np.array([1.0, f]), np.array([[-1.0], [h]]))
+    return Iterate(one * np.array([[1.0], [x]]), dual=np.array([[0.0], [y]]), value=value)
+
+
+@pytest.mark.parametrize(
+    ("blown", "reason"),
+    [
+        ((1e10, 1.0, 0.0, 0.0), "the iterate is"),
+        ((1.0, -1e9, 0.0, 0.0), "the objective is"),
+        ((1.0, 1.0, 1e12, 0.0), "a constraint is"),
+        ((1.0, 1.0, 0.0, np.inf), "the multipliers are inf"),
+    ],
+)
+def test_what_is_beyond_its_bound_for_some_looks_is_stopped_and_no_other_replica(
+    blown: tuple[float, float, float, float], reason: str
+) -> None:
+    guard, oracle = Guard(2), oracle_of(2)
+    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle, descends=True)
+    for look in range(1, PATIENCE):
+        assert not guard.look(iterate(*blown), look * EVERY, oracle).any()
+    assert guard.look(iterate(*blown), PATIENCE * EVERY, oracle).tolist() == [False, True]
+    (one,) = guard.divergences
+    assert (one.replica, one.iteration) == (1, PATIENCE * EVERY) and one.reason.startswith(reason)
+
+
+def test_a_line_searchs_trial_point_and_large_multipliers_are_no_divergence() -> None:
+    guard, oracle = Guard(2), oracle_of(2)
+    calm = iterate(1.0, 1.0, 0.0, 1e-3 * DUAL_MULTIPLE)
+    guard.begin(calm, oracle, descends=False)
+    for look in range(1, 100):
+        trial = iterate(1.0, 1e30, 1e20, 0.0)
+        assert not guard.look(calm if look % PATIENCE == 0 else trial, look * EVERY, oracle).any()
+
+
+@pytest.mark.parametrize("descends", [True, False])
+def test_in_a_box_a_replica_far_worse_than_its_start_is_lost_where_the_method_descends(descends: bool) -> None:
+    guard, oracle = Guard(2), oracle_of(2)
+    guard.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle, descends)
+    ends = [guard.look(iterate(1.0, 50.0, 40.0, 0.0), look * EVERY, oracle)[1] for look in range(1, LOST + 1)]
+    assert ends == [False] * (LOST - 1) + [descends]
+    assert guard.sentence.startswith("1 of 2 replicas diverged") == descends
+
+
+def test_one_that_pays_for_feasibility_by_its_objective_is_not_lost() -> None:
+    guard, oracle = Guard(2), oracle_of(2)
+    guard.begin(iterate(1.0, 1.0, 30.0, 0.0), oracle, descends=True)
+    for look in range(1, 50):
+        assert not guard.look(iterate(1.0, 1e6, 29.0, 0.0), look * EVERY, oracle).any()
+
+
+def test_a_run_that_diverges_says_so_and_is_no_success(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
+        run = runaway(replicas=2, store=store)
+        result = run.run()
+        stored = store.load(run.id)
+        assert store.count(status="diverged") == 1
+        assert stored.status is RunStatus.DIVERGED and stored.divergences == run.divergences
+        assert stored.message == run.message and not stored.result.success.any()
+    assert run.status is result.status is RunStatus.DIVERGED and run.status.ended and not run.active
+    assert len(run.divergences) == run.frozen == 2 and run.error is None
+    assert "2 of 2 replicas diverged" in run.message and "Shorten the steps" in run.message
+    assert not result.success.any() and np.isfinite(result.x).all()
+
+
+def test_a_replica_that_diverged_stays_in_the_trace_as_it_was_stopped() -> None:
+    problem = NonconvexQCQP(n=4)
+
+    class Mixed(ZOSPLM):
+        """Whose second replica alone takes long steps."""
+
+        def step(self, state, oracle, streams):  # type: ignore[no-untyped-def]
+            new, info = super().step(state, oracle, streams)
+            wild = np.where(np.arange(len(new.x))[:, None] == 1, oracle.domain.upper, new.x)
+            wild = np.where(np.arange(len(new.x))[:, None] == 1, wild, new.x)
+            return new._replace(x=wild, value=oracle(wild)), info
+
+    run = Run(problem=problem, solver=Mixed(), replicas=3, iterations=80, seed=1)
+    result = run.run()
+    assert run.status is RunStatus.DIVERGED and [one.replica for one in run.divergences] == [1]
+    assert "The budget of 80 iterations is spent. 1 of 3 replicas diverged" in run.message
+    assert np.isfinite(run.trace["objective"]).all() and not result.success[1]
+    assert run.trace["objective"][-1].mean() > run.trace["objective"][0].mean()
+
+
+def test_a_resumed_guard_goes_on_where_it_was() -> None:
+    first, oracle = Guard(2), oracle_of(2)
+    first.begin(iterate(1.0, 1.0, 0.0, 0.0), oracle, descends=True)
+    for look in range(1, PATIENCE):
+        first.look(iterate(1e3 * MULTIPLE, 1.0, 0.0, 0.0), look * EVERY, oracle)
+    second = Guard(2)
+    second.restore(first.snapshot())
+    assert second.look(iterate(1e3 * MULTIPLE, 1.0, 0.0, 0.0), PATIENCE * EVERY, oracle).tolist() == [False, True]
+    third = Guard(2)
+    third.restore(second.snapshot())
+    assert third.divergences == second.divergences and third.diverged.tolist() == [False, True]
+
+
+def test_minimize_calls_no_answer_of_a_run_that_diverged_a_success() -> None:
+    result = minimize(falling, np.ones(2), constraints=idle, max_calls=500, method=ZOCEG(**STEPS))
+    assert result.status == "diverged" and not result.success and "Diverged" in result.message

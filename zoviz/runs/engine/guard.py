@@ -1,0 +1,214 @@
+"""The guard of a run: it stops replicas whose iterates, values or multipliers blow up, and says so."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.sets import Box
+from zoviz.core.types import Array, Evaluation, Iterate
+from zoviz.oracle import Oracle
+
+EVERY = 5
+"""Iterations from one look to the next: a look costs some ten small reductions, a tenth of the smallest steps."""
+MULTIPLE = float(np.finfo(float).eps) ** -0.5
+"""How much larger than the scale of the start an iterate or a value may become, 6.7e7: where values are larger by more
+than the root of the machine's precision, a difference of what was of order 1 has no correct digit left."""
+DUAL_MULTIPLE = MULTIPLE**2
+"""The same of multipliers, whose scale the start does not tell: a Lagrangian f + <y, h> of f and h of order 1 has no
+digit of f left there. Multipliers of 1e10 are met on the way to solutions that have none."""
+PATIENCE = 3
+"""Looks in a row at which a size must be beyond its bound: a line search's trial point is not a course."""
+LOST, WORSE = 8, 3.0
+"""How many more looks (40 iterations) than not a replica must be worse than its start, and by how many times the scale
+of the start or all that it ever gained: an overshoot at the start, or noise at a good start, is no divergence. Chosen
+by us: of 200 default runs that converge none was stopped (``zoviz.papers.robustness.guard``)."""
+_ADVICE = "Shorten the steps, or tighten the bounds."
+
+_VALUES = ("the iterate", "the follower's variables", "the linear system's solution", "the slack")
+_ROLES = ("x", "inner", "system", "slack")
+
+
+class Divergence(NamedTuple):
+    """A replica that the guard stopped: which one, when, and what had blown up.
+
+    Attributes
+    ----------
+    replica, iteration, calls : int
+        From 0; the iteration at which it was stopped, and the calls that it had made by then.
+    reason : str
+        A clause, e.g. "the iterate is 3e+09 times its scale at the start".
+    """
+
+    replica: int
+    iteration: int
+    calls: int
+    reason: str
+
+
+class Guard:
+    """A watch over the replicas of one run, told of the iterates alone; it makes no call.
+
+    A replica has diverged where, at ``PATIENCE`` looks in a row, its iterate or its values exceed ``MULTIPLE`` times
+    their scale at the start (at least 1, and the bounds of a box), or its multipliers ``DUAL_MULTIPLE``. In a box none
+    of these can grow for ever: a method that steps along estimated gradients has diverged there where, at ``LOST`` more
+    looks than not, the objective, and where there are constraints the violation too, are worse than at the start by
+    more than ``WORSE`` times the scale of the start and all that was gained before.
+
+    Parameters
+    ----------
+    replicas : int
+
+    Attributes
+    ----------
+    divergences : tuple of Divergence
+        In the order in which they were stopped; replaced as a whole, so that any thread may read it.
+    """
+
+    def __init__(self, replicas: int) -> None:
+        self.divergences: tuple[Divergence, ...] = ()
+        self._bounds: dict[str, Array] = {}
+        self._beyond, self._lost = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
+        self._start, self._best = np.full((2, replicas), np.nan), np.full((2, replicas), np.nan)
+        self._scale = np.full((2, replicas), np.inf)
+
+    @property
+    def diverged(self) -> np.ndarray:
+        """The replicas that were stopped, (R,) of bool."""
+        mask = np.zeros(len(self._beyond), dtype=bool)
+        mask[[one.replica for one in self.divergences]] = True
+        return mask
+
+    @property
+    def sentence(self) -> str:
+        """The sentence on the replicas that were stopped; empty where there are none."""
+        if not self.divergences:
+            return ""
+        first, replicas = self.divergences[0], len(self._beyond)
+        if replicas == 1:
+            return f"Diverged, and stopped at iteration {first.iteration}: {first.reason}. {_ADVICE}"
+        return (
+            f"{len(self.divergences)} of {replicas} replicas diverged and were stopped, the first at iteration "
+            f"{first.iteration}: {first.reason}. {_ADVICE}"
+        )
+
+    def begin(self, iterate: Iterate, oracle: Oracle, descends: bool) -> None:
+        """Take the scales from the iterate at the start of a method that ``descends`` along gradients, or does not."""
+        domain, width = oracle.domain, 1.0
+        if isinstance(domain, Box):
+            sides = np.abs(np.concatenate([domain.lower, domain.upper]))
+            width = float(sides[np.isfinite(sides)].max(initial=1.0))
+        for name, size in _sizes(iterate).items():
+            scale = np.maximum(np.where(np.isfinite(size), size, 1.0), width if name == _VALUES[0] else 1.0)
+            self._bounds[name] = scale * (DUAL_MULTIPLE if name == "the multipliers" else MULTIPLE)
+        if iterate.value is not None:
+            value = iterate.value
+            self._start = self._best = _merits(value)
+            if descends:
+                self._scale = np.maximum(np.abs(np.stack([value.f, _largest(value.h)])), 1.0)
+
+    def look(self, iterate: Iterate, iteration: int, oracle: Oracle) -> np.ndarray:
+        """Judge the replicas by the present iterate, and return which of them have just diverged, (R,) of bool."""
+        sizes = _sizes(iterate)
+        beyond = self._exceeds(sizes)
+        self._beyond = np.where(beyond, self._beyond + 1, 0)
+        self._lost = np.maximum(self._lost + np.where(self._worse(iterate), 1, -1), 0)
+        watched = oracle.active & ~oracle.failed
+        for replica in _rows(watched & (self._beyond >= PATIENCE)):
+            self._add(replica, iteration, oracle, self._reason(sizes, replica))
+        new = watched & (self._beyond >= PATIENCE)
+        for replica in _rows(watched & ~new & (self._lost >= LOST)):
+            reason = (
+                f"for {LOST * EVERY} iterations it has been worse than at the start by more than {WORSE:g} times the "
+                "scale of the start and all that was gained"
+            )
+            self._add(replica, iteration, oracle, reason)
+        return new | (watched & (self._lost >= LOST))
+
+    def explain(self, failed: np.ndarray, iterates: tuple[Iterate, Iterate], iteration: int, oracle: Oracle) -> None:
+        """Count failed replicas (R,) as diverged whose iterates, before and after the step, are beyond the bounds.
+
+        What has blown up soon has no value: the black box is not to blame for that.
+        """
+        for iterate in iterates:
+            sizes = _sizes(iterate)
+            for replica in _rows(failed & self._exceeds(sizes) & ~self.diverged):
+                self._add(replica, iteration, oracle, self._reason(sizes, replica))
+
+    def snapshot(self) -> dict[str, Any]:
+        """Return all that the next look needs, under names that stores hold."""
+        return {
+            "divergences": [one._asdict() for one in self.divergences],
+            "bounds": dict(self._bounds),
+            "beyond": self._beyond,
+            "lost": self._lost,
+            "start": self._start,
+            "best": self._best,
+            "scale": self._scale,
+        }
+
+    def restore(self, snapshot: Mapping[str, Any]) -> None:
+        """Go on from a snapshot."""
+        self.divergences = read_divergences(snapshot["divergences"])
+        self._bounds, self._beyond, self._lost = dict(snapshot["bounds"]), snapshot["beyond"], snapshot["lost"]
+        self._start, self._best, self._scale = snapshot["start"], snapshot["best"], snapshot["scale"]
+
+    def _exceeds(self, sizes: Mapping[str, Array]) -> np.ndarray:
+        """Whether each replica has a size beyond its bound, (R,); NaN is not, but a failure of the black box."""
+        return np.logical_or.reduce([size > self._bounds.get(name, np.inf) for name, size in sizes.items()])
+
+    def _reason(self, sizes: Mapping[str, Array], replica: int) -> str:
+        """Return the clause on the size of a replica that exceeds its bound most."""
+        ratios = {
+            name: float(size[replica] / self._bounds[name][replica])
+            for name, size in sizes.items()
+            if name in self._bounds and size[replica] > self._bounds[name][replica]
+        }
+        name = max(ratios, key=lambda one: ratios[one])
+        multiple = DUAL_MULTIPLE if name == "the multipliers" else MULTIPLE
+        return f"{name} {'are' if name.endswith('s') else 'is'} {ratios[name] * multiple:.2g} times the start's scale"
+
+    def _worse(self, iterate: Iterate) -> np.ndarray:
+        """Whether each replica is worse than its start in everything by more than a few of its scales, (R,)."""
+        if iterate.value is None:
+            return np.zeros(len(self._lost), dtype=bool)
+        merits = _merits(iterate.value)
+        self._best = np.fmin(self._best, merits)
+        worse = merits - self._start > WORSE * np.maximum(self._scale, self._start - self._best)
+        return worse.all(axis=0) if iterate.value.h.shape[1] else worse[0]
+
+    def _add(self, replica: int, iteration: int, oracle: Oracle, reason: str) -> None:
+        calls = int(oracle.calls[replica])
+        self.divergences = (*self.divergences, Divergence(replica, iteration, calls, reason))
+
+
+def read_divergences(stored: Any) -> tuple[Divergence, ...]:
+    """Return divergences from what a store holds of them."""
+    return tuple(Divergence(**one) for one in stored)
+
+
+def _rows(mask: np.ndarray) -> list[int]:
+    """Return the replicas of a mask (R,)."""
+    return [int(row) for row in np.flatnonzero(mask)]
+
+
+def _sizes(iterate: Iterate) -> dict[str, Array]:
+    """Return the largest magnitudes in every part of an iterate, (R,) each."""
+    parts = {name: getattr(iterate, role) for name, role in zip(_VALUES, _ROLES, strict=True)}
+    sizes = {name: _largest(part) for name, part in parts.items() if part is not None}
+    if iterate.value is not None:
+        sizes["the objective"], sizes["a constraint"] = np.abs(iterate.value.f), _largest(iterate.value.h)
+    duals = [_largest(one) for one in (iterate.dual, iterate.row_dual) if one is not None]
+    return sizes | ({"the multipliers": np.maximum.reduce(duals)} if duals else {})
+
+
+def _largest(part: Array) -> Array:
+    """Return the largest magnitude in every row, (R, k) to (R,); 0 where k is 0."""
+    return np.maximum(part.max(axis=1, initial=0.0), -part.min(axis=1, initial=0.0))
+
+
+def _merits(value: Evaluation) -> Array:
+    """Return objective and violation ||[h]_+||, (2, R)."""
+    return np.stack([value.f, np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=1))])
