@@ -65,7 +65,7 @@ def overhead(problem: HMCTuning, trials: int, repeats: int) -> float:
             at = np.full((trials * problem.chains, posterior.signed.shape[1]), 1e-3)
             half = np.zeros_like(at)
             for _ in range(problem.gradients):
-                half = half - 0.02 * posterior.slope(posterior.margins(at), at)
+                half = half - 0.02 * posterior.slope(posterior.weights(posterior.margins(at)), at)
                 at = at + 0.02 * half
             bare, begun = min(bare, time.thread_time() - begun), time.thread_time()
             problem.evaluate(x, numbers)
@@ -80,7 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     quick = parser.parse_args(arguments).quick
     problem = HMCTuning(gradients=500 if quick else 2000)
     grid = ((4, 6), (0.04, 0.07), (0.0,)) if quick else (LEAPS, STEPS, BURN_IN)
-    cells = ridge(problem, *grid, trials=3 if quick else 12)
+    cells = ridge(problem, grid[0], grid[1], grid[2], trials=3 if quick else 12)
     print(f"{problem.gradients} gradients; ESS of the worst variable, two chains together")
     print("  L   step  burn-in    ESS   sd  feasible")
     for cell in cells[:10]:

@@ -60,21 +60,28 @@ class Posterior(NamedTuple):
         signed = np.ascontiguousarray(features * labels[:, None])
         return cls(signed, np.ascontiguousarray(signed.T), prior_variance)
 
-    def slope(self, margins: Array, q: Array) -> Array:
-        """Return the gradient (C, d) of the negative log density at q (C, d), from margins (C, N)."""
+    def weights(self, margins: Array) -> Array:
+        """Return 1 / (1 + e^m) of margins m (C, N)."""
         weights = np.exp(margins)
         weights += 1.0
-        np.reciprocal(weights, out=weights)
+        return np.reciprocal(weights, out=weights)
+
+    def slope(self, weights: Array, q: Array) -> Array:
+        """Return the gradient (C, d) of the negative log density at q (C, d), from its ``weights`` (C, N)."""
         return q / self.prior_variance - _tiled(weights, self.signed)
 
     def margins(self, q: Array) -> Array:
         """Return the margins (C, N) of points q (C, d)."""
         return _tiled(q, self.transposed)
 
-    def energy(self, margins: Array, q: Array) -> Array:
-        """Return the negative log density (C,), up to a constant, at q (C, d) with margins (C, N)."""
-        losses = np.maximum(-margins, 0.0) + np.log(1.0 + np.exp(-np.abs(margins)))  # faster than logaddexp
-        return losses.sum(axis=1) + 0.5 * np.square(q).sum(axis=1) / self.prior_variance
+    def energy(self, margins: Array, weights: Array, q: Array) -> Array:
+        """Return the negative log density (C,), up to a constant, at q (C, d) with margins and weights (C, N).
+
+        log(1 + e^-m) = -log(weight) - m: one logarithm, and no exponential more than the slope needed.
+        """
+        losses = np.log(weights)
+        losses += margins
+        return 0.5 * np.square(q).sum(axis=1) / self.prior_variance - losses.sum(axis=1)
 
 
 def _tiled(left: Array, right: Array) -> Array:
@@ -138,7 +145,7 @@ def sample(
     leaps, length = np.repeat(settings.leaps, chains), np.repeat(lengths, chains)
     step, mass = np.repeat(settings.step, chains)[:, None], np.repeat(settings.mass, chains)[:, None]
     draws = np.full((len(leaps), int(lengths.max()), d), np.nan)
-    with np.errstate(over="ignore", invalid="ignore"):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         accepted = _advance(posterior, numbers, draws, gradients, leaps, length, step, mass)
     return draws.reshape(len(lengths), chains, -1, d), (accepted / length).reshape(-1, chains).mean(axis=1)
 
@@ -156,7 +163,8 @@ def _advance(
     """Fill the draws (C, T, d) in place, and return the number of accepted trajectories, (C,)."""
     q = numbers.starts.copy()
     margins = posterior.margins(q)
-    slope, potential = posterior.slope(margins, q), posterior.energy(margins, q)
+    weights = posterior.weights(margins)
+    slope, potential = posterior.slope(weights, q), posterior.energy(margins, weights, q)
     kept_slope, at, at_slope = slope.copy(), q.copy(), slope
     momentum = numbers.momenta[:, 0] * np.sqrt(mass)
     total = potential + 0.5 * np.square(momentum).sum(axis=1) / mass[:, 0]
@@ -166,14 +174,15 @@ def _advance(
     for _ in range(gradients):
         at = at + move * half
         margins = posterior.margins(at)
-        at_slope = posterior.slope(margins, at)
+        weights = posterior.weights(margins)
+        at_slope = posterior.slope(weights, at)
         half = half - step * at_slope
         age += 1
         (ends,) = np.nonzero(age == leaps)
         if not ends.size:
             continue
         end, scale = half[ends] + 0.5 * step[ends] * at_slope[ends], mass[ends]
-        reached = posterior.energy(margins[ends], at[ends])
+        reached = posterior.energy(margins[ends], weights[ends], at[ends])
         gain = total[ends] - (reached + 0.5 * np.square(end).sum(axis=1) / scale[:, 0])
         yes = numbers.thresholds[ends, count[ends]] < gain  # an energy that is not a number compares False
         q[ends] = np.where(yes[:, None], at[ends], q[ends])
