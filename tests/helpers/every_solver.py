@@ -38,7 +38,7 @@ NOISE = ("deterministic", "common", "independent")
 # Every solver is tried on these problems, and every problem with this solver; the other pairs are slow tests.
 CORE_PROBLEMS, CORE_SOLVER = ("NonconvexQCQP", "LoadTracking", "BlackBox"), "ZOSPLM"
 # With no solver is every test quick on these; their own files run them.
-DEAR = ("HMCTuning",)
+DEAR = ("HMCTuning", "NetworkTuning")
 
 
 def accepted(solver: str, problem: str) -> bool:
@@ -86,6 +86,7 @@ EACH_PAIR_AND_NOISE = pytest.mark.parametrize(
 SMALL: dict[str, dict[str, Any]] = {
     "Suite": {"problem_name": "HS30", "start_spread": 0.1},
     "HMCTuning": {"gradients": 200, "rows": 50},
+    "NetworkTuning": {"steps": 3, "loss": "log"},
 }
 
 

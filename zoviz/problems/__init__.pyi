@@ -17,6 +17,7 @@ from zoviz.problems.learning.blackbox_attack import BlackBoxAttack as _BlackBoxA
 from zoviz.problems.learning.fair_classification import FairClassification as _FairClassification
 from zoviz.problems.learning.hmc_tuning import HMCTuning as _HMCTuning
 from zoviz.problems.learning.loss_tuning import LossTuning as _LossTuning
+from zoviz.problems.learning.network_tuning import NetworkTuning as _NetworkTuning
 from zoviz.problems.networks.consensus import DistributedConsensus as _DistributedConsensus
 from zoviz.problems.networks.slicing import NetworkSlicing as _NetworkSlicing
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking as _ACLoadTracking
@@ -45,6 +46,7 @@ __all__ = [
     "LoadTracking",
     "LossTuning",
     "NetworkSlicing",
+    "NetworkTuning",
     "NonconvexQCQP",
     "PressureVessel",
     "Problem",
@@ -145,6 +147,39 @@ class LoadTracking(_LoadTracking):
         noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class NetworkTuning(_NetworkTuning):
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    dataset: Literal["digits", "mnist 5000", "mnist"]
+    steps: int
+    batch: int
+    loss: Literal["error", "log"]
+    widest: int
+    limit_share: float
+    seed: int
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        noise: Literal["deterministic", "common", "independent"] = "independent",
+        noise_scale: float = 0.0,
+        dataset: Literal["digits", "mnist 5000", "mnist"] = "digits",
+        steps: int = 500,
+        batch: int = 32,
+        loss: Literal["error", "log"] = "error",
+        widest: int = 64,
+        limit_share: float = 0.15,
+        seed: int = 0,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
         name: str | None = None,

