@@ -95,6 +95,24 @@ def storm(hand: Hand, wrong: str = "") -> tuple[Array, Array, Array, Array]:
     return x, y, z, g
 
 
+def storm_sampled(hand: Hand, cap: float = np.inf) -> tuple[Array, Array, Array, int]:
+    """Remark 5.8: every estimate by the recursion; the first sample is the big one."""
+    x, y, z, resets = hand.x0, np.zeros(len(hand.b)), hand.x0, 0
+    g, r, q, last = np.zeros_like(x), np.zeros_like(y), np.zeros_like(x), x
+    for t in range(STEPS):
+        (a0, b0), (a1, _), (a2, b2) = (hand.pair(t, copy) for copy in range(3))
+        keep = 0.0 if t == 0 else 1.0 - A
+        g = hand.gradient(x, t) + keep * (g - hand.gradient(last, t))
+        r = a0 @ x - b0 + keep * (r - (a0 @ last - b0))
+        old, y = y, y + ETA * r
+        if np.linalg.norm(y) >= cap:
+            y, resets = np.zeros_like(y), resets + 1
+        q = a1.T @ (y + RHO * (a2 @ x - b2)) + keep * (q - a1.T @ (old + RHO * (a2 @ last - b2)))
+        last, x = x, hand.clip(x - TAU * (g + q + MU * (x - z)))
+        z = z + BETA * (last - z)
+    return x, y, z, resets
+
+
 def hand_over(solver: Solver, qp: StochasticQP, steps: int = STEPS) -> Any:
     return course(solver, qp, steps, REPLICAS, SEED)[0][-1]
 

@@ -35,6 +35,7 @@ from zoviz.solvers.linear.penalty_sgd import PenaltySGD as _PenaltySGD
 from zoviz.solvers.linear.sampled_alm import SampledALM as _SampledALM
 from zoviz.solvers.linear.smoothed_alm import SmoothedALM as _SmoothedALM
 from zoviz.solvers.linear.storm_alm import StormALM as _StormALM
+from zoviz.solvers.linear.storm_sampled_alm import StormSampledALM as _StormSampledALM
 from zoviz.solvers.portfolio.portfolio import Portfolio as _Portfolio
 from zoviz.solvers.single_level.zo_adam import ZOAdam as _ZOAdam
 from zoviz.solvers.single_level.zo_conserv_sgd import ZOConservSGD as _ZOConservSGD
@@ -67,6 +68,7 @@ __all__ = [
     "SmoothedALM",
     "Solver",
     "StormALM",
+    "StormSampledALM",
     "TrustConstr",
     "ZOALM",
     "ZOAdam",
@@ -804,43 +806,6 @@ class SmoothedALM(_SmoothedALM):
         name: str | None = None,
     ) -> None: ...
 
-class StormALM(_StormALM):
-    momentum: float | None
-    dual_step: float | None
-    proximal_weight: float | None
-    proximal_step: float | None
-    polish_step: float | None
-    polish_batch: int
-    centre_update: Literal["old iterate", "new iterate"]
-    step_rule: Literal["practice", "theory"]
-    error_bound: float
-    penalty: float | None
-    gradients: Literal["stochastic", "zeroth-order"]
-    horizon: int | None
-    batch_size: int
-    primal_step: float | None
-    estimator: GradientEstimator
-    def __init__(
-        self,
-        *,
-        momentum: float | None = None,
-        dual_step: float | None = None,
-        proximal_weight: float | None = None,
-        proximal_step: float | None = None,
-        polish_step: float | None = None,
-        polish_batch: int = 1000,
-        centre_update: Literal["old iterate", "new iterate"] = "old iterate",
-        step_rule: Literal["practice", "theory"] = "practice",
-        error_bound: float = 1.0,
-        penalty: float | None = None,
-        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
-        horizon: int | None = None,
-        batch_size: int = 1,
-        primal_step: float | None = None,
-        estimator: GradientEstimator = ...,
-        name: str | None = None,
-    ) -> None: ...
-
 class ZOSOGD(_ZOSOGD):
     product_radius: float
     estimator: GradientEstimator
@@ -881,6 +846,82 @@ class ZOSOGD(_ZOSOGD):
         outer_step: float | None = None,
         outer_batch: int = 1,
         inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class StormALM(_StormALM):
+    momentum: float | None
+    dual_step: float | None
+    proximal_weight: float | None
+    proximal_step: float | None
+    polish_step: float | None
+    polish_batch: int
+    centre_update: Literal["old iterate", "new iterate"]
+    step_rule: Literal["practice", "theory"]
+    error_bound: float
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int | None
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        momentum: float | None = None,
+        dual_step: float | None = None,
+        proximal_weight: float | None = None,
+        proximal_step: float | None = None,
+        polish_step: float | None = None,
+        polish_batch: int = 1000,
+        centre_update: Literal["old iterate", "new iterate"] = "old iterate",
+        step_rule: Literal["practice", "theory"] = "practice",
+        error_bound: float = 1.0,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int | None = None,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class StormSampledALM(_StormSampledALM):
+    dual_reset: float | None
+    momentum: float | None
+    dual_step: float | None
+    proximal_weight: float | None
+    proximal_step: float | None
+    polish_step: float | None
+    polish_batch: int
+    centre_update: Literal["old iterate", "new iterate"]
+    step_rule: Literal["practice", "theory"]
+    error_bound: float
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int | None
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        dual_reset: float | None = None,
+        momentum: float | None = None,
+        dual_step: float | None = None,
+        proximal_weight: float | None = None,
+        proximal_step: float | None = None,
+        polish_step: float | None = None,
+        polish_batch: int = 1000,
+        centre_update: Literal["old iterate", "new iterate"] = "old iterate",
+        step_rule: Literal["practice", "theory"] = "practice",
+        error_bound: float = 1.0,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int | None = None,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
         name: str | None = None,
     ) -> None: ...
 

@@ -23,9 +23,10 @@ from helpers.linear_by_hand import (
     problem,
     smoothed,
     storm,
+    storm_sampled,
 )
 from zoviz.runs.run import Run
-from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, StormALM
+from zoviz.solvers import EliminatedSGD, LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, StormALM, StormSampledALM
 
 
 @pytest.mark.parametrize("batch", [1, 4])
@@ -79,6 +80,22 @@ def test_algorithm_3_written_out(batch: int) -> None:
         assert_close(state.centre, z),
         assert_close(state.momentum, g),
     )
+
+
+@pytest.mark.parametrize("cap", [1e9, 0.5])
+def test_the_recursion_for_sampled_rows_written_out(cap: float) -> None:
+    qp = problem(sampled_rows=True, row_noise=0.6)
+    state = hand_over(StormSampledALM(momentum=A, horizon=100, batch_size=2, dual_reset=cap, **SMOOTH), qp)
+    hands = [Hand(qp, r, [10, *[2] * (STEPS - 1)]) for r in range(REPLICAS)]  # N = ceil(100^(1/3)) = 5
+    x, y, z, resets = zip(*(storm_sampled(hand, cap) for hand in hands), strict=True)
+    assert_close(state.x, x), assert_close(state.dual, y), assert_close(state.centre, z)
+    assert state.resets.tolist() == list(resets) and (min(resets) > 0) == (cap < 1.0)
+
+
+def test_without_memory_the_recursion_for_sampled_rows_is_algorithm_2() -> None:
+    qp = problem(sampled_rows=True, row_noise=0.6)
+    storm_state = hand_over(StormSampledALM(momentum=1.0, horizon=1, dual_reset=1e9, **SMOOTH), qp)
+    np.testing.assert_allclose(storm_state.x, hand_over(SampledALM(dual_reset=1e9, **SMOOTH), qp).x, atol=1e-12)
 
 
 @pytest.mark.parametrize("wrong", ["errata 10", "errata 11"])

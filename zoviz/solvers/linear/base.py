@@ -36,7 +36,7 @@ class Lifted:
     """
 
     def __init__(self, oracle: Oracle) -> None:
-        self.first, self._domain, self._n = FirstOrder(oracle), oracle.domain, oracle.n
+        self.first, self._domain, self.n = FirstOrder(oracle), oracle.domain, oracle.n
         self._slacks = 0 if self.first.equations else self.first.rows
 
     def start(self, x0: Array) -> Array:
@@ -45,8 +45,8 @@ class Lifted:
 
     def residual(self, w: Array, copy: int = 0) -> Array:
         """Return A x - t - b, shape (R, p)."""
-        residual = self.first.residual(w[:, : self._n], copy)
-        return residual - w[:, self._n :] if self._slacks else residual
+        residual = self.first.residual(w[:, : self.n], copy)
+        return residual - w[:, self.n :] if self._slacks else residual
 
     def slope(self, gradient: Array, dual: Array, copy: int = 0) -> Array:
         """Return the gradient (R, n + s) of f + <dual, A x - t - b> in w, from that of f (R, n)."""
@@ -57,7 +57,7 @@ class Lifted:
         """Return the nearest points (R, n + s) of X x {t <= 0}."""
         if not self._slacks:
             return self._domain.project(w)
-        return np.concatenate([self._domain.project(w[:, : self._n]), np.minimum(w[:, self._n :], 0.0)], axis=1)
+        return np.concatenate([self._domain.project(w[:, : self.n]), np.minimum(w[:, self.n :], 0.0)], axis=1)
 
 
 class Views:

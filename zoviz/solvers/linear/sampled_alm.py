@@ -69,16 +69,6 @@ class SampledALM(SmoothedMethod):
         """Return the iterate with its centre, and how often the multipliers were reset."""
         return super().iterate(state)._replace(resets=state.resets)
 
-    def closing_note(self, state: Safeguarded) -> str:
-        """Return the advice that M_y is too small where more than 1% of the iterations reset the multipliers."""
-        often = int((state.resets > 0.01 * state.iteration).sum())
-        if not often:
-            return ""
-        return (
-            f"The multipliers were reset in more than 1% of the iterations by {often} of {state.resets.size} replicas: "
-            "raise dual_reset, or take a smaller dual_step."
-        )
-
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Safeguarded:
         """Return the state at x0 (R, n) with z = x0, y = 0; no call."""
         point = Lifted(oracle).start(x0)

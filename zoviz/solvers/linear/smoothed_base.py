@@ -147,6 +147,19 @@ class SmoothedMethod(PenalisedMethod):
         """Return the iterate, its multipliers and slack, and the proximal centre."""
         return super().iterate(state)._replace(centre=state.centre)
 
+    def closing_note(self, state: Any) -> str:
+        """Return the advice that M_y is too small where more than 1% of the iterations reset the multipliers."""
+        resets = self.iterate(state).resets
+        if resets is None:
+            return ""
+        often = int((resets > 0.01 * state.iteration).sum())
+        if not often:
+            return ""
+        return (
+            f"The multipliers were reset in more than 1% of the iterations by {often} of {resets.size} replicas: "
+            "raise dual_reset, or take a smaller dual_step."
+        )
+
     def ascend(self, state: Any, residual: Array) -> Array:
         """Return the multipliers y + eta (A x - b) after a dual step, (R, p), from the residual A x - b (R, p)."""
         return state.dual + self.dual_step * residual

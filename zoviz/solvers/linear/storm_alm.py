@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -33,7 +33,46 @@ class Recursive(SmoothedViews, _Recursive):
     __slots__ = ()
 
 
-class StormALM(SmoothedMethod):
+class StormMethod(SmoothedMethod):
+    """A method whose estimates are corrected, not replaced, by each new sample."""
+
+    __abstract = True
+
+    live: ClassVar[tuple[str, ...]] = (*SmoothedMethod.live, "momentum")
+    gradients_per_step = 2
+
+    momentum = Scale(
+        None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
+    )
+
+    @property
+    def first_batch(self) -> int:
+        """The number N = ceil(T^(1/3)) of samples of the first estimate."""
+        return math.ceil(self.length ** (1.0 / 3.0) - 1e-9)
+
+    def unsupported_reason(self, problem: Problem) -> str | None:
+        """Return why the method cannot run: the recursion needs the same sample at two points."""
+        if problem.noise == "independent":
+            return f"{self.title} needs one sample at two points: choose another noise contract than independent."
+        return super().unsupported_reason(problem)
+
+    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
+        """Return the steps of ``SmoothedALM``, but of order T^(-1/3), and the momentum a = min{1, (400 / T)^(2/3)}.
+
+        With ``step_rule="theory"`` those of (5.5), a = 48 (L_0^2 + L_f^2) tau^2 among them.
+
+        References
+        ----------
+        Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (errata 13); the factors are ours.
+        """
+        values = self.rule(problem, constants, 1.0 / 3.0)
+        momentum = (SHORT_HORIZON / self.length) ** (2.0 / 3.0)
+        if self.step_rule == THEORY:
+            momentum = storm_square(constants.curvature) * (self.primal_step or values["primal_step"]) ** 2
+        return values | {"momentum": min(1.0, momentum)}
+
+
+class StormALM(StormMethod):
     r"""The smoothed method on a gradient estimate that is corrected, not replaced, by each new sample.
 
     .. math::
@@ -57,40 +96,13 @@ class StormALM(SmoothedMethod):
     """
 
     title = "Smoothed ALM with STORM"
-    live = (*SmoothedMethod.live, "momentum")
     takes_samples = False
-    gradients_per_step = 2
-
-    momentum = Scale(
-        None, bounds=(1e-12, 1.0), softbounds=(1e-4, 1.0), label="Momentum a", doc="Weight of the new sample; 1: none."
-    )
-
-    def unsupported_reason(self, problem: Problem) -> str | None:
-        """Return why the method cannot run: the recursion needs the same sample at two points."""
-        if problem.noise == "independent":
-            return f"{self.title} needs one sample at two points: choose another noise contract than independent."
-        return super().unsupported_reason(problem)
-
-    def suggest(self, problem: Problem, constants: Constants) -> dict[str, Any]:
-        """Return the steps of ``SmoothedALM``, but of order T^(-1/3), and the momentum a = min{1, (400 / T)^(2/3)}.
-
-        With ``step_rule="theory"`` those of (5.5), a = 48 (L_0^2 + L_f^2) tau^2 among them.
-
-        References
-        ----------
-        Paper salm, (5.5) and the proof of Theorem 5.7 for the powers of T (errata 13); the factors are ours.
-        """
-        values = self.rule(problem, constants, 1.0 / 3.0)
-        momentum = (SHORT_HORIZON / self.length) ** (2.0 / 3.0)
-        if self.step_rule == THEORY:
-            momentum = storm_square(constants.curvature) * (self.primal_step or values["primal_step"]) ** 2
-        return values | {"momentum": min(1.0, momentum)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Recursive:
         """Return the state at x0 (R, n) with z = x0, y = 0, and a first estimate from N samples: one gradient."""
         lifted = Lifted(oracle)
         point, dual = lifted.start(x0), np.zeros((len(x0), lifted.first.rows))
-        oracle.resample(self.batch_size * math.ceil(self.length ** (1.0 / 3.0) - 1e-9))
+        oracle.resample(self.batch_size * self.first_batch)
         gradient, _ = self.gradient(lifted.first, x0, oracle, streams)
         return Recursive(point, dual, point, gradient, Candidate(point, dual, point), 0, oracle.n)
 
