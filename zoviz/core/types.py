@@ -247,6 +247,9 @@ class Constants(StepConstants):
         Standard deviation of the independent noise of one value of f; where it is measured, of round-off at least.
     constraint_noise : float
         The same of h, root of the sum over the constraints.
+    objective_start_slope : float or None
+        The root mean square of ||grad f|| over the starting points; None: not known but for its bound, or measured
+        there, G_f.
     """
 
     curvature: float
@@ -257,6 +260,12 @@ class Constants(StepConstants):
     weak_convexity: float
     noise: float = 0.0
     constraint_noise: float = 0.0
+    objective_start_slope: float | None = None
+
+    def gradient_size(self, radius: float) -> float:
+        """Return the size of the objective's gradient at the starts, and at least what it changes by within radius."""
+        slope = self.slope if self.objective_start_slope is None else self.objective_start_slope
+        return max(slope, self.curvature * radius)
 
     @property
     def multiplier(self) -> float:

@@ -271,7 +271,8 @@ class Problem(Noisy):
         dict of str to Array, shape (R,)
             ``objective``; ``violation`` ||[h]_+||; ``gap`` f - f* and ``relative_gap`` |f - f*|/|f*| where f* is
             known; ``stationarity`` where gradients are known: the largest of ||x - P_X(x - grad L)||, ||[h]_+|| and
-            |<y, h>|, i.e. the smallest epsilon for which x is epsilon-stationary.
+            |<y, h>|. The first, a projected step of length 1, is at most the distance of -grad L from the normal cone
+            of X, and may be much less at a point from which the bounds are near.
 
         References
         ----------

@@ -28,12 +28,15 @@ class Info(NamedTuple):
         Where that gradient was estimated.
     radius : float
         The smoothing radius in use.
+    added : Array, shape (R, n), or None
+        Gradient of what is estimated with the Lagrangian, e.g. of a proximal term; None where it is that alone.
     """
 
     variance: Array
     point: Array
     dual: Array
     radius: float
+    added: Array | None = None
 
 
 class Target(NamedTuple):
@@ -261,15 +264,16 @@ class Solver(Configurable):
     def noise_factor(self, constants: Constants, n: int, radius: float) -> float:
         """Return by how much independent noise raises an estimate's mean square at the start: 1 + N / [G^2 (1 + v)].
 
-        N is the noise's part of the variance, v the rest relative to G^2, and G = max(G_f, L_f r) the gradient's size;
-        the noise is the Lagrangian's (``Constants.lagrangian_noise``). A step is to be divided by it, as by 1 + v:
-        what an estimate adds to ||x - x*||^2 then falls short of what its mean takes away.
+        N is the noise's part of the variance, v the rest relative to G^2, and G = max(G_f0, L_f r) the gradient's size,
+        with G_f0 that at the starts: a bound over the whole domain may be ten times as large, and would call noise
+        small that is not. The noise is the Lagrangian's (``Constants.lagrangian_noise``). A step is to be divided by
+        it, as by 1 + v: what an estimate adds to ||x - x*||^2 then falls short of what its mean takes away.
         """
         sigma = constants.lagrangian_noise
         if not sigma:
             return 1.0
         noise = float(self.estimator.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
-        size = max(constants.slope, constants.curvature * radius) ** 2
+        size = constants.gradient_size(radius) ** 2
         return 1.0 + noise / (size * (1.0 + self.relative_variance(n)))
 
     def theory(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> dict[str, Array]:
@@ -297,16 +301,16 @@ class Solver(Configurable):
         return {"variance_predicted": prediction} | {f"bound: {source}": bound for source, bound in bounds.items()}
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
-        """Return exact magnitudes of the scalar that the estimator works on: here the Lagrangian in x."""
+        """Return exact magnitudes of the scalar that the estimator works on: the Lagrangian in x and what is added."""
         constants = problem.constants
         gradients = problem.gradient(info.point) if exact is None else exact.gradients
         if gradients is None or constants is None:
             return None
         lagrangian = gradients[0] + np.matmul(info.dual[:, None, :], gradients[1])[:, 0, :]
-        size = np.sqrt(np.square(info.dual).sum(axis=-1))
+        size, added = np.sqrt(np.square(info.dual).sum(axis=-1)), 0.0 if info.added is None else info.added
         return Target(
-            square=np.square(lagrangian).sum(axis=-1),
+            square=np.square(lagrangian + added).sum(axis=-1),
             n=lagrangian.shape[-1],
-            slope=constants.slope + size * constants.constraint_slope,
+            slope=constants.slope + size * constants.constraint_slope + np.linalg.norm(np.atleast_2d(added), axis=-1),
             curvature=constants.curvature + size * constants.constraint_curvature,
         )

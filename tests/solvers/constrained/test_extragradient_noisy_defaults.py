@@ -8,10 +8,10 @@ import pytest
 from zoviz.core.streams import Streams
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
-from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.problems import ConexQCQP, LoadTracking, NonconvexQCQP, Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.runs.engine.startup import present
-from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
+from zoviz.solvers import DSZOG, OGDARR, ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
 from zoviz.solvers.measured_constants import constants_of
 
 BOTH = {"noise_scale": 0.3, "noise_constraint_scale": 2.0}
@@ -111,3 +111,34 @@ def test_the_report_under_independent_noise_weighs_iterates_by_their_cube(solver
         for report, field in (("last", "x"), ("average", "average"), ("recent", "recent")):
             method.report = report
             np.testing.assert_array_equal(method.output(states[-1]), getattr(states[-1], field))
+
+
+# --- what noise is compared with --------------------------------------------------------------------------------------
+
+EVERY = (ZOSPLM, ZOCEG, ZOBCEG, ZOEG, SZOConEX, ZOALM, ZOGDA, OGDARR, DSZOG)
+
+
+@pytest.mark.parametrize("problem", [ConexQCQP(n=20), NonconvexQCQP(n=10), LoadTracking(n=10)], ids=lambda p: p.title)
+def test_noise_is_compared_with_the_gradient_at_the_starts_and_not_with_its_bound(problem: Problem) -> None:
+    gradients, _ = problem.gradient(problem.initial(Streams(0, 4000)))
+    size = float(np.sqrt(np.square(gradients).sum(axis=1).mean()))
+    constants = problem.constants
+    assert constants.gradient_size(0.0) == pytest.approx(size, rel=0.02) and constants.slope > 1.4 * size
+
+
+@pytest.mark.parametrize("cls", EVERY)
+def test_every_method_shortens_its_steps_for_noise(cls: type[Solver]) -> None:
+    quiet, noisy = (
+        cls().suggest(problem, problem.noisy_constants)
+        for problem in (ConexQCQP(n=10), ConexQCQP(n=10, noise="independent", noise_scale=2.0))
+    )
+    assert noisy["primal_step"] < 0.9 * quiet["primal_step"]
+    radius = cls()
+    radius.set("estimator.smoothing_radius", 0.1)
+    short = radius.suggest(ConexQCQP(n=10), ConexQCQP(n=10).constants)["primal_step"]
+    loud = ConexQCQP(n=10, noise="independent", noise_scale=2.0)
+    # Joint directions in x and y have more variance than those in x alone.
+    n = 11 if cls is OGDARR else 10
+    factor = radius.noise_factor(loud.noisy_constants, n, 0.1)
+    assert factor > 1.2
+    assert radius.suggest(loud, loud.noisy_constants)["primal_step"] == pytest.approx(short / factor)

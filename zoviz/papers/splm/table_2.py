@@ -73,14 +73,16 @@ def main() -> None:
 
 
 def report(n: int, instance: str, counts: np.ndarray, note: str) -> None:
-    """Print one line of the table from iterations to the target (R,); replicas without a hit are counted in it."""
+    """Print one line of the table from iterations to the target (R,); the mean is infinite where one had no hit."""
     missing = int(np.isnan(counts).sum())
     if missing:
         note += f"  {missing} of {counts.size} replicas did not get there"
     if missing == counts.size:
         print(f"{n:5d} {instance:>8} {note}", flush=True)
         return
-    mean, error = np.nanmean(counts), np.nanstd(counts, ddof=1) / np.sqrt(counts.size - missing)
+    # A mean over those that got there would be that of the lucky.
+    mean = counts.mean() if not missing else np.inf
+    error = np.nan if missing else counts.std(ddof=1) / np.sqrt(counts.size)
     paper = PAPER.get(n, np.nan)
     print(
         f"{n:5d} {instance:>8} {mean:10.1f} {error:7.2f} {np.nanmax(counts):7.0f} {paper:6.0f} {mean / paper:6.3f} "

@@ -195,7 +195,7 @@ def _constants(problem: ACLoadTracking) -> Constants:
     slope = float(np.linalg.norm(of_h[0]))
     full = max(float(np.linalg.norm(of_f[0] - data.b)), weight * problem.target * slope)
     starts = problem.start_share * data.upper * np.random.default_rng(problem.seed).random((16, n))
-    at_starts = problem._slopes(starts, problem.flow(starts))[1]
+    f_at_starts, at_starts = problem._slopes(starts, problem.flow(starts))
     weak = max(0.0, weight * problem.target * curvature - 2.0 * float(data.a.min()))
     return Constants(
         curvature=max(largest, weak),
@@ -204,6 +204,7 @@ def _constants(problem: ACLoadTracking) -> Constants:
         constraint_slope=slope,
         start_slope=float(np.sqrt(np.square(at_starts).sum(axis=(1, 2)).mean())),
         weak_convexity=weak,
+        objective_start_slope=float(np.sqrt(np.square(f_at_starts).sum(axis=1).mean())),
     )
 
 

@@ -78,6 +78,8 @@ class LoadTracking(Problem):
             constraint_slope=float(np.linalg.norm(weight)),
             start_slope=float(np.linalg.norm(weight)),
             weak_convexity=0.0,
+            # E ||2 a x + b||^2 for x uniform in [0, u]
+            objective_start_slope=float(np.sqrt(np.sum(4.0 / 3.0 * (a * upper) ** 2 + 2.0 * a * b * upper + b * b))),
         )
         return _Data(a, b, upper, weight, demand, constants, optimum, Box(np.zeros(n), upper))
 

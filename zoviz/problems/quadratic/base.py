@@ -106,6 +106,7 @@ def bounds_on(
         constraint_slope=curvature_a * radius + float(np.linalg.norm(b)),
         start_slope=float(np.sqrt(start_radius**2 / 3.0 * np.sum(a * a) + b @ b)),
         weak_convexity=max(0.0, -float(spectrum[0])),
+        objective_start_slope=float(np.sqrt(start_radius**2 / 3.0 * np.sum(q * q) + d @ d)),
     )
 
 

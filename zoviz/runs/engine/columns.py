@@ -41,7 +41,7 @@ COLUMNS = (
     Column(VIOLATION, "as the constraints", "||[h]_+|| at the reported iterate."),
     Column(GAP, _OF_F, "f - f* at the reported iterate, where f* is known."),
     Column(RELATIVE_GAP, "1", "|f - f*| / |f*|, where f* is known and not 0."),
-    Column(STATIONARITY, "as the gradient", "Smallest epsilon for which the iterate is epsilon-stationary."),
+    Column(STATIONARITY, "as the gradient", "Largest of the residuals of stationarity, violation and complementarity."),
     Column(BEST_OBJECTIVE, _OF_F, "Lowest f of a feasible point queried so far."),
     Column(BEST_GAP, _OF_F, "f - f* of that point."),
     Column(DUAL, "objective per constraint", "The first multipliers of h.", "rows, R, j"),

@@ -133,7 +133,7 @@ class DSZOG(Solver):
 
         beta = 50 m L_f / G_0^2; eta_x = 0.4 / [a b (L_f + 2 beta G_0^2 / m)(1 + v)] with v the relative variance of
         the estimate, (n - 1)/k for the sphere, or, adaptive, 0.01 G_f / (a L_f sqrt(n)); eta_p = L_f / G_f^2;
-        r = 1e-3, larger under independent noise.
+        r = 1e-3, larger under independent noise, which eta_x is shortened for by ``noise_factor``.
 
         Notes
         -----
@@ -143,7 +143,8 @@ class DSZOG(Solver):
         is a length: G_f / (L_f sqrt(n)) is how far a coordinate may have to go.
         """
         n, m = problem.domain.n, max(problem.m, 1)
-        inflation = 1.0 + self.relative_variance(n)
+        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
+        inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         slope, steepest = constants.safe_start_slope, constants.safe_slope
         beta = self.penalty or _PENALTY_RATIO * m * constants.curvature / slope**2
         bend = 2.0 * beta / m * slope**2 if constants.constraint_slope else 0.0
@@ -155,7 +156,7 @@ class DSZOG(Solver):
             "primal_step": step,
             "dual_step": constants.curvature / steepest**2,
             "penalty": beta,
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS),
+            "estimator.smoothing_radius": radius,
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> DSZOGState:

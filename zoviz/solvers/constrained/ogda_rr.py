@@ -126,8 +126,9 @@ class OGDARR(Solver):
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         With L = L_f + L_h / 2, eta = 0.3 / [L (1 + v)] and eta_y = 0.15 L / [(1 + v) G_0^2], v the relative variance of
-        the estimate, (n + m - 1)/k for the sphere; B = 100 max(1, G_f / G_h); r = 1e-3, larger under independent
-        noise. With one point, r = 8^(1/4) and both steps once more over d.
+        the estimate, (n + m - 1)/k for the sphere, both over ``noise_factor`` under independent noise;
+        B = 100 max(1, G_f / G_h); r = 1e-3, larger under that noise. With one point, r = 8^(1/4) and both steps once
+        more over d.
 
         Notes
         -----
@@ -140,11 +141,13 @@ class OGDARR(Solver):
         inflation = (1.0 + self.relative_variance(d)) * (1.0 if self.points == 2 else d)
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         floor = COARSE_RADIUS if self.points == 2 else _ONE_POINT_RADIUS
+        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, floor)
+        inflation *= self.noise_factor(constants, d, radius)
         return {
             "primal_step": _PRIMAL_SHARE / (curvature * inflation),
             "dual_step": balanced_step(_DUAL_SHARE, curvature, inflation, constants),
             "dual_cap": constants.dual_cap,
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, floor),
+            "estimator.smoothing_radius": radius,
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OGDAState:

@@ -128,8 +128,8 @@ class SZOConEX(Solver):
         """Return steps from curvatures and the constraints' slope G_0 at the start.
 
         1/eta = 1.2 / [(L_f + L_h / 4)(1 + 2v)] and 1/tau = 0.3 L_f / [(1 + v) G_0^2], where v is the relative variance
-        of the estimate, (n + 1)/k for Gaussian directions, m + 1 times that for separate ones; r = 1e-3, larger under
-        independent noise.
+        of the estimate, (n + 1)/k for Gaussian directions, m + 1 times that for separate ones; both over
+        ``noise_factor`` under independent noise; r = 1e-3, larger under that noise.
 
         Notes
         -----
@@ -143,9 +143,10 @@ class SZOConEX(Solver):
         radius = noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
         if isinstance(self.estimator, Gaussian) and radius > COARSE_RADIUS:
             radius = max(radius / n**0.5, COARSE_RADIUS)  # a normal direction is sqrt(n) long
+        noise = self.noise_factor(constants, n, self.estimator.smoothing_radius or radius)
         return {
-            "primal_step": _PRIMAL_SHARE / (curvature * (1.0 + _NOISE_WEIGHT * variance)),
-            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, 1.0 + variance, constants),
+            "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
+            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
             "estimator.smoothing_radius": radius,
         }
 

@@ -102,8 +102,8 @@ class ZOALM(Solver):
         """Return penalty and steps from curvatures and the constraints' slope G_0 at the start.
 
         beta = alpha = 0.1 L_f / [(1 + v) G_0^2], c = 1 / [(L_f + L_h / 2 + beta G_0^2)(1 + v)] with v the relative
-        variance of the estimate, (n - 1)/k for the sphere; B = 100 max(1, G_f / G_h); r = 1e-5 as in paper splm,
-        larger under independent noise.
+        variance of the estimate, (n - 1)/k for the sphere, alpha and c over ``noise_factor`` under independent noise;
+        B = 100 max(1, G_f / G_h); r = 1e-5 as in paper splm, larger under that noise.
 
         Notes
         -----
@@ -111,17 +111,18 @@ class ZOALM(Solver):
         objective's, whatever their units; a tenth leaves room for steeper constraints than those of the start.
         """
         n = problem.domain.n
-        inflation = 1.0 + self.relative_variance(n)
+        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, FINE_RADIUS)
+        inflation, noise = 1.0 + self.relative_variance(n), self.noise_factor(constants, n, radius)
         slope = constants.safe_start_slope
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)
         bend = beta * slope**2 if constants.constraint_slope else 0.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature + bend
         return {
-            "primal_step": 1.0 / (curvature * inflation),
-            "dual_step": beta,
+            "primal_step": 1.0 / (curvature * inflation * noise),
+            "dual_step": beta / noise,
             "penalty": beta,
             "dual_cap": constants.dual_cap,
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, FINE_RADIUS),
+            "estimator.smoothing_radius": radius,
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:

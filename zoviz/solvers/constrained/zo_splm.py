@@ -9,12 +9,12 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.step_rules import DUAL_SHARE, FINE_RADIUS, balanced_step, noisy_radius, with_proximal
 
 _PRIMAL_SHARE = 1.5
@@ -130,13 +130,21 @@ class ZOSPLM(Solver):
             inner = with_proximal(oracle, z, p)
             base = Evaluation(value.f + 0.5 * p * np.square(x - z).sum(axis=-1), value.h)
             estimate = self.estimator.estimate(Lagrangian(y), x, inner, streams, base=base)
-            gradient = estimate.gradient
+            gradient, added = estimate.gradient, p * (x - z)
         else:
             estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value)
-            gradient = estimate.gradient + p * (x - z)
+            gradient, added = estimate.gradient + p * (x - z), None
         x_next = oracle.domain.project(x - c * gradient)
         oracle.resample()
         value = oracle(x_next)
         y_next = np.minimum(np.maximum(y + alpha * value.h, 0.0), self.dual_cap)
         z_next = z + beta * (x_next - z)
-        return SPLMState(x_next, y_next, z_next, value), Info(estimate.variance, x, y, self.estimator.smoothing_radius)
+        info = Info(estimate.variance, x, y, self.estimator.smoothing_radius, added)
+        return SPLMState(x_next, y_next, z_next, value), info
+
+    def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
+        """Return exact magnitudes of the Lagrangian, with the proximal term where that is estimated too."""
+        target = super().target(problem, info, exact)
+        if target is None or info.added is None:
+            return target
+        return target._replace(curvature=target.curvature + self.proximal_weight)

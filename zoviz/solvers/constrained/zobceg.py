@@ -72,7 +72,7 @@ class ZOBCEG(ExtraGradient):
         sweep = self.estimator.clone()
         sweep.block_size = n
         noise = float(sweep.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
-        return 1.0 + noise / max(constants.slope, constants.curvature * radius) ** 2
+        return 1.0 + noise / constants.gradient_size(radius) ** 2
 
     def field(
         self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams

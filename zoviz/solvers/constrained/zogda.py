@@ -99,8 +99,8 @@ class ZOGDA(Solver):
 
         c = 0.6 / [(L_f + L_h / 4)(1 + v)] and alpha = 0.3 L_f / [(1 + v) G_0^2] with v the relative variance of the
         estimate, (n - 1)/k for the sphere; alpha once more over 1 + (m - 1)/k where the dual gradient is estimated;
-        B = 100 max(1, G_f / G_h); r = 1e-3 as in a public constrained version of the method, larger under
-        independent noise.
+        both over ``noise_factor`` under independent noise; B = 100 max(1, G_f / G_h); r = 1e-3 as in a public
+        constrained version of the method, larger under that noise.
 
         Notes
         -----
@@ -108,14 +108,15 @@ class ZOGDA(Solver):
         here, so that the primal step is shorter.
         """
         n = problem.domain.n
-        inflation = 1.0 + self.relative_variance(n)
+        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
+        inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         return {
             "primal_step": _PRIMAL_SHARE / (curvature * inflation),
             "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
             "dual_cap": constants.dual_cap,
-            "estimator.smoothing_radius": noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS),
+            "estimator.smoothing_radius": radius,
         }
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> GDAState:

@@ -11,9 +11,9 @@ from zoviz.views.plots.line_data import Series
 
 
 class Stationarity(PlotView):
-    """A plot of the smallest epsilon for which the iterate is epsilon-stationary.
+    """A plot of the largest of three residuals: stationarity, violation and complementarity.
 
-    The largest of ||x - P(x - grad L)||, ||[h]_+|| and |<y, h>| (paper splm, Definition 1).
+    ||x - P(x - grad L)||, ||[h]_+|| and |<y, h>|, after paper splm, Definition 1.
     """
 
     title = "Stationarity"
