@@ -18,7 +18,7 @@ FORM = "online bilevel"
 SOLVERS = {name: cls for name, cls in EVERY.items() if FORM in cls.forms}
 PROBLEMS = {name: cls for name, cls in EVERY_PROBLEM.items() if cls.form == FORM}
 # Cheap ones in closed form; the pairs with others are slow tests.
-CORE = {"QuadraticBilevel": {"n": 4, "d": 5}, "ToyBilevel": {"variant": "rapid"}}
+CORE = {"QuadraticBilevel": {"n": 4, "d": 5}, "CurvedBilevel": {"n": 4, "d": 5}, "ToyBilevel": {"variant": "rapid"}}
 
 
 def accepted(solver: str, problem: str) -> bool:

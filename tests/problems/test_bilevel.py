@@ -112,8 +112,8 @@ def test_estimated_directions_have_the_exact_ones_as_means(problem: OnlineBileve
     problem.noise = "deterministic"
     oracle = Oracle(problem, streams)
     at = Triple(*(np.repeat(one, replicas, axis=0) for one in (x, y, v)))
-    result, _ = solver.raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
-    exact, _ = SOGD().raw(BilevelOracle(oracle), at, RepeatedNumbers(streams))
+    result, _ = solver.raw(BilevelOracle(oracle), at, RepeatedNumbers(streams), 1)
+    exact, _ = SOGD().raw(BilevelOracle(oracle), at, RepeatedNumbers(streams), 1)
     assert len(result) == len(exact) == 3
     for estimates, expected in zip(result, exact, strict=True):
         error = estimates.std(axis=0) / np.sqrt(replicas)

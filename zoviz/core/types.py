@@ -82,7 +82,9 @@ class Iterate(NamedTuple):
     inner : Array, shape (R, d), or None
         The follower's y of a bilevel problem.
     system : Array, shape (R, d), or None
-        The approximate solution v of a bilevel problem's linear system.
+        The approximate solution v of a bilevel problem's linear system, with which the next round is played.
+    solved : Array, shape (R, d), or None
+        Instead of ``system``, that of a method which solves each round's system in that round: the last round's.
     """
 
     x: Array
@@ -94,6 +96,7 @@ class Iterate(NamedTuple):
     resets: Array | None = None
     inner: Array | None = None
     system: Array | None = None
+    solved: Array | None = None
 
 
 class Sketch(NamedTuple):

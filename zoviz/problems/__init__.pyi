@@ -23,6 +23,7 @@ from zoviz.problems.networks.slicing import NetworkSlicing as _NetworkSlicing
 from zoviz.problems.power.ac_load_tracking import ACLoadTracking as _ACLoadTracking
 from zoviz.problems.power.load_tracking import LoadTracking as _LoadTracking
 from zoviz.problems.quadratic.conex_qcqp import ConexQCQP as _ConexQCQP
+from zoviz.problems.quadratic.curved_bilevel import CurvedBilevel as _CurvedBilevel
 from zoviz.problems.quadratic.nonconvex_qcqp import NonconvexQCQP as _NonconvexQCQP
 from zoviz.problems.quadratic.quadratic_bilevel import QuadraticBilevel as _QuadraticBilevel
 from zoviz.problems.quadratic.stochastic_qp import StochasticQP as _StochasticQP
@@ -38,6 +39,7 @@ __all__ = [
     "BlackBox",
     "BlackBoxAttack",
     "ConexQCQP",
+    "CurvedBilevel",
     "DistributedConsensus",
     "Executable",
     "FairClassification",
@@ -262,9 +264,13 @@ class BlackBoxAttack(_BlackBoxAttack):
     confidence: float
     penalty: float
     largest_weight: float
+    stages: int
+    stage_rounds: int
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
     regret_step: float
+    regret_window: int
+    measure_variations: bool
     scaled: bool
     noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
@@ -279,9 +285,13 @@ class BlackBoxAttack(_BlackBoxAttack):
         confidence: float = 0.0,
         penalty: float = 0.05,
         largest_weight: float = 2.0,
+        stages: int = 1,
+        stage_rounds: int = 100,
         noise: Literal["deterministic", "common", "independent"] = "common",
         noise_scale: float = 0.0,
         regret_step: float = 0.1,
+        regret_window: int = 1,
+        measure_variations: bool = False,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
@@ -481,6 +491,8 @@ class LossTuning(_LossTuning):
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
     regret_step: float
+    regret_window: int
+    measure_variations: bool
     scaled: bool
     noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
@@ -497,6 +509,8 @@ class LossTuning(_LossTuning):
         noise: Literal["deterministic", "common", "independent"] = "common",
         noise_scale: float = 0.0,
         regret_step: float = 0.1,
+        regret_window: int = 1,
+        measure_variations: bool = False,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
@@ -615,6 +629,8 @@ class QuadraticBilevel(_QuadraticBilevel):
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
     regret_step: float
+    regret_window: int
+    measure_variations: bool
     scaled: bool
     noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
@@ -635,6 +651,8 @@ class QuadraticBilevel(_QuadraticBilevel):
         noise: Literal["deterministic", "common", "independent"] = "common",
         noise_scale: float = 0.0,
         regret_step: float = 0.1,
+        regret_window: int = 1,
+        measure_variations: bool = False,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
@@ -735,6 +753,8 @@ class ToyBilevel(_ToyBilevel):
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
     regret_step: float
+    regret_window: int
+    measure_variations: bool
     scaled: bool
     noise_distribution: Literal["normal", "student_t"]
     noise_constraint_scale: float | None
@@ -747,6 +767,8 @@ class ToyBilevel(_ToyBilevel):
         noise: Literal["deterministic", "common", "independent"] = "common",
         noise_scale: float = 0.0,
         regret_step: float = 0.1,
+        regret_window: int = 1,
+        measure_variations: bool = False,
         scaled: bool = False,
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
@@ -768,6 +790,51 @@ class WeldedBeam(_WeldedBeam):
         noise: Literal["deterministic", "common", "independent"] = "deterministic",
         noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_scale: float = 1.0,
+        noise_constraint_scale: float | None = None,
+        noise_degrees: float = 5.0,
+        name: str | None = None,
+    ) -> None: ...
+
+class CurvedBilevel(_CurvedBilevel, QuadraticBilevel):
+    n: int
+    d: int
+    seed: int
+    conditioning: float
+    drift: Literal["none", "slow", "rapid"]
+    drift_size: float
+    drift_rate: float
+    phase_length: int | None
+    sampling_noise: float
+    half_width: float
+    noise: Literal["deterministic", "common", "independent"]
+    noise_scale: float
+    regret_step: float
+    regret_window: int
+    measure_variations: bool
+    scaled: bool
+    noise_distribution: Literal["normal", "student_t"]
+    noise_constraint_scale: float | None
+    noise_degrees: float
+    def __init__(
+        self,
+        *,
+        n: int = 10,
+        d: int = 10,
+        seed: int = 0,
+        conditioning: float = 4.0,
+        drift: Literal["none", "slow", "rapid"] = "slow",
+        drift_size: float = 1.0,
+        drift_rate: float = 1.0,
+        phase_length: int | None = None,
+        sampling_noise: float = 0.1,
+        half_width: float = 5.0,
+        noise: Literal["deterministic", "common", "independent"] = "common",
+        noise_scale: float = 0.0,
+        regret_step: float = 0.1,
+        regret_window: int = 1,
+        measure_variations: bool = False,
+        scaled: bool = False,
+        noise_distribution: Literal["normal", "student_t"] = "normal",
         noise_constraint_scale: float | None = None,
         noise_degrees: float = 5.0,
         name: str | None = None,

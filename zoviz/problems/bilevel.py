@@ -14,69 +14,7 @@ from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, ExactValues, Iterate, Sample, StepConstants
 from zoviz.problems.base import Problem
-
-
-class LocalRegret:
-    r"""The sums of the bilevel local regret, each round at the decision played before its functions were revealed.
-
-    .. math:: \text{BL-Reg}_T = \sum_{t \le T} \Big\| \frac{x_t - \Pi_X(x_t - \alpha\nabla F_t(x_t))}{\alpha} \Big\|^2,
-              \qquad F_t(x) = f_t(x, y_t^*(x))
-
-    Everything is taken of the round without sampling noise, off the books: y* and v* are the problem's ``solution``.
-
-    Notes
-    -----
-    alpha is the problem's ``regret_step``, the same for all methods, where the paper takes each method's own alpha_t:
-    regrets of methods with different steps could not be compared otherwise. Inside X both are sums of ||grad F_t||^2.
-
-    References
-    ----------
-    Paper sogd, (2).
-    """
-
-    def __init__(self, problem: OnlineBilevel, replicas: int) -> None:
-        self._problem, self._rounds = problem, 0
-        self._regret = np.zeros(replicas)
-        self._slope = np.full(replicas, np.nan)
-        self._errors: dict[str, Array] = {}
-
-    def add(self, before: Iterate, after: Iterate, sample: Any) -> None:
-        """Add a round: the iterates before and after it, and the sample that was revealed."""
-        problem, x = self._problem, before.x
-        solution = problem.solution(x, sample)
-        if solution is None:
-            raise ZovizError(
-                f"Expected the solution of every round, got none from {type(problem).__name__}: without it there is no "
-                "regret to be summed up, and tally() has to return None."
-            )
-        y, v = solution
-        alpha = problem.regret_step
-        moved = problem.domain.project(x - alpha * problem.hypergradient(x, y, v, sample))
-        self._rounds += 1
-        self._slope = np.sqrt(np.square((x - moved) / alpha).sum(axis=-1))
-        self._regret = self._regret + np.square(self._slope)
-        for name, played, exact in (("inner_error", before.inner, y), ("system_error", before.system, v)):
-            if played is not None:
-                self._errors[name] = np.sqrt(np.square(played - exact).sum(axis=-1))
-
-    def snapshot(self) -> dict[str, Any]:
-        """Return the rounds so far, the regret's sum, and the last slope and errors, each (R,)."""
-        return {"rounds": self._rounds, "regret": self._regret, "slope": self._slope, "errors": dict(self._errors)}
-
-    def restore(self, snapshot: dict[str, Any]) -> None:
-        """Go on from the sums of a snapshot."""
-        self._rounds, self._regret, self._slope = snapshot["rounds"], snapshot["regret"], snapshot["slope"]
-        self._errors = dict(snapshot["errors"])
-
-    def row(self) -> dict[str, Array]:
-        """Return the columns (R,): ``regret``, ``average_regret``, and the last round's ``hypergradient`` and errors.
-
-        ``inner_error`` ||y_t - y*_t(x_t)|| and ``system_error`` ||v_t - v*_t(x_t)|| begin with the first round, and are
-        those of methods that have y or v.
-        """
-        average = self._regret / self._rounds if self._rounds else np.full_like(self._regret, np.nan)
-        sums = {"regret": self._regret, "average_regret": average, "hypergradient": self._slope}
-        return sums | self._errors
+from zoviz.problems.regret import LocalRegret
 
 
 @dataclass(frozen=True)
@@ -145,6 +83,21 @@ class OnlineBilevel(Problem):
         label="Regret step α",
         doc="Step of the projection that the local regret measures.",
     )
+
+    regret_window = param.Integer(
+        default=1,
+        bounds=(1, 1000),
+        softbounds=(1, 20),
+        label="Regret window w",
+        doc="Above 1 the regret of means of the last w rounds' functions is measured too, at w times the work.",
+    )
+    measure_variations = param.Boolean(
+        default=False,
+        label="Measure variations",
+        doc="Sum how far the rounds' functions differ, V_T, H_2,T, D_T and G_T: for small problems in closed form.",
+    )
+    closed_form: ClassVar[bool] = False
+    """Whether F_t and y*_t are known in closed form, at many points at once."""
 
     if TYPE_CHECKING:
 

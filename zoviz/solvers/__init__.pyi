@@ -808,6 +808,7 @@ class SmoothedALM(_SmoothedALM):
 
 class ZOSOGD(_ZOSOGD):
     product_radius: float
+    product_factor: float | None
     estimator: GradientEstimator
     outer_estimator: GradientEstimator
     system_step: float | None
@@ -829,6 +830,7 @@ class ZOSOGD(_ZOSOGD):
         self,
         *,
         product_radius: float = 0.01,
+        product_factor: float | None = None,
         estimator: GradientEstimator = ...,
         outer_estimator: GradientEstimator = ...,
         system_step: float | None = None,
@@ -930,6 +932,7 @@ class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
     square_decay: float
     floor: float
     product_radius: float
+    product_factor: float | None
     estimator: GradientEstimator
     outer_estimator: GradientEstimator
     system_step: float | None
@@ -954,6 +957,7 @@ class ZOSOGDAdam(_ZOSOGDAdam, ZOSOGD):
         square_decay: float = 0.999,
         floor: float = 1e-08,
         product_radius: float = 0.01,
+        product_factor: float | None = None,
         estimator: GradientEstimator = ...,
         outer_estimator: GradientEstimator = ...,
         system_step: float | None = None,

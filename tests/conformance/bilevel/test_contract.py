@@ -102,8 +102,9 @@ def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: 
         iterate = world.solver.iterate(state)
         assert iterate.x.shape == (3, n) and iterate.dual is None, "the follower's y would pass for multipliers"
         assert iterate.inner is not None and iterate.inner.shape == (3, d)
-        assert (iterate.system is not None) == ("v" in state._fields)
-        assert iterate.system is None or iterate.system.shape == (3, d)
+        system = iterate.solved if iterate.system is None else iterate.system
+        assert (system is not None) == ("v" in state._fields)
+        assert system is None or system.shape == (3, d)
         assert all(a.dtype == np.float64 and len(a) == 3 and np.isfinite(a).all() for a in arrays(state))
         assert world.problem.domain.distance(state.x).max() <= 1e-9
         assert world.problem.inner_domain.distance(state.inner).max() <= 1e-9

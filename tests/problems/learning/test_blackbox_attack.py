@@ -118,3 +118,14 @@ def test_a_network_is_trained_once_for_a_problem_and_its_clones(monkeypatch: pyt
     other.take_data(attack)
     other.confidence = 0.1
     assert other.data.network is attack.data.network and epochs == [1, 2]
+
+
+def test_stages_show_other_classes_and_are_marked() -> None:
+    problem = BlackBoxAttack(hidden_units=4, epochs=1, stages=2, stage_rounds=5)
+    labels = problem.data.stream.labels
+    for t, parity in ((0, 0), (4, 0), (5, 1), (11, 0)):
+        sample = problem.draw(t, Streams(0, 2), size=(30, 40))
+        assert (labels[sample.outer] % 2 == parity).all() and (labels[sample.inner] % 2 == parity).all()
+        assert len(np.unique(labels[sample.inner])) == 5
+    assert problem.phases(11) == [(5, "stage 2 of 2"), (10, "stage 1 of 2")]
+    assert BlackBoxAttack().phases(10**6) == []

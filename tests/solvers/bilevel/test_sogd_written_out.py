@@ -28,7 +28,9 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
 from zoviz.oracle import Oracle
+from zoviz.problems import CurvedBilevel
 from zoviz.solvers import SOGD, ZOSOGD, Solver, ZOSOGDAdam
+from zoviz.solvers.bilevel.base import Triple
 
 GIVEN = {"outer_step": ALPHA, "inner_step": BETA, "system_step": DELTA, "system_radius": RADIUS_V}
 WEIGHTS = {"outer_weight": 0.7, "inner_weight": 0.6, "system_weight": 0.8}
@@ -180,6 +182,22 @@ def test_theory_has_its_schedules(method: str, scale: float, power: float) -> No
         np.testing.assert_allclose(actual, row, **EXACT)
     other = by_hand(solver, theory=(scale, 20.0, 1.3, 3.0 - power))
     assert np.abs(course(solver)[-1].x - other[0]).max() > 1e-4
+
+
+def test_the_product_radius_falls_with_theory_s_steps() -> None:
+    """rho_v^2 = c_v alpha_t of (26), from the radius of practice on."""
+    problem = CurvedBilevel(n=3, d=4)
+    solver = ZOSOGD(schedule="theory", product_radius=0.02)
+    for name, value in solver.suggest(problem, problem.bilevel_constants).items():
+        if name in solver.suggestible():
+            solver.set(name, value)
+    at = Triple(np.zeros((1, 3)), np.zeros((1, 4)), np.zeros((1, 4)))
+    radii = [solver.radius_of_products(t, at) for t in (1, 1000, 10**7)]
+    expected = [np.sqrt(solver.product_factor * 7**-0.75 / (solver.offset + t) ** (1 / 3)) for t in (1, 1000, 10**7)]
+    np.testing.assert_allclose(radii, expected)
+    assert radii[0] == pytest.approx(0.02, rel=0.01) and radii[2] < 0.5 * radii[0]
+    solver.schedule = "practice"
+    assert solver.radius_of_products(10**7, at) == 0.02
 
 
 FIRST_ORDER_MISPRINTS = (

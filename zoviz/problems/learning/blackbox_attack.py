@@ -53,8 +53,9 @@ class BlackBoxAttack(OnlineBilevel):
         \ell(a') &= \max\{Z(a')_b - \max_{j \ne b} Z(a')_j,\, -\kappa\}
 
     over x in [0, x_max]^d and y in Y = [-5, 5]^d, where Z are the classifier's logits, b the true label, and pixels
-    are normalised to [-5, 5]. Every round brings new images a_i, which the network was not trained on; a value of f or
-    g sees logits only, so there are no derivatives. Measures are taken on further images: ``accuracy`` of the
+    are normalised to [-5, 5]. Every round draws images a_i that the network was not trained on, with ``stages`` only
+    those of the present stage's classes, so that the best decision changes abruptly; a value of f or g sees logits
+    only, so there are no derivatives. Measures are taken on further images of all classes: ``accuracy`` of the
     classifier on perturbed ones, ``loss`` (the mean of l), ``perturbation`` ||y||_inf, and ``weight``, the mean of
     e^{x_i}. The perturbation starts at 0, the weights uniformly in their box.
 
@@ -110,6 +111,16 @@ class BlackBoxAttack(OnlineBilevel):
         default=2.0, bounds=(0, 20), softbounds=(0, 5), label="Largest x", doc="x lies in [0, this]: weights e^x."
     )
 
+    stages = param.Integer(
+        default=1,
+        bounds=(1, CLASSES),
+        label="Stages S",
+        doc="The stream shows the images of every S-th class, others from stage to stage; 1: all images always.",
+    )
+    stage_rounds = param.Integer(
+        default=100, bounds=(1, 10**9), softbounds=(10, 1000), label="Rounds of a stage", doc="Until the next stage."
+    )
+
     _trained: _Trained | None = None
 
     def build(self) -> _Data:
@@ -157,13 +168,26 @@ class BlackBoxAttack(OnlineBilevel):
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
         """Draw indices of the round's images: ``outer`` (R, b) for f and ``inner`` (R, b') for g."""
-        count = len(self.data.stream.labels)
+        there = self.shown(iteration)
         if self.noise == "deterministic":
-            every = np.tile(np.arange(count), (streams.replicas, 1))
+            every = np.tile(there, (streams.replicas, 1))
             return Sample(outer=every, inner=every)
         outer, inner = size if isinstance(size, tuple) else (size, size)
         units = {"outer": streams.uniform("xi: f", outer), "inner": streams.uniform("xi: g", inner)}
-        return Sample(**{level: (count * unit).astype(np.intp) for level, unit in units.items()})
+        return Sample(**{level: there[(len(there) * unit).astype(np.intp)] for level, unit in units.items()})
+
+    def shown(self, t: int) -> np.ndarray:
+        """Return the indices, in the stream, of the images that round t may show."""
+        labels = self.data.stream.labels
+        if self.stages == 1:
+            return np.arange(len(labels))
+        return np.flatnonzero(labels % self.stages == t // self.stage_rounds % self.stages)
+
+    def phases(self, iteration: int) -> list[tuple[int, str]]:
+        """Return the rounds at which other images come, each with the new stage's name."""
+        length = self.stage_rounds
+        count = 0 if self.stages == 1 else iteration // length
+        return [(k * length, f"stage {k % self.stages + 1} of {self.stages}") for k in range(1, count + 1)]
 
     def exact(self, xi: Sample) -> None:
         """Return a sample with all images of the stream."""

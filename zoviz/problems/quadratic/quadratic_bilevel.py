@@ -51,6 +51,7 @@ class QuadraticBilevel(OnlineBilevel):
     """
 
     title = "Quadratic online bilevel"
+    closed_form = True
     order = 20
 
     n = param.Integer(default=10, bounds=(1, 2000), softbounds=(1, 100), label="Leader's variables n", doc="Size of x.")

@@ -39,6 +39,7 @@ class ToyBilevel(OnlineBilevel):
     """
 
     title = "Toy online bilevel"
+    closed_form = True
     order = 21
     n = 1
 

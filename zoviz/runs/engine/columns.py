@@ -20,6 +20,7 @@ POLISHED = "polished_"
 RESIDUAL, NORMAL_RESIDUAL = "residual", "normal_residual"
 NEAR_STATIONARITY, DUAL_RESETS = "near_stationarity", "dual_resets"
 REGRET, AVERAGE_REGRET, HYPERGRADIENT = "regret", "average_regret", "hypergradient"
+WINDOWED_REGRET, AVERAGE_WINDOWED_REGRET = "windowed_regret", "average_windowed_regret"
 INNER_ERROR, SYSTEM_ERROR = "inner_error", "system_error"
 
 CALLS_OF = "calls: "
@@ -65,9 +66,15 @@ COLUMNS = (
     Column(DUAL_RESETS, "resets", "Times that a bounded dual variable was set back."),
     Column(REGRET, "hypergradient, squared", "Sum of squared projected hypergradients over the rounds."),
     Column(AVERAGE_REGRET, "hypergradient, squared", "The regret over the number of rounds."),
+    Column(WINDOWED_REGRET, "hypergradient, squared", "The regret of means of the last w rounds' functions."),
+    Column(AVERAGE_WINDOWED_REGRET, "hypergradient, squared", "The windowed regret over the number of rounds."),
+    Column("leader_variation", "as the objective", "V_T, how far F_t differs from round to round."),
+    Column("path_variation", "as y, squared", "H_2,T, the squared path-length of y*."),
+    Column("outer_variation", "as the gradient, squared", "D_T, of the gradients of f_t."),
+    Column("inner_variation", "as the gradient, squared", "G_T, of the derivatives of g_t where it was played."),
     Column(HYPERGRADIENT, "as the gradient", "||projected hypergradient|| of the last round."),
     Column(INNER_ERROR, "as y", "||y_t - y*_t(x_t)|| of the last round."),
-    Column(SYSTEM_ERROR, "as v", "||v_t - v*_t(x_t)|| of the last round."),
+    Column(SYSTEM_ERROR, "as v", "||v - v*_t(x_t)|| of the last round, by the v it was played with."),
 )
 """Columns of every problem's and solver's traces; a problem adds its own in ``Problem.columns``."""
 

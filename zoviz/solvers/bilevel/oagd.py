@@ -78,7 +78,7 @@ class OAGD(BilevelSolver):
 
     def iterate(self, state: OAGDState) -> Iterate:
         """Return the leader's x (R, n), the follower's y (R, d) and the system's v (R, d)."""
-        return Iterate(state.x, inner=state.inner, system=state.v)
+        return Iterate(state.x, inner=state.inner, solved=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> OAGDState:
         """Return the state at x0 (R, n): no system solved, an empty window; no calls."""

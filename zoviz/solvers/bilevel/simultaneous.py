@@ -121,17 +121,17 @@ class Simultaneous(BilevelSolver):
         """Return the directions to step along, and what to carry on: the plain directions here."""
         return directions, moments
 
-    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
-        """Return the round's raw directions (D^x, D^y, D^v) at a point, and the variance (R,) of D^x."""
-        raise NotImplementedError(f"{type(self).__name__} must define raw(rounds, at, streams).")
+    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource, t: int) -> tuple[Triple, Array | None]:
+        """Return round t's raw directions (D^x, D^y, D^v) at a point, and the variance (R,) of D^x."""
+        raise NotImplementedError(f"{type(self).__name__} must define raw(rounds, at, streams, t).")
 
     def step(self, state: SimultaneousState, oracle: Oracle, streams: Streams) -> tuple[SimultaneousState, Info]:
         """Play a round: raw directions here and, with the same batches, at the last point; then all three steps."""
         rounds, t, at, shared = self.reveal(oracle), state.round + 1, Triple(*state[:3]), RepeatedNumbers(streams)
         weights, steps = self.weights(t, at), self.steps(t, at)
-        directions, variance = self.raw(rounds, at, shared)
+        directions, variance = self.raw(rounds, at, shared, t)
         if min(weights) < 1.0:
-            old, _ = self.raw(rounds, state.last, shared.again())
+            old, _ = self.raw(rounds, state.last, shared.again(), t)
             directions = Triple(*map(recursive, weights, directions, state.directions, old))
         along, moments = self.improve(directions, state.moments, t)
         inner = at.inner - steps.inner * along.inner
@@ -150,7 +150,7 @@ class Simultaneous(BilevelSolver):
 
     def steps(self, t: int, at: Triple) -> Triple[float]:
         """Return the steps of x, y and v in round t: constant, or in constant ratios to theory's step of x."""
-        ratio = 1.0 if self.schedule == "practice" else self._theory(t, at) / self.outer_step
+        ratio = 1.0 if self.schedule == "practice" else self.alpha(t, at) / self.outer_step
         return Triple(ratio * self.outer_step, ratio * self.inner_step, ratio * self.system_step)
 
     def weights(self, t: int, at: Triple) -> Triple[float]:
@@ -159,10 +159,10 @@ class Simultaneous(BilevelSolver):
             return Triple(1.0, 1.0, 1.0)
         if self.schedule == "practice":
             return Triple(self.outer_weight, self.inner_weight, self.system_weight)
-        power = self._theory(t - 1, at) ** self.weight_power
+        power = self.alpha(t - 1, at) ** self.weight_power
         factors = self.outer_factor, self.inner_factor, self.system_factor
         return Triple(*(min(1.0, factor * power) for factor in factors))
 
-    def _theory(self, t: int, at: Triple) -> float:
+    def alpha(self, t: int, at: Triple) -> float:
         """Return alpha_t of (15) and (26)."""
         return self.scale(at.x.shape[1], at.inner.shape[1]) / (self.offset + t) ** (1.0 / 3.0)

@@ -69,7 +69,7 @@ class SOBOW(BilevelSolver):
 
     def iterate(self, state: WindowState) -> Iterate:
         """Return the leader's x (R, n), the follower's y (R, d) and the system's v (R, d)."""
-        return Iterate(state.x, inner=state.inner, system=state.v)
+        return Iterate(state.x, inner=state.inner, solved=state.v)
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> WindowState:
         """Return the state at x0 (R, n) with v = 0; no calls."""

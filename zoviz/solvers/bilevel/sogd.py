@@ -37,7 +37,7 @@ class SOGD(Simultaneous):
 
     title = "SOGD"
 
-    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
+    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource, t: int) -> tuple[Triple, Array | None]:
         """Return the raw directions in x (R, n), y and v (R, d) from gradients and products at a point."""
         x, y, v = at
         f_x, f_y = rounds.outer_gradients(x, y)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,6 +13,7 @@ from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere, GradientEstimator
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import BilevelOracle
+from zoviz.problems.bilevel import BilevelConstants
 from zoviz.solvers.bilevel.base import Triple, spread_out
 from zoviz.solvers.bilevel.simultaneous import Simultaneous
 
@@ -38,7 +40,8 @@ class ZOSOGD(Simultaneous):
     rho) does not give the gradient; the sphere does (errata 31). Its direction i goes with sample i; here all k
     directions see the round's whole mini-batch, b and b' samples, and D^v and D^x take one set of directions for both
     of their terms. Theory's steps are alpha_t = (n + d)^(-3/4) (c + t)^(-1/3) and its weights min(1, c_w alpha_t); its
-    radii (1 / (d sqrt(T)) for y, 1 / (n sqrt(T)) for x, (c_v alpha_t)^(1/2) for v) and batches are left as inputs.
+    rho_v is (c_v alpha_t)^(1/2); its other radii (1 / (d sqrt(T)) for y, 1 / (n sqrt(T)) for x) and batches are left as
+    inputs.
 
     References
     ----------
@@ -52,6 +55,7 @@ class ZOSOGD(Simultaneous):
     live: ClassVar[tuple[str, ...]] = (
         *Simultaneous.live,
         "product_radius",
+        "product_factor",
         "estimator.batch_size",
         "estimator.smoothing_radius",
         "outer_estimator.batch_size",
@@ -63,6 +67,13 @@ class ZOSOGD(Simultaneous):
         softbounds=(1e-5, 1.0),
         label="Product radius ρ_v",
         doc="Step along v of Hessian- and Jacobian-vector products.",
+    )
+    product_factor = Scale(
+        None,
+        bounds=(1e-15, 1e9),
+        softbounds=(1e-6, 1.0),
+        label="Product factor c_v",
+        doc="Of theory's radius: ρ_v² = c_v α_t.",
     )
     estimator = Part(
         GradientEstimator,
@@ -93,10 +104,22 @@ class ZOSOGD(Simultaneous):
         """Return the smoothing radius rho_s of the leader's direction."""
         return self.outer_estimator.smoothing_radius
 
-    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource) -> tuple[Triple, Array | None]:
+    def suggest(self, problem: Any, constants: BilevelConstants) -> dict[str, Any]:
+        """Return what the base does, and c_v such that theory's rho_v begins as the product radius."""
+        values = super().suggest(problem, constants)
+        alpha = self.outer_step or values["outer_step"]
+        return values | {"product_factor": self.product_radius**2 / alpha}
+
+    def radius_of_products(self, t: int, at: Triple) -> float:
+        """Return rho_v of round t: constant, or (c_v alpha_t)^(1/2) in theory's schedule."""
+        if self.schedule == "practice" or self.product_factor is None:  # an early version's run has no factor
+            return self.product_radius
+        return math.sqrt(self.product_factor * self.alpha(t, at))
+
+    def raw(self, rounds: BilevelOracle, at: Triple, streams: RandomSource, t: int) -> tuple[Triple, Array | None]:
         """Return estimated gradients: of g in y (R, d), and of f plus g's slope along v in y (R, d) and x (R, n)."""
         x, y, v = at
-        rho = self.product_radius
+        rho = self.radius_of_products(t, at)
 
         def tilted(places: Array, inner: Array) -> Array:
             offset = rho * spread_out(v, inner)

@@ -22,6 +22,7 @@ class Regret(PlotView):
         lines = [
             Series(trace_columns.AVERAGE_REGRET, "mean over rounds"),
             Series(trace_columns.REGRET, "sum", "dashed"),
+            Series(trace_columns.AVERAGE_WINDOWED_REGRET, "windowed, mean", "dotted"),
         ]
         return [line for line in lines if line.column in columns]
 
