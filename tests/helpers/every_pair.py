@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from helpers.every_solver import DEAR, EVERY, EVERY_PROBLEM, PEERS, SMALL
+from helpers.every_solver import BAYESIAN, DEAR, EVERY, EVERY_PROBLEM, PEERS, SMALL
 from zoviz import Run
 from zoviz.core.errors import MissingExtra
 from zoviz.estimators import Sphere
@@ -68,7 +68,9 @@ def _accepted(solver: str, problem: str) -> bool:
 
 
 def _marks(solver: str, problem: str) -> list[pytest.MarkDecorator]:
-    if solver in PEERS:
+    if solver in BAYESIAN:
+        every_time = problem == "NonconvexQCQP"
+    elif solver in PEERS:
         every_time = problem == "BlackBox"
     elif problem in CORE["constrained"]:
         every_time = solver in CORE_SOLVERS or problem == CORE["constrained"][SOLVERS.index(solver) % 2]

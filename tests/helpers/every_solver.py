@@ -32,6 +32,9 @@ EVERY_PROBLEM = {name: cls for name, cls in EVERY_PROBLEM.items() if not require
 # tests/conformance/bilevel has those of other forms.
 PROBLEMS = {name: cls for name, cls in EVERY_PROBLEM.items() if cls.form == "constrained"}
 OWN = {name: cls for name, cls in SOLVERS.items() if name not in PEERS}
+# A step of these fits a model once the design of 2 (n + 1) points is complete: what gets there is slow, and asked for
+# in tests/solvers/bayesian.
+BAYESIAN = {name for name, cls in EVERY.items() if cls.__module__.startswith("zoviz.solvers.bayesian")}
 # A step of these is a small part of what others call an iteration (a single coordinate's): so many count as one.
 PARTS = {"ZOiALM": 12}
 NOISE = ("deterministic", "common", "independent")
@@ -59,6 +62,7 @@ def marks(solver: str, problem: str, contract: str | None = None, long: bool = F
         turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
         core = turn % 3 == 0 if long else contract == NOISE[turn % 3]
     dear = (long or contract not in (None, "deterministic")) and PROBLEMS[problem].costly
+    dear = dear or (solver in BAYESIAN and PROBLEMS[problem]().domain.n < 4)
     return [pytest.mark.slow] if not core or dear else []
 
 

@@ -5,6 +5,10 @@ from zoviz.estimators.base import GradientEstimator
 from zoviz.estimators.coordinate import Block
 from zoviz.estimators.coordinate import Coordinate
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG as _ALSPG
+from zoviz.solvers.bayesian.albo import ALBO as _ALBO
+from zoviz.solvers.bayesian.albo import SlackAL as _SlackAL
+from zoviz.solvers.bayesian.constrained_ei import ConstrainedEI as _ConstrainedEI
+from zoviz.solvers.bayesian.scbo import SCBO as _SCBO
 from zoviz.solvers.bilevel.oagd import OAGD as _OAGD
 from zoviz.solvers.bilevel.ogd import OGD as _OGD
 from zoviz.solvers.bilevel.sobbo import SOBBO as _SOBBO
@@ -45,10 +49,12 @@ from zoviz.solvers.sqp.zosqp import ZOSQP as _ZOSQP
 from zoviz.solvers.base import Solver as Solver
 
 __all__ = [
+    "ALBO",
     "ALSPG",
     "CMAES",
     "COBYLA",
     "COBYQA",
+    "ConstrainedEI",
     "DSZOG",
     "EliminatedSGD",
     "LinearisedALM",
@@ -59,12 +65,14 @@ __all__ = [
     "PenaltySGD",
     "Portfolio",
     "ProximalPoint",
+    "SCBO",
     "SLSQP",
     "SOBBO",
     "SOBOW",
     "SOGD",
     "SZOConEX",
     "SampledALM",
+    "SlackAL",
     "SmoothedALM",
     "Solver",
     "StormALM",
@@ -337,6 +345,25 @@ class ZOiALM(_ZOiALM):
         name: str | None = None,
     ) -> None: ...
 
+class ALBO(_ALBO):
+    samples: int
+    initial_points: int | None
+    refit_every: int
+    candidates: int
+    restarts: int
+    feasibility_level: float
+    def __init__(
+        self,
+        *,
+        samples: int = 64,
+        initial_points: int | None = None,
+        refit_every: int = 5,
+        candidates: int = 400,
+        restarts: int = 3,
+        feasibility_level: float = 0.95,
+        name: str | None = None,
+    ) -> None: ...
+
 class CMAES(_CMAES):
     initial_width: float | None
     population_factor: float | None
@@ -345,6 +372,25 @@ class CMAES(_CMAES):
         *,
         initial_width: float | None = None,
         population_factor: float | None = None,
+        name: str | None = None,
+    ) -> None: ...
+
+class ConstrainedEI(_ConstrainedEI):
+    samples: int
+    initial_points: int | None
+    refit_every: int
+    candidates: int
+    restarts: int
+    feasibility_level: float
+    def __init__(
+        self,
+        *,
+        samples: int = 64,
+        initial_points: int | None = None,
+        refit_every: int = 5,
+        candidates: int = 400,
+        restarts: int = 3,
+        feasibility_level: float = 0.95,
         name: str | None = None,
     ) -> None: ...
 
@@ -373,6 +419,23 @@ class NOMAD(_NOMAD):
         *,
         initial_radius: float | None = None,
         models: bool = True,
+        name: str | None = None,
+    ) -> None: ...
+
+class SCBO(_SCBO):
+    initial_points: int | None
+    refit_every: int
+    candidates: int
+    restarts: int
+    feasibility_level: float
+    def __init__(
+        self,
+        *,
+        initial_points: int | None = None,
+        refit_every: int = 5,
+        candidates: int = 400,
+        restarts: int = 3,
+        feasibility_level: float = 0.95,
         name: str | None = None,
     ) -> None: ...
 
@@ -584,6 +647,25 @@ class SOBOW(_SOBOW):
         outer_step: float | None = None,
         outer_batch: int = 1,
         inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class SlackAL(_SlackAL, ALBO):
+    samples: int
+    initial_points: int | None
+    refit_every: int
+    candidates: int
+    restarts: int
+    feasibility_level: float
+    def __init__(
+        self,
+        *,
+        samples: int = 64,
+        initial_points: int | None = None,
+        refit_every: int = 5,
+        candidates: int = 400,
+        restarts: int = 3,
+        feasibility_level: float = 0.95,
         name: str | None = None,
     ) -> None: ...
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from helpers.black_box import h_at
+from helpers.every_solver import BAYESIAN
 from helpers.interruption import GENERAL, OWN, PROBLEMS, SOLVERS, assert_same, prepared, resumed, spoilt, watched
 from zoviz import Run
 from zoviz.problems import BlackBox, NonconvexQCQP
@@ -25,7 +26,12 @@ PAIRS = [(solver, kind) for kind in PROBLEMS for solver in OWN]
 @pytest.mark.parametrize(
     "solver, kind",
     [
-        pytest.param(*pair, marks=() if {*pair} & {"ZOSPLM", "ZOCEG", "common", *SPECIAL} else pytest.mark.slow)
+        pytest.param(
+            *pair,
+            marks=()
+            if {*pair} & {"ZOSPLM", "ZOCEG", "common", *SPECIAL} and pair[0] not in BAYESIAN
+            else pytest.mark.slow,
+        )
         for pair in PAIRS
     ],
 )

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from helpers.black_box import f_at, h_at
+from helpers.every_solver import BAYESIAN
 from helpers.interruption import GENERAL, PROBLEMS, SOLVERS, assert_same, logged, prepared, resumed_with, spoilt
 from zoviz import Run
 from zoviz.core.errors import ZovizError
@@ -35,7 +36,9 @@ class Counted:
         return f_at(x)
 
 
-@pytest.mark.parametrize("solver", sorted(GENERAL))
+@pytest.mark.parametrize(
+    "solver", [pytest.param(name, marks=pytest.mark.slow if name in BAYESIAN else ()) for name in sorted(GENERAL)]
+)
 @pytest.mark.parametrize("vectorised", [False, True])
 def test_what_the_log_has_is_not_paid_again(solver: str, vectorised: bool) -> None:
     count = [0]

@@ -105,11 +105,11 @@ def train(
         At least the largest of the networks'.
     generators : sequence of S Generator
     """
-    state = _Training.begin(examples, settings, share, width, batch, steps, generators)
+    course = _Training.begin(examples, settings, share, width, batch, steps, generators)
     with np.errstate(all="ignore"):
-        for t, (rows, uniform) in enumerate(state.random(steps, batch, generators)):
-            state.step(examples, rows, uniform, np.float32(t / max(steps - 1, 1)))
-    return state.networks
+        for t, (rows, uniform) in enumerate(course.random(steps, batch, generators)):
+            course.step(examples, rows, uniform, np.float32(t / max(steps - 1, 1)))
+    return course.networks
 
 
 class _Training(NamedTuple):

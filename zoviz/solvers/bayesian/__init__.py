@@ -1,0 +1,1 @@
+"""Constrained Bayesian optimisation on Gaussian processes of BoTorch."""

@@ -1,0 +1,209 @@
+"""A Gaussian process of f and every h, by BoTorch, for one replica's data in the unit box."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+
+JITTER = 1e-6
+"""Variance of the noise of exact values, as a share of their own variance."""
+_FIT_ITERATIONS, _ASCENT_ITERATIONS = 75, 30
+"""Of L-BFGS, for hyper-parameters and for the acquisition."""
+_SCALES = (0.2, 0.05, 0.01)
+"""Standard deviations of the candidates around the best point, as shares of the box's widths."""
+
+
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Hold PyTorch at one thread and its generator apart, and keep back what its libraries warn of.
+
+    They warn of jitter added to a matrix and of line searches that ended early, neither of which anybody can mend, and
+    of PyTorch's plans; some of it whatever the filters say, so that it is recorded and dropped.
+    """
+    with warnings.catch_warnings(record=True):
+        warnings.simplefilter("ignore")
+        import torch
+
+        count = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            with torch.random.fork_rng(devices=[]):
+                torch.manual_seed(0)  # only a fit that failed draws anything, to begin again elsewhere
+                yield
+        finally:
+            torch.set_num_threads(count)
+
+
+class Numbers(NamedTuple):
+    """One replica's random numbers of a step, for S candidates.
+
+    Attributes
+    ----------
+    uniform, normal : Array, shape (S, n)
+    outputs : Array, shape (1 + m, S)
+        Standard normal, for a draw of all functions.
+    """
+
+    uniform: Array
+    normal: Array
+    outputs: Array
+
+    def candidates(self, best: Array) -> Array:
+        """Return points of the unit box (S, n): three quarters uniform, the rest around the best point (n,)."""
+        points = self.uniform.copy()
+        count = len(points) // 4
+        widths = np.resize(_SCALES, count)[:, None]
+        points[:count] = np.clip(best + widths * self.normal[:count], 0.0, 1.0)
+        return points
+
+
+class Surrogate:
+    """The posterior of f and every h given one replica's values: independent Gaussian processes, Matern 5/2.
+
+    Each function has length scales of its own, with BoTorch's prior for the dimension; values are standardised. Noise
+    is inferred where ``noisy``, and taken as a millionth of the variance where values are exact.
+
+    Parameters
+    ----------
+    points : Array, shape (N, n)
+        In the unit box.
+    values : Array, shape (N, 1 + m)
+        f first; finite.
+    noisy : bool
+    hyper : Array, shape (1 + m, n + 2)
+        Logarithms of the length scales and of the noise, and the constant mean, of each function: what an earlier
+        ``hyper`` was; the fit begins there.
+    fit : bool
+        Whether to fit them to the values; else they are taken as they are.
+    """
+
+    def __init__(self, points: Array, values: Array, noisy: bool, hyper: Array, fit: bool) -> None:
+        import torch
+        from botorch.models import SingleTaskGP
+        from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
+
+        self.points, self.values, self.noisy = points, values, noisy
+        self.centre = values.mean(axis=0)
+        spread = values.std(axis=0)
+        self.scale = np.where(spread > 0.0, spread, 1.0)
+        x = torch.tensor(points)
+        y = torch.tensor((values - self.centre) / self.scale)
+        kernel = get_covar_module_with_dim_scaled_prior(
+            ard_num_dims=points.shape[1],
+            batch_shape=torch.Size([y.shape[1]] if y.shape[1] > 1 else []),
+            use_rbf_kernel=False,
+        )
+        fixed = None if noisy else torch.full_like(y, JITTER)
+        self.model: Any = SingleTaskGP(x, y, train_Yvar=fixed, covar_module=kernel, outcome_transform=None)
+        if hyper.any():
+            self._set(hyper)
+        if fit:
+            self._fit()
+        self.model.eval()
+
+    def _fit(self) -> None:
+        """Maximise the marginal likelihood times the prior; where that fails, stay with what there was."""
+        from botorch.exceptions.errors import ModelFittingError
+        from botorch.fit import fit_gpytorch_mll
+        from gpytorch.mlls import ExactMarginalLogLikelihood
+
+        before = self.hyper
+        likelihood = ExactMarginalLogLikelihood(self.model.likelihood, self.model)
+        try:
+            fit_gpytorch_mll(likelihood, optimizer_kwargs={"options": {"maxiter": _FIT_ITERATIONS}})
+        except ModelFittingError:
+            self._set(before)
+
+    @property
+    def hyper(self) -> Array:
+        """The hyper-parameters, (1 + m, n + 2), as the constructor takes them."""
+        outputs, n = self.values.shape[1], self.points.shape[1]
+        out = np.zeros((outputs, n + 2))
+        out[:, :n] = np.log(self.model.covar_module.lengthscale.detach().numpy().reshape(outputs, n))
+        if self.noisy:
+            out[:, n] = np.log(self.model.likelihood.noise.detach().numpy().reshape(outputs))
+        out[:, n + 1] = self.model.mean_module.constant.detach().numpy().reshape(outputs)
+        return out
+
+    def _set(self, hyper: Array) -> None:
+        import torch
+
+        n, model = self.points.shape[1], self.model
+        model.covar_module.lengthscale = torch.tensor(np.exp(hyper[:, :n])).reshape(
+            model.covar_module.lengthscale.shape
+        )
+        if self.noisy:
+            model.likelihood.noise = torch.tensor(np.exp(hyper[:, n])).reshape(model.likelihood.noise.shape)
+        constant = model.mean_module.constant
+        model.mean_module.constant = torch.tensor(hyper[:, n + 1]).reshape(constant.shape)
+
+    @property
+    def limits(self) -> Array:
+        """The value 0 of every h in standardised units, (m,)."""
+        return -self.centre[1:] / self.scale[1:]
+
+    def moments(self, points: Array) -> tuple[Array, Array]:
+        """Return means and standard deviations (q, 1 + m) of the noise-free functions at points (q, n)."""
+        import torch
+
+        with torch.no_grad():
+            posterior = self.model.posterior(torch.tensor(points)[:, None])
+        mean, variance = (part.numpy()[:, 0] for part in (posterior.mean, posterior.variance))
+        return self.centre + self.scale * mean, self.scale * np.sqrt(np.maximum(variance, 1e-18))
+
+    def joint(self, points: Array) -> tuple[Array, Array]:
+        """Return means (1 + m, q) and covariances (1 + m, q, q) of the noise-free functions, standardised."""
+        import torch
+
+        outputs = self.values.shape[1]
+        with torch.no_grad():
+            x = torch.tensor(points)
+            law = self.model(x if outputs == 1 else x.expand(outputs, *x.shape))
+        mean, covariance = law.mean.numpy(), law.covariance_matrix.numpy()
+        return mean.reshape(outputs, -1), covariance.reshape(outputs, len(points), len(points))
+
+    def draw(self, points: Array, numbers: Array) -> Array:
+        """Return a joint draw (1 + m, q) of all functions at points (q, n) from standard normal numbers (1 + m, q)."""
+        mean, covariance = self.joint(points)
+        weights, vectors = np.linalg.eigh(covariance)  # unlike Cholesky's, it exists where points nearly coincide
+        draws = mean + np.einsum("kij,kj->ki", vectors * np.sqrt(np.maximum(weights, 0.0))[:, None], numbers)
+        return self.centre[:, None] + self.scale[:, None] * draws
+
+    def maximise(self, acquisition: Callable[[Any], Any], candidates: Array, restarts: int) -> Array:
+        """Return the point (n,) of the unit box with the largest acquisition that L-BFGS finds from candidates.
+
+        Parameters
+        ----------
+        acquisition : callable
+            Maps tensors (b, 1, n) to (b,).
+        candidates : Array, shape (S, n)
+        restarts : int
+            How many of them the search begins at.
+        """
+        import torch
+        from botorch.generation.gen import gen_candidates_scipy
+
+        points = torch.tensor(candidates)[:, None]
+        with torch.no_grad():
+            levels = torch.nan_to_num(acquisition(points), nan=-torch.inf)
+        begin = points[torch.topk(levels, min(restarts, len(points))).indices]
+        options = {"maxiter": _ASCENT_ITERATIONS}
+        ends, reached = gen_candidates_scipy(
+            begin,
+            acquisition,
+            lower_bounds=0.0,
+            upper_bounds=1.0,
+            options=options,  # type: ignore[arg-type, unused-ignore]
+        )
+        reached = torch.nan_to_num(reached.detach(), nan=-torch.inf)
+        best = int(reached.argmax())
+        start = int(levels.argmax())
+        if bool(levels[start] >= reached[best]):
+            return candidates[start]
+        return np.clip(ends[best, 0].detach().numpy(), 0.0, 1.0)
