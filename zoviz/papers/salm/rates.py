@@ -1,7 +1,9 @@
 """Paper salm: rates against T, and what multipliers do that a penalty of the same weight does not.
 
-The paper prints no experiments. Theorems 3.1, 4.3 and 5.7 bound E ||grad Psi(z_t*)||, t* uniform over the iterations,
-by O(T^(-1/4)) for Algorithms 1 and 2 and O(T^(-1/3)) for Algorithm 3, with steps of order T^(-1/2) and T^(-1/3).
+The paper prints no experiments. Theorems 3.1 and 4.3 bound E ||grad Psi(z_t*)||, t* uniform over the iterations, by
+O(T^(-1/4)) for Algorithms 1 and 2 with steps of order T^(-1/2); for Algorithm 3, whose steps are of order T^(-1/3), that
+is measured too, though Theorem 5.7 bounds ||v|| and ||Ax - b||: ``theorems`` has these, beside what the method would do
+without its recursion, which this measure hardly tells from it.
 ``--rates`` measures it on the stochastic QP whose only stationary point is known, and fits the slope of its logarithm;
 the interval, 95%, is that of the replicas, each of which draws iterations t* of its own.
 
