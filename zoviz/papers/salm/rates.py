@@ -1,9 +1,9 @@
 """Paper salm: rates against T, and what multipliers do that a penalty of the same weight does not.
 
 The paper prints no experiments. Theorems 3.1 and 4.3 bound E ||grad Psi(z_t*)||, t* uniform over the iterations, by
-O(T^(-1/4)) for Algorithms 1 and 2 with steps of order T^(-1/2); for Algorithm 3, whose steps are of order T^(-1/3), that
-is measured too, though Theorem 5.7 bounds ||v|| and ||Ax - b||: ``theorems`` has these, beside what the method would do
-without its recursion, which this measure hardly tells from it.
+O(T^(-1/4)) for Algorithms 1 and 2 with steps of order T^(-1/2); for Algorithm 3, whose steps are of order T^(-1/3), it
+is measured too, though Theorem 5.7 bounds ||v|| and ||Ax - b||: ``theorems`` has these, beside what the method would
+do without its recursion, which this measure hardly tells from it.
 ``--rates`` measures it on the stochastic QP whose only stationary point is known, and fits the slope of its logarithm;
 the interval, 95%, is that of the replicas, each of which draws iterations t* of its own.
 
@@ -15,13 +15,13 @@ the interval, 95%, is that of the replicas, each of which draws iterations t* of
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
 
 import numpy as np
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
+from zoviz.papers.comparison import Slope
 from zoviz.papers.salm import applications
 from zoviz.problems import StochasticQP
 from zoviz.runs.engine.columns import VIOLATION
@@ -30,18 +30,6 @@ from zoviz.solvers import LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, So
 
 THEOREM = {"SmoothedALM": -1.0 / 4.0, "SampledALM": -1.0 / 4.0, "StormALM": -1.0 / 3.0}
 """Exponents of the theorems, by solver."""
-
-
-class Slope(NamedTuple):
-    """An exponent of T by a fit, with its standard error over the replicas."""
-
-    value: float
-    error: float
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 95 % confidence interval of the exponent, lower and upper end."""
-        return self.value - 1.96 * self.error, self.value + 1.96 * self.error
 
 
 def problem_for(name: str, null_curvature: float = 0.5) -> StochasticQP:
