@@ -10,7 +10,7 @@ so that a small windowed regret says little about what was played. f_t is ours, 
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from zoviz.core.types import Array
 from zoviz.papers.sogd.regret import interval
@@ -21,7 +21,8 @@ from zoviz.solvers import SOBOW, SOGD, Solver
 
 WINDOW = 5
 """Rounds of the window, of the measure and of the method that has one."""
-STREAMS = ("smooth", "rapid")
+Stream = Literal["smooth", "rapid"]
+STREAMS: tuple[Stream, ...] = ("smooth", "rapid")
 
 
 class Entry(NamedTuple):
@@ -46,7 +47,7 @@ def methods() -> dict[str, Solver]:
     return {"SOGD": SOGD(), "SOBOW w = 1": SOBOW(window=1), f"SOBOW w = {WINDOW}": SOBOW(window=WINDOW)}
 
 
-def courses(variant: str, rounds: int, replicas: int, seed: int = 0) -> dict[str, Run]:
+def courses(variant: Stream, rounds: int, replicas: int, seed: int = 0) -> dict[str, Run]:
     """Return the runs of all methods on one stream, by name, each with both regrets in its trace."""
     problem = ToyBilevel(variant=variant, regret_window=WINDOW)
     runs = {
