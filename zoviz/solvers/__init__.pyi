@@ -8,6 +8,7 @@ from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG as _ALSPG
 from zoviz.solvers.bayesian.albo import ALBO as _ALBO
 from zoviz.solvers.bayesian.albo import SlackAL as _SlackAL
 from zoviz.solvers.bayesian.constrained_ei import ConstrainedEI as _ConstrainedEI
+from zoviz.solvers.bayesian.pesc_lite import PESCLite as _PESCLite
 from zoviz.solvers.bayesian.scbo import SCBO as _SCBO
 from zoviz.solvers.bilevel.oagd import OAGD as _OAGD
 from zoviz.solvers.bilevel.ogd import OGD as _OGD
@@ -62,6 +63,7 @@ __all__ = [
     "OAGD",
     "OGD",
     "OGDARR",
+    "PESCLite",
     "PenaltySGD",
     "Portfolio",
     "ProximalPoint",
@@ -419,6 +421,23 @@ class NOMAD(_NOMAD):
         *,
         initial_radius: float | None = None,
         models: bool = True,
+        name: str | None = None,
+    ) -> None: ...
+
+class PESCLite(_PESCLite):
+    initial_points: int | None
+    refit_every: int
+    candidates: int
+    restarts: int
+    feasibility_level: float
+    def __init__(
+        self,
+        *,
+        initial_points: int | None = None,
+        refit_every: int = 5,
+        candidates: int = 400,
+        restarts: int = 3,
+        feasibility_level: float = 0.95,
         name: str | None = None,
     ) -> None: ...
 

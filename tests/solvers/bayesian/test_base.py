@@ -28,7 +28,7 @@ def made(name: str, problem: Problem, replicas: int, iterations: int = 4, **sett
     return Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=3)
 
 
-QUICKEST = {("ConstrainedEI", "exact"), ("SlackAL", "exact"), ("SCBO", "noisy")}
+QUICKEST = {("ConstrainedEI", "exact"), ("SlackAL", "exact"), ("SCBO", "noisy"), ("PESCLite", "exact")}
 """Each branch once, by the cheapest that has it; all others are slow."""
 CASES = [
     pytest.param(name, problem, id=f"{name}-{kind}", marks=() if (name, kind) in QUICKEST else pytest.mark.slow)

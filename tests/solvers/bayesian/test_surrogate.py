@@ -80,7 +80,7 @@ def test_the_search_ends_at_the_maximum_and_candidates_gather_around_the_best() 
         return -(points[:, 0] - target).square().sum(dim=-1)
 
     rng = np.random.default_rng(0)
-    numbers = Numbers(rng.random((40, 2)), rng.standard_normal((40, 2)), rng.standard_normal((1, 40)))
+    numbers = Numbers(rng.random((40, 2)), rng.standard_normal((40, 2)), rng.standard_normal((1, 1, 40)))
     best = np.array([0.9, 0.1])
     candidates = numbers.candidates(best)
     assert (candidates >= 0).all() and (candidates <= 1).all()

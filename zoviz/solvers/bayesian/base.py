@@ -140,6 +140,9 @@ class BayesianSolver(Solver):
     memory_size: ClassVar[int] = 1
     """Numbers that the method keeps for each replica, besides one for each constraint."""
 
+    draws: ClassVar[int] = 1
+    """Joint draws of all functions at the candidates that a step may need."""
+
     @property
     def missing_package(self) -> str:
         """The sentence on a library that is not installed, with the command that installs it; else empty."""
@@ -228,7 +231,7 @@ class BayesianSolver(Solver):
         replicas, count, n = state.points.shape
         uniform = streams.uniform("candidates", self.candidates, n)
         normal = streams.normal("candidates", self.candidates, n)
-        outputs = streams.normal("functions", 1 + oracle.m, self.candidates)
+        outputs = streams.normal("functions", self.draws, 1 + oracle.m, self.candidates)
         unit, hyper, fitted = uniform[:, 0].copy(), state.hyper.copy(), state.fitted.copy()
         for r in np.flatnonzero(oracle.active):
             fit = fitted[r] == 0.0 or count - fitted[r] >= self.refit_every

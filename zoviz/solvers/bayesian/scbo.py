@@ -47,7 +47,7 @@ class SCBO(BayesianSolver):
             else np.full(numbers.normal.shape, True)
         )
         points = np.where(moved, low + (high - low) * numbers.uniform, centre)
-        draw = surrogate.draw(points, numbers.outputs)
+        draw = surrogate.draw(points, numbers.outputs[0])
         f, h = draw[0], draw[1:].T
         violation = np.maximum(h, 0.0).sum(axis=1)
         return points[np.lexsort((f, violation))[0]]

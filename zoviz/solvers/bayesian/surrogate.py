@@ -46,8 +46,8 @@ class Numbers(NamedTuple):
     Attributes
     ----------
     uniform, normal : Array, shape (S, n)
-    outputs : Array, shape (1 + m, S)
-        Standard normal, for a draw of all functions.
+    outputs : Array, shape (draws, 1 + m, S)
+        Standard normal, for joint draws of all functions.
     """
 
     uniform: Array
@@ -147,6 +147,11 @@ class Surrogate:
     def limits(self) -> Array:
         """The value 0 of every h in standardised units, (m,)."""
         return -self.centre[1:] / self.scale[1:]
+
+    @property
+    def noise(self) -> Array:
+        """The variance of the noise of every function, standardised, (1 + m,)."""
+        return np.asarray(np.exp(self.hyper[:, -2])) if self.noisy else np.full(self.values.shape[1], JITTER)
 
     def moments(self, points: Array) -> tuple[Array, Array]:
         """Return means and standard deviations (q, 1 + m) of the noise-free functions at points (q, n)."""
