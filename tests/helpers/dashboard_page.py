@@ -113,15 +113,15 @@ class Lab:
 
     def status(self) -> str:
         """ready, running, paused, finished, stopped or failed."""
-        return self.page.locator(".MuiChip-label").inner_text()
+        return self.page.locator(".zoviz-chip").inner_text()
 
     def line(self) -> str:
         """The line of counters."""
-        return self.page.locator(".zoviz-status div").first.inner_text()
+        return self.page.locator(".zoviz-counters").inner_text()
 
     def message(self) -> str:
         """What the run or the page has to say."""
-        return self.page.locator(".zoviz-message div").first.inner_text()
+        return self.page.locator(".zoviz-message").inner_text()
 
     def iteration(self) -> int:
         """The iteration counter; 0 before the first run."""

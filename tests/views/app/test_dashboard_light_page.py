@@ -18,11 +18,11 @@ from zoviz.core.types import Evaluation
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
 from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.common.colours import PALETTE, free_colour, shade, solver_colour
+from zoviz.views.common.colours import PALETTE, free_colour, solver_colour
 from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
-from zoviz.views.plots.catalogue.gap import Gap
-from zoviz.views.plots.static import plot
+from zoviz.views.plots.catalogue.objective import Objective
+from zoviz.views.plots.static import convergence, plot
 
 SLOW = threading.Event()
 
@@ -160,30 +160,26 @@ def test_linear_solvers_are_made_for_linear_problems_only() -> None:
     assert "solves linearly constrained problems" in SmoothedALM().accepts(NonconvexQCQP())
 
 
-def test_the_first_plot_says_what_it_draws() -> None:
+def test_the_objective_is_never_drawn_as_a_magnitude() -> None:
     with_optimum = Run(problem=LoadTracking(n=3), solver=ZOSPLM(), replicas=1, iterations=2)
     unknown = Run(problem=BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)] * 2), solver=ZOSPLM(), replicas=1)
     unknown.iterations = 2
     board = Board()
-    title = board.views[0].figure.title
-    for run, text in (
-        (with_optimum, "Objective gap   |f − f*|"),
-        (unknown, "Value of the objective (optimum unknown)   |f|"),
+    views = {type(view).__name__: view for view in board.views}
+    for run, name, text in (
+        (with_optimum, "Gap", "Objective gap   |f − f*|"),
+        (unknown, "Objective", "Objective (optimum unknown)   f"),
     ):
         run.run()
         entry = board.runs_shown.put(run)
         board.refresh()
-        assert title.text == text
+        assert views[name].figure.title.text.startswith(text) and views[name] in board.visible_plots
+        assert type(views[name].figure.y_scale).__name__ == ("LogScale" if name == "Gap" else "LinearScale")
+        assert len({"Gap", "Objective"} & {type(view).__name__ for view in board.visible_plots}) == 1
         board.runs_shown.take_off(entry.key)
-    board.runs_shown.put(with_optimum)
-    board.runs_shown.put(unknown)
-    board.refresh()
-    assert "Objective gap" in title.text and "Value of the objective" in title.text
-    board.log_y = False
-    board.refresh()
-    assert board.views[0].figure.title.text.startswith("Objective gap   f − f*;")
-    still = plot(Gap(), unknown, log_y=False)
-    assert still.opts.get("plot").kwargs["title"].startswith("Value of the objective")
+    still = plot(Objective(), unknown).opts.get("plot").kwargs
+    assert still["title"].startswith("Objective (optimum unknown)") and not still["logy"]
+    assert not convergence(unknown, column="objective").opts.get("plot").kwargs["logy"]
 
 
 def luminance(colour: str) -> float:
@@ -193,14 +189,13 @@ def luminance(colour: str) -> float:
 
 def test_sixteen_runs_of_any_solvers_have_sixteen_colours() -> None:
     for solvers in ([ZOSPLM()] * 16, list(Picker().solvers.values())[:16], list(Picker().solvers.values())[-16:]):
-        used: dict[str, type] = {}
+        used: set[str] = set()
         for solver in solvers:
-            used[free_colour(solver, used)] = type(solver)
+            used.add(free_colour(solver, used))
         assert len(used) == 16
     own = solver_colour(ZOSPLM())
-    first = {own: ZOSPLM}
-    assert free_colour(ZOSPLM(), {}) == own and free_colour(ZOSPLM(), first) == shade(own, 1)
-    assert free_colour(ZOSPLM(), {own: SmoothedALM}) in set(PALETTE) - {own}
+    assert free_colour(ZOSPLM(), set()) == own
+    assert free_colour(ZOSPLM(), {own}) in set(PALETTE) - {own}, "runs of one solver are no shades of one colour"
 
 
 @pytest.mark.parametrize("colour", PALETTE)

@@ -12,7 +12,7 @@ import pytest
 from bokeh.core.property.visual import Image
 from packaging.specifiers import SpecifierSet
 
-from zoviz.views.common.bokeh_internals import TRANSFORM_ANY_IMAGE, VERSIONS, read_no_named_files
+from zoviz.views.common.bokeh_internals import TRANSFORM_ANY_IMAGE, VERSIONS, forget_bounds, read_no_named_files
 
 SCRIPT = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js"
 
@@ -48,3 +48,10 @@ def test_what_is_replaced_in_the_browser_stands_where_it_is_looked_for(module: s
     source = script.partition(f"/* {module}.js */")[2].partition("\n},\n/* ")[0]
     body = re.search(rf"^    class {name}\b.*?^    }}$", source, re.MULTILINE | re.DOTALL)
     assert body and re.search(rf"^        {method}\(", body[0], re.MULTILINE), f"{name} with a method {method}"
+
+
+def test_a_shared_range_still_keeps_what_each_figure_told_it() -> None:
+    """What ``forget_bounds`` empties: once Bokeh has it no more, hidden figures no longer hold a range open."""
+    script = SCRIPT.read_text(encoding="utf-8")
+    source = script.partition("/* models/ranges/data_range1d.js */")[2].partition("\n},\n/* ")[0]
+    assert "this._plot_bounds = new Map()" in source and "_plot_bounds?.clear()" in str(forget_bounds().code)

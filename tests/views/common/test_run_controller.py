@@ -19,6 +19,7 @@ class Source:
     """Makes runs that go on until they are stopped, or says why it cannot."""
 
     complaint = ""
+    loading = False
 
     def __init__(self) -> None:
         self.problem: Problem = LoadTracking(n=4)
@@ -151,3 +152,35 @@ def test_errors_of_a_buttons_method_are_said_and_unforeseen_ones_are_logged(capl
         assert card.sentences == ["Not stored: Expected a denominator other than 0."] and not caplog.records
         assert card.divide(3.0, 2.0) is None
     assert card.sentences[1] == "Not stored: 2.0" and "KeyError" in caplog.text
+
+
+def test_a_start_while_data_load_waits_and_then_begins(live_runs: LiveRuns) -> None:
+    source = Source()
+    page = RunController(source, live_runs=live_runs)
+    source.complaint, source.loading = "Loading the data of X.", True
+    page.start()
+    page.start()
+    page.look()
+    assert page.waiting and page.run is None and page.message.startswith("Loading the data of X. The run starts once")
+    source.complaint, source.loading = "", False
+    page.look()
+    assert not page.waiting and page.run is not None and page.run.active
+    page.stop()
+
+
+def test_stop_calls_off_a_start_that_waits_and_data_that_fail_are_told_of(live_runs: LiveRuns) -> None:
+    source = Source()
+    page = RunController(source, live_runs=live_runs)
+    for end in (page.stop, page.reset):
+        source.complaint, source.loading = "Loading the data of X.", True
+        page.start()
+        assert page.waiting
+        end()
+        source.complaint, source.loading = "", False
+        page.look()
+        assert not page.waiting and page.run is None
+    source.complaint, source.loading = "Loading the data of X.", True
+    page.start(steps=1)
+    source.complaint, source.loading = "There are no data.", False
+    page.look()
+    assert not page.waiting and page.run is None and page.message == "There are no data."

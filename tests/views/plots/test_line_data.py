@@ -9,7 +9,17 @@ import numpy as np
 import pytest
 
 from zoviz.runs.engine.trace import CAPACITY, Snapshot, Trace
-from zoviz.views.plots.line_data import AXES, BANDS, POINTS, Series, axis_values, keys_of, line_data, row_indices
+from zoviz.views.plots.line_data import (
+    AXES,
+    BANDS,
+    POINTS,
+    Series,
+    axis_values,
+    has_zeros,
+    keys_of,
+    line_data,
+    row_indices,
+)
 
 LINES = [Series("gap", "current"), Series("best_gap", "best"), Series("dual", "y2", index=1)]
 
@@ -135,7 +145,42 @@ def test_bands_agree_with_numpy(holes: np.ndarray, band: str, log_y: bool) -> No
 def test_a_band_on_a_logarithmic_axis_stays_positive() -> None:
     gap = np.array([[1e-6, 1.0, 3.0], [0.0, 2.0, 4.0]])
     columns = line_data(snapshot_of(gap), [Series("gap", "current")], "iteration", "std", False, True).columns()
-    assert (columns["gap.low"] > 0).all() and columns["gap"][1] == 3.0, "a zero is not drawn on a logarithmic axis"
+    assert (columns["gap.low"] > 0).all() and columns["gap"][1] == 2.0, "a replica at 0 counts"
+
+
+def test_zeros_have_a_line_at_the_bottom_and_a_lone_point_is_one() -> None:
+    values = np.array([[588.0, 3.0], [0.0, 0.0], [0.0, 0.0], [2.0, 0.0], [1.0, 0.0], [0.0, 0.0]])
+    one, snapshot = Series("gap", "current", zeros=True), snapshot_of(values)
+    columns = line_data(snapshot, [one], "iteration", "std", False, True, height=0.03).columns()
+    np.testing.assert_array_equal(columns["gap"], [295.5, np.nan, np.nan, 1.0, 0.5, np.nan])
+    np.testing.assert_array_equal(columns["gap.lone"], [295.5, *[np.nan] * 5])
+    bottom = np.float32(0.03)
+    np.testing.assert_array_equal(
+        columns["gap.zero"], [np.nan, bottom, bottom, bottom, bottom, bottom][:4] + [bottom] * 2
+    )
+    assert has_zeros(snapshot, one) and not has_zeros(snapshot_of(values[:1]), one)
+    assert not has_zeros(snapshot, Series("gap", "current"))
+    linear = line_data(snapshot, [one], "iteration", "std", False, False).columns()
+    assert np.isfinite(linear["gap"]).all() and np.isnan(linear["gap.zero"]).all()
+
+
+def test_the_best_so_far_never_rises_nor_comes_back_from_below_the_optimum() -> None:
+    """One replica is feasible late and far off; the best of all ends below f*."""
+    best = np.array([[np.nan, np.nan], [1.0, np.nan], [0.5, np.nan], [0.4, 9.0], [1e-3, 1e-3], [-1.3e-3, -1.3e-3]])
+    one = Series("gap", "best", zeros=True, best=True)
+    drawn = line_data(snapshot_of(best), [one], "iteration", "std", False, True).columns()
+    np.testing.assert_allclose(drawn["gap"], [np.nan, np.nan, np.nan, 4.7, 1e-3, np.nan], rtol=1e-6)
+    assert np.isfinite(drawn["gap.zero"][-1]) and has_zeros(snapshot_of(best), one)
+    signed = line_data(snapshot_of(best), [one], "iteration", "std", False, False).columns()["gap"]
+    assert signed[-1] == np.float32(-1.3e-3) and (np.diff(signed[3:]) < 0).all()
+
+
+def test_a_line_of_a_linear_axis_keeps_its_sign_beside_logarithmic_ones() -> None:
+    falling = np.linspace(0.0, -40.0, 5)[:, None]
+    lines = [Series("gap", "f", linear=True), Series("calls", "c")]
+    columns = line_data(snapshot_of(falling), lines, "iteration", "std", False, True).columns()
+    np.testing.assert_array_equal(columns["gap"], falling[:, 0])
+    assert np.isnan(columns["calls"][0]) and columns["calls"][-1] == 4.0
 
 
 def test_one_replica_has_no_band_and_a_missing_line_is_nan() -> None:

@@ -121,8 +121,14 @@ class Dashboard(pn.viewable.Viewer):
         self._plots = pn.Column(sizing_mode="stretch_width", min_height=800, margin=0)
         self.stored_runs = StoredRunsToggle(self.controller, self._plots)
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
+        self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
         self._next_look = 0.0
+        self.controller.param.watch(lambda _: self._hurry(), ["run", "status", "error"])
         self.look()
+
+    def _hurry(self) -> None:
+        """Have the next look come at once: it may be a command that a person waits to see obeyed."""
+        self._next_look = 0.0
 
     def _look_if_due(self) -> None:
         """Look at the run where a look is due: a late one on a busy machine must not cost the next."""
@@ -136,14 +142,15 @@ class Dashboard(pn.viewable.Viewer):
         run = self.controller.run
         if run is not None:
             run.follow()
+        self.controller.look()
+        run = self.controller.run
+        self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
+        self.status_bar.update()  # before the lines, which keep a browser busy: what is said is of the present run
         if not self.board.refresh():  # else the browser has enough to do until the next look
             self.run_list.update()
             for picture in self.pictures:
                 picture.update(run)
         self.output.update(run, visible=not self.stored_runs.is_open)
-        self.controller.look()
-        self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
-        self.status_bar.update()
 
     def _main(self) -> pn.viewable.Viewable:
         """Buttons, status, plots and the list of runs."""

@@ -52,3 +52,13 @@ _KEEP_STYLES = """
 def keep_styles(document: Document) -> None:
     """Have BokehJS leave unchanged style sheets alone on a page, and ask the browser for no styles of its own."""
     document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))
+
+
+# Figures that share a range leave in it how far each reaches, and one that is hidden never takes it out again: the
+# range would keep room for runs that are gone.
+_FORGET = "cb_obj._plot_bounds?.clear();"
+
+
+def forget_bounds() -> CustomJS:
+    """Return a callback of a shared data range that has it begin anew, from what figures say next."""
+    return CustomJS(code=_FORGET)

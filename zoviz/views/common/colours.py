@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection
 
 from zoviz.core.registry import discover
 from zoviz.solvers.base import Solver
@@ -29,20 +29,17 @@ def solver_colour(solver: Solver) -> str:
     return PALETTE[at % len(PALETTE)]
 
 
-def free_colour(solver: Solver, used: Mapping[str, type[Solver]]) -> str:
-    """Return a colour for one more run: the solver's own or a shade of it that no other solver's run has.
+def free_colour(solver: Solver, used: Collection[str]) -> str:
+    """Return a colour for one more run: the solver's own where it is free, else the first of the palette that is.
 
     Parameters
     ----------
     solver : Solver
-    used : mapping of str to type
-        Colours that are taken, and the solver of each.
+    used : collection of str
+        Colours that are taken.
     """
     own = solver_colour(solver)
-    kin = [shade(own, step) for step in range(3)]
-    alone = used.get(own, type(solver)) is type(solver)
-    candidates = [*kin, *PALETTE] if alone else [*PALETTE, *kin]
-    candidates += [shade(colour, step) for step in (1, 2) for colour in PALETTE]
+    candidates = [own, *PALETTE, *(shade(colour, step) for step in (1, 2) for colour in PALETTE)]
     return next((colour for colour in candidates if colour not in used), own)
 
 

@@ -96,6 +96,10 @@ class RunSource(Protocol):
     def solver(self) -> Solver:
         """The solver that is chosen in the forms."""
 
+    @property
+    def loading(self) -> bool:
+        """Whether ``complaint`` only says that data are awaited."""
+
     def check(self) -> str:
         """Update ``complaint``: find out why no run can be made now."""
 
@@ -131,6 +135,7 @@ class RunController(param.Parameterized):
         default=RunStatus.READY, objects=list(RunStatus), doc="The run's status; ready without a run."
     )
     active = param.Boolean(default=False, doc="Whether the run is going on.")
+    waiting = param.Boolean(default=False, doc="Whether a run begins as soon as its problem's data are there.")
     error = param.String(default="", doc="What could not be done last; empty once it is of no interest.")
     keep = param.Boolean(default=True, label="Keep finished runs", doc="Leave a run on the plots when the next starts.")
     outlive = param.Boolean(
@@ -147,6 +152,7 @@ class RunController(param.Parameterized):
         self._source, self._live_runs = source, live_runs or LiveRuns()
         self._key = ""  # of the page's run among those shown
         self._fork_at: int | None = None
+        self._awaited_steps: int | None = None
 
     def start(self, steps: int | None = None) -> None:
         """Start a run with what the forms say, unless one is at work.
@@ -160,6 +166,9 @@ class RunController(param.Parameterized):
             self.say("Expected Start after the run has ended; it is still going on: Stop it first, or Pause.")
             return
         reason = self._source.check()
+        self._awaited_steps, self.waiting = steps, bool(reason) and self._source.loading
+        if self.waiting:
+            return  # the message line says so
         if reason:
             self._notify(reason)  # the message line shows it already
         else:
@@ -211,7 +220,7 @@ class RunController(param.Parameterized):
         if not self.keep and self._key:
             self.runs_shown.take_off(self._key)
         self._live_runs.add(run)
-        self._fork_at = None
+        self._fork_at, self.waiting = None, False
         self._key = self.runs_shown.put(run).key
         self.param.update(run=run, error="")
         self.look()  # the buttons answer first; counters, lines, list and picture come with the next looks
@@ -240,13 +249,15 @@ class RunController(param.Parameterized):
         self.look()
 
     def stop(self) -> None:
-        """End the run; its lines stay on the plots."""
+        """End the run; its lines stay on the plots. One that waits for its data does not begin."""
+        self.waiting = False
         if self.run is not None and self.run.active:
             self.run.stop()
             self.look()
 
     def reset(self) -> None:
         """End the run and remove it from the plots; parameters and other runs stay."""
+        self.waiting = False
         self.forget(self._key)
         self.error = ""
 
@@ -265,6 +276,8 @@ class RunController(param.Parameterized):
 
     def look(self) -> None:
         """Update the run's status; called after every command and a few times a second."""
+        if self.waiting and not (self._source.check() and self._source.loading):
+            self.start(self._awaited_steps)
         run = self.run
         status = RunStatus.READY if run is None else run.status
         ended = self.active and not status.active
@@ -278,6 +291,8 @@ class RunController(param.Parameterized):
     def message(self) -> str:
         """The sentence above the plots: an error, why no run can be made, a fork's advice, or the run's message."""
         run_message = "" if self.run is None else self.run.message
+        if self.waiting:
+            return f"{self._source.complaint} The run starts once they are there; Stop calls it off."
         return self.error or self._source.complaint or self._fork_advice or run_message
 
     @property

@@ -2,23 +2,58 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import NamedTuple
 
+import numpy as np
 import param
 
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.columns import ITERATION, OBJECTIVE
+from zoviz.runs.engine.trace import Snapshot
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import free_colour
 
+Dash = str | tuple[int, ...]
+DASHES: tuple[Dash, ...] = ("solid", (9, 3), (2, 3), (9, 3, 2, 3), (16, 4), (4, 4))
+"""Of the first runs on the plots, so that they are told apart without colours, and where one lies on another."""
+FEWEST_ROWS = 3
+"""Rows that two courses must share before one is said to lie on the other: all runs of a seed begin at one point."""
+
 
 class ShownRun(NamedTuple):
-    """A run on the plots, with its key, name, colour and visibility."""
+    """A run on the plots, with its key, name, colour, dash, visibility, and what its problem is told apart by."""
 
     run: Run | StoredRun
     key: str
     name: str
     colour: str
     visible: bool = True
+    dash: Dash = "solid"
+    problem: Hashable = None
+
+    @property
+    def problem_title(self) -> str:
+        """The title of the run's problem."""
+        kind = type(self.run.problem)
+        return kind.title or kind.__name__
+
+
+def problem_identity(problem: Problem) -> Hashable:
+    """Return what is equal for problems whose values can share an axis: the class and all parameters."""
+    values = {name: value for name, value in problem.param.values().items() if name != "name"}
+    written = ((name, v.tobytes() if isinstance(v, np.ndarray) else repr(v)) for name, v in values.items())
+    return type(problem), tuple(sorted(written, key=lambda pair: pair[0]))
+
+
+def same_course(one: Snapshot, other: Snapshot) -> bool:
+    """Return whether two traces have the same objectives at all iterations that both have, at least ``FEWEST_ROWS``."""
+    if OBJECTIVE not in one.columns or OBJECTIVE not in other.columns:
+        return False
+    both = np.intersect1d(one.columns[ITERATION], other.columns[ITERATION], return_indices=True)
+    first, second = one.columns[OBJECTIVE][both[1]], other.columns[OBJECTIVE][both[2]]
+    return both[0].size >= FEWEST_ROWS and first.shape == second.shape and np.array_equal(first, second, equal_nan=True)
 
 
 class ShownRuns(param.Parameterized):
@@ -36,13 +71,39 @@ class ShownRuns(param.Parameterized):
     _count = 0
 
     def put(self, run: Run | StoredRun, name: str | None = None) -> ShownRun:
-        """Add a run to the plots, in a colour that is free."""
+        """Add a run to the plots, in a colour and a dash that are free; runs of other problems are hidden.
+
+        ``reveal`` shows them again: values of different problems share an axis only where a person asks for it.
+        """
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
-        colour = free_colour(run.solver, {one.colour: type(one.run.solver) for one in self.runs.values()})
-        entry = ShownRun(run, f"run{self._count}", name or run.label or f"{title} #{self._count}", colour)
-        self.runs = {**self.runs, entry.key: entry}
+        colour = free_colour(run.solver, {one.colour for one in self.runs.values()})
+        key, name = f"run{self._count}", name or run.label or f"{title} #{self._count}"
+        used = {one.dash for one in self.runs.values()}
+        dash = next((dash for dash in DASHES if dash not in used), DASHES[self._count % len(DASHES)])
+        identity = problem_identity(run.problem if run.initial is None else run.initial.problem)
+        entry = ShownRun(run, key, name, colour, True, dash, identity)
+        others = {old: one._replace(visible=one.visible and one.problem == identity) for old, one in self.runs.items()}
+        self.runs = {**others, key: entry}
         return entry
+
+    @property
+    def problems(self) -> int:
+        """The number of different problems among the visible runs."""
+        return len({one.problem for one in self.runs.values() if one.visible})
+
+    def lies_on(self, entry: ShownRun) -> ShownRun | None:
+        """Return the visible run put on the plots earlier that an ended run's lines cover, if there is one."""
+        if entry.run.active:
+            return None
+        snapshot = entry.run.trace.snapshot()
+        for other in self.runs.values():
+            if other.key == entry.key:
+                return None
+            if other.visible and not other.run.active and other.problem == entry.problem:
+                if same_course(snapshot, other.run.trace.snapshot()):
+                    return other
+        return None
 
     def take_off(self, key: str) -> None:
         """Remove a run from the plots, if it is there."""

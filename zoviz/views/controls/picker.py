@@ -14,6 +14,7 @@ from zoviz.solvers.base import Solver
 from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.common.style import details_html, muted_html, note, update_changed
 from zoviz.views.controls.background_build import BackgroundBuild
+from zoviz.views.controls.default_solver import default_solver
 from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
 
 
@@ -35,6 +36,8 @@ class Picker(pn.viewable.Viewer):
     ----------
     complaint : str
         Why no run can be made of what is chosen, as of the last ``suggest``; empty where one can.
+    loading : bool
+        Whether ``complaint`` only says that the problem's data are awaited.
     refused, others : HTML
         Why solvers that are made for the problem are not offered, and which are made for other problems.
     problem_panel, solver_panel : LazyPanel
@@ -60,7 +63,7 @@ class Picker(pn.viewable.Viewer):
         self.solvers = {_name(one): one for one in solvers}
         if own_solver is not None:
             self.solvers[_name(own_solver)] = own_solver
-        self.complaint, self._locked = "", False
+        self.complaint, self.loading, self._locked = "", False, False
         self.refused, self.others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
         self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(visible=True)
         self._background_build = BackgroundBuild()
@@ -108,7 +111,7 @@ class Picker(pn.viewable.Viewer):
 
     def suggest(self, resolved: dict[str, Any] | None = None) -> None:
         """Show the values that the rule chose (``resolved``), or would choose where that costs no call."""
-        self.complaint = ""
+        self.complaint, self.loading = "", False
         if not resolved:
             if not self._prepare():
                 return
@@ -125,6 +128,7 @@ class Picker(pn.viewable.Viewer):
     def _prepare(self) -> bool:
         """Return whether the problem's data are there and its solvers offered; ``complaint`` says what is awaited."""
         ready, stale = self._background_build.ready(self.problem), self._offered is not self.problem
+        self.loading = not ready
         if not ready:
             self.complaint = f"Loading the data of {self.problem_name}."
         elif stale:
@@ -139,7 +143,7 @@ class Picker(pn.viewable.Viewer):
         reasons = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
         accepted = [title for title, reason in reasons.items() if not reason] or list(self.solvers)
         self.explain(subject, {title: reason for title, reason in reasons.items() if reason})
-        first = "ZO-SPLM" if "ZO-SPLM" in accepted else accepted[0]
+        first = default_solver(subject, accepted)
         self._offered = subject
         self.param.solver_name.objects = accepted
         self.param.update(problem_name=problem, solver_name=favourite if favourite in accepted else first)

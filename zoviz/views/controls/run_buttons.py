@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import math
 import time
 from collections.abc import Callable
@@ -18,14 +19,15 @@ from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import update_changed
 
 _COLOURS = {
-    RunStatus.READY: "default",
-    RunStatus.RUNNING: "success",
-    RunStatus.PAUSED: "warning",
-    RunStatus.FINISHED: "primary",
-    RunStatus.DIVERGED: "error",
-    RunStatus.STOPPED: "default",
-    RunStatus.FAILED: "error",
+    RunStatus.READY: "#5f6368",
+    RunStatus.RUNNING: "#1b7a3d",
+    RunStatus.PAUSED: "#8a5a00",
+    RunStatus.FINISHED: "#1d5c96",
+    RunStatus.DIVERGED: "#b3261e",
+    RunStatus.STOPPED: "#5f6368",
+    RunStatus.FAILED: "#b3261e",
 }
+"""Behind the white word of a status: each with a contrast of at least 4.5 to it."""
 
 
 _LOOKS = {
@@ -64,8 +66,8 @@ class RunButtons(pn.viewable.Viewer):
         }
         self.buttons = {name: self._button(name, command) for name, command in commands.items()}
         self._row = pn.Row(*self.buttons.values(), margin=(4, 4))
-        self._enable(controller.status)
-        controller.param.watch(lambda event: self._enable(event.new), "status")
+        self._enable(controller.status, controller.waiting)
+        controller.param.watch(lambda _: self._enable(controller.status, controller.waiting), ["status", "waiting"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._row
@@ -84,15 +86,15 @@ class RunButtons(pn.viewable.Viewer):
             on_click=lambda _: command(),
         )
 
-    def _enable(self, status: RunStatus) -> None:
-        """Enable the buttons that make sense at this status."""
+    def _enable(self, status: RunStatus, waiting: bool) -> None:
+        """Enable the buttons that make sense at this status, or while a run waits for its problem's data."""
         active = status.active
         enabled = {
-            "start": not active,
+            "start": not active and not waiting,
             "pause": status is RunStatus.RUNNING,
-            "step": status is not RunStatus.RUNNING,
+            "step": status is not RunStatus.RUNNING and not waiting,
             "unpause": status is RunStatus.PAUSED,
-            "stop": active,
+            "stop": active or waiting,
             "reset": status is not RunStatus.READY,
         }
         for name, button in self.buttons.items():
@@ -100,10 +102,19 @@ class RunButtons(pn.viewable.Viewer):
 
 
 _METER = (
-    "<div style='font-size:14px'>{text}</div><div role='progressbar' aria-valuenow='{percent}' style='height:6px;"
-    "margin-top:6px;border-radius:3px;background:color-mix(in srgb, var(--panel-primary-color) 25%, transparent)'>"
-    "<div style='height:6px;width:{percent}%;border-radius:3px;background:var(--panel-primary-color)'></div></div>"
+    "<div class='zoviz-line'><span class='zoviz-chip' style='background:{colour}'>{status}</span>"
+    "<span class='zoviz-counters'>{text}</span></div>"
+    "<div role='progressbar' aria-label='Share of the budget' aria-valuenow='{percent}' class='zoviz-track'>"
+    "<div style='width:{percent}%'></div></div>"
+    "<div class='zoviz-message'>{message}</div>"
 )
+_STYLE = """div {width: 100%} .zoviz-line, .zoviz-message {font-size: 14px; line-height: 1.4}
+.zoviz-message {min-height: 20px; margin-top: 4px}
+.zoviz-chip {color: #fff; border-radius: 11px; padding: 2px 10px; margin-right: 10px; font-size: 13px}
+.zoviz-track {height: 6px; margin-top: 6px; border-radius: 3px;
+  background: color-mix(in srgb, var(--panel-primary-color) 25%, transparent)}
+.zoviz-track div {height: 6px; border-radius: 3px; background: var(--panel-primary-color)}
+"""
 
 
 # A Div that is told of a change has its page measured and laid out anew; this only replaces its words.
@@ -115,7 +126,7 @@ _REPLACE = """
 
 
 class StatusBar(pn.viewable.Viewer):
-    """A bar with the run's counters, speed, share of the budget, and message.
+    """A bar with the run's status, counters, speed, share of the budget, and message.
 
     Parameters
     ----------
@@ -124,57 +135,52 @@ class StatusBar(pn.viewable.Viewer):
     Attributes
     ----------
     counters : ColumnDataSource
-        Its tags are the HTML of the counters, as the browser is told of it.
+        Its tags are the HTML of the bar, as the browser is told of it.
+    message : str
+        The sentence that is shown.
 
     Notes
     -----
-    The counters change at every look at the run. As a Panel pane they would cost more than all the lines.
+    The counters change at every look at the run. As a Panel pane they would cost more than all the lines. Status,
+    counters and message travel as one text: they are always those of the same run.
     """
 
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
         self._controller = controller
-        self._chip = pmui.Chip(label="ready", size="small", margin=(4, 6))
         self.counters = ColumnDataSource(name="status")
         self._meter = Div(
             css_classes=["zoviz-status"],
             sizing_mode="stretch_width",
             margin=(6, 10),
-            stylesheets=["div {width: 100%}"],
+            stylesheets=[_STYLE],
             tags=[self.counters],
         )
         self.counters.js_on_change("tags", CustomJS(args={"div": self._meter}, code=_REPLACE))
-        self._message = pn.pane.HTML(
-            "", css_classes=["zoviz-message"], sizing_mode="stretch_width", margin=(0, 10), min_height=24
-        )
-        self._column = pn.Column(
-            pn.Row(self._chip, pn.pane.Bokeh(self._meter, sizing_mode="stretch_width"), sizing_mode="stretch_width"),
-            self._message,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        self.message = ""
+        self._column = pn.Column(pn.pane.Bokeh(self._meter, sizing_mode="stretch_width"), sizing_mode="stretch_width")
         self._last = (0.0, 0.0)
         self._rate = 0.0
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
 
-    @property
-    def message(self) -> str:
-        """The sentence that is shown."""
-        return str(self._message.object)
-
     def update(self) -> None:
         """Show the run's present counters; needs the document's lock."""
         run, status = self._controller.run, self._controller.status
         text, percent = self._counters(run, status)
-        meter = _METER.format(text=text, percent=f"{percent:.1f}")
+        self.message = self._controller.message
+        meter = _METER.format(
+            colour=_COLOURS[status],
+            status=status,
+            text=text,
+            percent=f"{percent:.1f}",
+            message=html.escape(self.message, quote=False),
+        )
         if self._meter.document is None:
             self._meter.text = meter
         if self.counters.tags != [meter]:
             self.counters.tags = [meter]
-        update_changed(self._message, object=self._controller.message)
-        update_changed(self._chip, label=str(status), color=_COLOURS[status])
 
     def _counters(self, run: Run | None, status: RunStatus) -> tuple[str, float]:
         """Return the line of counters, and the percentage of the budget that is used."""

@@ -60,6 +60,11 @@ class RunForm(pn.viewable.Viewer):
         """The reason why no run can be made, as of the last check; empty where one can."""
         return self.picker.complaint
 
+    @property
+    def loading(self) -> bool:
+        """Whether ``complaint`` only says that data are awaited."""
+        return self.picker.loading
+
     def check(self) -> str:
         """Update ``complaint``: find out why no run can be made now."""
         self.picker.suggest()

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import param
 from bokeh.events import DoubleTap
-from bokeh.models import DataRange1d, HoverTool, LinearScale, Range1d, VArea
+from bokeh.models import DataRange1d, HoverTool, LinearScale, Range1d, Scatter, VArea
 from bokeh.models import Line as LineGlyph
 from bokeh.models.annotations import Legend, LegendItem
 from bokeh.models.renderers import GlyphRenderer
@@ -16,28 +17,39 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
-from zoviz.views.plots.line_data import AXES, Series, signed, vanishes
+from zoviz.views.plots.line_data import AXES, Series, has_zeros, signed, vanishes
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import SharedModels
 
-ZERO = "   = 0 (Log y is on)"
+ZERO = "   0 throughout"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
+THIN = 0.5
+"""Width of a run's further lines where several runs are drawn, as a share of its first line's."""
+Comparison = Literal["any", "one problem", "several problems"]
+"""Which runs a plot is for: values of different problems share few axes."""
 
 
 class RunStyle(NamedTuple):
-    """The name, colour and line width with which one run is drawn."""
+    """The name, colour, line width and dash with which one run is drawn."""
 
     name: str
     colour: str
     width: float
+    dash: str | tuple[int, ...] = "solid"
 
 
 class DrawnLine(NamedTuple):
-    """A line of a run on a figure, with the band over the replicas around it."""
+    """A line of a run on a figure: the band over the replicas around it, and where it is 0 on a logarithmic axis."""
 
     series: Series
     line: GlyphRenderer
     band: GlyphRenderer
+    zeros: tuple[GlyphRenderer, ...] = ()
+
+    @property
+    def renderers(self) -> tuple[GlyphRenderer, ...]:
+        """All that is drawn of it, from back to front."""
+        return (self.band, self.line, *self.zeros)
 
 
 class PlotView(param.Parameterized):
@@ -51,10 +63,21 @@ class PlotView(param.Parameterized):
     height: ClassVar[int] = 280
     special: ClassVar[bool] = False
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
+    comparison: ClassVar[Comparison] = "any"
+    zero_words: ClassVar[str] = "0"
+    """What a line at the bottom of a logarithmic axis means, where it has ``zeros``."""
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the lines of a trace with these columns on this plot; empty where it has none."""
         raise NotImplementedError(f"{type(self).__name__} must define series(columns).")
+
+    def lines(self, columns: Mapping[str, Array]) -> list[Series]:
+        """Return ``series`` as they are drawn: with their signs where the axis is never logarithmic."""
+        return [one if self.can_log else replace(one, linear=True) for one in self.series(columns)]
+
+    def remark(self, columns: Mapping[str, Array]) -> str:
+        """Return what a reader must know of a trace's lines on this plot; by default nothing."""
+        return ""
 
     def heading(self, columns: Mapping[str, Array]) -> str:
         """Return what a trace with these columns shows on this plot; by default the title."""
@@ -70,7 +93,7 @@ class PlotView(param.Parameterized):
         self._lines: dict[str, list[DrawnLine]] = {}
         self._titles: dict[str, str] = {}
         self._listed: dict[str, list[GlyphRenderer]] = {}
-        self._heading, self._zero = self.title, False
+        self._heading, self._note = self.title, ""
         self.renderers: list[GlyphRenderer] = []
 
     @property
@@ -145,24 +168,42 @@ class PlotView(param.Parameterized):
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
         heads: list[Any] = self._shared.mark_heads("frame")
         fig.add_tools(HoverTool(renderers=heads, tooltips="@text{safe}", visible=False))
+        self._reader = self._shared.line_reader()
+        fig.add_tools(self._reader, self._shared.crosshair())
         self._placeholder = self._shared.placeholder()
         self._fixed = [*self._shared.mark_lines(), *heads, self._placeholder]
 
     def add(self, key: str, style: RunStyle, stream: PackedSource, columns: Mapping[str, Array]) -> None:
         """Make a run's lines and bands, drawn from its data source; ``arrange`` puts them on the figure."""
         source, lines = stream.source, []
-        for one in self.series(columns):
+        for one in self.lines(columns):
             colour = REFERENCE if one.muted else style.colour
             area = VArea(x="x", y1=f"{one.key}.low", y2=f"{one.key}.high", fill_color=colour, fill_alpha=0.18)
             path = LineGlyph(x="x", y=one.key, line_color=colour, line_width=style.width, line_dash=one.dash)
             band, line = (self._shared.renderer(source, glyph) for glyph in (area, path))
-            lines.append(DrawnLine(one, line, band))
+            logarithmic = self._shared.scales.log_y and not one.linear
+            lines.append(DrawnLine(one, line, band, self._zeros(one, colour, stream) if logarithmic else ()))
         self._lines[key] = lines
         label = signed(self.y_label(columns), self._shared.scales.log_y)
         self._titles[key] = f"{self.heading(columns)}   {label}".rstrip()
 
-    def needed(self, keys: Collection[str]) -> bool:
+    def _zeros(self, one: Series, colour: str, stream: PackedSource) -> tuple[GlyphRenderer, ...]:
+        """Return what is drawn of a line with ``zeros`` where a point has no neighbour, and where it is 0."""
+        if not one.zeros:
+            return ()
+        point = Scatter(x="x", y=f"{one.key}.lone", size=5, line_color=colour, fill_color=colour)
+        bottom = LineGlyph(x="x", y=f"{one.key}.zero", line_color=colour, line_width=2.5, line_dash=one.dash)
+        options = {"y_range_name": "frame"}
+        return self._shared.renderer(stream.source, point), self._shared.renderer(stream.source, bottom, **options)
+
+    def fits(self, problems: int) -> bool:
+        """Return whether the plot is for runs of so many problems."""
+        return self.comparison == "any" or (self.comparison == "several problems") == (problems > 1)
+
+    def needed(self, keys: Collection[str], problems: int = 1) -> bool:
         """Return whether the plot has a line of one of these runs that have taken a step, and belongs on the page."""
+        if not self.fits(problems):
+            return False
         return any(self._lines.get(key) for key in keys) if keys else not self.special
 
     def remove(self, key: str) -> None:
@@ -178,43 +219,60 @@ class PlotView(param.Parameterized):
         runs = [(style, self._lines[key]) for key, style in styles.items() if self._lines.get(key)]
         if not runs and self.special and not self.has_figure:
             return
-        fig = self.figure
+        fig, alone = self.figure, len(runs) == 1
         for style, lines in runs:
-            for one in lines:
-                one.line.glyph.line_width = style.width
-        renderers = [renderer for _, lines in runs for one in lines for renderer in (one.band, one.line)]
+            for rank, one in enumerate(lines):
+                # Several runs are told apart by colour and dash; their further lines are then the thin ones.
+                width = style.width if alone or not rank else THIN * style.width
+                dash = one.series.dash if alone else style.dash
+                name = style.name if alone and len(lines) == 1 else f"{style.name}, {one.series.label}"
+                one.line.update(name=name)
+                for glyph in (one.line.glyph, *(renderer.glyph for renderer in one.zeros[1:])):
+                    glyph.update(line_width=width, line_dash=dash)
+        lines_shown = [one for _, lines in runs for one in lines]
         titles = dict.fromkeys(self._titles[key] for key in styles if self._lines.get(key))
         self._heading = "; ".join(titles) or self.title
         self._entitle()
-        self.renderers = renderers or [self._placeholder]
-        fig.renderers = [*self._fixed, *renderers]
+        self.renderers = [part for one in lines_shown for part in (one.band, one.line)] or [self._placeholder]
+        fig.renderers = [*self._fixed, *(part for one in lines_shown for part in one.renderers)]
         fig.y_range.renderers = self.renderers
+        self._reader.renderers = [one.line for one in lines_shown] or [self._placeholder]
         entries = self._entries(runs)
         if entries != self._listed:
             self._listed = entries
             self._legend.ncols = 2 if len(entries) > 3 else len(entries)
             self._legend.items = [LegendItem(label=label, renderers=parts) for label, parts in entries.items()]
 
-    def caption(self, snapshots: Iterable[Snapshot]) -> None:
-        """Add a caption where all that the plot has is 0, for which a logarithmic axis has no place."""
-        if self.has_figure and self._shared.scales.log_y and self.can_log:
-            lines = [(snapshot, one) for snapshot in snapshots for one in self.series(snapshot.columns)]
-            self._zero = bool(lines) and all(vanishes(*line) for line in lines)
-            self._entitle()
+    def caption(self, snapshots: Sequence[Snapshot]) -> None:
+        """Add to the title what the axis cannot show: that all is 0, what a line at the bottom means, a remark."""
+        if not self.has_figure:
+            return
+        lines = [(snapshot, one) for snapshot in snapshots for one in self.lines(snapshot.columns)]
+        notes = []
+        if self._shared.scales.log_y and self.can_log:
+            if lines and all(vanishes(*line) for line in lines):
+                notes.append(ZERO)
+            elif any(has_zeros(*line) for line in lines):
+                notes.append(f"   bottom line: {self.zero_words}")
+        remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
+        notes += [f"   {remark}"] if remark else []
+        self._note = "".join(notes)
+        self._entitle()
 
     def _entitle(self) -> None:
-        self.figure.title.text = self._heading + (ZERO if self._zero else "")
+        self.figure.title.text = self._heading + self._note
 
     def _entries(self, runs: Sequence[tuple[RunStyle, list[DrawnLine]]]) -> dict[str, list[GlyphRenderer]]:
         """Return the legend: each line of a single run; of several runs, one each and one per further kind of line."""
         if not runs:
             return {"no run yet": [self._placeholder]}
         if len(runs) == 1:
-            return {one.series.label: [one.line, one.band] for one in runs[0][1]}
+            return {one.series.label: [one.line, one.band, *one.zeros] for one in runs[0][1]}
         entries: dict[str, list[GlyphRenderer]] = {}
         for style, lines in runs:
-            entries.setdefault(style.name, []).extend(part for one in lines for part in (one.line, one.band))
+            parts = [part for one in lines for part in (one.line, one.band, *one.zeros)]
+            entries.setdefault(style.name, []).extend(parts)
         for _, lines in runs:
             for one in lines[1:]:
-                entries.setdefault(one.series.label, []).extend((one.line, one.band))
+                entries.setdefault(f"thin: {one.series.label}", []).extend((one.line, one.band, *one.zeros))
         return entries

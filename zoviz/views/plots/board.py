@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Set
 from typing import Any
 
 import panel as pn
@@ -17,7 +17,7 @@ from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.style import GRID, batched_changes, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS
-from zoviz.views.plots.line_data import BANDS, AxisScales
+from zoviz.views.plots.line_data import BANDS, ZERO_HEIGHT, AxisScales
 from zoviz.views.plots.packed_source import PackedSource, all_series
 from zoviz.views.plots.shared_models import SharedModels
 
@@ -25,10 +25,12 @@ from zoviz.views.plots.shared_models import SharedModels
 class _Drawing:
     """The lines that the board has drawn of one run."""
 
-    def __init__(self, key: str) -> None:
-        self.source = PackedSource(key)
+    def __init__(self, key: str, number: int) -> None:
+        # Zeros of several runs lie above each other, not on each other.
+        self.source = PackedSource(key, ZERO_HEIGHT * (1 + number % 8))
         self.columns: frozenset[str] = frozenset()
         self.rows, self.last_iteration, self.settled = -1, -1.0, False
+        self.covers = False
 
 
 class Board(pn.viewable.Viewer):
@@ -72,6 +74,7 @@ class Board(pn.viewable.Viewer):
         self._cells = [pn.Column(pane, sizing_mode="stretch_width", margin=0) for pane in self._panes]
         self._grid = pn.Column(*self._cells, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
         self._stale_figures = self._stale_lines = False
+        self._ranged: Set[str] = frozenset()
         self._rebuild()
         self.param.watch(lambda *_: self._outdate(figures=True), ["axis", "log_x", "log_y"])
         self.param.watch(lambda *_: self._outdate(), ["band"])
@@ -108,6 +111,9 @@ class Board(pn.viewable.Viewer):
             elif not drawing.settled and not entry.run.active:
                 self._settle(entry)
                 drawing.settled = True
+                covered = self.runs_shown.lies_on(entry)
+                if covered is not None and not drawing.covers:
+                    drawing.covers = self._stale_lines = True  # the legend says so
         for view in self.views if fresh else ():
             view.caption(snapshots)
         self._mark()
@@ -144,7 +150,7 @@ class Board(pn.viewable.Viewer):
     def _place(self) -> None:
         """Keep plots off the page on which no run that has taken a step draws anything."""
         begun_keys = [one.key for one in self.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
-        needed = [view.needed(begun_keys) for view in self.views]
+        needed = [view.needed(begun_keys, self.runs_shown.problems) for view in self.views]
         entering = [
             (pane, view.figure)
             for on, view, pane in zip(needed, self.views, self._panes, strict=True)
@@ -166,12 +172,18 @@ class Board(pn.viewable.Viewer):
     def _arrange(self) -> None:
         """Show the visible runs on the plots, under their names; the shared horizontal range follows them."""
         visible = [entry for entry in self.runs_shown.runs.values() if entry.visible]
-        styles = {
-            one.key: RunStyle(one.name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.6)
-            for one in visible
-        }
+        problems = self.runs_shown.problems
+        styles = {}
+        for one in visible:
+            covered = self.runs_shown.lies_on(one)
+            name = one.name if problems < 2 else f"{one.name} · {one.problem_title}"
+            name = f"{name} (lies on {covered.name})" if covered else name
+            styles[one.key] = RunStyle(name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.8, one.dash)
         for view in self.views:
-            view.arrange(styles)
+            view.arrange(styles if view.fits(problems) else {})
+        if self._ranged - styles.keys():
+            self._shared.forget_ranges()
+        self._ranged = styles.keys()
         self._shared.x_range.renderers = [line for view in self.views for line in view.renderers]
 
     def _dress(self, entry: ShownRun, columns: Mapping[str, Array]) -> None:
@@ -191,7 +203,7 @@ class Board(pn.viewable.Viewer):
             for view in self.views:
                 view.remove(key)
         for entry in self.runs_shown.runs.values():
-            drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key))
+            drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key, len(self._drawings)))
             snapshot = entry.run.trace.snapshot()
             if snapshot.rows and entry.visible and snapshot.columns.keys() != drawing.columns:
                 self._dress(entry, snapshot.columns)

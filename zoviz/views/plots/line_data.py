@@ -22,6 +22,8 @@ AXES = {
     SECONDS: "computing time in s",
 }
 """What lines are drawn against, with the label; a run without samples has no lines against them."""
+ZERO_HEIGHT = 0.015
+"""Where zeros are drawn on a logarithmic axis, as a share of the frame's height from the bottom."""
 BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
 
 
@@ -41,6 +43,13 @@ class Series:
         Component of a vector column.
     muted : bool
         Drawn in grey rather than in the run's colour: a reference, not a measurement.
+    zeros : bool
+        Whether 0 says something (feasible, at the optimum): on a logarithmic axis it then has a line at the bottom.
+    best : bool
+        The best so far of each replica: drawn from where all that have a value at the end have one, so that the mean
+        never rises; on a logarithmic axis what lies below 0 counts as 0, rather than as a magnitude.
+    linear : bool
+        Drawn with its sign, on an axis that is always linear.
     """
 
     column: str
@@ -48,6 +57,14 @@ class Series:
     dash: str = "solid"
     index: int | None = None
     muted: bool = False
+    zeros: bool = False
+    best: bool = False
+    linear: bool = False
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The ends of the names of the line's columns: mean, band, and with ``zeros`` these and lone points."""
+        return ("", ".low", ".high", *((".zero", ".lone") if self.zeros else ()))
 
     @property
     def key(self) -> str:
@@ -75,8 +92,8 @@ class LineData(NamedTuple):
 
 
 def keys_of(series: Sequence[Series]) -> list[str]:
-    """Return the names in a ``LineData``: x, then mean, lower and upper end of the band for each line."""
-    return ["x", *(f"{one.key}{part}" for one in series for part in ("", ".low", ".high"))]
+    """Return the names in a ``LineData``: x, then those of each line's ``parts``."""
+    return ["x", *(f"{one.key}{part}" for one in series for part in one.parts)]
 
 
 def row_indices(x: Array, logarithmic: bool, points: int = POINTS) -> np.ndarray:
@@ -103,28 +120,80 @@ def axis_values(snapshot: Snapshot, axis: str) -> Array:
     return column if column.ndim == 1 else column.max(axis=1)
 
 
-def line_data(snapshot: Snapshot, series: Sequence[Series], axis: str, band: str, log_x: bool, log_y: bool) -> LineData:
+def line_data(
+    snapshot: Snapshot,
+    series: Sequence[Series],
+    axis: str,
+    band: str,
+    log_x: bool,
+    log_y: bool,
+    height: float = ZERO_HEIGHT,
+) -> LineData:
     """Return the lines' means and bands over replicas, at rows chosen for the axis.
 
-    On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest replica.
-    Lines that the trace does not have are NaN.
+    On a logarithmic axis magnitudes are drawn (|f - f*|), and a band never reaches below its smallest positive replica.
+    A mean of 0 has no place there: it is drawn at ``height``, a share of the frame's. Lines that the trace does not
+    have are NaN.
     """
     x = axis_values(snapshot, axis)
     rows = row_indices(x, log_x)
     keys = keys_of(series)
     out = np.full((len(keys), rows.size), np.nan, dtype=np.float32)
     out[0] = x[rows]
-    present = [i for i, one in enumerate(series) if one.column in snapshot.columns]
+    present = [one for one in series if one.column in snapshot.columns]
     if present and rows.size:
-        stack = np.stack([_values(snapshot, series[i])[rows] for i in present])
-        if log_y:
-            stack = np.abs(stack)
-            stack[stack == 0.0] = np.nan
-        means, lows, highs = _summary(stack, band, log_y)
-        for at, i in enumerate(present):
+        logs = np.array([log_y and not one.linear for one in present])
+        stack = np.stack([_selected(snapshot, one, rows, log) for one, log in zip(present, logs, strict=True)])
+        stack[logs] = np.abs(stack[logs])
+        means, lows, highs = _summary(stack, band, logs)
+        zero = (means == 0.0) & logs[:, None]
+        means[zero] = np.nan
+        for at, one in enumerate(present):
+            first = keys.index(one.key)
             low, high = drawable(means[at], lows[at], highs[at])
-            out[1 + 3 * i], out[2 + 3 * i], out[3 + 3 * i] = means[at], low, high
+            out[first : first + 3] = means[at], low, high
+            if one.zeros:
+                out[first + 3], out[first + 4] = _zero_line(zero[at], height), _lone(means[at])
     return LineData(keys, out)
+
+
+def _selected(snapshot: Snapshot, one: Series, rows: np.ndarray, log: bool) -> Array:
+    """Return a copy of the values (rows, R) of a line at some rows, prepared as its ``best`` says."""
+    values = _values(snapshot, one)
+    out = np.array(values[rows], dtype=float)
+    if one.best:
+        known = np.isfinite(values[-1]).sum()
+        out[np.isfinite(out).sum(axis=-1) < known] = np.nan
+        if log:
+            out[out < 0.0] = 0.0
+    return out
+
+
+def _zero_line(zero: np.ndarray, height: float) -> Array:
+    """Return a line (T,) at ``height`` where ``zero`` (T,) holds, each part of it at least two points long."""
+    wide = zero.copy()
+    wide[1:] |= zero[:-1]
+    wide[-2:-1] |= zero[-1:]
+    return np.where(wide, height, np.nan)
+
+
+def _lone(mean: Array) -> Array:
+    """Return the points (T,) of a line that have no neighbour, and of which a line alone shows nothing; else NaN."""
+    there = np.isfinite(mean)
+    beside = np.zeros_like(there)
+    beside[1:] |= there[:-1]
+    beside[:-1] |= there[1:]
+    return np.where(there & ~beside, mean, np.nan)
+
+
+def has_zeros(snapshot: Snapshot, one: Series) -> bool:
+    """Return whether some row of a line is 0 for every replica that has a value there."""
+    if not one.zeros or one.column not in snapshot.columns:
+        return False
+    values = _values(snapshot, one)
+    gone = values <= 0.0 if one.best else values == 0.0
+    missing = ~np.isfinite(values)
+    return bool(((gone | missing).all(axis=-1) & ~missing.all(axis=-1)).any())
 
 
 def vanishes(snapshot: Snapshot, one: Series) -> bool:
@@ -158,8 +227,11 @@ def _values(snapshot: Snapshot, one: Series) -> Array:
     return column if one.index is None else column[..., one.index]
 
 
-def _summary(stack: Array, band: str, log_y: bool) -> tuple[Array, Array, Array]:
-    """Return mean (median for quartiles), lower and upper end over the last axis, NaN left out."""
+def _summary(stack: Array, band: str, logs: np.ndarray) -> tuple[Array, Array, Array]:
+    """Return mean (median for quartiles), lower and upper end (S, T) of values (S, T, R) over replicas, NaN left out.
+
+    Lines of ``logs`` (S,) are drawn on a logarithmic axis: their bands end at the smallest positive value.
+    """
     good = np.isfinite(stack)
     whole = bool(good.all())  # nothing to leave out, and nothing to copy for it
 
@@ -179,7 +251,10 @@ def _summary(stack: Array, band: str, log_y: bool) -> tuple[Array, Array, Array]
         elif band == "std":
             deviation = fill(stack - mean[..., None], 0.0)
             spread = np.sqrt(np.square(deviation).sum(axis=-1) / np.maximum(count - 1, 1))
-            low, high = np.maximum(mean - spread, low) if log_y else mean - spread, mean + spread
+            low, high = np.where(logs[:, None], np.maximum(mean - spread, low), mean - spread), mean + spread
+        if (low[logs] <= 0.0).any():
+            positive = np.where(stack > 0.0, stack, np.inf).min(axis=-1)
+            low = np.where(logs[:, None] & (low <= 0.0), np.minimum(positive, high), low)
         empty = count == 0
         low[empty] = high[empty] = np.nan
     return mean, low, high

@@ -9,7 +9,7 @@ from bokeh.models import ColumnDataSource, CustomJS
 
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
-from zoviz.views.plots.line_data import LineData, Series, keys_of, line_data
+from zoviz.views.plots.line_data import ZERO_HEIGHT, LineData, Series, keys_of, line_data
 
 _UNPACK = """
     const packed = cb_obj.data.p, names = src.tags[1], rows = packed.length / names.length, data = {};
@@ -33,9 +33,12 @@ class PackedSource:
         What the lines are drawn from; its columns change in the browser only, until ``settle``.
     wire : ColumnDataSource
         What travels; it is in the document because the source's tags refer to it.
+    zero_height : float
+        Where zeros are drawn on a logarithmic axis, as a share of the frame's height.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, zero_height: float = ZERO_HEIGHT) -> None:
+        self.zero_height = zero_height
         self.source = ColumnDataSource({"x": np.empty(0, np.float32)}, name=f"source-{name}")
         self.wire = ColumnDataSource({"p": np.empty(0, np.float32)}, name=f"wire-{name}")
         self.wire.js_on_change("data", CustomJS(args={"src": self.source}, code=_UNPACK))
@@ -56,9 +59,9 @@ class PackedSource:
         self.source.data = self._line_data(snapshot, axis, band, log_x, log_y).columns()
 
     def _line_data(self, snapshot: Snapshot, axis: str, band: str, log_x: bool, log_y: bool) -> LineData:
-        return line_data(snapshot, self._series, axis, band, log_x, log_y)
+        return line_data(snapshot, self._series, axis, band, log_x, log_y, self.zero_height)
 
 
 def all_series(columns: Mapping[str, Array], views: Sequence) -> list[Series]:
     """Return the lines of every plot for a trace with these columns."""
-    return [one for view in views for one in view.series(columns)]
+    return [one for view in views for one in view.lines(columns)]

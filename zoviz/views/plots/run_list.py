@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import html
 import io
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import panel as pn
 import panel_material_ui as pmui
@@ -12,7 +13,7 @@ import panel_material_ui as pmui
 from zoviz.runs.script import script
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRun
-from zoviz.views.common.style import batched_changes, note
+from zoviz.views.common.style import batched_changes, muted_html, note, update_changed
 
 
 def csv_of(entry: ShownRun) -> io.StringIO:
@@ -28,7 +29,18 @@ def script_of(entry: ShownRun) -> io.StringIO:
     return io.StringIO(script(entry.run))
 
 
-_SWATCH = "<div style='width:14px;height:14px;border-radius:3px;background:{};margin-top:9px'></div>"
+_SWATCH = (
+    "<svg width='30' height='14' style='margin-top:9px' aria-hidden='true'>"
+    "<line x1='0' y1='7' x2='30' y2='7' stroke='{}' stroke-width='4' stroke-dasharray='{}'/></svg>"
+)
+
+
+class _Row(NamedTuple):
+    """The row of a run, and the widgets in it that follow the run."""
+
+    box: pn.FlexBox
+    visible: pmui.Switch
+    problem: pn.pane.HTML
 
 
 def _download(entry: ShownRun, make: Callable[[ShownRun], io.StringIO], label: str, suffix: str) -> pmui.FileDownload:
@@ -56,7 +68,7 @@ class RunList(pn.viewable.Viewer):
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
         self._controller, self._runs_shown = controller, controller.runs_shown
-        self._rows: dict[str, pn.FlexBox] = {}
+        self._rows: dict[str, _Row] = {}
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._hint = note("Runs appear here. A finished run stays on the plots when the next one starts.")
         self.update()
@@ -70,18 +82,33 @@ class RunList(pn.viewable.Viewer):
         Called by the page's looks, which have the document's lock: a widget's handler may lack it.
         """
         runs = self._runs_shown.runs
+        self._follow()
         if self._rows.keys() == runs.keys() and self.column.objects:
             return
         self._rows = {key: self._rows[key] if key in self._rows else self._row(entry) for key, entry in runs.items()}
-        rows: list[pn.viewable.Viewable] = [*self._rows.values()]
+        rows: list[pn.viewable.Viewable] = [row.box for row in self._rows.values()]
         # As the plots' changes go: a message of Panel's own, sent while those are on their way, may not reach the page.
         with batched_changes(pn.state.curdoc):
             self.column.objects = rows or [self._hint]
+        self._follow()
 
-    def _row(self, entry: ShownRun) -> pn.FlexBox:
+    def _follow(self) -> None:
+        """Bring the switches and the words of the rows to their runs."""
+        several = len({entry.problem for entry in self._runs_shown.runs.values()}) > 1
+        with batched_changes(pn.state.curdoc):
+            for key, entry in self._runs_shown.runs.items():
+                if key in self._rows:
+                    row = self._rows[key]
+                    update_changed(row.visible, value=entry.visible)
+                    problem = muted_html(html.escape(entry.problem_title)) if several else ""
+                    update_changed(row.problem, object=problem, visible=several)
+
+    def _row(self, entry: ShownRun) -> _Row:
         key = entry.key
-        swatch = pn.pane.HTML(_SWATCH.format(entry.colour), margin=(2, 4, 2, 10))
-        visible = pmui.Switch(value=True, label="", width=46, margin=(6, 0))
+        dash = "none" if isinstance(entry.dash, str) else " ".join(map(str, entry.dash))
+        swatch = pn.pane.HTML(_SWATCH.format(entry.colour, dash), margin=(2, 4, 2, 10))
+        problem = pn.pane.HTML("", margin=(8, 6), visible=False)
+        visible = pmui.Switch(value=entry.visible, label="", width=46, margin=(6, 0))
         name = pmui.TextInput(value=entry.name, label="", size="small", width=150, margin=(2, 4))
         visible.param.watch(lambda event: self._runs_shown.reveal(key, event.new), "value")
         name.param.watch(
@@ -94,8 +121,9 @@ class RunList(pn.viewable.Viewer):
             swatch,
             visible,
             name,
+            problem,
             _download(entry, csv_of, "CSV", "csv"),
             _download(entry, script_of, "Script", "py"),
         ]
         look = {"align_items": "center", "sizing_mode": "stretch_width", "margin": 0}
-        return pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look)
+        return _Row(pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look), visible, problem)

@@ -12,21 +12,35 @@ from bokeh.models import (
     BasicTicker,
     CDSView,
     ColumnDataSource,
+    CrosshairTool,
     CustomJS,
+    CustomJSHover,
     CustomJSTickFormatter,
     DataRange1d,
+    HoverTool,
     LogTicker,
     LogTickFormatter,
     Scatter,
     VSpan,
 )
+from bokeh.models.annotations import Span
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
+from zoviz.views.common.bokeh_internals import forget_bounds
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AxisScales
+
+# The ends of the band at a point stand beside its mean in the source, under the names that ``Series.parts`` gives.
+_READ = """
+    const view = special_vars.glyph_view, data = (view.renderer ?? view.parent).model.data_source.data;
+    const key = view.model.y.field, i = special_vars.index, show = v => `${+(+v).toPrecision(4)}`;
+    const low = data[key + ".low"]?.[i], high = data[key + ".high"]?.[i];
+    const spread = isFinite(low) && isFinite(high) ? ` (${show(low)} to ${show(high)})` : "";
+    return `${show(data[key][i])}${spread}`;
+"""
 
 
 class SharedModels:
@@ -45,6 +59,9 @@ class SharedModels:
         self.scales, self._marks, self._runs_shown = scales, marks, runs
         # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
         self.x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
+        self.x_range.js_on_change("tags", forget_bounds())
+        self._crossline = Span(dimension="height", line_color="#8a8f98", line_width=1, line_dash="dotted")
+        self._reading = CustomJSHover(code=_READ)
         self.x_ticker = BasicTicker(desired_num_ticks=5)
         self.formatter = CustomJSTickFormatter(code=SHORT)
         self.log_ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
@@ -71,6 +88,27 @@ class SharedModels:
         """Record the place of a double click on a plot."""
         if event.x is not None:
             self._runs_shown.picked = (self.scales.axis, float(event.x))
+
+    def forget_ranges(self) -> None:
+        """Have the browser forget how far lines reached that are no longer drawn, so that the range follows what is."""
+        self.x_range.tags = [len(self.x_range.tags) and 1 - int(self.x_range.tags[0])]
+
+    def crosshair(self) -> CrosshairTool:
+        """Return a tool that draws one vertical line through all figures where one is pointed at."""
+        return CrosshairTool(overlay=self._crossline, visible=False)
+
+    def line_reader(self) -> HoverTool:
+        """Return a tool that tells the run, value and band of each line above or below the pointer."""
+        text = "<div style='font-size:12px'><b>$name</b><br>@x{custom}<br>at @x{0,0.[000]}</div>"
+        return HoverTool(
+            renderers=[],
+            mode="vline",
+            tooltips=text,
+            formatters={"@x": self._reading},
+            point_policy="snap_to_data",
+            visible=False,
+            description="Values",
+        )
 
     def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
         """Return a glyph drawn from all of a source."""

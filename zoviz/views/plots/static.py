@@ -46,6 +46,7 @@ def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "s
             raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
     views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
     view = next((view for view in views if column in [one.column for one in view.series(columns)]), None)
+    log_y = log_y and (view is None or view.can_log)
     title, label = (column, column) if view is None else (view.heading(columns), view.y_label(columns) or column)
     lines = {name: _components(column, run.trace[column]) for name, run in runs_by_name.items()}
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y)
@@ -60,7 +61,7 @@ def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y
         E.g. ``zoviz.views.plots.catalogue.variance.Variance()``.
     """
     runs_by_name = _named(runs)
-    lines = {name: view.series(run.trace.snapshot().columns) for name, run in runs_by_name.items()}
+    lines = {name: view.lines(run.trace.snapshot().columns) for name, run in runs_by_name.items()}
     columns = next(iter(runs_by_name.values())).trace.snapshot().columns
     title, label = view.heading(columns), view.y_label(columns) or view.title
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y and view.can_log)
@@ -102,12 +103,12 @@ def _overlay(
             f"Expected an axis of {sorted(AXES)} and a band of {sorted(BANDS.values())}, got {axis!r} and {band!r}."
         )
     areas, curves, marks = [], [], []
-    used: dict[str, type] = {}
+    used: set[str] = set()
     for name, run in runs_by_name.items():
         if axis not in run.trace.snapshot().columns:
             raise ValueError(f"Expected runs with {axis}, got {name!r} without noise: choose another axis.")
         colour = free_colour(run.solver, used)
-        used[colour] = type(run.solver)
+        used.add(colour)
         values = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
         for one in lines[name]:
             ink = REFERENCE if one.muted else colour

@@ -16,7 +16,7 @@ class Accuracy(PlotView):
     """A plot of every column that a problem names an accuracy."""
 
     title = "Accuracy"
-    order = 7
+    order = 9
     special = True
     can_log = False
 

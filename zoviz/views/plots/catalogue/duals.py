@@ -16,7 +16,7 @@ class Duals(PlotView):
     """A plot of the first eight dual variables."""
 
     title = "Dual variables"
-    order = 4
+    order = 6
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:

@@ -1,8 +1,10 @@
-"""A plot of the objective's distance from the optimum, or of the objective where no optimum is known."""
+"""A plot of the objective's distance from the optimum."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+
+import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.runs.engine import columns as trace_columns
@@ -11,25 +13,33 @@ from zoviz.views.plots.line_data import Series
 
 
 class Gap(PlotView):
-    """A plot of f - f* at the current iterate and at the best feasible point so far; of f where f* is unknown."""
+    """A plot of f - f* at the current iterate and at the best feasible point so far, where f* is known.
+
+    A point that is feasible within the tolerance only may lie below f*: then the line of the best is at the bottom of a
+    logarithmic axis, and the title says by how much.
+    """
 
     title = "Objective gap"
     order = 0
+    comparison = "one problem"
+    zero_words = "at f*"
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the lines of the gap where it is known, else of the objective."""
-        if trace_columns.GAP in columns:
-            return [Series(trace_columns.GAP, "current"), Series(trace_columns.BEST_GAP, "best feasible", "dashed")]
+        """Return the lines of the gap where it is known; none otherwise."""
         lines = [
-            Series(trace_columns.OBJECTIVE, "current"),
-            Series(trace_columns.BEST_OBJECTIVE, "best feasible", "dashed"),
+            Series(trace_columns.GAP, "current", zeros=True),
+            Series(trace_columns.BEST_GAP, "best feasible", "dashed", zeros=True, best=True),
         ]
-        return [line for line in lines if line.column in columns]
-
-    def heading(self, columns: Mapping[str, Array]) -> str:
-        """Return the title that says whether gap or objective is drawn."""
-        return self.title if trace_columns.GAP in columns else "Value of the objective (optimum unknown)"
+        return [line for line in lines if line.column in columns] if trace_columns.GAP in columns else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the gap's or the objective's symbol."""
-        return "|f − f*|" if trace_columns.GAP in columns else "|f|"
+        """Return the label: the gap's symbol."""
+        return "|f − f*|"
+
+    def remark(self, columns: Mapping[str, Array]) -> str:
+        """Return how far the best feasible points lie below f*, where they all do; else nothing."""
+        last = columns[trace_columns.BEST_GAP][-1:] if trace_columns.BEST_GAP in columns else np.empty(0)
+        last = last[np.isfinite(last)]
+        if not last.size or last.max() >= 0.0:
+            return ""
+        return f"best feasible is below f* by {-last.mean():.1e}: feasible within the tolerance only"

@@ -13,7 +13,7 @@ class Perturbation(PlotView):
     """A plot of the largest change of a pixel, whose range is 10."""
 
     title = "Perturbation"
-    order = 8
+    order = 10
     special = True
     can_log = False
 

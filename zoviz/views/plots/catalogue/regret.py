@@ -14,7 +14,7 @@ class Regret(PlotView):
     """A plot of the bilevel local regret, the sum of squared projected hypergradients, and of its mean."""
 
     title = "Bilevel local regret"
-    order = 5
+    order = 7
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:

@@ -17,7 +17,7 @@ class Stationarity(PlotView):
     """
 
     title = "Stationarity"
-    order = 3
+    order = 5
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the line of the stationarity measure, where gradients are known; none otherwise."""

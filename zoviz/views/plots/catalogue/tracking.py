@@ -14,7 +14,7 @@ class Tracking(PlotView):
     """A plot of the distances of the played y and v from the round's own solutions."""
 
     title = "Tracking error"
-    order = 6
+    order = 8
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:

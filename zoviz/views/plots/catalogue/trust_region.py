@@ -17,7 +17,7 @@ class TrustRegion(PlotView):
     """
 
     title = "Trust region"
-    order = 8
+    order = 11
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
@@ -37,7 +37,7 @@ class Archive(PlotView):
     """A plot of the number of points that the models rest on, and of starts."""
 
     title = "Archive and starts"
-    order = 9
+    order = 12
     special = True
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:

@@ -16,7 +16,7 @@ class Variance(PlotView):
     """A plot of the trace of the estimate's covariance, beside theory and the published bounds."""
 
     title = "Estimator variance"
-    order = 2
+    order = 4
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the lines of measured and predicted variance, then each bound under its source's name."""

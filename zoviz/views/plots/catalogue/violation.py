@@ -11,14 +11,16 @@ from zoviz.views.plots.line_data import Series
 
 
 class Violation(PlotView):
-    """A plot of ||[h(x)]_+|| at the current iterate; empty on a logarithmic axis where it is 0."""
+    """A plot of ||[h(x)]_+|| at the current iterate; at the bottom of a logarithmic axis where it is 0."""
 
     title = "Constraint violation"
-    order = 1
+    order = 3
+    zero_words = "feasible"
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the line of the constraint violation, where the kind of task has constraints; none otherwise."""
-        return [Series(trace_columns.VIOLATION, "current")] if trace_columns.VIOLATION in columns else []
+        present = trace_columns.VIOLATION in columns
+        return [Series(trace_columns.VIOLATION, "current", zeros=True)] if present else []
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: the norm of the positive part of h."""

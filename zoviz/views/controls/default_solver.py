@@ -1,0 +1,45 @@
+"""The solver that a page offers first for a problem: one that is made for its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from zoviz.problems.base import Problem
+
+BY_KIND = {
+    "linearly constrained": ("Smoothed ALM", "Smoothed ALM, sampled constraints"),
+    "online bilevel": ("ZO-SOGD",),
+}
+"""By the most special kind of task that a problem is, those of its papers."""
+BY_FAMILY = {
+    "power": ("ZOBCEG",),
+    "engineering": ("ZOSQP",),
+    "cutest": ("ZOSQP",),
+    "user": ("ZOSQP",),
+}
+"""By the folder of ``zoviz.problems``: variables of very different scales, as designs and strangers' problems have, are
+for ZOSQP, which finds them."""
+ELSE = ("ZO-SPLM", "ZOSQP")
+
+
+def family(problem: Problem) -> str:
+    """Return the folder of ``zoviz.problems`` that a problem is from; ``"user"`` for a class defined elsewhere."""
+    for cls in type(problem).__mro__:
+        path = cls.__module__.split(".")
+        if path[:2] == ["zoviz", "problems"] and len(path) > 3:
+            return path[2]
+    return "user"
+
+
+def default_solver(problem: Problem, offered: Collection[str]) -> str:
+    """Return the title of the solver to begin with, of those that are offered for a problem; the first for want of it.
+
+    Parameters
+    ----------
+    problem : Problem
+    offered : collection of str
+        Titles, in the order of the list; at least one.
+    """
+    kinds = [BY_KIND[kind] for kind in (*problem.kinds, problem.form) if kind in BY_KIND]
+    wanted = [*(title for titles in kinds for title in titles), *BY_FAMILY.get(family(problem), ()), *ELSE]
+    return next((title for title in wanted if title in offered), next(iter(offered)))
