@@ -30,6 +30,7 @@ LAYERS = (
     ("runs/engine",),
     ("runs/storage",),
     ("runs/*",),
+    ("diagnosis",),
     ("studies", "ask_tell", "minimize"),
     ("papers",),
     ("views/*", "views/common"),

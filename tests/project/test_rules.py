@@ -27,6 +27,7 @@ LAYERS = (
     ("estimators",),
     ("solvers",),
     ("runs",),
+    ("diagnosis",),
     ("studies", "ask_tell", "minimize"),
     ("papers",),
     ("views",),

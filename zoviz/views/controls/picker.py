@@ -132,7 +132,8 @@ class Picker(pn.viewable.Viewer):
         if not ready:
             self.complaint = f"Loading the data of {self.problem_name}."
         elif stale:
-            self._offer(self.problem_name, self.solver_name)
+            # A solver that a person picked is kept where it can be; one that was only offered first gives way.
+            self._offer(self.problem_name, None if self.solver_name == self._first else self.solver_name)
         for panel in (self.problem_panel, self.solver_panel):
             panel.wait(stale and not ready)
         return ready
@@ -143,7 +144,7 @@ class Picker(pn.viewable.Viewer):
         reasons = {title: self._reason(candidate, problem) for title, candidate in self.solvers.items()}
         accepted = [title for title, reason in reasons.items() if not reason] or list(self.solvers)
         self.explain(subject, {title: reason for title, reason in reasons.items() if reason})
-        first = default_solver(subject, accepted)
+        first = self._first = default_solver(subject, accepted)
         self._offered = subject
         self.param.solver_name.objects = accepted
         self.param.update(problem_name=problem, solver_name=favourite if favourite in accepted else first)

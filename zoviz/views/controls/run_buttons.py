@@ -13,6 +13,7 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.models.widgets import Div
 
+from zoviz.diagnosis.verdict import Verdict, Word, verdict_of
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
@@ -101,16 +102,29 @@ class RunButtons(pn.viewable.Viewer):
             update_changed(button, disabled=not enabled[name])
 
 
+_RED, _AMBER, _GREEN = "#b3261e", "#8a5a00", "#1b7a3d"
+_TONES = dict.fromkeys(Word, _AMBER) | {
+    Word.EARLY: "#5f6368",
+    Word.SETTLED: "#5f6368",
+    Word.SOLVED: _GREEN,
+    Word.CONVERGING: _GREEN,
+    Word.DIVERGING: _RED,
+    Word.FAILED: _RED,
+}
+"""Behind the white word of a verdict: green for nothing but what goes well."""
+
+
 _METER = (
     "<div class='zoviz-line'><span class='zoviz-chip' style='background:{colour}'>{status}</span>"
     "<span class='zoviz-counters'>{text}</span></div>"
     "<div role='progressbar' aria-label='Share of the budget' aria-valuenow='{percent}' class='zoviz-track'>"
     "<div style='width:{percent}%'></div></div>"
-    "<div class='zoviz-message'>{message}</div>"
+    "<div class='zoviz-said'>{verdict}<span class='zoviz-message'>{message}</span></div>"
 )
-_STYLE = """div {width: 100%} .zoviz-line, .zoviz-message {font-size: 14px; line-height: 1.4}
-.zoviz-message {min-height: 20px; margin-top: 4px}
-.zoviz-chip {color: #fff; border-radius: 11px; padding: 2px 10px; margin-right: 10px; font-size: 13px}
+_VERDICT = "<span class='zoviz-verdict' style='background:{colour}'>{word}</span>{sentence} "
+_STYLE = """div {width: 100%} .zoviz-line, .zoviz-said {font-size: 14px; line-height: 1.4}
+.zoviz-said {min-height: 24px; margin-top: 5px}
+.zoviz-chip, .zoviz-verdict {color: #fff; border-radius: 11px; padding: 2px 10px; margin-right: 10px; font-size: 13px}
 .zoviz-track {height: 6px; margin-top: 6px; border-radius: 3px;
   background: color-mix(in srgb, var(--panel-primary-color) 25%, transparent)}
 .zoviz-track div {height: 6px; border-radius: 3px; background: var(--panel-primary-color)}
@@ -159,6 +173,7 @@ class StatusBar(pn.viewable.Viewer):
         self.counters.js_on_change("tags", CustomJS(args={"div": self._meter}, code=_REPLACE))
         self.message = ""
         self._column = pn.Column(pn.pane.Bokeh(self._meter, sizing_mode="stretch_width"), sizing_mode="stretch_width")
+        self._judged: tuple[tuple[Any, ...], Verdict] | None = None
         self._last = (0.0, 0.0)
         self._rate = 0.0
 
@@ -170,9 +185,12 @@ class StatusBar(pn.viewable.Viewer):
         run, status = self._controller.run, self._controller.status
         text, percent = self._counters(run, status)
         self.message = self._controller.message
+        judged = self._judge(run)
+        lost = judged is not None and judged.word is Word.DIVERGING
         meter = _METER.format(
-            colour=_COLOURS[status],
+            colour=_RED if lost else _COLOURS[status],
             status=status,
+            verdict="" if judged is None else _spoken(judged),
             text=text,
             percent=f"{percent:.1f}",
             message=html.escape(self.message, quote=False),
@@ -181,6 +199,15 @@ class StatusBar(pn.viewable.Viewer):
             self._meter.text = meter
         if self.counters.tags != [meter]:
             self.counters.tags = [meter]
+
+    def _judge(self, run: Run | None) -> Verdict | None:
+        """Return the verdict on a run that has begun, made anew where there is something new to judge."""
+        if run is None or len(run.trace) < 2:
+            return None
+        state = (run.id, run.progress.iteration, run.status)
+        if self._judged is None or self._judged[0] != state:
+            self._judged = (state, verdict_of(run))
+        return self._judged[1]
 
     def _counters(self, run: Run | None, status: RunStatus) -> tuple[str, float]:
         """Return the line of counters, and the percentage of the budget that is used."""
@@ -209,3 +236,10 @@ class StatusBar(pn.viewable.Viewer):
             self._rate = (calls - before) / (now - then) if then else 0.0
             self._last = (calls, now)
         return self._rate
+
+
+def _spoken(judged: Verdict) -> str:
+    """Return a verdict as HTML: its word on a coloured ground, then its sentence."""
+    return _VERDICT.format(
+        colour=_TONES[judged.word], word=judged.word, sentence=html.escape(judged.sentence, quote=False)
+    )

@@ -267,12 +267,12 @@ class PlotView(param.Parameterized):
         if not runs:
             return {"no run yet": [self._placeholder]}
         if len(runs) == 1:
-            return {one.series.label: [one.line, one.band, *one.zeros] for one in runs[0][1]}
+            return {one.series.label: [one.line, one.band, *one.zeros[1:]] for one in runs[0][1]}
         entries: dict[str, list[GlyphRenderer]] = {}
         for style, lines in runs:
-            parts = [part for one in lines for part in (one.line, one.band, *one.zeros)]
+            parts = [part for one in lines for part in (one.line, one.band, *one.zeros[1:])]
             entries.setdefault(style.name, []).extend(parts)
         for _, lines in runs:
             for one in lines[1:]:
-                entries.setdefault(f"thin: {one.series.label}", []).extend((one.line, one.band, *one.zeros))
+                entries.setdefault(f"thin: {one.series.label}", []).extend((one.line, one.band, *one.zeros[1:]))
         return entries

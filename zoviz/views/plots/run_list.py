@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import panel as pn
 import panel_material_ui as pmui
 
+from zoviz.diagnosis.verdict import verdict_of
 from zoviz.runs.script import script
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRun
@@ -40,7 +41,7 @@ class _Row(NamedTuple):
 
     box: pn.FlexBox
     visible: pmui.Switch
-    problem: pn.pane.HTML
+    remark: pn.pane.HTML
 
 
 def _download(entry: ShownRun, make: Callable[[ShownRun], io.StringIO], label: str, suffix: str) -> pmui.FileDownload:
@@ -69,6 +70,7 @@ class RunList(pn.viewable.Viewer):
         super().__init__(**params)
         self._controller, self._runs_shown = controller, controller.runs_shown
         self._rows: dict[str, _Row] = {}
+        self._words: dict[str, str] = {}
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._hint = note("Runs appear here. A finished run stays on the plots when the next one starts.")
         self.update()
@@ -100,14 +102,23 @@ class RunList(pn.viewable.Viewer):
                 if key in self._rows:
                     row = self._rows[key]
                     update_changed(row.visible, value=entry.visible)
-                    problem = muted_html(html.escape(entry.problem_title)) if several else ""
-                    update_changed(row.problem, object=problem, visible=several)
+                    words = [self._word(entry), entry.problem_title if several else ""]
+                    update_changed(row.remark, object=muted_html(html.escape(" · ".join(filter(None, words)))))
+
+    def _word(self, entry: ShownRun) -> str:
+        """Return the word of the verdict on a run; that on a run that has ended stays."""
+        word = self._words.get(entry.key, "")
+        if not word and len(entry.run.trace) > 1:
+            word = str(verdict_of(entry.run).word)
+            if not entry.run.active:
+                self._words[entry.key] = word
+        return word
 
     def _row(self, entry: ShownRun) -> _Row:
         key = entry.key
         dash = "none" if isinstance(entry.dash, str) else " ".join(map(str, entry.dash))
         swatch = pn.pane.HTML(_SWATCH.format(entry.colour, dash), margin=(2, 4, 2, 10))
-        problem = pn.pane.HTML("", margin=(8, 6), visible=False)
+        remark = pn.pane.HTML("", margin=(8, 6))
         visible = pmui.Switch(value=entry.visible, label="", width=46, margin=(6, 0))
         name = pmui.TextInput(value=entry.name, label="", size="small", width=150, margin=(2, 4))
         visible.param.watch(lambda event: self._runs_shown.reveal(key, event.new), "value")
@@ -121,9 +132,9 @@ class RunList(pn.viewable.Viewer):
             swatch,
             visible,
             name,
-            problem,
+            remark,
             _download(entry, csv_of, "CSV", "csv"),
             _download(entry, script_of, "Script", "py"),
         ]
         look = {"align_items": "center", "sizing_mode": "stretch_width", "margin": 0}
-        return _Row(pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look), visible, problem)
+        return _Row(pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look), visible, remark)

@@ -99,7 +99,7 @@ class SharedModels:
 
     def line_reader(self) -> HoverTool:
         """Return a tool that tells the run, value and band of each line above or below the pointer."""
-        text = "<div style='font-size:12px'><b>$name</b><br>@x{custom}<br>at @x{0,0.[000]}</div>"
+        text = "<div style='font-size:12px'><b>$name</b><br>@x{custom}<br>at $snap_x{0,0.[000]}</div>"
         return HoverTool(
             renderers=[],
             mode="vline",

@@ -1,0 +1,110 @@
+"""The verdict on a run: right on labelled runs, quick, and never "converging" of one that runs away."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.diagnosis.labelled_runs import BAD, BOXED, GOOD, LOST, Case, cases, contradiction, judge, run_of
+from zoviz.diagnosis.verdict import FEWEST_ROWS, Word, verdict, verdict_of
+from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.engine.trace import Snapshot
+from zoviz.solvers import ZOCEG, ZOSPLM
+
+LABELLED = list(cases())
+QUICK = LABELLED[:6]
+
+
+def course(gap: np.ndarray, violation: np.ndarray | None = None) -> Snapshot:
+    """A trace of one replica."""
+    steps = np.arange(gap.size, dtype=float)
+    columns = {"iteration": steps, "calls": 10.0 * steps[:, None], "gap": gap[:, None]}
+    return Snapshot(columns | ({} if violation is None else {"violation": violation[:, None]}), gap.size, 0)
+
+
+def test_the_labelled_set_has_every_kind_of_run() -> None:
+    assert len(LABELLED) >= 60 and len({case.name for case in LABELLED}) == len(LABELLED)
+    assert {word for case in LABELLED for word in case.words} >= set(Word) - {Word.EARLY, Word.SETTLED}
+
+
+@pytest.mark.slow
+def test_verdicts_on_the_labelled_runs_are_right() -> None:
+    judged = judge(LABELLED)
+    wrong = [f"{case.name}: {made.word}" for case, made in judged if made.word not in case.words]
+    print(f"{len(judged) - len(wrong)} of {len(judged)} right; wrong: {wrong}")
+    assert len(wrong) <= 0.05 * len(judged)
+    assert not [case.name for case, made in judged if case.words in (BAD, BOXED, LOST) and made.word in GOOD]
+
+
+@pytest.mark.parametrize("case", QUICK, ids=lambda case: case.name)
+def test_a_few_of_them_in_short(case: Case) -> None:
+    assert verdict_of(run_of(case, replicas=2)).word in case.words
+
+
+def test_a_problem_without_feasible_points_is_said_to_be_infeasible() -> None:
+    judged = verdict_of(contradiction(ZOCEG()))
+    assert judged.word is Word.INFEASIBLE and "no longer falls" in judged.sentence
+
+
+@pytest.mark.parametrize(
+    ("gap", "word"),
+    [
+        (10.0 ** -np.linspace(0, 3, 50), Word.CONVERGING),
+        (np.full(50, 1.0), Word.STALLED),
+        (np.r_[np.geomspace(1.0, 1e-2, 25), np.full(25, 1e-2)], Word.STALLED),
+        (np.geomspace(1.0, 1e-9, 50), Word.SOLVED),
+        (10.0 ** np.linspace(0, 3, 50), Word.DIVERGING),
+        (np.r_[np.geomspace(1.0, 1e-2, 25), np.geomspace(1e-2, 1e4, 25)], Word.DIVERGING),
+        (np.r_[1.0, np.where(np.arange(49) % 2, 0.5, 0.01)], Word.OSCILLATING),
+        (np.ones(FEWEST_ROWS - 1), Word.EARLY),
+    ],
+)
+def test_plain_courses(gap: np.ndarray, word: Word) -> None:
+    assert verdict(course(gap)).word is word
+    assert verdict(course(gap, np.zeros(gap.size))).word is word
+
+
+def test_the_rate_is_calls_per_digit_and_divergence_names_its_change() -> None:
+    assert "167 calls per digit" in verdict(course(10.0 ** -np.linspace(0, 3, 51)), status=RunStatus.RUNNING).sentence
+    gap = np.r_[np.geomspace(1.0, 1e-2, 30), np.geomspace(1e-2, 1e4, 30)]
+    run = Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-4), replicas=1, iterations=40)
+
+    def steer() -> None:
+        if run.progress.iteration == 29:
+            run.set({"primal_step": 2e-4})
+
+    run.run(steer)
+    sentence = verdict(course(gap), changes=run.journal).sentence
+    assert "since iteration 29" in sentence and "after primal_step was changed at iteration 29" in sentence
+
+
+def test_values_that_leave_every_scale_are_a_divergence_whatever_is_measured_beside_them() -> None:
+    snapshot = course(10.0 ** -np.linspace(0, 3, 50))
+    objective = np.geomspace(1.0, 1e30, 50)[:, None]
+    assert verdict(Snapshot(snapshot.columns | {"objective": objective}, 50, 0)).word is Word.DIVERGING
+    broken = np.r_[np.geomspace(1.0, 1e-2, 30), np.full(20, np.nan)]
+    assert verdict(course(broken)).word is Word.DIVERGING
+
+
+@pytest.fixture
+def unknown() -> Iterator[dict[str, np.ndarray]]:
+    steps = np.arange(60.0)
+    yield {"iteration": steps, "calls": steps[:, None], "violation": np.zeros((60, 1))}
+
+
+def test_without_an_optimum_it_says_no_more_than_the_objective_does(unknown: dict[str, np.ndarray]) -> None:
+    falls = {"objective": -np.linspace(0.0, 40.0, 60)[:, None]}
+    rests = {"objective": np.r_[np.linspace(5.0, 1.0, 20), np.ones(40)][:, None]}
+    assert verdict(Snapshot(unknown | falls, 60, 0)).word is Word.CONVERGING
+    judged = verdict(Snapshot(unknown | rests, 60, 0))
+    assert judged.word is Word.SETTLED and "optimum is unknown" in judged.sentence
+
+
+def test_targets_that_all_replicas_have_hit_are_solved() -> None:
+    run = Run(LoadTracking(n=3), ZOCEG(), replicas=2, iterations=60, targets={"gap": 10.0})
+    run.run()
+    assert verdict_of(run) == (Word.SOLVED, "Solved: every replica has hit every target.")

@@ -1,0 +1,138 @@
+"""Labelled runs of every family of solvers, with good and bad steps and noise, on which verdicts are tried.
+
+``python -m zoviz.diagnosis.labelled_runs`` prints the verdict on each, and the share that is right.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.parameters import Scale
+from zoviz.core.registry import discover
+from zoviz.diagnosis.verdict import Verdict, Word, verdict_of
+from zoviz.problems.base import Problem
+from zoviz.problems.user.blackbox import BlackBox
+from zoviz.runs.run import Run
+from zoviz.solvers.base import Solver
+
+GOOD = frozenset({Word.SOLVED, Word.CONVERGING})
+RESTLESS = frozenset({Word.OSCILLATING, Word.STALLED})
+"""Sampled gradients or noise keep it at a distance, about which it goes to and fro."""
+STUCK = frozenset({Word.INFEASIBLE, Word.STALLED})
+"""It comes to rest at a violation."""
+BAD = frozenset({Word.DIVERGING})
+LOST = frozenset({Word.DIVERGING, Word.INFEASIBLE})
+"""Its violation rose to where the box ends, and stays there."""
+BOXED = frozenset({Word.DIVERGING, Word.OSCILLATING})
+"""The box keeps it from leaving; it jumps about in it."""
+UNMOVED = frozenset({Word.STALLED})
+TINY, HUGE = 1e-5, 100.0
+"""Times the steps of a solver's rule: far too short, and far too long."""
+QCQP: dict[str, Any] = {"n": 10}
+LOADS: dict[str, Any] = {"n": 10}
+NOISE: dict[str, Any] = {"noise": "independent", "noise_scale": 1.0}
+
+
+class Case(NamedTuple):
+    """A run to be judged: what it is made of, the factor of its rule's steps, and the words that are right."""
+
+    problem: str
+    solver: str
+    words: frozenset[Word]
+    factor: float = 1.0
+    iterations: int = 300
+    options: Mapping[str, Any] = {}
+
+    @property
+    def name(self) -> str:
+        """What it is, in a line."""
+        noisy = " with noise" if "noise" in self.options else ""
+        steps = "" if self.factor == 1.0 else f", steps times {self.factor:g}"
+        return f"{self.solver} on {self.problem}{noisy}{steps}"
+
+
+def cases() -> Iterator[Case]:
+    """Yield the labelled runs: labels were given by hand, from the course of gap, violation and stationarity."""
+    exact = ("ZOCEG", "ZOBCEG")
+    sampled = ("ZOSPLM", "ZOEG", "ZOALM", "ZOGDA", "SZOConEX")
+    for solver in (*exact, *sampled):
+        yield Case("NonconvexQCQP", solver, GOOD, options=QCQP)
+        yield Case("NonconvexQCQP", solver, UNMOVED, TINY, options=QCQP)
+        yield Case("NonconvexQCQP", solver, BAD, HUGE, options=QCQP)
+        yield Case("LoadTracking", solver, GOOD if solver in exact else RESTLESS, options=LOADS)
+        yield Case("LoadTracking", solver, UNMOVED, TINY, options=LOADS)
+        yield Case("LoadTracking", solver, BOXED, HUGE, options=LOADS)
+    for solver in ("OGDARR", "DSZOG"):
+        yield Case("NonconvexQCQP", solver, GOOD, options=QCQP)
+        yield Case("NonconvexQCQP", solver, BAD, HUGE, options=QCQP)
+    yield Case("NonconvexQCQP", "ZOiALM", STUCK, options=QCQP)
+    yield Case("LoadTracking", "DSZOG", STUCK, options=LOADS)
+    for solver in ("ALSPG", "ZOSQP", "Portfolio"):
+        for problem, options in (("NonconvexQCQP", QCQP), ("LoadTracking", LOADS), ("PressureVessel", {})):
+            yield Case(problem, solver, GOOD, iterations=60, options=options)
+    for solver in ("ZOCEG", "ZOEG"):
+        yield Case("NonconvexQCQP", solver, RESTLESS, iterations=400, options=QCQP | NOISE)
+    for solver in ("ZOSPLM", "ZOEG"):
+        yield Case("LoadTracking", solver, RESTLESS, iterations=400, options=LOADS | NOISE)
+    for solver in ("SmoothedALM", "LinearisedALM", "StormALM"):
+        # The linearised form is at the noise of its gradients after some 70 iterations.
+        yield Case("StochasticQP", solver, RESTLESS if solver == "LinearisedALM" else GOOD, iterations=400)
+        yield Case("StochasticQP", solver, UNMOVED, TINY, 400)
+        yield Case("StochasticQP", solver, BOXED, 300.0, 400)
+    for solver in ("ZOCEG", "ZOSPLM", "ZOBCEG"):
+        yield Case("PressureVessel", solver, LOST, 10.0)
+    for solver in ("SOGD", "ZOSOGD"):
+        yield Case("QuadraticBilevel", solver, GOOD)
+        yield Case("QuadraticBilevel", solver, BAD | {Word.FAILED}, HUGE)
+
+
+def contradiction(solver: Solver, iterations: int = 200) -> Run:
+    """Return the ended run of a solver on a problem without feasible points: x_1 at least 1 and at most -1."""
+    problem = BlackBox(lambda x: float(x @ x), lambda x: np.array([1.0 - x[0], x[0] + 1.0]), bounds=[(-3.0, 3.0)] * 3)
+    run = Run(problem, solver, replicas=2, iterations=iterations)
+    run.run()
+    return run
+
+
+def run_of(case: Case, seed: int = 0, replicas: int = 4) -> Run:
+    """Return the ended run of a case."""
+    problem = discover("zoviz.problems", Problem)[case.problem](**case.options)
+    kind = discover("zoviz.solvers", Solver)[case.solver]
+    solver = kind()
+    if case.factor != 1.0:
+        probe = Run(problem, kind(), replicas=replicas, iterations=1, seed=seed)
+        probe.run()
+        for name, value in probe.resolved.items():
+            owner, own = solver.owner(name)
+            parameter = owner.param[own]
+            if "step" in name and isinstance(parameter, Scale):
+                highest = (parameter.bounds or (None, None))[1]
+                solver.set(name, case.factor * value if highest is None else min(case.factor * value, highest))
+    run = Run(problem, solver, replicas=replicas, iterations=case.iterations, seed=seed)
+    try:
+        run.run()
+    except Exception:  # a run that runs away may end by an error of its black box: that is what is judged
+        if run.status.active:
+            raise
+    return run
+
+
+def judge(chosen: Iterable[Case]) -> list[tuple[Case, Verdict]]:
+    """Return the verdict on each of some cases."""
+    return [(case, verdict_of(run_of(case))) for case in chosen]
+
+
+def main() -> None:
+    """Print the verdict on every labelled run, and the share that is right."""
+    right = []
+    for case, judged in judge(cases()):
+        right.append(judged.word in case.words)
+        print(f"{'     ' if right[-1] else 'WRONG'} {case.name:52s} {judged.word:11s} {judged.sentence}", flush=True)
+    print(f"{sum(right)} of {len(right)} right, {np.mean(right):.1%}")
+
+
+if __name__ == "__main__":
+    main()

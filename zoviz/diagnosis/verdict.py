@@ -1,0 +1,350 @@
+"""A verdict on a run from its trace alone: whether it is converging, and what it does where it is not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from zoviz.core import defaults
+from zoviz.core.types import Array
+from zoviz.runs.engine import columns as names
+from zoviz.runs.engine.guard import Divergence
+from zoviz.runs.engine.stopping import RunStatus, Target
+from zoviz.runs.engine.trace import Snapshot, Trace
+
+ROWS = 240
+"""Rows that a verdict looks at, evenly over the calls: enough for its windows, and as quick for a long run."""
+FEWEST_ROWS = 8
+WORSE = 8.0
+"""Times its start, from which on a violation or a distance has run away; this and what follows after
+``labelled_runs``: good runs of noisy steps reach 6 times, runs beyond their stable step 9 times and more."""
+BOTH_WORSE = 1.5
+"""Times its start that suffice where both are worse than at the start."""
+UNMOVED = 0.1
+"""Share of the start's distance and violation, within which a run has not moved."""
+FALLING = 0.7
+"""Last distance over the one in mid-course, below which a run is converging."""
+SLOWEST = 4.0
+"""Calls for a decimal digit over all calls so far, beyond which nobody would call it converging."""
+EXPLODED = 1e9
+"""Times the objective at the start, beyond which a run has run away whatever else is measured."""
+SWING = 8.0
+"""Ninth over first decile of the second half, from which on a run that does not fall is oscillating."""
+EXACT = 1e-6
+"""Share of the start's distance that counts as solved where no target says what does."""
+
+
+class Word(StrEnum):
+    """The word of a verdict, as lists of runs have it."""
+
+    EARLY = "early"
+    SOLVED = "solved"
+    CONVERGING = "converging"
+    SETTLED = "settled"
+    """The objective stands still, and no optimum is known with which to tell a solution from a stall."""
+    STALLED = "stalled"
+    OSCILLATING = "oscillating"
+    INFEASIBLE = "infeasible"
+    DIVERGING = "diverging"
+    FAILED = "failed"
+
+    @property
+    def good(self) -> bool:
+        """Whether there is nothing to be done."""
+        return self in (Word.SOLVED, Word.CONVERGING)
+
+
+class Verdict(NamedTuple):
+    """A verdict: one word for lists, and one sentence with its figures."""
+
+    word: Word
+    sentence: str
+
+
+class ParameterChange(Protocol):
+    """A change of a parameter, as journals have it."""
+
+    @property
+    def iteration(self) -> int:
+        """The iteration before which it was made."""
+
+    @property
+    def name(self) -> str:
+        """The parameter's name."""
+
+
+class Course(NamedTuple):
+    """The course of a run: medians over its replicas at T rows.
+
+    Attributes
+    ----------
+    iterations, calls : Array, shape (T,)
+    distance : Array, shape (T,)
+        From a solution, as ``measure`` says; 0 or more.
+    violation : Array, shape (T,)
+    measure : str
+        "gap", "KKT residual", "mean regret", or "objective", of which the least on the way is subtracted.
+    broken : bool
+        Whether the last values are not finite, or beyond every scale.
+    """
+
+    iterations: Array
+    calls: Array
+    distance: Array
+    violation: Array
+    measure: str
+    broken: bool
+
+    def last(self, values: Array, share: float = 0.2) -> float:
+        """Return the median of the last part of values (T,)."""
+        return float(np.median(values[-max(3, int(share * values.size)) :]))
+
+    def middle(self, values: Array) -> float:
+        """Return the median of a fifth of values (T,) in mid-course."""
+        half, width = values.size // 2, max(1, values.size // 10)
+        return float(np.median(values[max(half - width, 0) : half + width + 1]))
+
+
+def verdict(
+    snapshot: Snapshot,
+    targets: Sequence[Target] = (),
+    changes: Iterable[ParameterChange] = (),
+    status: RunStatus = RunStatus.RUNNING,
+    tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+) -> Verdict:
+    """Return the verdict on a run, whether it is going on or has ended.
+
+    Parameters
+    ----------
+    snapshot : Snapshot
+        Of its trace.
+    targets : sequence of Target, optional
+        Its targets; it is solved once every replica has hit all of them.
+    changes : iterable of ParameterChange, optional
+        Its journal: what a run diverges after.
+    status : RunStatus
+    tolerance : float
+        Violation that counts as none.
+
+    Examples
+    --------
+    >>> from zoviz import Run
+    >>> from zoviz.problems import LoadTracking
+    >>> from zoviz.solvers import ZOCEG
+    >>> run = Run(LoadTracking(n=10), ZOCEG(), replicas=2, iterations=100)
+    >>> _ = run.run()
+    >>> verdict(run.trace.snapshot()).word
+    <Word.SOLVED: 'solved'>
+    """
+    course = course_of(snapshot)
+    if course is not None:
+        ran_away = _diverging(course, list(changes), tolerance)
+        if ran_away is not None:
+            return ran_away
+    if status is RunStatus.DIVERGED:
+        return Verdict(Word.DIVERGING, "Diverged: no replica is left.")
+    if status is RunStatus.FAILED:
+        return Verdict(Word.FAILED, "Ended early by an error.")
+    if targets and all(target.hits == target.iteration.size for target in targets):
+        return Verdict(Word.SOLVED, "Solved: every replica has hit every target.")
+    if course is None:
+        return Verdict(Word.EARLY, "Too early to tell.")
+    return _at_rest(course, tolerance) or _moving(course, tolerance)
+
+
+class JudgedRun(Protocol):
+    """The members of a live or stored run that its verdict needs."""
+
+    @property
+    def trace(self) -> Trace:
+        """The course of the run."""
+
+    @property
+    def hits(self) -> Sequence[Target]:
+        """The targets, with their first hits."""
+
+    @property
+    def journal(self) -> Iterable[ParameterChange]:
+        """The changes of parameters so far."""
+
+    @property
+    def status(self) -> RunStatus:
+        """The run's status."""
+
+    @property
+    def replicas(self) -> int:
+        """The number of replicas."""
+
+    @property
+    def divergences(self) -> Sequence[Divergence]:
+        """The replicas that the guard ended."""
+
+
+def verdict_of(run: JudgedRun) -> Verdict:
+    """Return the verdict on a live or stored run; replicas that the guard ended count as diverged."""
+    ended = run.divergences
+    if 2 * len(ended) >= run.replicas and ended:
+        first = min(ended, key=lambda one: one.iteration)
+        return Verdict(
+            Word.DIVERGING,
+            f"Diverged: {len(ended)} of {run.replicas} replicas were ended, the first at iteration "
+            f"{first.iteration:,}.",
+        )
+    judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status)
+    if not ended:
+        return judged
+    return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
+
+
+def course_of(snapshot: Snapshot) -> Course | None:
+    """Return the course of a trace; None while it has too few rows for a verdict."""
+    columns = snapshot.columns
+    if snapshot.rows < FEWEST_ROWS:
+        return None
+    places = columns[names.CALLS].max(axis=1) if names.CALLS in columns else columns[names.ITERATION]
+    at = np.unique(np.searchsorted(places, np.linspace(places[0], places[-1], ROWS)).clip(0, snapshot.rows - 1))
+    at = at if at.size >= FEWEST_ROWS else np.arange(snapshot.rows)[-ROWS:]
+    measure, values = _measured(columns, at)
+    if values is None:
+        return None
+    violation = _median(columns[names.VIOLATION][at]) if names.VIOLATION in columns else np.zeros(at.size)
+    finite = np.isfinite(values) & np.isfinite(violation)
+    broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
+    if finite.sum() < FEWEST_ROWS:
+        nothing = np.zeros(at.size)
+        return Course(columns[names.ITERATION][at], places[at], nothing, nothing, measure, True) if broken else None
+    values, violation, at = values[finite], violation[finite], at[finite]
+    distance = values - values.min() if measure == "objective" else np.abs(values)
+    return Course(columns[names.ITERATION][at], places[at], distance, np.maximum(violation, 0.0), measure, broken)
+
+
+def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array | None]:
+    """Return the best measure of distance from a solution that a trace has, and its medians (T,) at some rows."""
+    measures = {
+        "gap": names.GAP,
+        "KKT residual": names.STATIONARITY,
+        "mean regret": names.AVERAGE_REGRET,
+        "objective": names.OBJECTIVE,
+    }
+    for measure, name in measures.items():
+        if name in columns and np.isfinite(columns[name][at]).any():
+            # The middle of magnitudes: replicas on either side of f* are as far from it as they are.
+            values = columns[name][at]
+            return measure, _median(values if measure == "objective" else np.abs(values))
+    return "objective", None
+
+
+def _exploded(columns: Mapping[str, Array], at: np.ndarray) -> bool:
+    """Return whether the objective has left every scale: a mean regret saturates where an iterate runs away."""
+    if names.OBJECTIVE not in columns:
+        return False
+    objective = np.abs(_median(columns[names.OBJECTIVE][at]))
+    return bool(objective[-1] > EXPLODED * (1.0 + np.nan_to_num(objective[0])))
+
+
+def _median(values: Array) -> Array:
+    """Return the medians (T,) over replicas of values (T, R), the upper one of two; those that are frozen left out."""
+    known = np.where(np.isnan(values), np.inf, values)
+    ordered, count = np.sort(known, axis=1), (~np.isnan(values)).sum(axis=1)
+    middle = np.minimum(count // 2, np.maximum(count - 1, 0))
+    return np.where(count > 0, np.take_along_axis(ordered, middle[:, None], axis=1)[:, 0], np.nan)
+
+
+def _diverging(course: Course, changes: list[ParameterChange], tolerance: float) -> Verdict | None:
+    """Return the verdict on a run that has run away; None for another."""
+    distance, violation = course.distance, course.violation
+    start, start_violation = distance[0], violation[0]
+    end = max(course.last(distance), float(np.percentile(distance[-max(5, distance.size // 5) :], 75)))
+    end_violation = float(np.percentile(violation[-max(5, violation.size // 5) :], 75))
+    quiet = float(np.median(violation[: max(3, violation.size // 4)])) if start_violation <= tolerance else 0.0
+    scale = max(start_violation, quiet, tolerance)
+    worse = end > WORSE * max(start, 1e-300) if course.measure != "objective" else _risen(course)
+    violated = end_violation > WORSE * scale and (start_violation > tolerance or worse)
+    both = end > BOTH_WORSE * start and end_violation > BOTH_WORSE * scale and start_violation > tolerance
+    if not (course.broken or violated or both or (worse and end_violation >= 0.5 * start_violation)):
+        return None
+    # It has run away from where it was best, and stays away from then on.
+    merit = distance / max(start, 1e-300) + violation / scale
+    best = int(np.argmin(merit))
+    since = int(course.iterations[best])
+    before = [change for change in changes if change.iteration <= since + 1]
+    after = f", after {before[-1].name} was changed at iteration {before[-1].iteration:,}" if before else ""
+    figures = "values have left every scale" if course.broken else _figures(course)
+    return Verdict(Word.DIVERGING, f"Diverging since iteration {since:,}{after}: {figures}.")
+
+
+def _risen(course: Course) -> bool:
+    """Return whether an objective, of which no optimum is known, has run away upwards."""
+    fallen, end = course.distance[0], course.last(course.distance)
+    early = course.middle(course.distance[: course.distance.size // 2])
+    return bool(end > WORSE * max(fallen, 1.0) and end > WORSE * early)
+
+
+def _at_rest(course: Course, tolerance: float) -> Verdict | None:
+    """Return the verdict on a run that is at its end, or that has not left its start; None for another."""
+    distance, violation = course.distance, course.violation
+    end, end_violation = course.last(distance), course.last(violation)
+    if course.measure != "objective" and end <= EXACT * distance[0] and end_violation <= tolerance:
+        return Verdict(Word.SOLVED, f"Solved: {_figures(course)}.")
+    moved = np.abs(distance - distance[0]).max() > UNMOVED * distance[0]
+    if course.measure == "objective":
+        moved = np.ptp(distance) > 0.0
+    if not moved and np.abs(violation - violation[0]).max() <= UNMOVED * max(violation[0], tolerance):
+        return Verdict(Word.STALLED, "Stalled: it has hardly left its start; the steps may be too small.")
+    return None
+
+
+def _moving(course: Course, tolerance: float) -> Verdict:
+    """Return the verdict on a run that has left its start and is not at its end."""
+    distance, violation = course.distance, course.violation
+    scale = max(violation[0], float(np.median(violation)), tolerance)
+    start = max(distance[0], float(np.median(distance)), 1e-300)
+    residual = np.maximum(distance / start, violation / scale)
+    end, half = course.last(residual), course.middle(residual)
+    end_violation, half_violation = course.last(violation), course.middle(violation)
+    second = violation[violation.size // 2 :]
+    steady = float(np.percentile(second, 90)) <= 1.5 * max(float(np.percentile(second, 10)), tolerance)
+    if end_violation > max(1e-2 * scale, tolerance) and steady and end_violation > 0.8 * half_violation:
+        return Verdict(Word.INFEASIBLE, f"Infeasible, and the violation no longer falls: {_figures(course)}.")
+    if course.measure == "objective" and end_violation <= max(tolerance, 1e-6 * scale):
+        return _without_optimum(course)
+    rate = _calls_per_digit(course.calls, residual)
+    if end <= FALLING * half and rate <= SLOWEST * course.calls[-1]:
+        return Verdict(Word.CONVERGING, f"Converging at {rate:,.0f} calls per digit: {_figures(course)}.")
+    later = residual[residual.size // 2 :]
+    low, high = np.percentile(later, [10, 90])
+    if high > SWING * max(low, 1e-300) and end > EXACT:
+        return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}; smaller steps may help.")
+    since = int(course.iterations[int(np.argmax(residual <= 2.0 * end))])
+    return Verdict(Word.STALLED, f"Stalled since about iteration {since:,}: {_figures(course)}.")
+
+
+def _without_optimum(course: Course) -> Verdict:
+    """Return the verdict on a feasible run of which only the objective is known."""
+    distance = course.distance
+    fall = distance.max()
+    late = course.middle(distance) - course.last(distance)
+    if late > 0.01 * fall:
+        return Verdict(Word.CONVERGING, "Converging: the objective is falling; its optimum is unknown.")
+    swing = float(np.ptp(np.percentile(distance[distance.size // 2 :], [10, 90])))
+    if swing > 0.2 * fall:
+        return Verdict(Word.OSCILLATING, "Oscillating: the objective goes up and down; its optimum is unknown.")
+    return Verdict(Word.SETTLED, "Settled: the objective stands still; its optimum is unknown.")
+
+
+def _calls_per_digit(calls: Array, residual: Array) -> float:
+    """Return the calls that a decimal digit costs, by the median slope of the second half; inf for none."""
+    half = residual.size // 2
+    x, y = calls[half:], np.log10(np.maximum(residual[half:], 1e-300))
+    apart = max(1, x.size // 2)
+    slope = float(np.median((y[apart:] - y[:-apart]) / np.maximum(x[apart:] - x[:-apart], 1e-300)))
+    return -1.0 / slope if slope < 0.0 else np.inf
+
+
+def _figures(course: Course) -> str:
+    """Return the last distance and violation in words."""
+    distance = "" if course.measure == "objective" else f"{course.measure} {course.last(course.distance):.1e}, "
+    return f"{distance}violation {course.last(course.violation):.1e}"
