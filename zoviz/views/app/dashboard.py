@@ -123,7 +123,7 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
         self._next_look = 0.0
-        self.controller.param.watch(lambda _: self._hurry(), ["run", "status", "error"])
+        self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
         self.look()
 
     def _hurry(self) -> None:

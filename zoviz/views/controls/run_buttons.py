@@ -68,7 +68,7 @@ class RunButtons(pn.viewable.Viewer):
         self.buttons = {name: self._button(name, command) for name, command in commands.items()}
         self._row = pn.Row(*self.buttons.values(), margin=(4, 4))
         self._enable(controller.status, controller.waiting)
-        controller.param.watch(lambda _: self._enable(controller.status, controller.waiting), ["status", "waiting"])
+        controller.param.watch(lambda *_: self._enable(controller.status, controller.waiting), ["status", "waiting"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._row
