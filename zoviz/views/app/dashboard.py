@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from typing import Any
+from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 import panel_material_ui as pmui
@@ -11,14 +12,16 @@ from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
 from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
+from zoviz.views.app.page_address import apply_query, query_of, show_runs, shown_ids
 from zoviz.views.app.process import prepare
 from zoviz.views.app.stored_runs_toggle import StoredRunsToggle
 from zoviz.views.common.bokeh_internals import keep_styles
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
-from zoviz.views.common.style import THEME, section, use_own_resources
+from zoviz.views.common.style import THEME, batched_changes, section, use_own_resources
 from zoviz.views.controls.program_output import ProgramOutput
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
@@ -105,6 +108,7 @@ class Dashboard(pn.viewable.Viewer):
         self.controller = RunController(self.form, store, live_runs)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
+        self._address = ""
         self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
@@ -151,6 +155,21 @@ class Dashboard(pn.viewable.Viewer):
             for picture in self.pictures:
                 picture.update(run)
         self.output.update(run, visible=not self.stored_runs.is_open)
+        self._write_address(run)
+
+    def read_address(self, query: str) -> None:
+        """Set the form as the query of an address says, show the runs that it names, and say what cannot be."""
+        if dict(parse_qsl(query.lstrip("?"))).keys() & {"problem", "solver", "runs"}:
+            complaints = [*apply_query(self.form, query), *show_runs(self.controller, query)]
+            self.controller.error = " ".join(complaints)
+
+    def _write_address(self, run: Run | None) -> None:
+        """Have the browser's address carry what the page's run was made of, once it has begun."""
+        if run is None or pn.state.location is None or run.id == self._address:
+            return
+        self._address = run.id
+        with batched_changes(pn.state.curdoc):
+            pn.state.location.search = query_of(self.form, shown_ids(self.controller))
 
     def _main(self) -> pn.viewable.Viewable:
         """Buttons, status, plots and the list of runs."""
@@ -174,6 +193,8 @@ class Dashboard(pn.viewable.Viewer):
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
+        values = {name: parts[-1].decode(errors="replace") for name, parts in pn.state.session_args.items()}
+        self.read_address(urlencode(values))
         pn.state.on_session_destroyed(lambda _: self.controller.close())
 
     def page(self) -> pmui.Page:

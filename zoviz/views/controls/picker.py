@@ -13,6 +13,7 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.common.style import details_html, muted_html, note, update_changed
+from zoviz.views.controls.about_problem import about_html
 from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.default_solver import default_solver
 from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
@@ -38,6 +39,8 @@ class Picker(pn.viewable.Viewer):
         Why no run can be made of what is chosen, as of the last ``suggest``; empty where one can.
     loading : bool
         Whether ``complaint`` only says that the problem's data are awaited.
+    about : HTML
+        What is known of the problem.
     refused, others : HTML
         Why solvers that are made for the problem are not offered, and which are made for other problems.
     problem_panel, solver_panel : LazyPanel
@@ -65,6 +68,7 @@ class Picker(pn.viewable.Viewer):
             self.solvers[_name(own_solver)] = own_solver
         self.complaint, self.loading, self._locked = "", False, False
         self.refused, self.others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
+        self.about = note("", margin=(0, 10), sizing_mode="stretch_width")
         self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(visible=True)
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
@@ -80,7 +84,9 @@ class Picker(pn.viewable.Viewer):
         self.param.watch(lambda _: self._show_solver(), "solver_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(*self._selects, self.refused, self.others, sizing_mode="stretch_width", margin=0)
+        problem, solver = self._selects
+        parts = (problem, self.about, solver, self.refused, self.others)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     @property
     def problem(self) -> Problem:
@@ -146,6 +152,7 @@ class Picker(pn.viewable.Viewer):
         self.explain(subject, {title: reason for title, reason in reasons.items() if reason})
         first = self._first = default_solver(subject, accepted)
         self._offered = subject
+        update_changed(self.about, object=about_html(subject))
         self.param.solver_name.objects = accepted
         self.param.update(problem_name=problem, solver_name=favourite if favourite in accepted else first)
         self.problem_form = ProblemForm(self.problem)

@@ -1,0 +1,43 @@
+"""What a page says of a problem before it is run."""
+
+from __future__ import annotations
+
+from zoviz.core.registry import discover
+from zoviz.problems import BlackBox, NonconvexQCQP, PressureVessel, Problem
+from zoviz.views.controls.about_problem import about_html, facts, sentence, source
+from zoviz.views.controls.picker import Picker
+
+
+class Undocumented(NonconvexQCQP):
+    __abstract = True
+
+
+Undocumented.__doc__ = None
+
+
+def test_it_tells_what_the_problem_is_how_large_and_where_it_comes_from() -> None:
+    vessel = PressureVessel()
+    assert sentence(vessel).startswith("The cheapest cylindrical vessel")
+    assert facts(vessel) == "4 variables, 4 constraints; constrained; values deterministic; optimum 5885.33"
+    assert source(vessel).startswith("Sandgren (1990), J. Mech. Design") and "title" not in source(vessel)
+    text = about_html(vessel)
+    assert "<summary" in text and "4 variables" in text and "Sandgren" in text
+
+
+def test_every_problem_has_a_sentence() -> None:
+    for cls in discover("zoviz.problems", Problem).values():
+        documented = (cls.__doc__ or "").strip()
+        assert documented and documented.splitlines()[0].endswith("."), cls.__name__
+
+
+def test_a_users_problem_and_one_without_documentation_do_as_well() -> None:
+    own = BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)] * 2)
+    assert facts(own).startswith("2 variables, 0 constraints") and "optimum unknown" in facts(own)
+    assert "50 variables" in about_html(Undocumented())
+
+
+def test_the_picker_shows_it() -> None:
+    picker = Picker()
+    assert "50 variables, 1 constraint" in str(picker.about.object)
+    picker.problem_name = "Pressure vessel design"
+    assert "The cheapest cylindrical vessel" in str(picker.about.object)

@@ -1,0 +1,44 @@
+"""What a page says of the problem that is picked: what it is, its dimensions, what is known of it, and its source."""
+
+from __future__ import annotations
+
+import html
+import inspect
+import re
+
+from zoviz.problems.base import Problem
+from zoviz.views.common.style import details_html
+
+
+def sentence(problem: Problem) -> str:
+    """Return the first sentence of the documentation of a problem's class."""
+    return (inspect.getdoc(type(problem)) or "").partition("\n\n")[0].replace("\n", " ")
+
+
+def source(problem: Problem) -> str:
+    """Return the references of a problem's class in one line; empty where it names none."""
+    documentation = inspect.getdoc(type(problem)) or ""
+    match = re.search(r"^References\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", documentation, re.MULTILINE | re.DOTALL)
+    return "" if match is None else " ".join(match[1].split())
+
+
+def facts(problem: Problem) -> str:
+    """Return numbers of variables and constraints, kind, noise, and whether the optimum is known; needs its data."""
+    n, m = problem.domain.n, problem.m
+    counts = f"{n:,} variable{'s' * (n != 1)}, {m:,} constraint{'s' * (m != 1)}"
+    kinds = ", ".join((problem.form, *problem.kinds))
+    known = problem.known_optimum
+    optimum = "optimum unknown" if known is None else f"optimum {known.value:.6g}"
+    return f"{counts}; {kinds}; values {problem.noise}; {optimum}"
+
+
+def about_html(problem: Problem) -> str:
+    """Return what is known of a problem as HTML: its sentence and facts, and its source when it is clicked."""
+    try:
+        known = facts(problem)
+    except ValueError as error:  # the problem's own complaint on its parameters
+        known = str(error)
+    origin = source(problem)
+    lines = [f"{html.escape(known[:1].upper() + known[1:])}."]
+    lines += [f"Source: {html.escape(origin)}"] if origin else []
+    return details_html(html.escape(sentence(problem)), *lines)
