@@ -5,6 +5,7 @@ from zoviz.estimators.base import GradientEstimator
 from zoviz.estimators.coordinate import Block
 from zoviz.estimators.coordinate import Coordinate
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG as _ALSPG
+from zoviz.solvers.bayesian.admmbo import ADMMBO as _ADMMBO
 from zoviz.solvers.bayesian.albo import ALBO as _ALBO
 from zoviz.solvers.bayesian.albo import SlackAL as _SlackAL
 from zoviz.solvers.bayesian.constrained_ei import ConstrainedEI as _ConstrainedEI
@@ -50,6 +51,7 @@ from zoviz.solvers.sqp.zosqp import ZOSQP as _ZOSQP
 from zoviz.solvers.base import Solver as Solver
 
 __all__ = [
+    "ADMMBO",
     "ALBO",
     "ALSPG",
     "CMAES",
@@ -344,6 +346,35 @@ class ZOiALM(_ZOiALM):
         constraint_smoothness: float | None = None,
         constraint_slope: float | None = None,
         estimator: Coordinate = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class ADMMBO(_ADMMBO):
+    violation_weight: float
+    start_penalty: float
+    first_budget: int
+    first_constraint_budget: int
+    budget: int
+    constraint_budget: int
+    initial_points: int | None
+    refit_every: int
+    candidates: int
+    restarts: int
+    feasibility_level: float
+    def __init__(
+        self,
+        *,
+        violation_weight: float = 20.0,
+        start_penalty: float = 0.1,
+        first_budget: int = 5,
+        first_constraint_budget: int = 10,
+        budget: int = 2,
+        constraint_budget: int = 3,
+        initial_points: int | None = None,
+        refit_every: int = 5,
+        candidates: int = 400,
+        restarts: int = 3,
+        feasibility_level: float = 0.95,
         name: str | None = None,
     ) -> None: ...
 

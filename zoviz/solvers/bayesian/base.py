@@ -176,6 +176,10 @@ class BayesianSolver(Solver):
         """Return one replica's memory (k,) after an evaluation; all 0 before the first, when the design is complete."""
         return memory
 
+    def memory_width(self, n: int, m: int) -> int:
+        """Return the numbers k that the method keeps for each replica, for n variables and m constraints."""
+        return self.memory_size + m
+
     def multipliers(self, memory: Array, m: int) -> Array:
         """Return the multipliers (R, m) from memories (R, k); NaN for a method without any."""
         return np.full((len(memory), m), np.nan)
@@ -188,7 +192,7 @@ class BayesianSolver(Solver):
         strata = np.argsort(np.argsort(unit[:, 0], axis=1), axis=1)
         value = oracle(x0)
         box = Box.of(oracle.domain)
-        memory = np.zeros((replicas, self.memory_size + oracle.m))
+        memory = np.zeros((replicas, self.memory_width(n, oracle.m)))
         return BayesianState(
             x=x0,
             y=self.multipliers(memory, oracle.m),
