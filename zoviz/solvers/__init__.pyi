@@ -214,6 +214,7 @@ class SZOConEX(_SZOConEX):
     schedule: Literal["constant", "diminishing"]
     directions: Literal["shared", "separate"]
     value: Literal["perturbed", "base"]
+    step_reach: float | None
     dual_cap: float
     report: Literal["last", "average"]
     estimator: GradientEstimator
@@ -226,6 +227,7 @@ class SZOConEX(_SZOConEX):
         schedule: Literal["constant", "diminishing"] = "constant",
         directions: Literal["shared", "separate"] = "shared",
         value: Literal["perturbed", "base"] = "perturbed",
+        step_reach: float | None = None,
         dual_cap: float = 1000000000.0,
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
@@ -236,6 +238,7 @@ class ZOALM(_ZOALM):
     primal_step: float | None
     dual_step: float | None
     penalty: float | None
+    step_reach: float | None
     dual_cap: float | None
     weights: Literal["frozen", "direct"]
     penalty_growth: bool
@@ -246,6 +249,7 @@ class ZOALM(_ZOALM):
         primal_step: float | None = None,
         dual_step: float | None = None,
         penalty: float | None = None,
+        step_reach: float | None = None,
         dual_cap: float | None = None,
         weights: Literal["frozen", "direct"] = "frozen",
         penalty_growth: bool = False,
@@ -258,6 +262,7 @@ class ZOGDA(_ZOGDA):
     dual_step: float | None
     schedule: Literal["constant", "diminishing"]
     regularisation: float
+    step_reach: float | None
     dual_cap: float | None
     dual: Literal["exact", "estimated"]
     estimator: GradientEstimator
@@ -268,6 +273,7 @@ class ZOGDA(_ZOGDA):
         dual_step: float | None = None,
         schedule: Literal["constant", "diminishing"] = "constant",
         regularisation: float = 0.0,
+        step_reach: float | None = None,
         dual_cap: float | None = None,
         dual: Literal["exact", "estimated"] = "exact",
         estimator: GradientEstimator = ...,
@@ -279,7 +285,8 @@ class ZOSPLM(_ZOSPLM):
     dual_step: float | None
     proximal_step: float
     proximal_weight: float | None
-    dual_cap: float
+    step_reach: float | None
+    dual_cap: float | None
     estimator: GradientEstimator
     estimate_proximal: bool
     def __init__(
@@ -289,7 +296,8 @@ class ZOSPLM(_ZOSPLM):
         dual_step: float | None = None,
         proximal_step: float = 0.5,
         proximal_weight: float | None = None,
-        dual_cap: float = 100.0,
+        step_reach: float | None = None,
+        dual_cap: float | None = None,
         estimator: GradientEstimator = ...,
         estimate_proximal: bool = False,
         name: str | None = None,
@@ -497,6 +505,7 @@ class ZOBCEG(_ZOBCEG):
     schedule: Literal["constant", "diminishing"]
     radius_scale: float
     radius_power: float
+    step_reach: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -509,6 +518,7 @@ class ZOBCEG(_ZOBCEG):
         schedule: Literal["constant", "diminishing"] = "constant",
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
+        step_reach: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
@@ -521,6 +531,7 @@ class ZOCEG(_ZOCEG):
     schedule: Literal["constant", "diminishing"]
     radius_scale: float
     radius_power: float
+    step_reach: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -532,6 +543,7 @@ class ZOCEG(_ZOCEG):
         schedule: Literal["constant", "diminishing"] = "constant",
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
+        step_reach: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
@@ -545,6 +557,7 @@ class ZOEG(_ZOEG):
     schedule: Literal["constant", "diminishing"]
     radius_scale: float
     radius_power: float
+    step_reach: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -557,6 +570,7 @@ class ZOEG(_ZOEG):
         schedule: Literal["constant", "diminishing"] = "constant",
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
+        step_reach: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,

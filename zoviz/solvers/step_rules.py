@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import param
 
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.oracle import DerivedOracle, ValueOracle
 from zoviz.problems.base import Problem
-from zoviz.solvers.base import Info, Target
+from zoviz.solvers.base import Info, Solver, Target
 
 FINE_RADIUS = 1e-5
 """The smoothing radius of paper splm; also where constants are measured: bias of order r stays below what tells."""
@@ -16,6 +17,8 @@ COARSE_RADIUS = 1e-3
 DUAL_SHARE = 0.3
 """Share of L / G_0^2 that a dual step takes (chosen by us): where the primal step is near 1 / L, their product with
 G_0^2 stays below 1/2, under which primal-dual steps contract on a quadratic with linear constraints."""
+FAR = 1e9
+"""As good as no bound, for a size of multipliers."""
 NEGLIGIBLE = 1e-12
 """As good as nothing, where a weight or a curvature has to be positive."""
 _SMALLEST_SHARE = 1e-7
@@ -29,6 +32,58 @@ def balanced_step(share: float, curvature: float, inflation: float, constants: C
     and h; ``inflation`` is 1 + v with v the relative variance of the estimates.
     """
     return share * curvature / (inflation * constants.safe_start_slope**2)
+
+
+_STEEPER = 1.0 / 3.0
+"""Share by which the Lagrangian's curvature may exceed the one that a primal step was chosen for: ZO-SPLM's 1.5 / L,
+the longest, then is the longest that a quadratic bears, 2 / L."""
+
+
+def step_reach_parameter() -> param.Number:
+    """Return the parameter w of ``following``, for a solver with a primal step that a rule may choose."""
+    return param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        inclusive_bounds=(False, True),
+        label="Reach of the step w",
+        doc="Beyond multipliers of this size the step of x is shortened as w / ||y||. 1e9: constant, as published. "
+        "Empty: by the rule, where that chooses the step.",
+    )
+
+
+def reach_of(solver: Solver, curvature: float, constants: Constants, apart: float = 0.0) -> dict[str, float]:
+    """Return the reach w of a step that the rule chooses for a curvature L: where w L_h exceeds its part of L by L / 3.
+
+    Nothing where the step is given, which then stays as it is; 1e9, as good as none, where the constraints are linear.
+
+    Parameters
+    ----------
+    solver : Solver
+        With the parameters ``primal_step`` and ``step_reach``.
+    curvature : float
+        L, of L_f, of multipliers of moderate size times L_h, and of ``apart``, e.g. a proximal weight.
+    constants : Constants
+    apart : float
+    """
+    if solver.get("primal_step") is not None or solver.get("step_reach") is not None:
+        return {}
+    bend, share = constants.constraint_curvature, curvature - constants.curvature - apart + _STEEPER * curvature
+    return {"step_reach": share / bend if FAR * bend > share else FAR}
+
+
+def following(step: float, reach: float | None, y: Array) -> float | Array:
+    r"""Return a primal step that is shortened as multipliers y (R, m) grow beyond their reach, (R, 1).
+
+    .. math:: c_t = c \min\{1, w / \|y_t\|\}
+
+    keeps c_t (L_f + ||y_t|| L_h) below c (L_f + w L_h): a step that is fixed for moderate multipliers is too long for
+    larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is open.
+    """
+    if reach is None:
+        return step
+    size = np.sqrt(np.square(y).sum(axis=1, keepdims=True))
+    return step * np.minimum(1.0, reach / np.maximum(size, NEGLIGIBLE))
 
 
 def mean_square(before: Array, gradient: Array, decay: float) -> Array:

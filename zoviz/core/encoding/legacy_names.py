@@ -17,6 +17,11 @@ CLASSES: Mapping[str, str] = {"Kept": "Candidate", "Stage": "StageStart"}
 PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}
 """Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
+ABSENT: Mapping[str, Mapping[str, Any]] = dict.fromkeys(
+    ("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA", "ZOEG", "ZOCEG", "ZOBCEG"), {"step_reach": 1e9}
+)
+"""Values of parameters that came later, as recipes without them meant them: by class and name."""
+
 STATES: Mapping[str, tuple[str, ...]] = {
     "ALMState": ("x", "y", "value", "growth", "reference", "iteration"),
     "AdamState": ("x", "inner", "mean", "square", "peak", "iteration"),

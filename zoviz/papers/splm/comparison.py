@@ -24,6 +24,7 @@ from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.columns import CALLS, STATIONARITY
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
 
 PAPER = {
     "ZOSPLM": {50: 496, 100: 1309, 200: 1962},
@@ -65,6 +66,7 @@ def trial(method: str, steps: tuple[float, float] | None, settings: Settings, li
     problem = NonconvexQCQP(n=settings.n, seed=settings.instance)
     solver = discover("zoviz.solvers", Solver)[method]()
     solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=settings.batch)
+    solver.set("step_reach", FAR)  # constant steps, as published
     if steps is not None:
         constants = problem.data.constants
         solver.set("primal_step", steps[0] / constants.curvature)

@@ -22,7 +22,9 @@ from zoviz.solvers.base import Solver
 def resolve(
     solver: Solver, problem: Problem, oracle: Oracle, x0: Array, streams: Streams
 ) -> tuple[dict[str, Any], str]:
-    """Set every parameter of a solver that is None, within its bounds.
+    """Set every parameter of a solver that is None and that its rule has a value for, within its bounds.
+
+    Without a step, radius or penalty that is open nothing is asked of the rule, which may take charged calls.
 
     Parameters
     ----------
@@ -58,12 +60,19 @@ def resolve(
             f"{constants!r:.300}: divide the functions by their size, let them be scaled (scaled=True), or set the "
             "steps yourself."
         ) from error
-    for name in suggestible:
+    for name in [*suggestible, *(one for one in suggestions if one not in suggestible and _is_open(solver, one))]:
         holder, own = solver.owner(name)
         low, high = holder.param[own].bounds
-        values[name] = min(max(suggestions[name], low), high)
+        values[name] = min(max(suggestions[name], low), np.inf if high is None else high)
         solver.set(name, values[name])
     return values, f"Steps chosen from constants {constants.source}." if constants.measured else ""
+
+
+def _is_open(solver: Solver, name: str) -> bool:
+    """Whether a (dotted) parameter is one that the solver has, and None."""
+    prefix, dot, own = name.rpartition(".")
+    part = solver.parts().get(prefix + dot)
+    return part is not None and own in part.param and getattr(part, own) is None
 
 
 _REACH = 0.25

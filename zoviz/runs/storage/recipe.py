@@ -113,12 +113,18 @@ def read(text: str) -> Any:
 
 
 def as_first_stored(one: Any) -> Any:
-    """Return a description with the names that stores of the first version had, modules and all."""
+    """Return a description with the names that stores of the first version had, modules and all.
+
+    A parameter that came later is left out where it is open, as it was then.
+    """
     if isinstance(one, list):
         return [as_first_stored(item) for item in one]
     if not isinstance(one, dict):
         return one
     tags = ("class", "function")
+    later = legacy_names.ABSENT.get(str(one.get("class")), {})
+    if later and isinstance(one.get("values"), dict):
+        one = one | {"values": {k: held for k, held in one["values"].items() if k not in later or held is not None}}
     return {
         name: legacy_names.first_path(item) if name in tags and isinstance(item, str) else as_first_stored(item)
         for name, item in one.items()
@@ -151,7 +157,8 @@ class _Names:
                 one[tag] = self._current(one[tag])
         if isinstance(one.get("class"), str) and isinstance(one.get("values"), dict):
             renames = legacy_names.PARAMETERS.get(one["class"], {})
-            one["values"] = {renames.get(name, name): item for name, item in one["values"].items()}
+            values = {renames.get(name, name): item for name, item in one["values"].items()}
+            one["values"] = {**legacy_names.ABSENT.get(one["class"], {}), **values}
         return one
 
     def _current(self, name: str) -> str:
@@ -329,7 +336,10 @@ def check_same(stored: Any, substitute: Any, place: str) -> None:
     if any(isinstance(one, dict) and {"unnamed", "omitted"} & one.keys() for one in (stored, substitute)):
         return
     if isinstance(stored, dict) and isinstance(substitute, dict) and stored.keys() == substitute.keys():
+        later = legacy_names.ABSENT.get(str(stored.get("class")), {})
         for name, value in stored.items():
+            if name == "values" and later:  # open where it is passed, as there was none when it was stored
+                value = {k: substitute[name].get(k) if k in later else held for k, held in value.items()}
             check_same(value, substitute[name], place if name in (*TAGS, "values") else f"{place}.{name}")
     elif isinstance(stored, list) and isinstance(substitute, list) and len(stored) == len(substitute):
         for i, (one, other) in enumerate(zip(stored, substitute, strict=True)):

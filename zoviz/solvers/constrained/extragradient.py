@@ -20,8 +20,11 @@ from zoviz.solvers.step_rules import (
     FINE_RADIUS,
     balanced_step,
     diminishing,
+    following,
     noisy_radius,
     radius_at,
+    reach_of,
+    step_reach_parameter,
 )
 
 _FORGETTING = 3.0
@@ -83,6 +86,7 @@ class ExtraGradient(Solver):
         "primal_step",
         "dual_step",
         "schedule",
+        "step_reach",
         "estimator.smoothing_radius",
         "estimator.batch_size",
         "radius_scale",
@@ -104,6 +108,7 @@ class ExtraGradient(Solver):
     radius_power = param.Number(
         default=1.1, bounds=(0, 4), label="Radius power b", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
     )
+    step_reach = step_reach_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")
     report: param.Selector[str] = param.Selector(
         default="auto",
@@ -127,7 +132,8 @@ class ExtraGradient(Solver):
         Ours: the paper takes the best of several steps. eta eta_y G_0^2 < 1/2 and eta L < 1 keep the extra-gradient
         step contracting on a quadratic with linear constraints. Under independent noise steps stay constant, for speed,
         and ``report`` averages the noise away (Shamir and Zhang 2013, by way of the class's notes); the budget, which
-        diminishing steps would have to be fitted to, is not known here.
+        diminishing steps would have to be fitted to, is not known here. eta is shortened for multipliers
+        beyond ``step_reach``; 1e9 keeps it constant, as published.
         """
         n, batch = problem.domain.n, self.estimator.batch_size
         curvature = constants.lagrangian_curvature(_MULTIPLIER)
@@ -135,7 +141,7 @@ class ExtraGradient(Solver):
         radius = self.estimator.smoothing_radius or noisy_radius(constants, n, batch, least)
         pace, dual_pace, inflation = self.pace(n, problem.m)
         inflation *= self.noise_factor(constants, n, radius)
-        return {
+        return reach_of(self, curvature, constants) | {
             "primal_step": pace / (curvature * inflation),
             "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
             "dual_cap": constants.dual_cap,
@@ -173,10 +179,10 @@ class ExtraGradient(Solver):
         project, cap = oracle.domain.project, self.dual_cap
         field = self.field(x, y, value, radius, oracle, streams)
         info = Info(field.variance, x, y, radius)
-        x_half = project(x - eta * field.x)
+        x_half = project(x - following(eta, self.step_reach, y) * field.x)
         y_half = np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap)
         field = self.field(x_half, y_half, oracle(x_half), radius, oracle, streams)
-        x = project(x - eta * field.x)
+        x = project(x - following(eta, self.step_reach, y_half) * field.x)
         y = np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap)
         oracle.resample()
         average = average + (x_half - average) / (k + 1.0)

@@ -17,7 +17,16 @@ from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, noisy_radius
+from zoviz.solvers.step_rules import (
+    COARSE_RADIUS,
+    DUAL_SHARE,
+    balanced_step,
+    diminishing,
+    following,
+    noisy_radius,
+    reach_of,
+    step_reach_parameter,
+)
 
 _PRIMAL_SHARE = 1.2
 """The primal step times L (chosen by us): with ``DUAL_SHARE``, G_0^2 / (eta tau) stays below 1/2 without noise."""
@@ -78,6 +87,7 @@ class SZOConEX(Solver):
         "schedule",
         "value",
         "dual_cap",
+        "step_reach",
         "estimator.batch_size",
         "estimator.smoothing_radius",
         "report",
@@ -108,6 +118,7 @@ class SZOConEX(Solver):
         label="Constraint values",
         doc="perturbed: mean over the perturbed points, as published. base: at the point itself.",
     )
+    step_reach = step_reach_parameter()
     dual_cap = Scale(
         1e9, softbounds=(1e-1, 1e9), label="Dual cap", doc="Dual variables stay in [0, cap]; 1e9 is as good as none."
     )
@@ -135,7 +146,8 @@ class SZOConEX(Solver):
         -----
         Ours: the paper's rule needs bounds that nobody knows. Without noise G_0^2 / (eta tau) stays below 1/2, under
         which an extrapolated primal-dual step contracts where constraints are linear; the factor 2 lowers the level
-        at which noise holds the iterates.
+        at which noise holds the iterates. 1/eta is shortened for multipliers beyond
+        ``step_reach``; 1e9 keeps it constant, as published.
         """
         n = problem.domain.n
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
@@ -144,7 +156,7 @@ class SZOConEX(Solver):
         if isinstance(self.estimator, Gaussian) and radius > COARSE_RADIUS:
             radius = max(radius / n**0.5, COARSE_RADIUS)  # a normal direction is sqrt(n) long
         noise = self.noise_factor(constants, n, self.estimator.smoothing_radius or radius)
-        return {
+        return reach_of(self, curvature, constants) | {
             "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
             "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
             "estimator.smoothing_radius": radius,
@@ -170,7 +182,7 @@ class SZOConEX(Solver):
         dual_step = diminishing(self.dual_step, k, self.schedule)
         y = np.minimum(np.maximum(y + dual_step * ((1.0 + theta) * level - theta * previous), 0.0), self.dual_cap)
         gradient, variance = self._gradient(x, y, value, oracle, streams)
-        x_next = oracle.domain.project(x - step * gradient)
+        x_next = oracle.domain.project(x - following(step, self.step_reach, y) * gradient)
         base: Evaluation | None = value
         if oracle.contract != "deterministic":
             oracle.resample()

@@ -15,7 +15,14 @@ from zoviz.estimators.scalars import AugmentedLagrangian, Lagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import FINE_RADIUS, balanced_step, noisy_radius
+from zoviz.solvers.step_rules import (
+    FINE_RADIUS,
+    balanced_step,
+    following,
+    noisy_radius,
+    reach_of,
+    step_reach_parameter,
+)
 
 _WINDOW, _ENOUGH = 100, 0.9
 """Iterations after which the violation must have come down to this share, else the penalty doubles (chosen by us)."""
@@ -70,6 +77,7 @@ class ZOALM(Solver):
         "penalty",
         "weights",
         "penalty_growth",
+        "step_reach",
         "estimator.batch_size",
         "estimator.smoothing_radius",
     )
@@ -79,6 +87,7 @@ class ZOALM(Solver):
         None, softbounds=(1e-6, 1e2), label="Dual step α", doc="Step of the dual variables; more than β counts as β."
     )
     penalty = Scale(None, softbounds=(1e-4, 1e3), label="Penalty β", doc="Weight of the squared violation.")
+    step_reach = step_reach_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     weights: param.Selector[str] = param.Selector(
         default="frozen",
@@ -108,7 +117,8 @@ class ZOALM(Solver):
         Notes
         -----
         Ours: the paper gives no penalty and no steps. beta weighs the constraints' curvature G_0^2 against the
-        objective's, whatever their units; a tenth leaves room for steeper constraints than those of the start.
+        objective's, whatever their units; a tenth leaves room for steeper constraints than those of the start. c
+        is shortened where [y + beta h(x)]_+ is beyond ``step_reach``.
         """
         n = problem.domain.n
         radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, FINE_RADIUS)
@@ -117,7 +127,7 @@ class ZOALM(Solver):
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)
         bend = beta * slope**2 if constants.constraint_slope else 0.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature + bend
-        return {
+        return reach_of(self, curvature, constants, bend) | {
             "primal_step": 1.0 / (curvature * inflation * noise),
             "dual_step": beta / noise,
             "penalty": beta,
@@ -138,7 +148,8 @@ class ZOALM(Solver):
         phi = Lagrangian(w) if self.weights == "frozen" else AugmentedLagrangian(y, beta)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, w, self.estimator.smoothing_radius)
-        x = oracle.domain.project(x - (self.primal_step / growth)[:, None] * estimate.gradient)
+        step = following(self.primal_step, self.step_reach, w)
+        x = oracle.domain.project(x - step / growth[:, None] * estimate.gradient)
         oracle.resample()
         value = oracle(x)
         alpha = np.minimum(self.dual_step, beta)[:, None]

@@ -15,7 +15,16 @@ from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
-from zoviz.solvers.step_rules import DUAL_SHARE, FINE_RADIUS, balanced_step, noisy_radius, with_proximal
+from zoviz.solvers.step_rules import (
+    DUAL_SHARE,
+    FINE_RADIUS,
+    balanced_step,
+    following,
+    noisy_radius,
+    reach_of,
+    step_reach_parameter,
+    with_proximal,
+)
 
 _PRIMAL_SHARE = 1.5
 """The primal step times L: below 2, from which on a quadratic diverges (chosen by us)."""
@@ -51,7 +60,8 @@ class ZOSPLM(Solver):
     Notes
     -----
     The gradient of the quadratic is exact; ``estimate_proximal=True`` estimates it too, as the paper's (3) reads
-    (errata 3).
+    (errata 3). Where the rule chooses c, it is shortened for multipliers beyond ``step_reach``, with which the
+    Lagrangian's curvature L_f + ||y|| L_h + p grows; 1e9 keeps it constant, as published.
     p must exceed the weak-convexity modulus of f (errata 2).
 
     References
@@ -66,6 +76,7 @@ class ZOSPLM(Solver):
         "dual_step",
         "proximal_step",
         "proximal_weight",
+        "step_reach",
         "estimator.batch_size",
         "estimator.smoothing_radius",
     )
@@ -78,7 +89,8 @@ class ZOSPLM(Solver):
     proximal_weight = Scale(
         None, softbounds=(1e-3, 1e2), label="Proximal weight p", doc="Must exceed the weak-convexity modulus of f."
     )
-    dual_cap = Scale(100.0, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
+    step_reach = step_reach_parameter()
+    dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     estimator = Part(
         GradientEstimator,
         default=Sphere(smoothing_radius=None, batch_size=50),
@@ -95,7 +107,8 @@ class ZOSPLM(Solver):
         p = 2 rho (1 where rho is 0, L_f / 4 where it is unknown), c = 1.5 / [(L_f + w L_h + p)(1 + v)] with w = 1/4, or
         2 (L_h / L_f - 1) where that is more but 2 at most (G_f / G_0 where constants are measured), and
         alpha = 0.3 (L_f + p) / [(1 + v) G_0^2], where v is the relative variance of the estimate, (n - 1)/k for the
-        sphere; both over ``noise_factor`` under independent noise; r = 1e-5 as in the paper, larger under that noise.
+        sphere; both over ``noise_factor`` under independent noise; r = 1e-5 as in the paper, larger under that noise;
+        B = 100 max(1, G_f / G_h), and ``step_reach`` by ``reach_of``.
 
         Notes
         -----
@@ -111,10 +124,12 @@ class ZOSPLM(Solver):
         curvature = constants.curvature + p
         bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, _TINY) - 1.0
         dual = min(max(_MODERATE, _BENT * bent), _LARGEST)
-        return {
-            "primal_step": _PRIMAL_SHARE / ((constants.lagrangian_curvature(dual) + p) * inflation),
+        steepest = constants.lagrangian_curvature(dual) + p
+        return reach_of(self, steepest, constants, p) | {
+            "primal_step": _PRIMAL_SHARE / (steepest * inflation),
             "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),
             "proximal_weight": p,
+            "dual_cap": constants.dual_cap,
             "estimator.smoothing_radius": radius,
         }
 
@@ -134,7 +149,8 @@ class ZOSPLM(Solver):
         else:
             estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value)
             gradient, added = estimate.gradient + p * (x - z), None
-        x_next = oracle.domain.project(x - c * gradient)
+        step = following(c, self.step_reach, y)
+        x_next = oracle.domain.project(x - step * gradient)
         oracle.resample()
         value = oracle(x_next)
         y_next = np.minimum(np.maximum(y + alpha * value.h, 0.0), self.dual_cap)

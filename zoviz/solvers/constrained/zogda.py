@@ -15,7 +15,16 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import COARSE_RADIUS, DUAL_SHARE, balanced_step, diminishing, noisy_radius
+from zoviz.solvers.step_rules import (
+    COARSE_RADIUS,
+    DUAL_SHARE,
+    balanced_step,
+    diminishing,
+    following,
+    noisy_radius,
+    reach_of,
+    step_reach_parameter,
+)
 
 _PRIMAL_SHARE = 0.6
 """The primal step times L: shorter than that of ZO-SPLM, whose proximal term is missing here (chosen by us)."""
@@ -59,6 +68,7 @@ class ZOGDA(Solver):
     live = (
         "primal_step",
         "dual_step",
+        "step_reach",
         "schedule",
         "regularisation",
         "estimator.batch_size",
@@ -80,6 +90,7 @@ class ZOGDA(Solver):
         label="Dual regularisation λ",
         doc="Weight of -λ/2 ||y||², which makes the dual problem strongly concave and biases the solution.",
     )
+    step_reach = step_reach_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     dual: param.Selector[str] = param.Selector(
         default="exact",
@@ -105,14 +116,14 @@ class ZOGDA(Solver):
         Notes
         -----
         Ours: the papers take the best of a grid. The same reasoning as for ZO-SPLM, whose proximal term is missing
-        here, so that the primal step is shorter.
+        here, so that the primal step is shorter. c is shortened where ||y|| is beyond ``step_reach``.
         """
         n = problem.domain.n
         radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
-        return {
+        return reach_of(self, curvature, constants) | {
             "primal_step": _PRIMAL_SHARE / (curvature * inflation),
             "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
             "dual_cap": constants.dual_cap,
@@ -130,7 +141,7 @@ class ZOGDA(Solver):
         alpha = diminishing(self.dual_step, t, self.schedule)
         estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value)
         info = Info(estimate.variance, x, y, self.estimator.smoothing_radius)
-        x = oracle.domain.project(x - c * estimate.gradient)
+        x = oracle.domain.project(x - following(c, self.step_reach, y) * estimate.gradient)
         oracle.resample()
         value = oracle(x)
         slope = value.h
