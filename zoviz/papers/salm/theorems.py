@@ -24,6 +24,7 @@ from zoviz.oracle import Oracle
 from zoviz.papers.comparison import Comparison, compared, report
 from zoviz.papers.salm.rates import prepared
 from zoviz.problems import StochasticQP
+from zoviz.runs.engine.columns import NORMAL_RESIDUAL
 from zoviz.solvers import SampledALM, SmoothedALM, Solver, StormALM, StormSampledALM
 
 NOISE = 5.0
@@ -54,15 +55,15 @@ def along(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, se
         state, _ = method.step(state, oracle, streams)
         if s in recorded:
             measured = problem.measures(method.iterate(state), None)
-            normal += measured["normal_residual"] / len(recorded)
-            residual += np.linalg.norm(problem.residual(state.x), axis=1) / len(recorded)
+            normal += measured[NORMAL_RESIDUAL] / len(recorded)
+            residual += np.linalg.norm(problem.residual(method.output(state)), axis=1) / len(recorded)
     last = []
     method.set("polish_batch", math.ceil(50.0 * math.sqrt(horizon)))
     for size in (method.get("polish_step"), method.get("primal_step")):
         method.set("polish_step", size)
         answer = method.polish(state, oracle, streams)
         unknown = np.full(replicas, np.nan)
-        last.append(unknown if answer is None else problem.measures(answer, None)["normal_residual"])
+        last.append(unknown if answer is None else problem.measures(answer, None)[NORMAL_RESIDUAL])
     return normal, residual, np.array(last)
 
 
