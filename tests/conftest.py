@@ -19,6 +19,8 @@ try:
 except ImportError:  # Windows: there use one worker
     fcntl = None
 
+# Before NumPy and PyTorch read it: two workers share two cores, where threads of small products wait for each other.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 pytest.register_assert_rewrite("helpers")
 
 from helpers.project import ROOT  # noqa: E402  # once its assertions are explained, too

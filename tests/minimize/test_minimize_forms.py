@@ -37,10 +37,10 @@ FORMS: dict[str, Any] = {
 @pytest.mark.parametrize("bounds", [BOUNDS, optimize.Bounds(-4.0, 4.0)], ids=["pairs", "Bounds"])
 def test_scipys_forms_and_scipys_answers(form: str, bounds: Any) -> None:
     expected = optimize.minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="SLSQP")
-    result = minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="ZOCEG", max_calls=3000)
+    result = minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="ZOSQP", max_calls=150)
     assert expected.success and result.success and result.maxcv <= 1e-6
     assert result.fun == pytest.approx(f_at(result.x))
-    assert -1e-5 <= result.fun - expected.fun <= 5e-3
+    assert -1e-5 <= result.fun - expected.fun <= 1e-4
     np.testing.assert_allclose(result.x, expected.x, atol=5e-3)
 
 

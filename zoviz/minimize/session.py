@@ -113,14 +113,14 @@ class Session:
             return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
         if facts.noisy:
             self._problem.noise = "independent"
-        reserve = self._reserve(facts)
+        solver, reason = self._solver(method, options, max(1, (self._max_calls - facts.calls) // self._replicas))
+        reserve = self._reserve(facts, solver)
         calls = (self._max_calls - facts.calls - reserve) // self._replicas
         if calls < 1:
             raise ValueError(
                 f"Expected max_calls to leave a call for each of {self._replicas} replicas, got {self._max_calls}, of "
                 f"which {facts.calls + reserve} are spent otherwise: raise it."
             )
-        solver, reason = self._solver(method, options, calls)
         run = Run.of(RunSpec(self._problem, solver, **self._settings | {"calls": calls}))
         try:
             run.run(None if callback is None else self._observer(callback, run, facts))
@@ -183,11 +183,11 @@ class Session:
             )
         return Answer(best.x, best.f, best.h, note, calls, failures)
 
-    def _reserve(self, facts: Facts) -> int:
+    def _reserve(self, facts: Facts, solver: Solver) -> int:
         """Return the number of calls that are left for choosing the answer."""
         if facts.noisy:
             return min(MEANS, self._max_calls // 10)
-        return min(RETREATS, self._max_calls // 20) if self._problem.m else 0
+        return 0 if solver.reports_best or not self._problem.m else min(RETREATS, self._max_calls // 20)
 
     def _solver(
         self, method: str | Solver | type[Solver], options: Mapping[str, Any], calls: int

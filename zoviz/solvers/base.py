@@ -82,6 +82,8 @@ class Solver(Configurable):
     """Whether there is a region around the iterate to be drawn, which ``sketch`` tells."""
     planned: ClassVar[tuple[str, ...]] = ()
     """Parameters that, left open, are chosen by the run's budgets (``plan``)."""
+    reports_best: ClassVar[bool] = False
+    """Whether, without noise, the point that the method reports is the best that it has queried."""
     families: ClassVar[tuple[type[GradientEstimator], ...]] = ()
     """Estimators that the method works with; the first is the paper's; none for a method without gradients."""
 

@@ -29,7 +29,7 @@ box = {"bounds": [(-3.0, 3.0)] * 2, "x0": [-1.5, -1.5], "joint": True, "m": 2}
 problem = BlackBox(simulate, noise="independent", noise_scale=1e-3, **box)
 """
 POINTS = "return Array.from(find('step-region-points')?.data?.x ?? []).length"
-CALLS = 3000
+CALLS = 1500
 OWN = "a function of one's own"
 EACH = pytest.mark.parametrize("solver", ["ZOSQP", "Portfolio"])
 EACH_PROBLEM = pytest.mark.parametrize("problem", ["Pressure vessel design", "CUTEst suite (S2MPJ)", OWN])
@@ -101,7 +101,7 @@ def test_from_start_to_stop_and_replayed(store: Store, serve: Any, open_lab: Any
     lab.press("Stop")
     lab.end("stopped")
     take_up(lab, "Replay")
-    lab.until(lambda: [one.status for one in store.runs()] == ["finished", "stopped"], "the replay has ended")
+    lab.until(lambda: [one.status for one in store.runs()] == ["finished", "stopped"], "the replay has ended", 300)
     replay, original = (store.load(one.id) for one in store.runs())
     assert original.result.nit > 3 and len(original.journal) == 2
     assert_same(original, replay)
@@ -120,7 +120,7 @@ def test_killed_and_resumed(store: Store, serve: Any, open_lab: Any, problem: st
     lab = open_lab(serve("--args", "noisy:problem").url)
     assert store.runs()[0].status == "interrupted"
     take_up(lab, "Resume run")
-    lab.until(lambda: store.runs()[0].status == "finished", "the run has ended", 200)
+    lab.until(lambda: store.runs()[0].status == "finished", "the run has ended", 300)
     resumed = store.load(store.runs()[0].id)
     assert store.count() == 1 and resumed.result.calls.tolist() == [CALLS, CALLS]
     resumed.replay().run()  # without a stop on the way

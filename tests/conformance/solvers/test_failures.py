@@ -72,19 +72,20 @@ def test_a_black_box_never_sees_a_point_that_is_not_finite(cls: type[Solver]) ->
 
 @pytest.mark.parametrize(
     "constraints",
-    [None, lambda x: -1.0, lambda x: 1e-6 * (0.2 - x[0]), lambda x: 1e7 * (0.2 - x[0])],
+    [None, lambda x: 0 * x[..., :1] - 1.0, lambda x: 1e-6 * (0.2 - x[..., :1]), lambda x: 1e7 * (0.2 - x[..., :1])],
     ids=["none", "flat", "tiny", "huge"],
 )
 @EACH_OWN_CLASS
 def test_the_rule_stays_within_bounds_whatever_the_constraints_scale(cls: type[Solver], constraints: Any) -> None:
-    def objective(x: Array) -> float:
-        return float(((x - 0.3) ** 2).sum())
+    def objective(x: Array) -> Array:
+        return ((x - 0.3) ** 2).sum(axis=-1)
 
-    problem, steps = BlackBox(objective, constraints, bounds=[(-1.0, 1.0)] * 3), 100 * PARTS.get(cls.__name__, 1)
+    problem = BlackBox(objective, constraints, bounds=[(-1.0, 1.0)] * 3, vectorised=True)
+    steps = 100 * PARTS.get(cls.__name__, 1)
     run = Run(problem=problem, solver=cls(), replicas=3, iterations=steps)
     result = run.run()
     assert np.isfinite(result.x).all()
-    if constraints is None or constraints(np.full(3, 0.3)) == -1.0:
+    if constraints is None or constraints(np.full(3, 0.3)) == [-1.0]:
         assert all(value < 1000.0 for name, value in run.resolved.items() if name.endswith("dual_step"))
         assert result.fun.max() < 0.05 and (result.violation == 0.0).all()
 

@@ -99,6 +99,7 @@ class Portfolio(Solver):
     """
 
     title = "Portfolio"
+    reports_best = True
 
     first: Part[Any] = Part(MEMBERS, default=ZOSQP(), label="First", doc="The member that begins.")
     second: Part[Any] = Part(MEMBERS, default=SLSQP(), label="Second", doc="The member that follows.")

@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.core.ranking import best_of, is_feasible
 from zoviz.core.types import Array
 from zoviz.solvers.restart_rules import FAR, NEAR, in_box
-from zoviz.solvers.sqp import smooth_phase
+from zoviz.solvers.sqp import roughness, smooth_phase
 from zoviz.solvers.sqp.situation import Situation, Space
 from zoviz.solvers.sqp.smooth_phase import SmoothRun
 
@@ -34,6 +34,9 @@ class Restarts(NamedTuple):
         The number of the run that met it.
     multipliers : Array, shape (m,)
         Those of that run, in the problem's own units: later runs end elsewhere, and theirs say nothing of this point.
+    doubt : str
+        "" before a step was refused, which is when roughness is measured; then "line" until its values are there; then
+        "smooth" or "rough".
     last : bool
         Whether the calls that are left are fewer than a gradient takes.
     """
@@ -46,6 +49,7 @@ class Restarts(NamedTuple):
     best_value: Array
     best_run: int
     multipliers: Array
+    doubt: str
     last: bool
 
 
@@ -56,11 +60,13 @@ def begin(value: Array, situation: Situation) -> Restarts:
     run = smooth_phase.begin(start, first_value, len(value) - 1, 1.0, situation.settings.penalty)
     if first_value is None:  # the same point would fail again
         run = run._replace(phase="over")
-    return Restarts(run, 1, 0, 0, start, value, 1, np.zeros(len(value) - 1), False)
+    return Restarts(run, 1, 0, 0, start, value, 1, np.zeros(len(value) - 1), "", False)
 
 
 def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
     """Return the noise-free arm and the points (q, n) that it wants, q at most the calls that are left."""
+    if state.doubt == "line":
+        return state, roughness.line(state.run.x, situation.space, situation.generator)
     run, points = smooth_phase.request(state.run, situation)
     polishing = run.central and not state.run.central and state.runs > 1
     state = state._replace(run=run)
@@ -82,7 +88,19 @@ def receive(state: Restarts, points: Array, values: Array, situation: Situation)
         state = state._replace(best=best, best_value=best_value, best_run=state.runs)
     if state.last:
         return state
-    return state._replace(run=smooth_phase.receive(state.run, values, situation))
+    if state.doubt == "line":
+        return state._replace(doubt=_judgement(state.run, values))
+    run = smooth_phase.receive(state.run, values, situation)
+    refused = run.phase == "trial" and state.run.phase in ("trial", "correction")
+    if refused and not state.doubt and situation.left - len(points) >= roughness.CALLS:
+        state = state._replace(doubt="line")
+    return state._replace(run=run)
+
+
+def _judgement(run: SmoothRun, values: Array) -> str:
+    """Return whether a function is "rough" for differences, or all are "smooth", by values (q, 1 + m) on a line."""
+    level = roughness.noise_level(np.concatenate([run.value[None], values]))
+    return "rough" if (level > roughness.LARGEST * run.size).any() else "smooth"
 
 
 def _behind(run: SmoothRun, best: Array, space: Space) -> bool:

@@ -10,6 +10,7 @@ import param
 from zoviz.core.defaults import calls_for
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.parameters import Scale
+from zoviz.core.ranking import best_of
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
@@ -17,7 +18,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.replica_batches import evaluate_each
-from zoviz.solvers.sqp import derivatives, noisy_phase, restarts
+from zoviz.solvers.sqp import derivatives, noisy_phase, restarts, roughness
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent, Prediction
 from zoviz.solvers.sqp.elastic_qp import Step
@@ -28,6 +29,7 @@ from zoviz.solvers.sqp.situation import Settings, Situation, Space, space_of
 from zoviz.solvers.sqp.smooth_phase import SmoothRun
 from zoviz.solvers.sqp.verification import Race
 
+_NONE = np.empty(0)
 _LEAST_WIDTH = 40
 """Points of a batch at most, unless two sweeps are more."""
 STATES = (Archive, Basin, Descent, Pairs, Prediction, Prior, Race, SmoothRun, Step)
@@ -46,6 +48,8 @@ class Replica(NamedTuple):
         The noise-free arm.
     noisy : NoisyArm or None
         The noisy arm.
+    best, best_value : Array, shapes (n,) and (1 + m,)
+        The best point of a rough function, which repeats to the bit, and its values; empty for other functions.
     calls : int
         Calls so far.
     scale : Array, shape (n,)
@@ -60,6 +64,8 @@ class Replica(NamedTuple):
     first: Array
     smooth: Restarts | None
     noisy: NoisyArm | None
+    best: Array
+    best_value: Array
     calls: int
     scale: Array
     probes: Array
@@ -92,10 +98,13 @@ class ZOSQP(Solver):
 
     The start is evaluated twice. Equal bits in f and h: g and A are differences, B is a damped BFGS matrix, f and h are
     in units of their steepest slopes at a run's start, as variables are where slopes are far apart, and runs start
-    again until the budget is spent. Anything else: g, A and the curvatures are those of a regression over all
-    points within reach, constraints are backed off by what is not known of them, the radius shrinks only where an
-    output differs from its model by more than the noise explains, and the last tenth of the budget races a few
-    candidates by repeated calls. A step is one batch: a gradient, a design, a trial.
+    again until the budget is spent. Anything else: g, A and the curvatures are those of a regression over all points
+    within reach, constraints are backed off by what is not known of them, the radius shrinks only where an output
+    differs from its model by more than the noise explains, and the last tenth of the budget races a few candidates by
+    repeated calls. Functions that repeat to the bit but are rough, as a simulator's with tolerances, would be magnified
+    by differences: when a step is first refused, six calls on a short line tell, and from there on roughness is taken
+    for noise, with calls at one point moved by random short ways; the best of all points is then the answer.
+    A step is one batch: a gradient, a design, a trial.
 
     Notes
     -----
@@ -110,6 +119,7 @@ class ZOSQP(Solver):
 
     title = "ZOSQP"
     has_sketch = True
+    reports_best = True
     live = ("trust_scale", "restart_share", "batch_multiplier", "penalty", "back_off", "verification_share")
 
     trust_scale = Scale(
@@ -172,7 +182,7 @@ class ZOSQP(Solver):
         value = oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool))
         values = _outputs(value)[:, 0]
         replicas = [
-            Replica(x, first, None, None, 1, _scale(x, oracle), x[None], "start")
+            Replica(x, first, None, None, _NONE, _NONE, 1, _scale(x, oracle), x[None], "start")
             for x, first in zip(x0, values, strict=True)
         ]
         return self._state(replicas, oracle)
@@ -205,9 +215,11 @@ class ZOSQP(Solver):
     def closing_note(self, state: SQPState) -> str:
         """Return whether values repeat to the bit or are noisy, and the number of runs or descents, as a sentence."""
         smooth = [replica.smooth.runs for replica in state.replicas if replica.smooth is not None]
-        noisy = [1 + replica.noisy.starts for replica in state.replicas if replica.noisy is not None]
+        arms = [(1 + one.noisy.starts, bool(len(one.best))) for one in state.replicas if one.noisy is not None]
+        noisy, rough = ([starts for starts, is_rough in arms if is_rough == which] for which in (False, True))
         notes = [f"values repeat to the bit, so differences; {sum(smooth)} runs."] if smooth else []
         notes += [f"values are noisy, so regression; {sum(noisy)} descents."] if noisy else []
+        notes += [f"values repeat but are rough, so regression; {sum(rough)} descents."] if rough else []
         return " ".join(f"{self.title}: {one}" for one in notes)
 
     def figures(self, state: SQPState) -> dict[str, Array]:
@@ -287,6 +299,8 @@ def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle)
     elif replica.noisy is not None:
         noisy, points = noisy_phase.request(replica.noisy, width, common, situation)
         replica = replica._replace(noisy=noisy)
+        if len(replica.best):
+            points = roughness.dithered(points, space, situation.generator)
     else:
         points = space.start[None]
     return replica, Box.of(oracle.domain).embed(points)
@@ -298,8 +312,15 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
     points = x[:, Box.of(oracle.domain).variable]
     replica = replica._replace(calls=replica.calls + len(points), probes=x.copy(), purpose=_purpose(replica))
     if replica.smooth is not None:
-        return replica._replace(smooth=restarts.receive(replica.smooth, points, values, situation))
+        smooth = restarts.receive(replica.smooth, points, values, situation)
+        if smooth.doubt != "rough":
+            return replica._replace(smooth=smooth)
+        arm = noisy_phase.begin(space.start[None], replica.first[None], common, situation)
+        return replica._replace(smooth=None, noisy=arm, best=smooth.best, best_value=smooth.best_value)
     if replica.noisy is not None:
+        if len(replica.best):  # the arm knows nothing of the dither
+            best, value = best_of(replica.best, replica.best_value, points, values, space.tolerance)
+            replica, points = replica._replace(best=best, best_value=value), replica.noisy.queue[: len(points)]
         return replica._replace(noisy=noisy_phase.receive(replica.noisy, points, values, common, situation))
     if np.array_equal(replica.first, values[0]):
         return replica._replace(smooth=restarts.begin(replica.first, situation))
@@ -311,7 +332,7 @@ def _purpose(replica: Replica) -> str:
     """Return what the batch that the replica has asked for is for."""
     if replica.smooth is not None:
         differences = ("gradient", "mirror")
-        phase = replica.smooth.run.phase
+        phase = "line" if replica.smooth.doubt == "line" else replica.smooth.run.phase
         return "last calls" if replica.smooth.last else "differences" if phase in differences else phase
     return "start" if replica.noisy is None else replica.noisy.stage
 
@@ -319,13 +340,14 @@ def _purpose(replica: Replica) -> str:
 def _outline(replica: Replica, space: Space, oracle: Oracle) -> tuple[Array, Array, Array, float, float, float, float]:
     """Return point, multipliers, values, both radii, size of the archive and number of starts of a replica."""
     if replica.smooth is not None:
-        arm = replica.smooth
-        x = Box.of(oracle.domain).embed(arm.best[None])[0]
-        spread = derivatives.CENTRAL if arm.run.central else derivatives.FORWARD
-        return x, arm.multipliers, arm.best_value, arm.run.radius, spread, 0.0, float(arm.runs)
+        smooth = replica.smooth
+        x = Box.of(oracle.domain).embed(smooth.best[None])[0]
+        spread = derivatives.CENTRAL if smooth.run.central else derivatives.FORWARD
+        return x, smooth.multipliers, smooth.best_value, smooth.run.radius, spread, 0.0, float(smooth.runs)
     if replica.noisy is not None:
-        descent, size = replica.noisy.descent, float(len(replica.noisy.archive.counts))
-        x, starts = Box.of(oracle.domain).embed(replica.noisy.x[None])[0], 1.0 + replica.noisy.starts
-        return x, descent.multipliers, replica.noisy.value, descent.radius, descent.spread, size, starts
+        arm, descent, size = replica.noisy, replica.noisy.descent, float(len(replica.noisy.archive.counts))
+        best, value = (replica.best, replica.best_value) if len(replica.best) else (arm.x, arm.value)
+        x, starts = Box.of(oracle.domain).embed(best[None])[0], 1.0 + arm.starts
+        return x, descent.multipliers, value, descent.radius, descent.spread, size, starts
     radius = 1.0 if space.n else 0.0
     return replica.start, np.zeros(oracle.m), replica.first, radius, radius, 0.0, 0.0
