@@ -318,10 +318,11 @@ def _receive(replica: Replica, x: Array, values: Array, situation: Situation, or
         arm = noisy_phase.begin(space.start[None], replica.first[None], common, situation)
         return replica._replace(smooth=None, noisy=arm, best=smooth.best, best_value=smooth.best_value)
     if replica.noisy is not None:
+        arm = replica.noisy
         if len(replica.best):  # the arm knows nothing of the dither
             best, value = best_of(replica.best, replica.best_value, points, values, space.tolerance)
-            replica, points = replica._replace(best=best, best_value=value), replica.noisy.queue[: len(points)]
-        return replica._replace(noisy=noisy_phase.receive(replica.noisy, points, values, common, situation))
+            replica, points = replica._replace(best=best, best_value=value), arm.queue[: len(points)]
+        return replica._replace(noisy=noisy_phase.receive(arm, points, values, common, situation))
     if np.array_equal(replica.first, values[0]):
         return replica._replace(smooth=restarts.begin(replica.first, situation))
     both = np.stack([replica.first, values[0]])
