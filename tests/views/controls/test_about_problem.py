@@ -25,9 +25,11 @@ def test_it_tells_what_the_problem_is_how_large_and_where_it_comes_from() -> Non
 
 
 def test_every_problem_has_a_sentence() -> None:
-    for cls in discover("zoviz.problems", Problem).values():
-        documented = (cls.__doc__ or "").strip()
-        assert documented and documented.splitlines()[0].endswith("."), cls.__name__
+    first = {
+        name: (cls.__doc__ or "").strip().partition("\n")[0]
+        for name, cls in discover("zoviz.problems", Problem).items()
+    }
+    assert [name for name, line in first.items() if not line.endswith(".")] == []
 
 
 def test_a_users_problem_and_one_without_documentation_do_as_well() -> None:
