@@ -25,7 +25,7 @@ BOTH_WORSE = 1.5
 """Times its start that suffice where both are worse than at the start."""
 UNMOVED = 0.1
 """Share of the start's distance and violation, within which a run has not moved."""
-FALLING = 0.7
+FALLING = 0.8
 """Last distance over the one in mid-course, below which a run is converging."""
 SLOWEST = 4.0
 """Calls for a decimal digit over all calls so far, beyond which nobody would call it converging."""

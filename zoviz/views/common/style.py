@@ -13,7 +13,12 @@ from panel.io.resources import LOCAL_DIST
 
 THEME: dict[str, Any] = {
     "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
-    "dark": {"palette": {"primary": {"main": "#4A90CC"}}, "typography": {"fontSize": 14}},
+    "dark": {
+        "palette": {"primary": {"main": "#4A90CC"}},
+        "typography": {"fontSize": 14},
+        # Else the whole bar is as bright as a button.
+        "components": {"MuiAppBar": {"styleOverrides": {"root": {"backgroundColor": "#16324a !important"}}}},
+    },
 }
 
 # Panel's scroll button would take the first cell once the figures are replaced.

@@ -253,7 +253,7 @@ class PlotView(param.Parameterized):
             if lines and all(vanishes(*line) for line in lines):
                 notes.append(ZERO)
             elif any(has_zeros(*line) for line in lines):
-                notes.append(f"   bottom line: {self.zero_words}")
+                notes.append(f"  bottom: {self.zero_words}")
         remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
         notes += [f"   {remark}"] if remark else []
         self._note = "".join(notes)
