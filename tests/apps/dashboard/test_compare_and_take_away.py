@@ -44,6 +44,7 @@ def test_two_runs_side_by_side(lab: Lab) -> None:
     lab.press("Reset")
     lab.until(lambda: lab.row("run2").count() == 0, "the current run is off the shelf")
     lab.end("ready")
+    lab.until(lambda: lab.js("return find('plot-Gap').x_range.end") < 20, "the range forgets the runs that are gone")
     lab.start("run3")
     lab.end("finished")
 

@@ -55,3 +55,4 @@ def test_a_shared_range_still_keeps_what_each_figure_told_it() -> None:
     script = SCRIPT.read_text(encoding="utf-8")
     source = script.partition("/* models/ranges/data_range1d.js */")[2].partition("\n},\n/* ")[0]
     assert "this._plot_bounds = new Map()" in source and "_plot_bounds?.clear()" in str(forget_bounds().code)
+    assert "get linked_plots()" in script and "this._range_manager.update_dataranges()" in script

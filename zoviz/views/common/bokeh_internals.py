@@ -55,10 +55,18 @@ def keep_styles(document: Document) -> None:
 
 
 # Figures that share a range leave in it how far each reaches, and one that is hidden never takes it out again: the
-# range would keep room for runs that are gone.
-_FORGET = "cb_obj._plot_bounds?.clear();"
+# range would keep room for runs that are gone. Nor does a figure look again at a range whose lines it lost.
+# Twice: a figure makes what it draws of new renderers in tasks of its own.
+_FORGET = """
+    const forget = () => {
+        cb_obj._plot_bounds?.clear();
+        for (const plot of cb_obj.linked_plots ?? []) plot._range_manager?.update_dataranges?.();
+    };
+    forget();
+    setTimeout(forget, 500);
+"""
 
 
 def forget_bounds() -> CustomJS:
-    """Return a callback of a shared data range that has it begin anew, from what figures say next."""
+    """Return a callback of a shared data range that has it begin anew, from what its figures show now."""
     return CustomJS(code=_FORGET)
