@@ -113,8 +113,10 @@ class Session:
             return self._folded(facts, self._best_answer(0, 0), type(solver).__name__, None, [reason, note])
         if facts.noisy:
             self._problem.noise = "independent"
-        solver, reason = self._solver(method, options, max(1, (self._max_calls - facts.calls) // self._replicas))
-        reserve = self._reserve(facts, solver)
+        reserve = self._repeats(facts)
+        most = max(1, (self._max_calls - facts.calls - reserve) // self._replicas)
+        solver, reason = self._solver(method, options, most)
+        reserve = reserve or self._retreats(solver)
         calls = (self._max_calls - facts.calls - reserve) // self._replicas
         if calls < 1:
             raise ValueError(
@@ -183,10 +185,12 @@ class Session:
             )
         return Answer(best.x, best.f, best.h, note, calls, failures)
 
-    def _reserve(self, facts: Facts, solver: Solver) -> int:
-        """Return the number of calls that are left for choosing the answer."""
-        if facts.noisy:
-            return min(MEANS, self._max_calls // 10)
+    def _repeats(self, facts: Facts) -> int:
+        """Return the number of calls that are left for choosing the answer under noise; else 0."""
+        return min(MEANS, self._max_calls // 10) if facts.noisy else 0
+
+    def _retreats(self, solver: Solver) -> int:
+        """Return the number of calls that are left for choosing the answer without noise."""
         return 0 if solver.reports_best or not self._problem.m else min(RETREATS, self._max_calls // 20)
 
     def _solver(

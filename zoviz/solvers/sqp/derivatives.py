@@ -1,7 +1,8 @@
-"""Derivatives without noise: difference quotients along the coordinates, and the quasi-Newton update of the Hessian."""
+"""Derivatives without noise: difference quotients, the roughness that spoils them, and the update of the Hessian."""
 
 from __future__ import annotations
 
+from math import factorial
 from typing import NamedTuple
 
 import numpy as np
@@ -20,6 +21,14 @@ _DAMPING, _KEPT = 0.2, 0.8
 _SMALLEST, _LARGEST = 1e-4, 1e4
 """Limits of the first scaling."""
 _SHORT, _HUGE = 1e-20, 1e12
+LINE_CALLS = 6
+"""Calls that measure roughness, besides the value at the line's first point."""
+LINE_SPACING = 1e-5
+"""Spacing of the line in unit lengths: smooth functions are polynomials on it to round-off, and few kinks cross it."""
+LARGEST_ROUGHNESS = 3e-9
+"""Roughness over slope, per unit length, from which on difference quotients are wrong by some percent."""
+_AGREEMENT = 4.0
+"""Estimates from differences of successive orders agree within this factor, where they show noise (Moré and Wild)."""
 
 
 class Offsets(NamedTuple):
@@ -133,3 +142,56 @@ def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> A
     if not np.isfinite(hessian).all() or np.abs(hessian).max() > _HUGE:
         return np.empty((0, 0))
     return hessian
+
+
+def line_points(x: Array, space: Space, generator: np.random.Generator) -> Array:
+    """Return ``LINE_CALLS`` points (q, n), equally spaced from x (n,) on, in a random direction into the box."""
+    signs = np.where(generator.random(space.n) < 0.5, -1.0, 1.0)
+    reach = LINE_CALLS * LINE_SPACING * space.scale
+    signs = np.where(x + reach > space.upper, -1.0, np.where(x - reach < space.lower, 1.0, signs))
+    direction = signs * generator.uniform(0.5, 1.0, space.n) * LINE_SPACING * space.scale
+    return space.clip(x + np.arange(1, LINE_CALLS + 1)[:, None] * direction)
+
+
+def dithered(points: Array, space: Space, generator: np.random.Generator) -> Array:
+    """Return points (q, n) moved at random within ``LINE_SPACING``: calls at one point then see noise."""
+    return space.clip(points + LINE_SPACING * space.scale * generator.uniform(-1.0, 1.0, points.shape))
+
+
+@np.errstate(all="ignore")
+def noise_level(values: Array) -> Array:
+    r"""Return the standard deviation of what is rough in functions along a line; 0 where nothing can be told.
+
+    .. math:: \sigma_k^2 = \frac{(k!)^2}{(2k)!}\, \mathrm{mean}\, (\Delta^k f)^2
+
+    The first of three successive orders k that agree, and whose differences change sign, gives the level: those of a
+    smooth function still fall.
+
+    Parameters
+    ----------
+    values : Array, shape (q, m)
+        Values of m functions at q equally spaced points; a function that is not finite is not judged.
+
+    Returns
+    -------
+    Array, shape (m,)
+
+    References
+    ----------
+    Moré and Wild (2011), Estimating computational noise, SIAM Journal on Scientific Computing 33, 1292-1314.
+    """
+    orders = range(1, len(values))
+    differences = [np.diff(values, order, axis=0) for order in orders]
+    levels = np.array(
+        [
+            np.sqrt(factorial(k) ** 2 / factorial(2 * k) * np.square(change).mean(axis=0))
+            for k, change in zip(orders, differences, strict=True)
+        ]
+    )
+    swings = np.array([(change.min(axis=0) < 0.0) & (change.max(axis=0) > 0.0) for change in differences])
+    level = np.zeros(values.shape[1])
+    for k in reversed(range(len(levels) - 2)):
+        three = levels[k : k + 3]
+        agree = swings[k] & (three.max(axis=0) <= _AGREEMENT * three.min(axis=0))
+        level = np.where(agree, levels[k], level)
+    return np.where(np.isfinite(level), level, 0.0)

@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.core.ranking import best_of, is_feasible
 from zoviz.core.types import Array
 from zoviz.solvers.restart_rules import FAR, NEAR, in_box
-from zoviz.solvers.sqp import roughness, smooth_phase
+from zoviz.solvers.sqp import derivatives, smooth_phase
 from zoviz.solvers.sqp.situation import Situation, Space
 from zoviz.solvers.sqp.smooth_phase import SmoothRun
 
@@ -66,7 +66,7 @@ def begin(value: Array, situation: Situation) -> Restarts:
 def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
     """Return the noise-free arm and the points (q, n) that it wants, q at most the calls that are left."""
     if state.doubt == "line":
-        return state, roughness.line(state.run.x, situation.space, situation.generator)
+        return state, derivatives.line_points(state.run.x, situation.space, situation.generator)
     run, points = smooth_phase.request(state.run, situation)
     polishing = run.central and not state.run.central and state.runs > 1
     state = state._replace(run=run)
@@ -92,15 +92,15 @@ def receive(state: Restarts, points: Array, values: Array, situation: Situation)
         return state._replace(doubt=_judgement(state.run, values))
     run = smooth_phase.receive(state.run, values, situation)
     refused = run.phase == "trial" and state.run.phase in ("trial", "correction")
-    if refused and not state.doubt and situation.left - len(points) >= roughness.CALLS:
+    if refused and not state.doubt and situation.left - len(points) >= derivatives.LINE_CALLS:
         state = state._replace(doubt="line")
     return state._replace(run=run)
 
 
 def _judgement(run: SmoothRun, values: Array) -> str:
     """Return whether a function is "rough" for differences, or all are "smooth", by values (q, 1 + m) on a line."""
-    level = roughness.noise_level(np.concatenate([run.value[None], values]))
-    return "rough" if (level > roughness.LARGEST * run.size).any() else "smooth"
+    level = derivatives.noise_level(np.concatenate([run.value[None], values]))
+    return "rough" if (level > derivatives.LARGEST_ROUGHNESS * run.size).any() else "smooth"
 
 
 def _behind(run: SmoothRun, best: Array, space: Space) -> bool:

@@ -18,7 +18,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.replica_batches import evaluate_each
-from zoviz.solvers.sqp import derivatives, noisy_phase, restarts, roughness
+from zoviz.solvers.sqp import derivatives, noisy_phase, restarts
 from zoviz.solvers.sqp.archive import Archive, Pairs
 from zoviz.solvers.sqp.descent import Descent, Prediction
 from zoviz.solvers.sqp.elastic_qp import Step
@@ -300,7 +300,7 @@ def _request(replica: Replica, situation: Situation, width: int, oracle: Oracle)
         noisy, points = noisy_phase.request(replica.noisy, width, common, situation)
         replica = replica._replace(noisy=noisy)
         if len(replica.best):
-            points = roughness.dithered(points, space, situation.generator)
+            points = derivatives.dithered(points, space, situation.generator)
     else:
         points = space.start[None]
     return replica, Box.of(oracle.domain).embed(points)

@@ -10,10 +10,10 @@ import pytest
 from zoviz import minimize
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
-from zoviz.solvers.sqp import roughness
+from zoviz.solvers.sqp import derivatives
 from zoviz.solvers.sqp.situation import Space, space_of
 
-TIMES = np.arange(roughness.CALLS + 1)[:, None] * roughness.DISTANCE
+TIMES = np.arange(derivatives.LINE_CALLS + 1)[:, None] * derivatives.LINE_SPACING
 
 
 def space() -> Space:
@@ -22,31 +22,31 @@ def space() -> Space:
 
 def test_smooth_functions_have_the_roughness_of_round_off() -> None:
     smooth = np.hstack([np.exp(TIMES), 1e3 * np.sin(3.0 * TIMES + 1.0), TIMES**4, np.ones_like(TIMES)])
-    assert (roughness.noise_level(smooth) <= 1e-15 * np.array([1.0, 1e3, 1.0, 1.0])).all()
+    assert (derivatives.noise_level(smooth) <= 1e-15 * np.array([1.0, 1e3, 1.0, 1.0])).all()
 
 
 def test_a_kink_or_a_value_that_is_missing_on_the_line_tells_no_more_than_its_size() -> None:
-    kink = np.abs(TIMES - 2.5 * roughness.DISTANCE)
+    kink = np.abs(TIMES - 2.5 * derivatives.LINE_SPACING)
     holes = np.where(TIMES == 0.0, np.inf, TIMES)
-    level = roughness.noise_level(np.hstack([kink, holes]))
-    assert level[0] <= roughness.DISTANCE and level[1] == 0.0
+    level = derivatives.noise_level(np.hstack([kink, holes]))
+    assert level[0] <= derivatives.LINE_SPACING and level[1] == 0.0
 
 
 @pytest.mark.parametrize("sd", [1e-10, 1e-3])
 def test_the_level_of_noise_is_found_within_a_factor_of_three(sd: float) -> None:
     rough = np.exp(TIMES) + sd * np.random.default_rng(0).standard_normal((len(TIMES), 500))
-    ratio = roughness.noise_level(rough) / sd
+    ratio = derivatives.noise_level(rough) / sd
     assert ((ratio > 1 / 3) & (ratio < 3)).mean() > 0.95
 
 
 def test_lines_and_dithered_points_stay_near_and_in_the_box() -> None:
     corner, generator = np.array([1.0, -1.0]), np.random.default_rng(1)
-    line = roughness.line(corner, space(), generator)
+    line = derivatives.line_points(corner, space(), generator)
     steps = np.diff(np.vstack([corner, line]), axis=0)
     assert (np.abs(line) <= 1.0).all() and (steps != 0.0).all()
     np.testing.assert_allclose(steps, np.tile(steps[0], (len(steps), 1)), rtol=1e-6)
-    moved = roughness.dithered(np.tile(corner, (50, 1)), space(), generator)
-    assert (np.abs(moved) <= 1.0).all() and np.abs(moved - corner).max() <= roughness.DISTANCE
+    moved = derivatives.dithered(np.tile(corner, (50, 1)), space(), generator)
+    assert (np.abs(moved) <= 1.0).all() and np.abs(moved - corner).max() <= derivatives.LINE_SPACING
     assert len(np.unique(moved, axis=0)) > 25
 
 
@@ -63,6 +63,6 @@ def test_a_rough_function_is_minimised_and_its_answer_is_a_value_that_it_gave(mo
     best = (np.sqrt(0.5) - 2.0) ** 2 + (np.sqrt(0.5) - 1.0) ** 2
     assert abs(result.fun - best) < 2e-3 and result.success and "rough" in result.message
     assert result.fun == rough_disc(result.x)[0] and result.calls == 300
-    monkeypatch.setattr(roughness, "LARGEST", np.inf)  # without the idea
+    monkeypatch.setattr(derivatives, "LARGEST_ROUGHNESS", np.inf)  # without the idea
     other = minimize(rough_disc, [-1.5, -1.5], **settings)
     assert other.fun - best > 0.1 or not other.success
