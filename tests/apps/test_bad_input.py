@@ -118,6 +118,7 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
     open_app: Callable[[str], Lab], end: str, sentence: str
 ) -> None:
     lab = open_app(FAILS_LATER.format(end=end))
+    lab.choose("Solver", "ZO-SPLM")
     lab.press("Start")
     lab.end("failed")
     lab.until(lambda: sentence in lab.message(), "the page says what happened")
@@ -125,7 +126,7 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
     lab.page.wait_for_timeout(800)
     values = [value for value in lab.data("source-run1", "objective") if math.isfinite(value)]
     assert len(values) > 5 and values[-1] < values[0], "the lines drawn so far stay"
-    assert lab.enabled("Start") and "objective" in lab.js("return find('plot-Gap').title.text")
+    assert lab.enabled("Start") and "Objective" in lab.js("return find('plot-Objective').title.text")
 
 
 @pytest.mark.slow  # tests/views/app/test_dashboard_light_page.py reads the same text without a browser

@@ -54,6 +54,7 @@ def right_edge(cell: Any) -> float:
 def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve("--args", "loud:problem").url, viewport={"width": 1100, "height": 700})
     title = lab.page.title()
+    lab.choose("Solver", "ZO-SPLM")  # which goes on where values never change
     lab.settle(Replicas="1")
     lab.tab("Solver")
     lab.press("Start")
