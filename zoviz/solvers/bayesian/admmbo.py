@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 import param
-from scipy.special import ndtr
 
 from zoviz.core.parameters import Scale
 from zoviz.core.types import Array
@@ -112,6 +111,8 @@ class ADMMBO(BayesianSolver):
 
     def _improvement(self, surrogate: Surrogate, evidence: Evidence, stage: Stage, points: Array) -> Array:
         """Return the expected improvement (q,) at points (q, n) in the present step."""
+        from scipy import special
+
         mean, deviation = surrogate.moments(points)
         if stage.turn == 0:
             return improvement_of_f(
@@ -119,7 +120,7 @@ class ADMMBO(BayesianSolver):
             )
         j = stage.turn - 1
         known = (evidence.h[:, j] > 0.0) + self._distance(evidence.points, stage)
-        chance = ndtr(-mean[:, 1 + j] / deviation[:, 1 + j])
+        chance = special.ndtr(-mean[:, 1 + j] / deviation[:, 1 + j])
         far = self._distance(points, stage)
         gain = improvement_of_h(float(known.min()) - far, chance)
         # Where nothing improves, the least expectation comes next, by values below 0.
@@ -188,8 +189,10 @@ def improvement_of_f(known: Array, f: Array, far: Array, mean: Array, deviation:
         The quadratic at the points.
     mean, deviation : Array, shape (q, 1 + m)
     """
+    from scipy import special
+
     u = (np.min(f + known) - mean[:, 0] - far) / deviation[:, 0]
-    return deviation[:, 0] * (u * ndtr(u) + np.exp(-0.5 * u**2) / np.sqrt(2.0 * np.pi))
+    return deviation[:, 0] * (u * special.ndtr(u) + np.exp(-0.5 * u**2) / np.sqrt(2.0 * np.pi))
 
 
 def improvement_of_h(room: Array, chance: Array) -> Array:

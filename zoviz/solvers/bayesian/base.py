@@ -7,7 +7,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 import param
-from scipy.special import log_ndtr
 
 from zoviz.core.ranking import first, is_feasible, ranks
 from zoviz.core.sets import Box
@@ -271,11 +270,13 @@ class BayesianSolver(Solver):
 
     def evidence(self, surrogate: Surrogate, tolerance: float | Array) -> Evidence:
         """Return a replica's data: values where they are exact, else posterior means and probabilities."""
+        from scipy import special
+
         points, values = surrogate.points, surrogate.values
         if not surrogate.noisy:
             return exact_evidence(points, values, tolerance)
         mean, deviation = surrogate.moments(points)
-        chances = log_ndtr(-mean[:, 1:] / deviation[:, 1:])
+        chances = special.log_ndtr(-mean[:, 1:] / deviation[:, 1:])
         sure = (chances >= np.log(self.feasibility_level)).all(axis=1)
         return Evidence(points, mean[:, 0], mean[:, 1:], sure, chances.sum(axis=1))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.special import log_ndtr, ndtr
 
 from zoviz.core.types import Array
 from zoviz.solvers.bayesian.base import BayesianSolver, Evidence
@@ -93,9 +92,11 @@ def solutions(surrogate: Surrogate, mean: Array, covariance: Array, numbers: Arr
 
 def truncated(mean: Array, variance: Array, bound: Array) -> tuple[Array, Array]:
     """Return mean and variance of normal variables that are known to be at most ``bound``."""
+    from scipy import special
+
     deviation = np.sqrt(variance)
     beta = (bound - mean) / deviation
-    ratio = np.exp(-0.5 * beta**2 - 0.5 * np.log(2.0 * np.pi) - log_ndtr(beta))
+    ratio = np.exp(-0.5 * beta**2 - 0.5 * np.log(2.0 * np.pi) - special.log_ndtr(beta))
     return mean - deviation * ratio, variance * np.clip(1.0 - ratio * (ratio + beta), _LEAST, 1.0)
 
 
@@ -132,12 +133,14 @@ def no_better(law: Law) -> tuple[Array, Array]:
 
     Matches the moments of the laws times the indicator of this fact, each point for itself.
     """
+    from scipy import special
+
     apart = np.sqrt(np.maximum(law.f_variance - 2.0 * law.covariance + law.best_variance, _LEAST))
     alpha, deviation = -law.h / np.sqrt(law.h_variance), np.sqrt(law.h_variance)
-    each = np.maximum(ndtr(alpha), _LEAST)
+    each = np.maximum(special.ndtr(alpha), _LEAST)
     chance = each.prod(axis=0)
     a = (law.f - law.best) / apart
-    total = np.maximum(chance * ndtr(a) + 1.0 - chance, _LEAST)
+    total = np.maximum(chance * special.ndtr(a) + 1.0 - chance, _LEAST)
     g = chance * _density(a) / (apart * total)
     f = law.f_variance - (law.f_variance - law.covariance) ** 2 * g * (g + a / apart)
     g_h = (total - 1.0) * _density(alpha) / (total * each * deviation)
