@@ -37,7 +37,14 @@ EACH_PAIR = pytest.mark.parametrize(
     "solver, problem",
     [pytest.param(*pair, id="-".join(pair), marks=() if pair in CORE_PAIRS else pytest.mark.slow) for pair in PAIRS],
 )
-EACH_CORE_PAIR = pytest.mark.parametrize("solver, problem", CORE_PAIRS, ids=map("-".join, CORE_PAIRS))
+# One of them for each solver, in turn; the others are slow tests, too.
+IN_TURN = [
+    pairs[i % len(pairs)] for i, name in enumerate(SOLVERS) if (pairs := [p for p in CORE_PAIRS if p[0] == name])
+]
+EACH_CORE_PAIR = pytest.mark.parametrize(
+    "solver, problem",
+    [pytest.param(*pair, id="-".join(pair), marks=() if pair in IN_TURN else pytest.mark.slow) for pair in CORE_PAIRS],
+)
 EACH_NOISE = pytest.mark.parametrize("noise", ["deterministic", "common"])
 
 

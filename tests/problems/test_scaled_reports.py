@@ -66,7 +66,7 @@ def test_the_calls_of_the_units_are_charged_and_all_points_inside() -> None:
     np.testing.assert_array_equal(points[0], [-1.0, 1.5, 0.0])
     assert isinstance(scaled, Scaled) and oracle.units is not None and oracle.domain is oracle.units.domain
     assert np.min(points) >= -1.0 and np.max(points) <= 1.5
-    explicit = ZOSPLM(primal_step=0.01, dual_step=0.01, proximal_weight=1.0)
+    explicit = ZOSPLM(primal_step=0.01, dual_step=0.01, proximal_weight=1.0, dual_cap=100.0)
     explicit.estimator.smoothing_radius = 1e-4
     run = course(problem, explicit, iterations=0)
     assert run.result.calls.tolist() == [6, 6, 6], "5 for the units, 1 for the start"

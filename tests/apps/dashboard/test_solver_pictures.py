@@ -11,7 +11,8 @@ POINTS = "return Array.from(find('step-region-points')?.data?.x ?? []).length"
 DRAWN = "const p = find('plot-TrustRegion'); return !!p && p.renderers.length > 0"
 
 
-@pytest.mark.parametrize("solver", ["ZOSQP", pytest.param("AL-SPG", marks=pytest.mark.slow)])
+@pytest.mark.slow  # tests/views/app/test_dashboard_traffic.py has what reaches the page
+@pytest.mark.parametrize("solver", ["ZOSQP", "AL-SPG"])
 def test_a_run_is_drawn_steered_and_stays_through_a_change_of_theme(lab: Lab, solver: str) -> None:
     """Figures that come with a run are whole: a model that the browser does not know blanks the page in a new theme."""
     lab.choose("Solver", solver)
