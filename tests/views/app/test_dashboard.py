@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from zoviz import Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard, dashboard
+from zoviz.views.plots import run_list
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -83,3 +85,19 @@ def test_a_session_without_a_written_page_asks_nothing_of_the_internet() -> None
     models = {model for root in document.roots for model in root.references()}
     urls = [model.url for model in models if isinstance(model, ImportedStyleSheet)]
     assert urls and all(url.startswith("static/extensions/panel/") for url in urls), urls
+
+
+def test_a_look_at_rows_that_are_up_to_date_sends_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch counts all models of a page: one at every look took a quarter of a core of a page at rest."""
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
+    page.controller.start(steps=3)
+    until(lambda: page.look() or page.controller.status == "paused")
+    page.look()
+    batches: list[object] = []
+    monkeypatch.setattr(run_list, "batched_changes", lambda document: batches.append(document) or nullcontext())
+    page.look()
+    assert not batches
+    page.controller.runs_shown.reveal("run1", False)
+    page.look()
+    assert batches
+    page.controller.stop()

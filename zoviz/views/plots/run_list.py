@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 
 from zoviz.diagnosis.verdict import verdict_of
 from zoviz.runs.script import script
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRun
-from zoviz.views.common.style import batched_changes, muted_html, note, update_changed
+from zoviz.views.common.style import batched_changes, muted_html, note
 
 
 def csv_of(entry: ShownRun) -> io.StringIO:
@@ -95,15 +96,20 @@ class RunList(pn.viewable.Viewer):
         self._follow()
 
     def _follow(self) -> None:
-        """Bring the switches and the words of the rows to their runs."""
+        """Bring the switches and the words of the rows to their runs, and send nothing where they are there already."""
+        entries = [entry for key, entry in self._runs_shown.runs.items() if key in self._rows]
         several = len({entry.problem for entry in self._runs_shown.runs.values()}) > 1
+        changes: list[tuple[param.Parameterized, dict[str, Any]]] = []
+        for entry in entries:
+            row, words = self._rows[entry.key], [self._word(entry), entry.problem_title if several else ""]
+            remark = muted_html(html.escape(" · ".join(filter(None, words))))
+            changes += [(row.visible, {"value": entry.visible})] if row.visible.value != entry.visible else []
+            changes += [(row.remark, {"object": remark})] if row.remark.object != remark else []
+        if not changes:  # a batch counts all models of the document, which takes longer than all else here
+            return
         with batched_changes(pn.state.curdoc):
-            for key, entry in self._runs_shown.runs.items():
-                if key in self._rows:
-                    row = self._rows[key]
-                    update_changed(row.visible, value=entry.visible)
-                    words = [self._word(entry), entry.problem_title if several else ""]
-                    update_changed(row.remark, object=muted_html(html.escape(" · ".join(filter(None, words)))))
+            for widget, values in changes:
+                widget.param.update(**values)
 
     def _word(self, entry: ShownRun) -> str:
         """Return the word of the verdict on a run; that on a run that has ended stays."""
