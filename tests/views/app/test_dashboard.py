@@ -92,12 +92,12 @@ def test_a_look_at_rows_that_are_up_to_date_sends_nothing(monkeypatch: pytest.Mo
     page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
     page.controller.start(steps=3)
     until(lambda: page.look() or page.controller.status == "paused")
-    page.look()
+    page.run_list.update()
     batches: list[object] = []
     monkeypatch.setattr(run_list, "batched_changes", lambda document: batches.append(document) or nullcontext())
-    page.look()
+    page.run_list.update()
     assert not batches
     page.controller.runs_shown.reveal("run1", False)
-    page.look()
+    page.run_list.update()
     assert batches
     page.controller.stop()
