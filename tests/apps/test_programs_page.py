@@ -78,8 +78,9 @@ def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store,
     lab.press("Fork")
     lab.end("paused")
     lab.until(lambda: "Forked at iteration 25: change parameters, then press Continue." in lab.message(), "what to do")
-    assert lab.iteration() == 25 and printed(lab).is_hidden(), "this problem prints nothing"
-    # The status comes before the forms: what is typed into the old ones is lost.
+    assert lab.iteration() == 25
+    # The status comes before the rest of the page: what is typed into the old forms is lost.
+    lab.until(lambda: printed(lab).is_hidden(), "this problem prints nothing")
     lab.until(lambda: lab.field("Primal step c").input_value() == "0.001", "the form is the run's")
     lab.type("Primal step c", "2e-3")
     lab.until(lambda: lab.field("Primal step c").input_value() == "0.002", "the value taken")
