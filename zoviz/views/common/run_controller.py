@@ -11,10 +11,12 @@ import panel as pn
 import param
 
 from zoviz.core.errors import ZovizError
+from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
+from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.shown_runs import ShownRuns
 
@@ -153,6 +155,7 @@ class RunController(param.Parameterized):
         self._key = ""  # of the page's run among those shown
         self._fork_at: int | None = None
         self._awaited_steps: int | None = None
+        self._verdicts: dict[str, tuple[tuple[int, RunStatus], Verdict]] = {}
 
     def start(self, steps: int | None = None) -> None:
         """Start a run with what the forms say, unless one is at work.
@@ -286,6 +289,15 @@ class RunController(param.Parameterized):
         if ended and run is not None:
             run.release()
             self._live_runs.remove(run)
+
+    def verdict(self, run: Run | StoredRun) -> Verdict | None:
+        """Return the verdict on a run, made anew where there is something new to judge; None before its first step."""
+        if len(run.trace) < 2:
+            return None
+        state = run.progress.iteration, run.status
+        if self._verdicts.get(run.id, (None,))[0] != state:
+            self._verdicts[run.id] = state, verdict_of(run)
+        return self._verdicts[run.id][1]
 
     @property
     def message(self) -> str:

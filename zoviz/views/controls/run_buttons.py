@@ -13,7 +13,7 @@ import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.models.widgets import Div
 
-from zoviz.diagnosis.verdict import Verdict, Word, verdict_of
+from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
@@ -173,7 +173,6 @@ class StatusBar(pn.viewable.Viewer):
         self.counters.js_on_change("tags", CustomJS(args={"div": self._meter}, code=_REPLACE))
         self.message = ""
         self._column = pn.Column(pn.pane.Bokeh(self._meter, sizing_mode="stretch_width"), sizing_mode="stretch_width")
-        self._judged: tuple[tuple[Any, ...], Verdict] | None = None
         self._last = (0.0, 0.0)
         self._rate = 0.0
 
@@ -185,7 +184,7 @@ class StatusBar(pn.viewable.Viewer):
         run, status = self._controller.run, self._controller.status
         text, percent = self._counters(run, status)
         self.message = self._controller.message
-        judged = self._judge(run)
+        judged = None if run is None else self._controller.verdict(run)
         lost = judged is not None and judged.word is Word.DIVERGING
         meter = _METER.format(
             colour=_RED if lost else _COLOURS[status],
@@ -199,15 +198,6 @@ class StatusBar(pn.viewable.Viewer):
             self._meter.text = meter
         if self.counters.tags != [meter]:
             self.counters.tags = [meter]
-
-    def _judge(self, run: Run | None) -> Verdict | None:
-        """Return the verdict on a run that has begun, made anew where there is something new to judge."""
-        if run is None or len(run.trace) < 2:
-            return None
-        state = (run.id, run.progress.iteration, run.status)
-        if self._judged is None or self._judged[0] != state:
-            self._judged = (state, verdict_of(run))
-        return self._judged[1]
 
     def _counters(self, run: Run | None, status: RunStatus) -> tuple[str, float]:
         """Return the line of counters, and the percentage of the budget that is used."""

@@ -11,7 +11,6 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.diagnosis.verdict import verdict_of
 from zoviz.runs.script import script
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRun
@@ -71,7 +70,6 @@ class RunList(pn.viewable.Viewer):
         super().__init__(**params)
         self._controller, self._runs_shown = controller, controller.runs_shown
         self._rows: dict[str, _Row] = {}
-        self._words: dict[str, str] = {}
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
         self._hint = note("Runs appear here. A finished run stays on the plots when the next one starts.")
         self.update()
@@ -101,7 +99,8 @@ class RunList(pn.viewable.Viewer):
         several = len({entry.problem for entry in self._runs_shown.runs.values()}) > 1
         changes: list[tuple[param.Parameterized, dict[str, Any]]] = []
         for entry in entries:
-            row, words = self._rows[entry.key], [self._word(entry), entry.problem_title if several else ""]
+            row, verdict = self._rows[entry.key], self._controller.verdict(entry.run)
+            words = ["" if verdict is None else str(verdict.word), entry.problem_title if several else ""]
             remark = muted_html(html.escape(" · ".join(filter(None, words))))
             changes += [(row.visible, {"value": entry.visible})] if row.visible.value != entry.visible else []
             changes += [(row.remark, {"object": remark})] if row.remark.object != remark else []
@@ -110,15 +109,6 @@ class RunList(pn.viewable.Viewer):
         with batched_changes(pn.state.curdoc):
             for widget, values in changes:
                 widget.param.update(**values)
-
-    def _word(self, entry: ShownRun) -> str:
-        """Return the word of the verdict on a run; that on a run that has ended stays."""
-        word = self._words.get(entry.key, "")
-        if not word and len(entry.run.trace) > 1:
-            word = str(verdict_of(entry.run).word)
-            if not entry.run.active:
-                self._words[entry.key] = word
-        return word
 
     def _row(self, entry: ShownRun) -> _Row:
         key = entry.key
