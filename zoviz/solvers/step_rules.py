@@ -147,3 +147,9 @@ def noisy_radius(constants: Constants, n: int, batch: int, floor: float) -> floa
     curvature = constants.lagrangian_curvature(constants.multiplier)
     ratio = 2.0 * (n * sigma / curvature) ** 2 / (batch + 0.25 * n * n)
     return max(float(ratio**0.25), floor)
+
+
+def radius_of(solver: Solver, constants: Constants, n: int, floor: float) -> float:
+    """Return the smoothing radius of a solver's estimator: the one that was given, else ``noisy_radius``."""
+    estimator = solver.estimator
+    return float(estimator.smoothing_radius or noisy_radius(constants, n, estimator.batch_size, floor))

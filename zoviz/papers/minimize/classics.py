@@ -68,8 +68,8 @@ class Reference(NamedTuple):
     stated: float
 
 
-class ExactValues:
-    """A problem's values and exact slopes, each computed once for a point that is asked for several times in a row.
+class PointCache:
+    """A cache of a problem's values and exact slopes at the points asked for last: SciPy asks for each row by itself.
 
     Parameters
     ----------
@@ -184,7 +184,7 @@ def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterato
     """Yield the points (n,) where SLSQP ends from x0 and from random starts around it, and trust-constr from x0."""
     from scipy.optimize import minimize as search
 
-    rng, box, exact = np.random.default_rng(0), problem.domain, ExactValues(problem)
+    rng, box, exact = np.random.default_rng(0), problem.domain, PointCache(problem)
     begin = [x0] + [box.project(x0 + 10.0 ** (i % 4 - 1) * rng.standard_normal(len(x0))) for i in range(1, starts)]
     jobs = [(start, "SLSQP", {"ftol": 1e-12, "maxiter": 300}) for start in begin]
     for start, method, options in [*jobs, (x0, "trust-constr", {"maxiter": 300})]:
@@ -203,7 +203,7 @@ def _searches(problem: DesignProblem | Suite, x0: Array, starts: int) -> Iterato
         yield box.project(answer.x)
 
 
-def _rules(problem: Problem, exact: ExactValues, x0: Array) -> list[dict[str, Any]]:
+def _rules(problem: Problem, exact: PointCache, x0: Array) -> list[dict[str, Any]]:
     """Return SciPy's constraints; two opposite rows become one equality again, as SLSQP fails on both."""
     if not problem.m:
         return []

@@ -15,7 +15,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, noisy_radius, root_mean_square
+from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, radius_of, root_mean_square
 
 _FLOOR = 1e-8
 """Adam's epsilon, which keeps the adaptive step finite."""
@@ -143,7 +143,7 @@ class DSZOG(Solver):
         is a length: G_f / (L_f sqrt(n)) is how far a coordinate may have to go.
         """
         n, m = problem.domain.n, max(problem.m, 1)
-        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
+        radius = radius_of(self, constants, n, COARSE_RADIUS)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         slope, steepest = constants.safe_start_slope, constants.safe_slope
         beta = self.penalty or _PENALTY_RATIO * m * constants.curvature / slope**2

@@ -21,8 +21,8 @@ from zoviz.solvers.step_rules import (
     balanced_step,
     diminishing,
     following,
-    noisy_radius,
     radius_at,
+    radius_of,
     reach_of,
     step_reach_parameter,
 )
@@ -135,10 +135,10 @@ class ExtraGradient(Solver):
         diminishing steps would have to be fitted to, is not known here. eta is shortened for multipliers
         beyond ``step_reach``; 1e9 keeps it constant, as published.
         """
-        n, batch = problem.domain.n, self.estimator.batch_size
+        n = problem.domain.n
         curvature = constants.lagrangian_curvature(_MULTIPLIER)
         least = FINE_RADIUS if constants.measured else COARSE_RADIUS
-        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, batch, least)
+        radius = radius_of(self, constants, n, least)
         pace, dual_pace, inflation = self.pace(n, problem.m)
         inflation *= self.noise_factor(constants, n, radius)
         return reach_of(self, curvature, constants) | {

@@ -17,7 +17,7 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.constrained.extragradient import Field
-from zoviz.solvers.step_rules import COARSE_RADIUS, balanced_step, joint_target, noisy_radius
+from zoviz.solvers.step_rules import COARSE_RADIUS, balanced_step, joint_target, radius_of
 
 _PRIMAL_SHARE, _DUAL_SHARE = 0.3, 0.15
 """Primal and dual step in units of 1 / L and L / G_0^2: an optimistic step bears half of what a plain one does, and the
@@ -141,7 +141,7 @@ class OGDARR(Solver):
         inflation = (1.0 + self.relative_variance(d)) * (1.0 if self.points == 2 else d)
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         floor = COARSE_RADIUS if self.points == 2 else _ONE_POINT_RADIUS
-        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, floor)
+        radius = radius_of(self, constants, n, floor)
         inflation *= self.noise_factor(constants, d, radius)
         return {
             "primal_step": _PRIMAL_SHARE / (curvature * inflation),

@@ -19,7 +19,7 @@ from zoviz.solvers.step_rules import (
     FINE_RADIUS,
     balanced_step,
     following,
-    noisy_radius,
+    radius_of,
     reach_of,
     step_reach_parameter,
 )
@@ -121,7 +121,7 @@ class ZOALM(Solver):
         is shortened where [y + beta h(x)]_+ is beyond ``step_reach``.
         """
         n = problem.domain.n
-        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, FINE_RADIUS)
+        radius = radius_of(self, constants, n, FINE_RADIUS)
         inflation, noise = 1.0 + self.relative_variance(n), self.noise_factor(constants, n, radius)
         slope = constants.safe_start_slope
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)

@@ -20,7 +20,7 @@ from zoviz.solvers.step_rules import (
     FINE_RADIUS,
     balanced_step,
     following,
-    noisy_radius,
+    radius_of,
     reach_of,
     step_reach_parameter,
     with_proximal,
@@ -119,7 +119,7 @@ class ZOSPLM(Solver):
         """
         n, rho = problem.domain.n, constants.weak_convexity
         p = self.proximal_weight or (_MODULUS_SHARE * constants.curvature if constants.measured else 2.0 * rho or 1.0)
-        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, FINE_RADIUS)
+        radius = radius_of(self, constants, n, FINE_RADIUS)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
         bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, _TINY) - 1.0

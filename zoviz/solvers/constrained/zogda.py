@@ -21,7 +21,7 @@ from zoviz.solvers.step_rules import (
     balanced_step,
     diminishing,
     following,
-    noisy_radius,
+    radius_of,
     reach_of,
     step_reach_parameter,
 )
@@ -119,7 +119,7 @@ class ZOGDA(Solver):
         here, so that the primal step is shorter. c is shortened where ||y|| is beyond ``step_reach``.
         """
         n = problem.domain.n
-        radius = self.estimator.smoothing_radius or noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
+        radius = radius_of(self, constants, n, COARSE_RADIUS)
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature

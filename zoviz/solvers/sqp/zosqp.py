@@ -29,7 +29,7 @@ from zoviz.solvers.sqp.situation import Settings, Situation, Space, space_of
 from zoviz.solvers.sqp.smooth_phase import SmoothRun
 from zoviz.solvers.sqp.verification import Race
 
-_NONE = np.empty(0)
+_NO_POINT = np.empty(0)
 _LEAST_WIDTH = 40
 """Points of a batch at most, unless two sweeps are more."""
 STATES = (Archive, Basin, Descent, Pairs, Prediction, Prior, Race, SmoothRun, Step)
@@ -182,7 +182,7 @@ class ZOSQP(Solver):
         value = oracle(x0[:, None], np.ones((len(x0), 1), dtype=bool))
         values = _outputs(value)[:, 0]
         replicas = [
-            Replica(x, first, None, None, _NONE, _NONE, 1, _scale(x, oracle), x[None], "start")
+            Replica(x, first, None, None, _NO_POINT, _NO_POINT, 1, _scale(x, oracle), x[None], "start")
             for x, first in zip(x0, values, strict=True)
         ]
         return self._state(replicas, oracle)
