@@ -9,7 +9,7 @@ import numpy as np
 from zoviz import Run
 from zoviz.core.types import Array
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem
-from zoviz.solvers import ZOCEG
+from zoviz.solvers import ZOCEG, Solver
 
 
 def small(**settings: Any) -> Run:
@@ -37,6 +37,19 @@ def assert_same_bits(one: Run, other: Run) -> None:
     assert columns(one).keys() == columns(other).keys()
     for name, column in columns(one).items():
         np.testing.assert_array_equal(column, columns(other)[name], err_msg=name)
+
+
+def assert_replays_and_stands_alone(problem: Problem, solver: Solver, iterations: int, start: Array) -> None:
+    """A run of three replicas replays to the bit, and its first is what it would be alone; all have left the start."""
+    settings = {"problem": problem, "solver": solver, "iterations": iterations, "seed": 2}
+    many, alone = Run(replicas=3, **settings), Run(replicas=1, **settings)
+    many.run()
+    alone.run()
+    again = many.replay()
+    again.run()
+    np.testing.assert_array_equal(again.result.x, many.result.x)
+    np.testing.assert_array_equal(alone.result.x[0], many.result.x[0])
+    assert (many.result.x != start).any(axis=1).all()
 
 
 def qcqp(**noise: Any) -> Problem:

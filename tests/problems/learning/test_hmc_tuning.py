@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz import Run
+from helpers.runs import assert_replays_and_stands_alone
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import Gaussian
@@ -117,15 +117,5 @@ def test_values_are_logarithms_of_the_diagnostics() -> None:
 
 
 def test_a_run_replays_to_the_bit_and_a_replica_is_alone_what_it_is_among_others() -> None:
-    def run(replicas: int) -> Run:
-        solver = SZOConEX(primal_step=0.002, dual_step=0.05, estimator=Gaussian(smoothing_radius=0.05, batch_size=1))
-        one = Run(problem=HMCTuning(**SMALL), solver=solver, replicas=replicas, iterations=4, seed=2)
-        one.run()
-        return one
-
-    many, alone = run(3), run(1)
-    again = many.replay()
-    again.run()
-    np.testing.assert_array_equal(again.result.x, many.result.x)
-    np.testing.assert_array_equal(alone.result.x[0], many.result.x[0])
-    assert (many.result.x != START).any(axis=1).all()
+    solver = SZOConEX(primal_step=0.002, dual_step=0.05, estimator=Gaussian(smoothing_radius=0.05, batch_size=1))
+    assert_replays_and_stands_alone(HMCTuning(**SMALL), solver, 4, START)

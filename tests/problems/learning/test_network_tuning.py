@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
-from zoviz import Run  # noqa: E402
+from helpers.runs import assert_replays_and_stands_alone  # noqa: E402
 from zoviz.core.types import Array  # noqa: E402
 from zoviz.estimators import Gaussian  # noqa: E402
 from zoviz.problems import NetworkTuning  # noqa: E402
@@ -167,15 +167,5 @@ def test_many_networks_have_a_larger_throughput_than_one() -> None:
 
 
 def test_a_run_replays_to_the_bit_and_a_replica_is_alone_what_it_is_among_others() -> None:
-    def run(replicas: int) -> Run:
-        solver = SZOConEX(primal_step=0.01, dual_step=0.05, estimator=Gaussian(smoothing_radius=0.03, batch_size=1))
-        one = Run(problem=NetworkTuning(steps=5, loss="log"), solver=solver, replicas=replicas, iterations=3, seed=2)
-        one.run()
-        return one
-
-    many, alone = run(3), run(1)
-    again = many.replay()
-    again.run()
-    np.testing.assert_array_equal(again.result.x, many.result.x)
-    np.testing.assert_array_equal(alone.result.x[0], many.result.x[0])
-    assert (many.result.x != START).any(axis=1).all()
+    solver = SZOConEX(primal_step=0.01, dual_step=0.05, estimator=Gaussian(smoothing_radius=0.03, batch_size=1))
+    assert_replays_and_stands_alone(NetworkTuning(steps=5, loss="log"), solver, 3, START)
