@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from helpers.first_store import KNOWN, RUNS, assert_close, assert_outcome, ended, exact, nameless, opened
@@ -61,6 +62,18 @@ def test_a_run_goes_on_or_again_as_it_would_have(reference: dict[str, Any], agai
             run = store.load(reference["id"]).fork(fork["at"], fork["changes"], **substitutes, **fork["settings"])
         assert_outcome(ended(run), reference[again]["outcome"])
         assert_outcome(store.load(run.id), reference[again]["outcome"])
+
+
+def test_samples_that_it_did_not_count_are_not_zero(tmp_path: Path) -> None:
+    with opened(tmp_path) as store:
+        stored = store.load(RUNS["linear interrupted"]["id"])
+        assert stored.record.samples is None and stored.progress.samples is None
+        assert np.isnan([stored.result.samples, stored.result.zeta_samples]).all()
+        run = stored.resume()
+        assert np.isnan(run.run().samples).all() and run.progress.samples is None
+        assert "samples" not in run.trace.snapshot().columns and store.load(run.id).record.samples is None
+        fork = store.load(stored.id).fork(iterations=4)
+        assert (fork.run().samples > 0).all(), "a run that begins today counts them"
 
 
 def test_what_is_not_trusted_still_is_not(tmp_path: Path) -> None:

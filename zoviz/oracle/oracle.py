@@ -151,7 +151,10 @@ class Oracle:
         self.best_f, self.best_x = snapshot["best_f"].copy(), snapshot["best_x"].copy()
         self._iteration, self._size = snapshot["iteration"], snapshot["size"]
         self._sample, self._shared_noise = snapshot["sample"], snapshot["shared_noise"]
-        self.samples.restore(snapshot.get("samples", {}))
+        if "samples" in snapshot:
+            self.samples.restore(snapshot["samples"])
+        elif self.sampled:
+            self.samples.forget()
 
     @property
     def problem(self) -> Problem:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.errors import BudgetSpent
+from zoviz.core.errors import BudgetSpent, ZovizError
 
 XI, ZETA = 0, 1
 """Parts of a sample: xi of the objective, and zeta, of which there may be several copies, each a part of its own."""
@@ -38,6 +38,10 @@ class SampleCounts:
         Samples of the objective's xi; of a bilevel problem, of the leader's f.
     zeta : ndarray of int, shape (R,)
         Samples of zeta: of rows A, b that are only sampled; of a bilevel problem, of the follower's g.
+
+    Notes
+    -----
+    Both are NaN, and stay so, where a version that counted none began the run.
     """
 
     def __init__(self, replicas: int, limit: int | None = None) -> None:
@@ -45,6 +49,31 @@ class SampleCounts:
         self._limit = limit
         self._seen = np.zeros((1 + COPIES, replicas), dtype=bool)
         self._sizes = (1, 1)
+
+    @property
+    def counted(self) -> bool:
+        """Whether the counts are known: not where a version that counted none began the run."""
+        return bool(np.isfinite(self.xi).all())
+
+    @property
+    def most(self) -> int | None:
+        """The largest count of xi over the replicas; None where it is unknown."""
+        return int(self.xi.max()) if self.counted else None
+
+    def forget(self) -> None:
+        """Make the counts unknown, as a version began the run that counted none.
+
+        Raises
+        ------
+        ZovizError
+            Where there is a budget of samples, which could not be heeded.
+        """
+        if self._limit is not None:
+            raise ZovizError(
+                "Expected a run whose samples were counted from its beginning for a budget of samples, got one of a "
+                "version that counted none: give a budget of calls or iterations."
+            )
+        self.xi = self.zeta = np.full(len(self.xi), np.nan)
 
     def begin(self, size: int | tuple[int, ...]) -> None:
         """Begin a new sample, of mini-batches of this size: that of xi and that of zeta where there are two."""
@@ -89,8 +118,7 @@ class SampleCounts:
         return {"xi": self.xi, "zeta": self.zeta, "seen": self._seen, "sizes": self._sizes}
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
-        """Go on from a snapshot; an empty one, of a version that counted no samples, leaves the counts at 0."""
-        if snapshot:
-            self.xi, self.zeta, self._seen = snapshot["xi"], snapshot["zeta"], snapshot["seen"]
-            first, last = snapshot["sizes"]
-            self._sizes = int(first), int(last)
+        """Go on from a snapshot."""
+        self.xi, self.zeta, self._seen = snapshot["xi"], snapshot["zeta"], snapshot["seen"]
+        first, last = snapshot["sizes"]
+        self._sizes = int(first), int(last)

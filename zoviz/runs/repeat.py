@@ -104,8 +104,9 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
         iterations += at
     if calls is not None and at >= progress.iteration and (source.spent_calls or progress.calls >= calls):
         calls += progress.calls
-    if samples is not None and at >= progress.iteration and (source.spent_calls or progress.samples >= samples):
-        samples += progress.samples
+    asked = progress.samples or 0
+    if samples is not None and at >= progress.iteration and (source.spent_calls or asked >= samples):
+        samples += asked
     return {"iterations": iterations, "calls": calls, "samples": samples, "seconds": None}
 
 

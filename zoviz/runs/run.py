@@ -455,7 +455,7 @@ class Run(RunSettings):
         worker, oracle = self._worker, self._oracle
         if worker is None or oracle is None:
             return Progress(0, 0, 0.0, float("nan"))
-        samples = int(oracle.samples.xi.max())
+        samples = oracle.samples.most
         counters = worker.iteration, oracle.spent, worker.seconds
         return Progress(*counters, worker.limits.fraction(*counters, samples), samples)
 

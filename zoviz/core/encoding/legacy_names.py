@@ -171,13 +171,13 @@ def problem_snapshot(stored: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def outcome(stored: Mapping[str, Any], tolerance: float) -> Mapping[str, Any]:
-    """Translate earlier stores' results to today's names; those that counted no samples get 0.
+    """Translate earlier stores' results to today's names; those that counted no samples get NaN.
 
     Their ``maxcv`` was the norm of the violation; the largest component is known where that is 0, and NaN else. Their
     ``success`` was about the best point, not about x.
     """
     if "samples" not in stored:
-        unknown = np.zeros_like(stored["calls"])
+        unknown = np.full(len(stored["calls"]), np.nan)
         stored = {**stored, "samples": unknown, "zeta_samples": unknown}
     if "best_feasible" not in stored:
         return stored

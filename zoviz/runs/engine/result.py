@@ -62,7 +62,7 @@ class Result:
         Joint oracle calls.
     samples, zeta_samples : ndarray of int, shape (R,)
         Samples of xi, and of zeta (of rows, or of a follower's g), that were seen, mini-batches in full; 0 without
-        noise. Of a run that an early version began, which did not count them, those since it went on.
+        noise. NaN where a version that counted none began the run.
     multipliers : Array, shape (R, m)
     best_x : Array, shape (R, n)
         Best feasible point among all that were queried, NaN where there is none.

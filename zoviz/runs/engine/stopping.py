@@ -48,7 +48,7 @@ class Limits(NamedTuple):
     seconds: float | None
     samples: int | None = None
 
-    def fraction(self, iterations: int, calls: int, seconds: float, samples: int = 0) -> float:
+    def fraction(self, iterations: int, calls: int, seconds: float, samples: int | None = 0) -> float:
         """Return the share of the tightest budget that is used, at most 1; NaN without any."""
         shares = []
         if self.iterations is not None:
@@ -57,7 +57,7 @@ class Limits(NamedTuple):
             shares.append(calls / max(self.calls, 1))
         if self.seconds is not None:
             shares.append(seconds / max(self.seconds, 1e-9))
-        if self.samples is not None:
+        if self.samples is not None and samples is not None:
             shares.append(samples / max(self.samples, 1))
         return min(max(shares), 1.0) if shares else math.nan
 
@@ -77,13 +77,16 @@ class Limits(NamedTuple):
 
 
 class Progress(NamedTuple):
-    """The counters of a run: iterations, calls a replica, computing seconds, share of the budget or NaN, samples."""
+    """The counters of a run: iterations, calls a replica, computing seconds, share of the budget or NaN, samples.
+
+    The samples are None where a version that counted none began the run.
+    """
 
     iteration: int
     calls: int
     seconds: float
     fraction: float
-    samples: int = 0
+    samples: int | None = 0
 
 
 class Target:

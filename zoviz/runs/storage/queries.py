@@ -32,7 +32,9 @@ class Record(NamedTuple):
     host : str
     pid : int
         Where the run is or was at work.
-    iterations, calls, samples : int
+    iterations, calls : int
+    samples : int or None
+        None where a version that counted none began the run.
     seconds : float
     objective, violation, best_value : float
         Mean, largest and least over the replicas; NaN where there is none.
@@ -53,7 +55,7 @@ class Record(NamedTuple):
     pid: int
     iterations: int
     calls: int
-    samples: int
+    samples: int | None
     seconds: float
     objective: float
     violation: float

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 3
+VERSION = 4
 """Version of these tables; ``MIGRATIONS`` brings older ones here."""
 
 METADATA = MetaData()
@@ -67,7 +67,7 @@ RUNS = Table(
     _filled("process_started", Double),
     _filled("iterations", BigInteger, default=0),
     _filled("calls", BigInteger, default=0),
-    _filled("samples", BigInteger, default=0, server_default="0"),
+    Column("samples", BigInteger),
     _filled("seconds", Double, default=0.0),
     Column("objective", Double),
     Column("violation", Double),
@@ -143,6 +143,16 @@ def _to_3(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE runs ADD COLUMN samples BIGINT NOT NULL DEFAULT 0"))
 
 
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2, 2: _to_3})
+def _to_4(connection: Connection) -> None:
+    """Samples are empty in the rows of runs that earlier versions began, which counted none, and not 0."""
+    connection.execute(text("ALTER TABLE runs RENAME COLUMN samples TO samples_or_0"))
+    connection.execute(text("ALTER TABLE runs ADD COLUMN samples BIGINT"))
+    # No row says when version 3 came where these steps follow each other: then nothing was counted.
+    since = "(SELECT MIN(since) FROM zoviz_schema WHERE version = 3)"
+    connection.execute(text(f"UPDATE runs SET samples = samples_or_0 WHERE created >= {since}"))
+    connection.execute(text("ALTER TABLE runs DROP COLUMN samples_or_0"))
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2, 2: _to_3, 3: _to_4})
 """``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
 the tables: change them above, raise VERSION, and add the step here."""

@@ -160,6 +160,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         parts = {
             "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
             "counts": f"{record.iterations:,} iterations, {record.calls:,} calls, {record.seconds:.3g} s",
+            "samples": "not counted" if record.samples is None else f"{record.samples:,}",
             "message": stored.message,
             "problem": _spelled(json.loads(stored.recipe["problem"])),
             "solver": _spelled(json.loads(stored.recipe["solver"])),
