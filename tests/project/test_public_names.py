@@ -21,7 +21,7 @@ def test_a_run_names_all_that_it_is_made_of() -> None:
     """The signature, the description and the parameters are written out apart: they must not part."""
     own = inspect.signature(zoviz.Run).parameters
     assert own.keys() - {"store"} == {one.name for one in fields(RunSpec)}
-    beside = {one.name for one in fields(RunSpec)} - {"problem", "solver", "schedule"}
+    beside = {one.name for one in fields(RunSpec)} - {"problem", "solver", "schedule", "resolved"}
     assert set(RunSettings.param) - {"name"} == beside
     for one in fields(RunSpec):
         if one.name in RunSettings.param and one.name != "targets":

@@ -19,6 +19,7 @@ from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import Progress
 from zoviz.runs.engine.worker import StepCallback
 from zoviz.runs.repeat import onward
+from zoviz.runs.script import script
 from zoviz.solvers import ZOSPLM
 
 
@@ -160,3 +161,32 @@ def test_a_fork_has_a_way_to_go(budgets: Any, counters: Any, place: int, expecte
         spent_calls=spent,
     )
     assert onward(source, place) == {"iterations": expected[0], "calls": expected[1], "samples": None, "seconds": None}
+
+
+@pytest.mark.parametrize("stored", [False, True])
+def test_a_repetition_takes_the_steps_of_its_run_and_not_todays_rule(
+    stored: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Rules of steps change between versions; what a store has must replay all the same, and cost as many calls."""
+    with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
+        source = Run(NonconvexQCQP(n=4), ZOSPLM(), iterations=12, store=store)
+        source.run()
+        rule = ZOSPLM.suggest
+        monkeypatch.setattr(ZOSPLM, "suggest", lambda *args: {name: 0.5 * value for name, value in rule(*args).items()})
+        other = Run(NonconvexQCQP(n=4), ZOSPLM(), iterations=12)
+        other.run()
+        repeatable = store.load(source.id) if stored else source
+        replay, fork = repeatable.replay(), repeatable.fork(6, iterations=20)
+        for again in (replay, fork):
+            again.run()
+            assert again.resolved == source.resolved != other.resolved
+        third = store.load(replay.id).replay()  # what was given is stored too
+        namespace: dict[str, Any] = {}
+        exec(script(replay), namespace)
+        for twin in (replay, namespace["run"], third):
+            if twin.status == "ready":
+                twin.run()
+            np.testing.assert_array_equal(twin.result.x, source.result.x)
+            assert twin.result.calls.tolist() == source.result.calls.tolist()
+        np.testing.assert_array_equal(fork.trace["objective"][:13], source.trace["objective"])
+        assert not np.array_equal(other.result.x, source.result.x)

@@ -57,6 +57,9 @@ def forked(
 ) -> RunSpec:
     """Describe a run that repeats ``source`` up to iteration ``at``, then goes on with ``changes``.
 
+    Parameters left open take the values that ``source`` took: larger budgets, or another version's rule, would
+    choose others.
+
     Parameters
     ----------
     source : BegunRun
@@ -81,16 +84,13 @@ def forked(
             live = f"one of {', '.join(spec.solver.live)}" if spec.solver.live else "nothing"
             raise ValueError(f"Expected {live} to change, got {name!r}.")
         spec.solver.clone().set(name, value)  # refuses a bad value now, not in mid-run
-    # What a solver chose by the budgets of then: a fork of larger ones would not repeat the run.
-    for name in spec.solver.planned:
-        if spec.solver.get(name) is None and name in source.resolved:
-            spec.solver.set(name, source.resolved[name])
     at = source.progress.iteration if at is None else at
     if at < 0 or not float(at).is_integer():
         raise ValueError(f"Expected at a whole number of iterations, 0 or more, got {at!r}.")
     schedule = list(source.journal.until(at))
     schedule += [Change(int(at), 0, 0.0, name, None, value) for name, value in changes.items()]
-    return spec.replaced(**{"study": "", "parent": source.id} | settings | {"schedule": tuple(schedule)})
+    repeated = {"schedule": tuple(schedule), "resolved": dict(source.resolved)}
+    return spec.replaced(**{"study": "", "parent": source.id} | settings | repeated)
 
 
 def onward(source: BegunRun, at: int) -> dict[str, Any]:

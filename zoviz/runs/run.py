@@ -82,6 +82,9 @@ class Run(RunSettings):
     schedule : iterable of Change
         Changes of live parameters planned ahead, each made before the step of its iteration:
         ``Change(iteration, calls, seconds, name, old, new)``, of which iteration, name and new count.
+    resolved : mapping, optional
+        Values for parameters left open, by (dotted) name, to take in place of those that the solver's rule would
+        choose: another run's ``resolved``. The rule's calls are charged all the same, so that counts agree.
     store : Store or str, optional
         A store, or its URL, where the run is kept.
     checkpoint : float or "every call"
@@ -136,6 +139,7 @@ class Run(RunSettings):
         stop_at_targets: bool = False,
         tolerance: float = defaults.FEASIBILITY_TOLERANCE,
         schedule: Iterable[Change] = (),
+        resolved: Mapping[str, Any] | None = None,
         store: RunStore | str | None = None,
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
         label: str = "",
@@ -161,6 +165,7 @@ class Run(RunSettings):
             parent=parent,
         )
         self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
+        self._given = dict(resolved or {})
         self._resume_data: ResumeData | None = None
         self._thread: threading.Thread | None = None
         self._steering: Steering | None = None
@@ -198,11 +203,13 @@ class Run(RunSettings):
     @property
     def spec(self) -> RunSpec:
         """The run's present description; ``initial`` is the one that it began with."""
-        return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), **self.settings)
+        return RunSpec(
+            self.problem, self.solver, schedule=tuple(self.schedule), resolved=self._given, **self.settings
+        )
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings except problem, solver and schedule, by name."""
+        """The settings except problem, solver, schedule and what was resolved, by name."""
         return {name: getattr(self, name) for name in RunSettings.param if name != "name"}
 
     def start(self, steps: int | None = None) -> Run:
@@ -441,8 +448,8 @@ class Run(RunSettings):
 
     @property
     def resolved(self) -> Mapping[str, Any]:
-        """The values that the solver's rule chose for parameters left at None."""
-        return {} if self._worker is None else self._worker.resolved
+        """The values chosen for parameters left at None: by the solver's rule, or those that the run was given."""
+        return self._given if self._worker is None else self._worker.resolved
 
     @property
     def units(self) -> Units | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,8 @@ class _Speller:
         if isinstance(value, (list, tuple)):
             inner = ", ".join(self.spell(item) for item in value)
             return f"[{inner}]" if isinstance(value, list) else f"({inner}{',' if len(value) == 1 else ''})"
+        if isinstance(value, Mapping):
+            return "{" + ", ".join(f"{name!r}: {self.spell(item)}" for name, item in value.items()) + "}"
         if callable(value) or hasattr(value, "submit"):  # a function, or an executor that evaluates it
             return self._function(value)
         if hasattr(value, "lb") and hasattr(value, "ub"):
@@ -99,6 +101,8 @@ def script(run: Run | StoredRun) -> str:
     settings = again.settings
     changed = {name: settings[name] for name in COMPUTING if settings[name] != DEFAULTS[name]}
     arguments = "".join(f", {name}={speller.spell(value)}" for name, value in changed.items())
+    if again.resolved:
+        arguments = f", resolved={speller.spell(dict(again.resolved))}{arguments}"
     lines += [")", f"run = Run(problem, solver, schedule=schedule{arguments})", "result = run.run()"]
     lines += ["print(result.message)", 'print("objective", result.fun)', 'print("violation", result.violation)']
     head = ['"""Repeats a run of zoviz, its steering included: (iteration, calls, seconds, name, old, new)."""', ""]

@@ -46,7 +46,7 @@ class StoredRun:
     journal, schedule : Journal
         Steering so far; changes that were planned ahead.
     settings : dict
-        The settings but problem, solver and schedule, by name.
+        The settings but problem, solver, schedule and what was resolved, by name.
     versions : dict
         Libraries that it began with.
     resolved : dict
@@ -142,7 +142,9 @@ class StoredRun:
         ZovizError
             Where problem or solver cannot be made again.
         """
-        return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), **self.settings)
+        return RunSpec(
+            self.problem, self.solver, schedule=tuple(self.schedule), resolved=self.resolved, **self.settings
+        )
 
     def resume(self, *, problem: Problem | None = None, solver: Solver | None = None, **settings: Any) -> Run:
         """Make the run: started, it goes on from its last checkpoint, and ends as if it had never stopped.

@@ -115,6 +115,9 @@ class RunSpec:
         Likewise: how it is named, and where it belongs.
     schedule : tuple of Change
         Changes of parameters that the run makes by itself, each before the step of its iteration.
+    resolved : mapping
+        Values for parameters left open, by (dotted) name, which the run takes in place of its rule's: those of the run
+        that it repeats, whose rule may have been another version's. The rule's calls are charged all the same.
 
     Raises
     ------
@@ -138,16 +141,18 @@ class RunSpec:
     study: str = field(default="", metadata=_role(listed=True, computes=False, shared=False, first=6))
     parent: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
     schedule: tuple[Change, ...] = ()
+    resolved: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         settings = self.settings
         RunSettings(**settings | {"targets": dict(self.targets)})  # refuses what is out of bounds, in Param's words
         object.__setattr__(self, "targets", dict(self.targets))
         object.__setattr__(self, "schedule", tuple(Change(*change) for change in self.schedule))
+        object.__setattr__(self, "resolved", dict(self.resolved))
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The settings by name: everything but problem, solver and schedule."""
+        """The settings by name: everything but problem, solver, schedule and what was resolved."""
         return {name: getattr(self, name) for name in SETTINGS}
 
     @property
@@ -204,7 +209,7 @@ class RunSpec:
 ROLES: Mapping[str, Role] = MappingProxyType(
     {one.name: one.metadata["role"] for one in fields(RunSpec) if "role" in one.metadata}
 )
-"""The settings, in their order, each with its role: all fields but problem, solver and schedule."""
+"""The settings, in their order, each with its role: all fields but problem, solver, schedule and what was resolved."""
 
 SETTINGS = tuple(ROLES)
 """Names of the settings, in their order."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -20,11 +22,17 @@ from zoviz.solvers.base import Solver
 
 
 def resolve(
-    solver: Solver, problem: Problem, oracle: Oracle, x0: Array, streams: Streams
+    solver: Solver,
+    problem: Problem,
+    oracle: Oracle,
+    x0: Array,
+    streams: Streams,
+    given: Mapping[str, Any] = MappingProxyType({}),
 ) -> tuple[dict[str, Any], str]:
     """Set every parameter of a solver that is None and that its rule has a value for, within its bounds.
 
-    Without a step, radius or penalty that is open nothing is asked of the rule, which may take charged calls.
+    Without a step, radius or penalty that is open nothing is asked of the rule, which may take charged calls. Where
+    values are ``given`` it is asked all the same: a run that repeats another one is charged as that was.
 
     Parameters
     ----------
@@ -34,6 +42,8 @@ def resolve(
     oracle : Oracle
     x0 : Array, shape (R, n)
     streams : Streams
+    given : mapping
+        Values by (dotted) name that count in place of the rule's.
 
     Returns
     -------
@@ -60,10 +70,12 @@ def resolve(
             f"{constants!r:.300}: divide the functions by their size, let them be scaled (scaled=True), or set the "
             "steps yourself."
         ) from error
-    for name in [*suggestible, *(one for one in suggestions if one not in suggestible and _is_open(solver, one))]:
+    others = [name for name in {**suggestions, **given} if name not in suggestible and _is_open(solver, name)]
+    for name in [*suggestible, *others]:
         holder, own = solver.owner(name)
         low, high = holder.param[own].bounds
-        values[name] = min(max(suggestions[name], low), np.inf if high is None else high)
+        value = given[name] if name in given else suggestions[name]
+        values[name] = min(max(value, low), np.inf if high is None else high)
         solver.set(name, values[name])
     return values, f"Steps chosen from constants {constants.source}." if constants.measured else ""
 

@@ -88,7 +88,7 @@ class Worker:
         self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
         self.status, self.message, self.notes = RunStatus.READY, "", list[str]()
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
-        self.resolved: dict[str, Any] = {}
+        self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
         self.info: Any = None
@@ -176,7 +176,7 @@ class Worker:
                 self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
             plan = self._plan()
-            self.resolved, note = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams)
+            self.resolved, note = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
             self.resolved = plan | self.resolved
             self.notes += [note] if note else []
             self.state = self.solver.init(x0, self.oracle, self.streams)
@@ -204,9 +204,11 @@ class Worker:
         self._keep_point()
 
     def _plan(self) -> dict[str, Any]:
-        """Set what the solver chooses by the run's budgets, and return it."""
+        """Set what the solver chooses by the run's budgets, or what the run was given for it, and return it."""
         limits = self.limits
+        given = {name: self.given[name] for name in self.solver.planned if name in self.given}
         plan = self.solver.plan(self.scaled_problem, limits.iterations, limits.calls, limits.samples)
+        plan |= {name: value for name, value in given.items() if self.solver.get(name) is None}
         for name, value in plan.items():
             self.solver.set(name, value)
         return plan

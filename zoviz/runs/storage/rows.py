@@ -48,7 +48,7 @@ def first(run: str, spec: RunSpec) -> dict[str, dict[str, Any]]:
         "settings": json.dumps({name: describe(value) for name, value in spec.settings.items()}),
         "schedule": json.dumps([describe(change._asdict()) for change in spec.schedule]),
         "versions": json.dumps(versions()),
-        "resolved": text({}),
+        "resolved": text(dict(spec.resolved)),
     }
     recipes["signature"] = sign(run, recipes)
     return {"runs": runs | whereabouts(now), "recipes": recipes}
