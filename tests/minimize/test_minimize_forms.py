@@ -33,8 +33,10 @@ FORMS: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("bounds", [BOUNDS, optimize.Bounds(-4.0, 4.0)], ids=["pairs", "Bounds"])
+@pytest.mark.parametrize(
+    "form, bounds",
+    [*((form, BOUNDS) for form in FORMS), *((form, optimize.Bounds(-4.0, 4.0)) for form in ("dicts", "none"))],
+)
 def test_scipys_forms_and_scipys_answers(form: str, bounds: Any) -> None:
     expected = optimize.minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="SLSQP")
     result = minimize(f_at, [0.5, 0.6], bounds=bounds, constraints=FORMS[form], method="ZOSQP", max_calls=150)

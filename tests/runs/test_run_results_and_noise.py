@@ -61,13 +61,13 @@ def test_noise_contracts_run_end_to_end(solver: type[Solver], contract: str, law
     """Common noise cancels in differences; independent noise shows in the measured variance."""
     settings = {"noise_scale": 0.5, "noise_distribution": law, "n": 6, "curtailment": 60.0}
     problem = LoadTracking(noise=contract, **settings)
-    run = Run(problem=problem, solver=solver(), replicas=4, iterations=80, seed=2)
+    run = Run(problem=problem, solver=solver(), replicas=4, iterations=30, seed=2)
     result = run.run()
     assert result.status == "finished" and np.isfinite(result.x).all()
     np.testing.assert_allclose(result.fun, problem.evaluate(result.x).f)
-    other = Run(problem=problem, solver=solver(), replicas=4, iterations=80, seed=3).run()
+    other = Run(problem=problem, solver=solver(), replicas=4, iterations=30, seed=3).run()
     assert not np.array_equal(other.x, result.x)
-    quiet = Run(problem=LoadTracking(**settings), solver=solver(), replicas=4, iterations=80, seed=2).run()
+    quiet = Run(problem=LoadTracking(**settings), solver=solver(), replicas=4, iterations=30, seed=2).run()
     assert np.array_equal(quiet.x, result.x) == (contract == "deterministic")
     if solver is ZOCEG and contract != "independent":
         assert (run.trace["variance"][1:] == 0.0).all()
