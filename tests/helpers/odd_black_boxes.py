@@ -66,11 +66,17 @@ def methods() -> list[str]:
     return [*names, *["auto"] * (len(names) // 3)]
 
 
+def is_bayesian(method: str) -> bool:
+    """Whether the method fits Gaussian processes."""
+    return discover("zoviz.solvers", Solver).get(method, Solver).__module__.startswith("zoviz.solvers.bayesian")
+
+
 @dataclass
 class Case:
     """One call of ``minimize``, drawn from its number.
 
-    NOMAD's models, which think for seconds between two calls where there are many variables, are left out there.
+    NOMAD's models, which think for seconds between two calls where there are many variables, are left out there. A
+    Bayesian method, a step of which takes as long as a hundred others, gets its first points and a few more.
     """
 
     number: int
@@ -105,7 +111,7 @@ class Case:
             kind=kind,
             method=method,
             n=n,
-            budget=min(budget, 12) if workers == "slow" else budget,
+            budget=min(budget, 12) if workers == "slow" or is_bayesian(method) else budget,
             bounds=one(BOUNDS),
             start=one(STARTS),
             form=one(FORMS),

@@ -6,9 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from helpers.every_solver import EVERY
-from helpers.odd_black_boxes import BOUNDS, FORMS, KINDS, Case, methods, verdict
-from zoviz.solvers import Solver
+from helpers.odd_black_boxes import BOUNDS, FORMS, KINDS, Case, is_bayesian, methods, verdict
 
 NAMES = sorted(set(methods()))
 CASES = 150
@@ -19,8 +17,7 @@ def quick(i: int) -> Case:
     valid = [word for word in dict.fromkeys(BOUNDS) if word not in ("reversed", "nan", "wrong length")]
     case = Case.draw(10**6 + i, NAMES)
     case = replace(case, method=NAMES[i % len(NAMES)], kind=KINDS[i % len(KINDS)], form=FORMS[i % len(FORMS)])
-    # A step of a Bayesian method takes as long as a hundred others: its first points are enough.
-    most = 6 if EVERY.get(case.method, Solver).__module__.startswith("zoviz.solvers.bayesian") else 120
+    most = 6 if is_bayesian(case.method) else 120  # a step of these takes as long as a hundred of another
     case = replace(case, budget=min(case.budget, most), n=min(case.n, 8), workers="none")
     return case if i % 5 == 0 else replace(case, bounds=valid[i % len(valid)], start="inside")
 
