@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from typing import Any
 
@@ -44,12 +45,18 @@ CORE_PROBLEMS, CORE_SOLVER = ("NonconvexQCQP", "LoadTracking", "BlackBox"), "ZOS
 DEAR = ("HMCTuning", "NetworkTuning")
 
 
+@functools.cache
+def _problem(name: str) -> Problem:
+    """One object of each problem, for questions at collection: their data take longer to make than the answers."""
+    return PROBLEMS[name]()
+
+
 def accepted(solver: str, problem: str) -> bool:
     """Whether the solver takes the problem; where that needs an extra that is missing, its tests are skipped."""
     if solver == "NOMAD" and problem != "BlackBox":
         return False  # every replica of it is a process
     try:
-        return SOLVERS[solver]().accepts(PROBLEMS[problem]()) is None
+        return SOLVERS[solver]().accepts(_problem(problem)) is None
     except MissingExtra:
         return True
 
@@ -62,7 +69,7 @@ def marks(solver: str, problem: str, contract: str | None = None, long: bool = F
         turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
         core = turn % 3 == 0 if long else contract == NOISE[turn % 3]
     dear = (long or contract not in (None, "deterministic")) and PROBLEMS[problem].costly
-    dear = dear or (solver in BAYESIAN and PROBLEMS[problem]().domain.n < 4)
+    dear = dear or (solver in BAYESIAN and _problem(problem).domain.n < 4)
     return [pytest.mark.slow] if not core or dear else []
 
 

@@ -98,7 +98,7 @@ def test_the_result_is_a_dict_with_attributes_and_can_be_pickled() -> None:
 @pytest.mark.parametrize(
     ("name", "cls"),
     [("ZOSPLM", ZOSPLM), ("zo-splm", ZOSPLM), ("Zoceg", ZOCEG), (ZOBCEG, ZOBCEG), (ZOBCEG(), ZOBCEG)],
-    ids=str,
+    ids=["name", "hyphen", "case", "class", "instance"],
 )
 def test_methods_go_by_name_class_or_instance(name: Any, cls: type[Solver]) -> None:
     assert type(named(name)) is cls

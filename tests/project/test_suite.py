@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,13 @@ import pytest
 from helpers.assertions import Suite
 from helpers.project import ROOT
 
-SUITE = Suite(ROOT / "tests")
+
+@functools.cache
+def suite() -> Suite:
+    """The suite, read when the first test asks: collection need not wait for it."""
+    return Suite(ROOT / "tests")
+
+
 MOST_PRIVATE_USES = 39
 """A maintainer may rename what begins with an underscore; each use of it here is a test that fails then for nothing."""
 
@@ -22,21 +29,21 @@ def place(path: Path, line: int) -> str:
 
 def test_every_test_asserts_something_on_every_way_through_it() -> None:
     """An early return, a loop over what may be empty, or an assertion under a condition is a case that cannot fail."""
-    tests = list(SUITE.tests())
-    silent = [f"{place(path, test.lineno)} {test.name}" for path, test in tests if not SUITE.asserts(test)]
+    tests = list(suite().tests())
+    silent = [f"{place(path, test.lineno)} {test.name}" for path, test in tests if not suite().asserts(test)]
     assert len(tests) > 1000 and not silent, "\n".join(silent)
 
 
 def test_helpers_that_are_called_assertions_assert() -> None:
-    silent = [name for name, helper in SUITE.helpers.items() if not SUITE.asserts(helper)]
-    assert SUITE.helpers and not silent, silent
+    silent = [name for name, helper in suite().helpers.items() if not suite().asserts(helper)]
+    assert suite().helpers and not silent, silent
 
 
 def test_what_goes_in_pairs_is_equally_long() -> None:
     """``zip(..., strict=False)`` compares as much as the shorter one has; neighbours are ``itertools.pairwise``."""
     places = [
         place(path, node.lineno)
-        for path, tree in SUITE.trees.items()
+        for path, tree in suite().trees.items()
         for node in ast.walk(tree)
         if isinstance(node, ast.keyword) and node.arg == "strict" and ast.unparse(node.value) == "False"
     ]
@@ -97,6 +104,6 @@ def private_uses(tree: ast.AST) -> Iterator[int]:
 
 def test_what_is_private_is_left_alone() -> None:
     # What made the store of an older version runs on that version only.
-    trees = {path: tree for path, tree in SUITE.trees.items() if path.parent.name != "data"}
+    trees = {path: tree for path, tree in suite().trees.items() if path.parent.name != "data"}
     uses = [place(path, line) for path, tree in trees.items() for line in sorted(private_uses(tree))]
     assert len(uses) <= MOST_PRIVATE_USES, f"{len(uses)} uses of underscored members:\n" + "\n".join(uses)
