@@ -404,6 +404,8 @@ def fault_of(case: Case, box: Box, result: Any) -> str:
         return ""
     size = max(1.0, float(np.abs(h).max(initial=0.0)), float(np.abs(x).max()))
     if not result.success and largest <= 0.5 * TOLERANCE and np.isfinite(result.fun):
+        if result.status == "diverged":  # no answer of such a run is a success, and its feasible point is there
+            return "" if (result.best_x == x).all() else f"best_x {result.best_x} is not the feasible x"
         return f"false failure: fun {result.fun!r}, largest h {largest:.3g}"
     if abs(result.maxcv - largest) > 1e-9 * size:
         return f"maxcv {result.maxcv!r} is not the largest component {largest!r}"

@@ -286,8 +286,8 @@ class Session:
             notes.append(f"The black box returned {failures} non-finite values. {self._best.failure_message}".rstrip())
         positive = np.maximum(answer.h, 0.0)
         maxcv = float(positive.max(initial=0.0))
-        success = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun) and maxcv <= self._best.tolerance)
-        success &= run is None or len(run.divergences) < self._replicas
+        feasible = bool(np.isfinite(answer.x).all() and np.isfinite(answer.fun) and maxcv <= self._best.tolerance)
+        success = feasible and (run is None or len(run.divergences) < self._replicas)
         return OptimizeResult(
             message=" ".join(filter(None, notes)),
             x=answer.x,
@@ -301,8 +301,8 @@ class Session:
             calls=facts.calls + answer.calls + (0 if result is None else int(result.calls.sum())),
             failures=failures,
             multipliers=np.full(self._problem.m, np.nan) if result is None else result.multipliers[_leader(result)],
-            best_x=answer.x.copy() if success else np.full_like(answer.x, np.nan),
-            best_fun=answer.fun if success else np.nan,
+            best_x=answer.x.copy() if feasible else np.full_like(answer.x, np.nan),
+            best_fun=answer.fun if feasible else np.nan,
             seed=self._settings["seed"],
             method=method,
             parameters={} if run is None else dict(run.parameters),

@@ -203,9 +203,7 @@ class Run(RunSettings):
     @property
     def spec(self) -> RunSpec:
         """The run's present description; ``initial`` is the one that it began with."""
-        return RunSpec(
-            self.problem, self.solver, schedule=tuple(self.schedule), resolved=self._given, **self.settings
-        )
+        return RunSpec(self.problem, self.solver, schedule=tuple(self.schedule), resolved=self._given, **self.settings)
 
     @property
     def settings(self) -> dict[str, Any]:

@@ -48,7 +48,7 @@ def iterate(x: float, f: float, h: float, y: float) -> Iterate:
     ("blown", "reason"),
     [
         ((1e10, 1.0, 0.0, 0.0), "the iterate is"),
-        ((1.0, -1e9, 0.0, 0.0), "the objective is"),
+        ((1.0, -1e9, 0.0, 0.0), "the objective has fallen"),
         ((1.0, 1.0, 1e12, 0.0), "a constraint is"),
         ((1.0, 1.0, 0.0, np.inf), "the multipliers are inf"),
     ],
@@ -140,3 +140,12 @@ def test_a_resumed_guard_goes_on_where_it_was() -> None:
 def test_minimize_calls_no_answer_of_a_run_that_diverged_a_success() -> None:
     result = minimize(falling, np.ones(2), constraints=idle, max_calls=500, method=ZOCEG(**STEPS))
     assert result.status == "diverged" and not result.success and "Diverged" in result.message
+
+
+def test_an_objective_without_a_minimum_is_said_to_be_that_and_its_best_point_is_there() -> None:
+    line = {"type": "ineq", "fun": lambda x: 1.0 + x.sum()}
+    result = minimize(lambda x: -1e3 * x.sum(), [0.0] * 4, constraints=line, method="COBYLA", max_calls=120)
+    assert result.status == "diverged" and not result.success
+    assert "the objective has fallen below zero by" in result.message and "may have no minimum" in result.message
+    np.testing.assert_array_equal(result.best_x, result.x)
+    assert result.best_fun == result.fun < 0.0 == result.maxcv

@@ -28,6 +28,7 @@ by us: of 200 default runs that converge none was stopped (``zoviz.papers.robust
 _ADVICE = "Shorten the steps, or tighten the bounds."
 
 _VALUES = ("the iterate", "the follower's variables", "the linear system's solution", "the slack")
+_OBJECTIVE = "the objective"
 _ROLES = ("x", "inner", "system", "slack")
 
 
@@ -111,13 +112,12 @@ class Guard:
 
     def look(self, iterate: Iterate, iteration: int, oracle: Oracle) -> np.ndarray:
         """Judge the replicas by the present iterate, and return which of them have just diverged, (R,) of bool."""
-        sizes = _sizes(iterate)
-        beyond = self._exceeds(sizes)
+        beyond = self._exceeds(_sizes(iterate))
         self._beyond = np.where(beyond, self._beyond + 1, 0)
         self._lost = np.maximum(self._lost + np.where(self._worse(iterate), 1, -1), 0)
         watched = oracle.active & ~oracle.failed
         for replica in _rows(watched & (self._beyond >= PATIENCE)):
-            self._add(replica, iteration, oracle, self._reason(sizes, replica))
+            self._add(replica, iteration, oracle, self._reason(iterate, replica))
         new = watched & (self._beyond >= PATIENCE)
         for replica in _rows(watched & ~new & (self._lost >= LOST)):
             reason = (
@@ -133,9 +133,8 @@ class Guard:
         What has blown up soon has no value: the black box is not to blame for that.
         """
         for iterate in iterates:
-            sizes = _sizes(iterate)
-            for replica in _rows(failed & self._exceeds(sizes) & ~self.diverged):
-                self._add(replica, iteration, oracle, self._reason(sizes, replica))
+            for replica in _rows(failed & self._exceeds(_sizes(iterate)) & ~self.diverged):
+                self._add(replica, iteration, oracle, self._reason(iterate, replica))
 
     def snapshot(self) -> dict[str, Any]:
         """Return all that the next look needs, under names that stores hold."""
@@ -159,16 +158,19 @@ class Guard:
         """Whether each replica has a size beyond its bound, (R,); NaN is not, but a failure of the black box."""
         return np.logical_or.reduce([size > self._bounds.get(name, np.inf) for name, size in sizes.items()])
 
-    def _reason(self, sizes: Mapping[str, Array], replica: int) -> str:
+    def _reason(self, iterate: Iterate, replica: int) -> str:
         """Return the clause on the size of a replica that exceeds its bound most."""
         ratios = {
             name: float(size[replica] / self._bounds[name][replica])
-            for name, size in sizes.items()
+            for name, size in _sizes(iterate).items()
             if name in self._bounds and size[replica] > self._bounds[name][replica]
         }
         name = max(ratios, key=lambda one: ratios[one])
         multiple = DUAL_MULTIPLE if name == "the multipliers" else MULTIPLE
-        return f"{name} {'are' if name.endswith('s') else 'is'} {ratios[name] * multiple:.2g} times the start's scale"
+        times = f"{ratios[name] * multiple:.2g} times the start's scale"
+        if name == _OBJECTIVE and iterate.value is not None and iterate.value.f[replica] < 0:
+            return f"{name} has fallen below zero by {times}, so that it may have no minimum"
+        return f"{name} {'are' if name.endswith('s') else 'is'} {times}"
 
     def _worse(self, iterate: Iterate) -> np.ndarray:
         """Whether each replica is worse than its start in everything by more than a few of its scales, (R,)."""
@@ -199,7 +201,7 @@ def _sizes(iterate: Iterate) -> dict[str, Array]:
     parts = {name: getattr(iterate, role) for name, role in zip(_VALUES, _ROLES, strict=True)}
     sizes = {name: _largest(part) for name, part in parts.items() if part is not None}
     if iterate.value is not None:
-        sizes["the objective"], sizes["a constraint"] = np.abs(iterate.value.f), _largest(iterate.value.h)
+        sizes[_OBJECTIVE], sizes["a constraint"] = np.abs(iterate.value.f), _largest(iterate.value.h)
     duals = [_largest(one) for one in (iterate.dual, iterate.row_dual) if one is not None]
     return sizes | ({"the multipliers": np.maximum.reduce(duals)} if duals else {})
 
