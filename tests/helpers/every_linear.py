@@ -51,6 +51,9 @@ def solver_of(name: str, form: str, **settings: Any) -> Solver:
 def marks(name: str, form: str, rows: str) -> list[pytest.MarkDecorator]:
     """Slow, for what need not be tried every time."""
     every_time = {"stochastic": ("equations", "inequalities", "sampled"), "zeroth-order": ("free",)}[form]
+    if SOLVERS[name].__module__.startswith("zoviz.solvers.linear_storm.") and form == "stochastic":
+        # One step serves all of these: the hardest rows that each accepts will do.
+        every_time = ("sampled",) if SOLVERS[name].takes_samples else ("inequalities",)
     return [] if rows in every_time or (name == "EliminatedSGD" and rows == "free") else [pytest.mark.slow]
 
 

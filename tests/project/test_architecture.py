@@ -42,6 +42,7 @@ LAYERS = (
 LEFT_OF_PROBLEMS = ("oracle", "estimators", "solvers", "runs")
 # What a kind of solver shares with another, although both are of one layer.
 BASES = {
+    "solvers/linear_storm": {"solvers/linear/base.py"},
     "solvers/single_level": {"solvers/bilevel/base.py"},
     "views/stored": {"views/controls/number_fields.py"},
 }

@@ -19,6 +19,7 @@ TOPICS = {
     "solvers/constrained": {"caps_and_convergence"},
     "solvers/external": {"counts", "courses", "failures", "fixed_variables", "nothing_left", "rules"},
     "solvers/linear": {"assumptions", "written_out", "zeroth_order"},
+    "solvers/linear_storm": {"written_out"},
     "solvers/single_level": {"written_out"},
     "views/pictures": {"linear_problems"},
     "views/plots/catalogue": {"special_plots"},

@@ -42,6 +42,10 @@ from zoviz.solvers.linear.sampled_alm import SampledALM as _SampledALM
 from zoviz.solvers.linear.smoothed_alm import SmoothedALM as _SmoothedALM
 from zoviz.solvers.linear.storm_alm import StormALM as _StormALM
 from zoviz.solvers.linear.storm_sampled_alm import StormSampledALM as _StormSampledALM
+from zoviz.solvers.linear_storm.linearised_storm_alm import LinearisedStormALM as _LinearisedStormALM
+from zoviz.solvers.linear_storm.stochastic_ialm import StochasticIALM as _StochasticIALM
+from zoviz.solvers.linear_storm.storm_penalty import StormPenalty as _StormPenalty
+from zoviz.solvers.linear_storm.truncated_storm_penalty import TruncatedStormPenalty as _TruncatedStormPenalty
 from zoviz.solvers.portfolio.portfolio import Portfolio as _Portfolio
 from zoviz.solvers.single_level.zo_adam import ZOAdam as _ZOAdam
 from zoviz.solvers.single_level.zo_conserv_sgd import ZOConservSGD as _ZOConservSGD
@@ -61,6 +65,7 @@ __all__ = [
     "DSZOG",
     "EliminatedSGD",
     "LinearisedALM",
+    "LinearisedStormALM",
     "NOMAD",
     "OAGD",
     "OGD",
@@ -79,8 +84,11 @@ __all__ = [
     "SlackAL",
     "SmoothedALM",
     "Solver",
+    "StochasticIALM",
     "StormALM",
+    "StormPenalty",
     "StormSampledALM",
+    "TruncatedStormPenalty",
     "TrustConstr",
     "ZOALM",
     "ZOAdam",
@@ -816,6 +824,29 @@ class ZOSignSGD(_ZOSignSGD):
         name: str | None = None,
     ) -> None: ...
 
+class LinearisedStormALM(_LinearisedStormALM):
+    dual_step: float | None
+    momentum: float | None
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int | None
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        dual_step: float | None = None,
+        momentum: float | None = None,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int | None = None,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
 class SOBBO(_SOBBO, SOBOW):
     geometry: Literal["adaptive", "euclidean"]
     square_decay: float
@@ -943,6 +974,77 @@ class SmoothedALM(_SmoothedALM):
         centre_update: Literal["old iterate", "new iterate"] = "old iterate",
         step_rule: Literal["practice", "theory"] = "practice",
         error_bound: float = 1.0,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int | None = None,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class StochasticIALM(_StochasticIALM):
+    dual_step: float | None
+    penalty_growth: float
+    stage_length: int
+    momentum: float | None
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int | None
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        dual_step: float | None = None,
+        penalty_growth: float = 2.0,
+        stage_length: int = 200,
+        momentum: float | None = None,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int | None = None,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class StormPenalty(_StormPenalty):
+    momentum: float | None
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int | None
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        momentum: float | None = None,
+        penalty: float | None = None,
+        gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
+        horizon: int | None = None,
+        batch_size: int = 1,
+        primal_step: float | None = None,
+        estimator: GradientEstimator = ...,
+        name: str | None = None,
+    ) -> None: ...
+
+class TruncatedStormPenalty(_TruncatedStormPenalty):
+    gradient_cap: float | None
+    momentum: float | None
+    penalty: float | None
+    gradients: Literal["stochastic", "zeroth-order"]
+    horizon: int | None
+    batch_size: int
+    primal_step: float | None
+    estimator: GradientEstimator
+    def __init__(
+        self,
+        *,
+        gradient_cap: float | None = None,
+        momentum: float | None = None,
         penalty: float | None = None,
         gradients: Literal["stochastic", "zeroth-order"] = "stochastic",
         horizon: int | None = None,

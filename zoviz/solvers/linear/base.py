@@ -91,6 +91,14 @@ def multipliers(dual: Array, slack: Array) -> Array:
     return np.maximum(np.concatenate([dual, -dual], axis=1), 0.0)
 
 
+class Estimates(NamedTuple):
+    """What a recursion estimates: grad f (R, n), A x - b (R, p), and A^T (y + rho (A x - b)) in w (R, n + s)."""
+
+    gradient: Array
+    residual: Array
+    pull: Array
+
+
 class _PointDual(NamedTuple):
     point: Array
     dual: Array

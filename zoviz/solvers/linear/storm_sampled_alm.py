@@ -12,17 +12,9 @@ from zoviz.core.types import Array, Constants, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info
-from zoviz.solvers.linear.base import Lifted
+from zoviz.solvers.linear.base import Estimates, Lifted
 from zoviz.solvers.linear.smoothed_base import Candidate, SmoothedViews
 from zoviz.solvers.linear.storm_alm import StormMethod
-
-
-class Estimates(NamedTuple):
-    """What the recursion estimates: grad f (R, n), A x - b (R, p), and A^T (y + rho (A x - b)) in w (R, n + s)."""
-
-    gradient: Array
-    residual: Array
-    pull: Array
 
 
 class _RecursiveRows(NamedTuple):
