@@ -223,6 +223,7 @@ class SZOConEX(_SZOConEX):
     directions: Literal["shared", "separate"]
     value: Literal["perturbed", "base"]
     step_reach: float | None
+    restoration: int | None
     dual_cap: float
     report: Literal["last", "average"]
     estimator: GradientEstimator
@@ -236,6 +237,7 @@ class SZOConEX(_SZOConEX):
         directions: Literal["shared", "separate"] = "shared",
         value: Literal["perturbed", "base"] = "perturbed",
         step_reach: float | None = None,
+        restoration: int | None = None,
         dual_cap: float = 1000000000.0,
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
@@ -247,6 +249,7 @@ class ZOALM(_ZOALM):
     dual_step: float | None
     penalty: float | None
     step_reach: float | None
+    restoration: int | None
     dual_cap: float | None
     weights: Literal["frozen", "direct"]
     penalty_growth: bool
@@ -258,6 +261,7 @@ class ZOALM(_ZOALM):
         dual_step: float | None = None,
         penalty: float | None = None,
         step_reach: float | None = None,
+        restoration: int | None = None,
         dual_cap: float | None = None,
         weights: Literal["frozen", "direct"] = "frozen",
         penalty_growth: bool = False,
@@ -271,6 +275,7 @@ class ZOGDA(_ZOGDA):
     schedule: Literal["constant", "diminishing"]
     regularisation: float
     step_reach: float | None
+    restoration: int | None
     dual_cap: float | None
     dual: Literal["exact", "estimated"]
     estimator: GradientEstimator
@@ -282,6 +287,7 @@ class ZOGDA(_ZOGDA):
         schedule: Literal["constant", "diminishing"] = "constant",
         regularisation: float = 0.0,
         step_reach: float | None = None,
+        restoration: int | None = None,
         dual_cap: float | None = None,
         dual: Literal["exact", "estimated"] = "exact",
         estimator: GradientEstimator = ...,
@@ -294,6 +300,7 @@ class ZOSPLM(_ZOSPLM):
     proximal_step: float
     proximal_weight: float | None
     step_reach: float | None
+    restoration: int | None
     dual_cap: float | None
     estimator: GradientEstimator
     estimate_proximal: bool
@@ -305,6 +312,7 @@ class ZOSPLM(_ZOSPLM):
         proximal_step: float = 0.5,
         proximal_weight: float | None = None,
         step_reach: float | None = None,
+        restoration: int | None = None,
         dual_cap: float | None = None,
         estimator: GradientEstimator = ...,
         estimate_proximal: bool = False,
@@ -514,6 +522,7 @@ class ZOBCEG(_ZOBCEG):
     radius_scale: float
     radius_power: float
     step_reach: float | None
+    restoration: int | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -527,6 +536,7 @@ class ZOBCEG(_ZOBCEG):
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
         step_reach: float | None = None,
+        restoration: int | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
@@ -540,6 +550,7 @@ class ZOCEG(_ZOCEG):
     radius_scale: float
     radius_power: float
     step_reach: float | None
+    restoration: int | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -552,6 +563,7 @@ class ZOCEG(_ZOCEG):
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
         step_reach: float | None = None,
+        restoration: int | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
@@ -566,6 +578,7 @@ class ZOEG(_ZOEG):
     radius_scale: float
     radius_power: float
     step_reach: float | None
+    restoration: int | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -579,6 +592,7 @@ class ZOEG(_ZOEG):
         radius_scale: float = 5.0,
         radius_power: float = 1.1,
         step_reach: float | None = None,
+        restoration: int | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,

@@ -18,7 +18,7 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": 
 """Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
 ABSENT: Mapping[str, Mapping[str, Any]] = dict.fromkeys(
-    ("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA", "ZOEG", "ZOCEG", "ZOBCEG"), {"step_reach": 1e9}
+    ("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA", "ZOEG", "ZOCEG", "ZOBCEG"), {"step_reach": 1e9, "restoration": 0}
 )
 """Values of parameters that came later, as recipes without them meant them: by class and name."""
 

@@ -66,7 +66,10 @@ def trial(method: str, steps: tuple[float, float] | None, settings: Settings, li
     problem = NonconvexQCQP(n=settings.n, seed=settings.instance)
     solver = discover("zoviz.solvers", Solver)[method]()
     solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=settings.batch)
-    solver.set("step_reach", FAR)  # constant steps, as published
+    # Constant steps from the first iteration on, as published.
+    for name, value in (("step_reach", FAR), ("restoration", 0)):
+        if name in solver.param:
+            solver.set(name, value)
     if steps is not None:
         constants = problem.data.constants
         solver.set("primal_step", steps[0] / constants.curvature)

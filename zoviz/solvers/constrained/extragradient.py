@@ -14,6 +14,15 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.restoration import (
+    Restoration,
+    begin,
+    duals_after,
+    known_duals,
+    moved,
+    patience_of,
+    restoration_parameter,
+)
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
@@ -41,6 +50,7 @@ class ExtraGradientState(NamedTuple):
     """Iterate (x, y), the oracle's value at x, averages of the half-step points and of x, and the iteration.
 
     ``recent`` weighs the iterates by about the cube of their number; ``noisy`` is 1 under independent noise.
+    ``restoration`` says which replicas still seek a feasible point.
     """
 
     x: Array
@@ -50,6 +60,7 @@ class ExtraGradientState(NamedTuple):
     iteration: int
     recent: Array
     noisy: int
+    restoration: Restoration | None = None
 
 
 class Field(NamedTuple):
@@ -109,6 +120,7 @@ class ExtraGradient(Solver):
         default=1.1, bounds=(0, 4), label="Radius power b", doc="r_k = min{a / (k + 1)^b, smoothing radius}."
     )
     step_reach = step_reach_parameter()
+    restoration = restoration_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")
     report: param.Selector[str] = param.Selector(
         default="auto",
@@ -141,12 +153,16 @@ class ExtraGradient(Solver):
         radius = radius_of(self, constants, n, least)
         pace, dual_pace, inflation = self.pace(n, problem.m)
         inflation *= self.noise_factor(constants, n, radius)
-        return reach_of(self, curvature, constants) | {
-            "primal_step": pace / (curvature * inflation),
-            "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
-            "dual_cap": constants.dual_cap,
-            "estimator.smoothing_radius": radius,
-        }
+        return (
+            reach_of(self, curvature, constants)
+            | patience_of(self)
+            | {
+                "primal_step": pace / (curvature * inflation),
+                "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
+                "dual_cap": constants.dual_cap,
+                "estimator.smoothing_radius": radius,
+            }
+        )
 
     def pace(self, n: int, m: int) -> tuple[float, float, float]:
         """Return factors s of the primal and t of the dual step, and 1 + v; v = 0 for differences along coordinates."""
@@ -158,36 +174,52 @@ class ExtraGradient(Solver):
         """Return the state at x0 (R, n) with y = 0; one call, unless its ``value`` under this sample is given."""
         y, noisy = np.zeros((len(x0), oracle.m)), int(oracle.contract == "independent")
         value = oracle(x0) if value is None else value
-        return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy)
+        return ExtraGradientState(
+            x0, y, value, np.zeros_like(x0), 0, x0, noisy, begin(value, self.restoration, oracle.contract)
+        )
 
     def field(
-        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+        self,
+        x: Array,
+        y: Array,
+        value: Evaluation,
+        radius: float,
+        oracle: ProblemOracle,
+        streams: Streams,
+        restoration: Restoration | None = None,
     ) -> Field:
-        """Estimate the field at (x, y), where ``value`` is the oracle's value at x."""
+        """Estimate the field at (x, y), where ``value`` is the oracle's value at x.
+
+        Replicas that restore feasibility have weights of the violation for y, and no objective.
+        """
         raise NotImplementedError(f"{type(self).__name__} must define field(...).")
 
     def step(
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
     ) -> tuple[ExtraGradientState, Info]:
         """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
-        x, y, value, average, k, recent, noisy = state
+        x, y, value, average, k, recent, noisy, first = state
         eta = diminishing(self.primal_step, k, self.schedule)
         eta_y = diminishing(self.dual_step, k, self.schedule)
         radius = self.estimator.smoothing_radius
         if not noisy:
             radius = radius_at(k, radius, self.radius_scale, self.radius_power)
-        project, cap = oracle.domain.project, self.dual_cap
-        field = self.field(x, y, value, radius, oracle, streams)
-        info = Info(field.variance, x, y, radius)
-        x_half = project(x - following(eta, self.step_reach, y) * field.x)
-        y_half = np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap)
-        field = self.field(x_half, y_half, oracle(x_half), radius, oracle, streams)
-        x = project(x - following(eta, self.step_reach, y_half) * field.x)
-        y = np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap)
+        domain, cap = oracle.domain, self.dual_cap
+        field = self.field(x, y, value, radius, oracle, streams, first)
+        info = Info(field.variance, x, known_duals(first, y), radius)
+        x_half = moved(first, x, following(eta, self.step_reach, y), field.x, value, domain)
+        y_half = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
+        half = oracle(x_half)
+        field = self.field(x_half, y_half, half, radius, oracle, streams, first)
+        base = x if first is None else np.where(first.mask[:, None], x_half, x)
+        x = moved(first, base, following(eta, self.step_reach, y_half), field.x, half, domain)
+        y = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
         oracle.resample()
         average = average + (x_half - average) / (k + 1.0)
         recent = recent + (x - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
-        return ExtraGradientState(x, y, oracle(x), average, k + 1, recent, noisy), info
+        value = oracle(x)
+        first = None if first is None else first.after(value)
+        return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, first), info
 
     def output(self, state: ExtraGradientState) -> Array:
         """Return the last iterate or an average (R, n), as ``report`` says."""

@@ -143,6 +143,7 @@ class ProximalPoint(Solver):
             weak_convexity=0.0,
         )
         rule = self.inner.suggest(problem, subproblem)
+        rule.pop("restoration", None)  # a stage begins where the one before ended, as good as feasible or not
         rule["dual_step"] = self.inner.suggest(problem, constants)["dual_step"] * curvature / subproblem.curvature
         values = {f"inner.{name}": value for name, value in rule.items()}
         return {"objective_weight": weight, "constraint_weight": constraint_weight, **values}

@@ -13,10 +13,20 @@ from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
-from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
+from zoviz.solvers.restoration import (
+    Restoration,
+    begin,
+    duals_after,
+    known_duals,
+    moved,
+    patience_of,
+    restoration_parameter,
+    scalar_of,
+    weights_of,
+)
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
@@ -39,7 +49,7 @@ _MULTIPLIER = 0.25
 class ConEXState(NamedTuple):
     """Iterate x, duals y, the oracle's value at x, and the linearised constraints l(x^t) and l(x^{t-1}), (R, m) each.
 
-    Also the average of the iterates and their number.
+    Also the average of the iterates, their number, and which replicas still seek a feasible point.
     """
 
     x: Array
@@ -49,6 +59,7 @@ class ConEXState(NamedTuple):
     previous: Array
     average: Array
     iteration: int
+    restoration: Restoration | None = None
 
 
 class SZOConEX(Solver):
@@ -119,6 +130,7 @@ class SZOConEX(Solver):
         doc="perturbed: mean over the perturbed points, as published. base: at the point itself.",
     )
     step_reach = step_reach_parameter()
+    restoration = restoration_parameter()
     dual_cap = Scale(
         1e9, softbounds=(1e-1, 1e9), label="Dual cap", doc="Dual variables stay in [0, cap]; 1e9 is as good as none."
     )
@@ -156,11 +168,15 @@ class SZOConEX(Solver):
         if isinstance(self.estimator, Gaussian) and radius > COARSE_RADIUS:
             radius = max(radius / n**0.5, COARSE_RADIUS)  # a normal direction is sqrt(n) long
         noise = self.noise_factor(constants, n, self.estimator.smoothing_radius or radius)
-        return reach_of(self, curvature, constants) | {
-            "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
-            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
-            "estimator.smoothing_radius": radius,
-        }
+        return (
+            reach_of(self, curvature, constants)
+            | patience_of(self)
+            | {
+                "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
+                "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),
+                "estimator.smoothing_radius": radius,
+            }
+        )
 
     def init(self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None) -> ConEXState:
         """Return the state at x0 (R, n) with y = 0; one call, a bar draw, and one more call where values do not repeat.
@@ -172,17 +188,19 @@ class SZOConEX(Solver):
         if oracle.contract != "deterministic":
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
-        return ConEXState(x0, np.zeros((len(x0), oracle.m)), value, level, level, np.zeros_like(x0), 0)
+        first = begin(value, self.restoration, oracle.contract)
+        return ConEXState(x0, np.zeros((len(x0), oracle.m)), value, level, level, np.zeros_like(x0), 0, first)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
         """Take one step: extrapolate the constraints, move duals and primal, and linearise at the new point."""
-        x, y, value, level, previous, average, k = state
+        x, y, value, level, previous, average, k, first = state
         theta = self.extrapolation
         step = diminishing(self.primal_step, k, self.schedule)
         dual_step = diminishing(self.dual_step, k, self.schedule)
-        y = np.minimum(np.maximum(y + dual_step * ((1.0 + theta) * level - theta * previous), 0.0), self.dual_cap)
-        gradient, variance = self._gradient(x, y, value, oracle, streams)
-        x_next = oracle.domain.project(x - following(step, self.step_reach, y) * gradient)
+        y_next = np.minimum(np.maximum(y + dual_step * ((1.0 + theta) * level - theta * previous), 0.0), self.dual_cap)
+        y = duals_after(first, y, y_next)
+        gradient, variance = self._gradient(state._replace(y=y), oracle, streams)
+        x_next = moved(first, x, following(step, self.step_reach, y), gradient, value, oracle.domain)
         base: Evaluation | None = value
         if oracle.contract != "deterministic":
             oracle.resample()
@@ -190,18 +208,21 @@ class SZOConEX(Solver):
         ahead = self._foretell(x, x_next, base, oracle, streams)
         oracle.resample()
         average = average + (x_next - average) / (k + 1.0)
-        info = Info(variance, x, y, self.estimator.smoothing_radius)
-        return ConEXState(x_next, y, oracle(x_next), ahead, level, average, k + 1), info
+        info = Info(variance, x, known_duals(first, y), self.estimator.smoothing_radius)
+        value = oracle(x_next)
+        first = None if first is None else first.after(value)
+        return ConEXState(x_next, y, value, ahead, level, average, k + 1, first), info
 
-    def _gradient(
-        self, x: Array, y: Array, value: Evaluation, oracle: ProblemOracle, streams: Streams
-    ) -> tuple[Array, Array]:
-        """Return G_0 + sum_i y_i G_i at x, and its variance."""
+    def _gradient(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:
+        """Return G_0 + sum_i y_i G_i at x, and its variance; of the violation while restoring."""
+        x, value, first = state.x, state.value, state.restoration
+        y = weights_of(first, state.y, value)
         if self.directions == "shared":
-            estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value)
+            estimate = estimated(self.estimator, scalar_of(first, y), x, oracle, streams, base=value)
             return estimate.gradient, estimate.variance
         jacobians = jacobian(self.estimator, x, oracle, streams, base=value, shared=False, with_objective=True)
-        weights = np.concatenate([np.ones((len(x), 1)), y], axis=1)
+        ones = np.ones(len(x)) if first is None else np.where(first.mask, 0.0, 1.0)
+        weights = np.concatenate([ones[:, None], y], axis=1)
         gradient = np.matmul(weights[:, None, :], jacobians.gradients)[:, 0, :]
         return gradient, (np.square(weights) * jacobians.variances).sum(axis=1)
 

@@ -11,10 +11,22 @@ from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
-from zoviz.estimators.scalars import AugmentedLagrangian, Lagrangian
+from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.restoration import (
+    Restoration,
+    begin,
+    duals_after,
+    known_duals,
+    moved,
+    patience_of,
+    restoration_parameter,
+    scalar_of,
+    violation_of,
+    weights_of,
+)
 from zoviz.solvers.step_rules import (
     FINE_RADIUS,
     balanced_step,
@@ -36,7 +48,10 @@ would double it for ever."""
 
 
 class ALMState(NamedTuple):
-    """Iterate x, duals y, the oracle's value at x; penalty growth (R,), violation a window ago (R,), iteration."""
+    """Iterate x, duals y, the oracle's value at x; penalty growth (R,), violation a window ago (R,), iteration.
+
+    ``restoration`` says which replicas still seek a feasible point.
+    """
 
     x: Array
     y: Array
@@ -44,6 +59,7 @@ class ALMState(NamedTuple):
     growth: Array
     reference: Array
     iteration: int
+    restoration: Restoration | None = None
 
 
 class ZOALM(Solver):
@@ -88,6 +104,7 @@ class ZOALM(Solver):
     )
     penalty = Scale(None, softbounds=(1e-4, 1e3), label="Penalty β", doc="Weight of the squared violation.")
     step_reach = step_reach_parameter()
+    restoration = restoration_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     weights: param.Selector[str] = param.Selector(
         default="frozen",
@@ -127,42 +144,45 @@ class ZOALM(Solver):
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)
         bend = beta * slope**2 if constants.constraint_slope else 0.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature + bend
-        return reach_of(self, curvature, constants, bend) | {
-            "primal_step": 1.0 / (curvature * inflation * noise),
-            "dual_step": beta / noise,
-            "penalty": beta,
-            "dual_cap": constants.dual_cap,
-            "estimator.smoothing_radius": radius,
-        }
+        return (
+            reach_of(self, curvature, constants, bend)
+            | patience_of(self)
+            | {
+                "primal_step": 1.0 / (curvature * inflation * noise),
+                "dual_step": beta / noise,
+                "penalty": beta,
+                "dual_cap": constants.dual_cap,
+                "estimator.smoothing_radius": radius,
+            }
+        )
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
-        return ALMState(x0, np.zeros((len(x0), oracle.m)), value, np.ones(len(x0)), _violation(value), 0)
+        first = begin(value, self.restoration, oracle.contract)
+        return ALMState(x0, np.zeros((len(x0), oracle.m)), value, np.ones(len(x0)), violation_of(value), 0, first)
 
     def step(self, state: ALMState, oracle: Oracle, streams: Streams) -> tuple[ALMState, Info]:
         """Take the primal and the dual step."""
-        x, y, value, growth, reference, t = state
+        x, y, value, growth, reference, t, first = state
         beta = self.penalty * growth
         w = np.maximum(y + beta[:, None] * value.h, 0.0)
-        phi = Lagrangian(w) if self.weights == "frozen" else AugmentedLagrangian(y, beta)
+        phi = scalar_of(first, weights_of(first, w, value))
+        if self.weights == "direct" and (first is None or not first.mask.any()):
+            phi = AugmentedLagrangian(y, beta)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, w, self.estimator.smoothing_radius)
+        info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
         step = following(self.primal_step, self.step_reach, w)
-        x = oracle.domain.project(x - step / growth[:, None] * estimate.gradient)
+        x = moved(first, x, step / growth[:, None], estimate.gradient, value, oracle.domain)
         oracle.resample()
         value = oracle(x)
         alpha = np.minimum(self.dual_step, beta)[:, None]
-        y = np.maximum(y + alpha * np.maximum(value.h, -y / beta[:, None]), 0.0)
+        y = duals_after(first, y, np.maximum(y + alpha * np.maximum(value.h, -y / beta[:, None]), 0.0))
+        first = None if first is None else first.after(value)
         if (t + 1) % _WINDOW == 0:
-            violation = _violation(value)
+            violation = violation_of(value)
             if self.penalty_growth:
                 stuck = violation > _ENOUGH * reference
                 growth = np.minimum(np.where(stuck, 2.0 * growth, growth), _LARGEST_GROWTH)
             reference = violation
-        return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1), info
-
-
-def _violation(value: Evaluation) -> Array:
-    """Return ||[h]_+||, shape (R,)."""
-    return np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))
+        return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, first), info

@@ -11,10 +11,20 @@ from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
-from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
+from zoviz.solvers.restoration import (
+    Restoration,
+    begin,
+    duals_after,
+    known_duals,
+    moved,
+    patience_of,
+    restoration_parameter,
+    scalar_of,
+    weights_of,
+)
 from zoviz.solvers.step_rules import (
     DUAL_SHARE,
     FINE_RADIUS,
@@ -38,12 +48,13 @@ _TINY = 1e-300
 
 
 class SPLMState(NamedTuple):
-    """Iterate x, duals y, proximal centre z, and the oracle's value at x."""
+    """Iterate x, duals y, proximal centre z, the oracle's value at x, and who still seeks a feasible point."""
 
     x: Array
     y: Array
     z: Array
     value: Evaluation
+    restoration: Restoration | None = None
 
 
 class ZOSPLM(Solver):
@@ -90,6 +101,7 @@ class ZOSPLM(Solver):
         None, softbounds=(1e-3, 1e2), label="Proximal weight p", doc="Must exceed the weak-convexity modulus of f."
     )
     step_reach = step_reach_parameter()
+    restoration = restoration_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     estimator = Part(
         GradientEstimator,
@@ -125,38 +137,48 @@ class ZOSPLM(Solver):
         bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, _TINY) - 1.0
         dual = min(max(_MODERATE, _BENT * bent), _LARGEST)
         steepest = constants.lagrangian_curvature(dual) + p
-        return reach_of(self, steepest, constants, p) | {
-            "primal_step": _PRIMAL_SHARE / (steepest * inflation),
-            "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),
-            "proximal_weight": p,
-            "dual_cap": constants.dual_cap,
-            "estimator.smoothing_radius": radius,
-        }
+        return (
+            reach_of(self, steepest, constants, p)
+            | patience_of(self)
+            | {
+                "primal_step": _PRIMAL_SHARE / (steepest * inflation),
+                "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),
+                "proximal_weight": p,
+                "dual_cap": constants.dual_cap,
+                "estimator.smoothing_radius": radius,
+            }
+        )
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SPLMState:
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
-        return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, oracle(x0))
+        value = oracle(x0)
+        first = begin(value, self.restoration, oracle.contract)
+        return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first)
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
         """Take the primal, the dual and the proximal step."""
-        x, y, z, value = state
+        x, y, z, value, first = state
+        phi = scalar_of(first, weights_of(first, y, value))
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
         if self.estimate_proximal:
             inner = with_proximal(oracle, z, p)
             base = Evaluation(value.f + 0.5 * p * np.square(x - z).sum(axis=-1), value.h)
-            estimate = self.estimator.estimate(Lagrangian(y), x, inner, streams, base=base)
+            estimate = self.estimator.estimate(phi, x, inner, streams, base=base)
             gradient, added = estimate.gradient, p * (x - z)
         else:
-            estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value)
+            estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
             gradient, added = estimate.gradient + p * (x - z), None
         step = following(c, self.step_reach, y)
-        x_next = oracle.domain.project(x - step * gradient)
+        x_next = moved(first, x, step, gradient, value, oracle.domain)
         oracle.resample()
         value = oracle(x_next)
-        y_next = np.minimum(np.maximum(y + alpha * value.h, 0.0), self.dual_cap)
+        y_next = duals_after(first, y, np.minimum(np.maximum(y + alpha * value.h, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
-        info = Info(estimate.variance, x, y, self.estimator.smoothing_radius, added)
-        return SPLMState(x_next, y_next, z_next, value), info
+        if first is not None:
+            z_next = np.where(first.mask[:, None], x_next, z_next)
+            first = first.after(value)
+        info = Info(estimate.variance, x, known_duals(state.restoration, y), self.estimator.smoothing_radius, added)
+        return SPLMState(x_next, y_next, z_next, value, first), info
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian, with the proximal term where that is estimated too."""

@@ -9,10 +9,10 @@ from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block
-from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.constrained.extragradient import PACE, ExtraGradient, Field
+from zoviz.solvers.restoration import Restoration, scalar_of, weights_of
 from zoviz.solvers.step_rules import DUAL_SHARE
 
 
@@ -75,10 +75,18 @@ class ZOBCEG(ExtraGradient):
         return 1.0 + noise / constants.gradient_size(radius) ** 2
 
     def field(
-        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+        self,
+        x: Array,
+        y: Array,
+        value: Evaluation,
+        radius: float,
+        oracle: ProblemOracle,
+        streams: Streams,
+        restoration: Restoration | None = None,
     ) -> Field:
         """Estimate the field at x (R, n), y (R, m): differences on a block of x, h(x) on one of y, 0 elsewhere."""
-        estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value, radius=radius)
+        phi = scalar_of(restoration, weights_of(restoration, y, value))
+        estimate = self.estimator.estimate(phi, x, oracle, streams, base=value, radius=radius)
         size, dual = self.dual_block_size, value.h
         if size is not None and size < y.shape[1]:
             index = streams.subset("dual blocks", y.shape[1], size)[:, 0]

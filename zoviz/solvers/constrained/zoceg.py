@@ -7,9 +7,9 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
-from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import ProblemOracle
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
+from zoviz.solvers.restoration import Restoration, scalar_of, weights_of
 
 
 class ZOCEG(ExtraGradient):
@@ -31,8 +31,16 @@ class ZOCEG(ExtraGradient):
     estimator = Part(GradientEstimator, default=Coordinate(smoothing_radius=None))
 
     def field(
-        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+        self,
+        x: Array,
+        y: Array,
+        value: Evaluation,
+        radius: float,
+        oracle: ProblemOracle,
+        streams: Streams,
+        restoration: Restoration | None = None,
     ) -> Field:
         """Estimate the field at x (R, n), y (R, m): differences along all coordinates of x, and h(x) along y."""
-        estimate = estimated(self.estimator, Lagrangian(y), x, oracle, streams, base=value, radius=radius)
+        phi = scalar_of(restoration, weights_of(restoration, y, value))
+        estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)
         return Field(estimate.gradient, value.h, estimate.variance)

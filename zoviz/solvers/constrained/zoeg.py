@@ -17,6 +17,7 @@ from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Target
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
+from zoviz.solvers.restoration import Restoration
 from zoviz.solvers.step_rules import joint_target
 
 _PACE, _DUAL_PACE = 0.5, 0.2
@@ -64,17 +65,26 @@ class ZOEG(ExtraGradient):
 
         Notes
         -----
+        Feasibility has no turn of its own here: joint directions see no violation without its objective.
         Ours: the estimate of grad_y phi errs by ||grad_x phi|| / sqrt(k), of which y itself makes up to y G_0: with a
         longer step a large y keeps itself large.
         """
         values = super().suggest(problem, constants)
+        values.pop("restoration", None)
         if self.dual == "estimated":
             steady = _STEADY_SHARE * self.estimator.batch_size**0.5 / constants.safe_start_slope
             values["dual_step"] = min(values["dual_step"], steady)
         return values
 
     def field(
-        self, x: Array, y: Array, value: Evaluation, radius: float, oracle: ProblemOracle, streams: Streams
+        self,
+        x: Array,
+        y: Array,
+        value: Evaluation,
+        radius: float,
+        oracle: ProblemOracle,
+        streams: Streams,
+        restoration: Restoration | None = None,
     ) -> Field:
         """Return the estimated field of the saddle function, by two points in (x, y) or with the exact dual part."""
         n = x.shape[1]

@@ -15,6 +15,17 @@ from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.restoration import (
+    Restoration,
+    begin,
+    duals_after,
+    known_duals,
+    moved,
+    patience_of,
+    restoration_parameter,
+    scalar_of,
+    weights_of,
+)
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
@@ -33,12 +44,13 @@ _MULTIPLIER = 0.25
 
 
 class GDAState(NamedTuple):
-    """Iterate x, duals y, the oracle's value at x, and the iteration."""
+    """Iterate x, duals y, the oracle's value at x, the iteration, and which replicas still seek a feasible point."""
 
     x: Array
     y: Array
     value: Evaluation
     iteration: int
+    restoration: Restoration | None = None
 
 
 class ZOGDA(Solver):
@@ -91,6 +103,7 @@ class ZOGDA(Solver):
         doc="Weight of -λ/2 ||y||², which makes the dual problem strongly concave and biases the solution.",
     )
     step_reach = step_reach_parameter()
+    restoration = restoration_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     dual: param.Selector[str] = param.Selector(
         default="exact",
@@ -123,33 +136,41 @@ class ZOGDA(Solver):
         inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
-        return reach_of(self, curvature, constants) | {
-            "primal_step": _PRIMAL_SHARE / (curvature * inflation),
-            "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
-            "dual_cap": constants.dual_cap,
-            "estimator.smoothing_radius": radius,
-        }
+        return (
+            reach_of(self, curvature, constants)
+            | patience_of(self)
+            | {
+                "primal_step": _PRIMAL_SHARE / (curvature * inflation),
+                "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
+                "dual_cap": constants.dual_cap,
+                "estimator.smoothing_radius": radius,
+            }
+        )
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> GDAState:
         """Return the state at x0 (R, n) with y = 0; one call."""
-        return GDAState(x0, np.zeros((len(x0), oracle.m)), oracle(x0), 0)
+        value = oracle(x0)
+        first = begin(value, self.restoration, oracle.contract)
+        return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
         """Take one step: descend in x, then ascend in y."""
-        x, y, value, t = state
+        x, y, value, t, first = state
         c = diminishing(self.primal_step, t, self.schedule)
         alpha = diminishing(self.dual_step, t, self.schedule)
-        estimate = self.estimator.estimate(Lagrangian(y), x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, y, self.estimator.smoothing_radius)
-        x = oracle.domain.project(x - following(c, self.step_reach, y) * estimate.gradient)
+        phi = scalar_of(first, weights_of(first, y, value))
+        estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
+        info = Info(estimate.variance, x, known_duals(first, y), self.estimator.smoothing_radius)
+        x = moved(first, x, following(c, self.step_reach, y), estimate.gradient, value, oracle.domain)
         oracle.resample()
         value = oracle(x)
         slope = value.h
         if self.dual == "estimated" and oracle.m:
             base = Evaluation(Lagrangian(y)(value), value.h)
             slope = self.estimator.estimate(objective, y, _in_duals(oracle, x), streams, base=base).gradient
-        y = np.minimum(np.maximum(y + alpha * (slope - self.regularisation * y), 0.0), self.dual_cap)
-        return GDAState(x, y, value, t + 1), info
+        y_next = np.minimum(np.maximum(y + alpha * (slope - self.regularisation * y), 0.0), self.dual_cap)
+        after = None if first is None else first.after(value)
+        return GDAState(x, duals_after(first, y, y_next), value, t + 1, after), info
 
 
 def _in_duals(oracle: Oracle, x: Array) -> DerivedOracle:

@@ -1,0 +1,84 @@
+"""Feasibility first: Polyak's steps for the violation, and multipliers that wait."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.core.sets import Box
+from zoviz.core.types import Array, Evaluation
+from zoviz.papers.robustness.boxes import boxes
+from zoviz.problems import BlackBox, ConexQCQP
+from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
+from zoviz.solvers.restoration import begin, duals_after, known_duals, moved, scalar_of, weights_of
+
+EVERY = (ZOSPLM, ZOCEG, ZOBCEG, SZOConEX, ZOALM, ZOGDA)
+
+
+def value(f: list[float], h: list[list[float]]) -> Evaluation:
+    return Evaluation(np.array(f), np.array(h))
+
+
+def test_a_step_is_polyaks_for_the_violation_and_only_while_restoring() -> None:
+    # h = (3, 4, -1) at x with gradients (1, 0), (0, 2) and (5, 5): v = 5, grad v = (3/5, 8/5).
+    here = value([7.0, 7.0], [[3.0, 4.0, -1.0], [-1.0, -1.0, -1.0]])
+    restoration = begin(here, 10, "deterministic")
+    assert restoration is not None
+    assert restoration.mask.tolist() == [True, False]
+    y = np.full((2, 3), 0.5)
+    weights = weights_of(restoration, y, here)
+    np.testing.assert_allclose(weights, [[0.6, 0.8, 0.0], [0.5, 0.5, 0.5]])
+    np.testing.assert_allclose(scalar_of(restoration, weights)(here), [5.0, 7.0 - 1.5])
+    gradient = np.array([[0.6, 1.6], [1.0, 1.0]])
+    x = moved(restoration, np.zeros((2, 2)), 0.1, gradient, here, Box([-99.0] * 2, [99.0] * 2))
+    np.testing.assert_allclose(x[0], -1.2 * 5.0 * gradient[0] / (0.36 + 2.56))
+    np.testing.assert_allclose(x[1], [-0.1, -0.1])
+
+
+def test_a_coordinate_that_a_bound_holds_has_no_part_in_the_step() -> None:
+    here = value([0.0], [[2.0]])
+    restoration = begin(here, 10, "deterministic")
+    x = moved(restoration, np.array([[0.0, 5.0]]), 0.1, np.array([[1.0, 1.0]]), here, Box([0.0] * 2, [9.0] * 2))
+    np.testing.assert_allclose(x, [[0.0, 5.0 - 2.4]])
+
+
+def test_it_ends_where_nothing_is_violated_or_nothing_is_gained() -> None:
+    restoration = begin(value([0.0] * 3, [[1.0]] * 3), 2, "deterministic")
+    assert restoration is not None
+    restoration = restoration.after(value([0.0] * 3, [[-1.0], [0.5], [0.95]]))
+    assert restoration.left.tolist() == [0.0, 2.0, 1.0]
+    restoration = restoration.after(value([0.0] * 3, [[1.0], [0.9e-6], [0.95]]))
+    assert restoration.left.tolist() == [0.0, 0.0, 0.0]
+
+
+def test_multipliers_wait_and_theory_is_told_none() -> None:
+    restoration = begin(value([0.0] * 2, [[1.0], [-1.0]]), 2, "deterministic")
+    y = np.array([[0.0], [1.0]])
+    np.testing.assert_array_equal(duals_after(restoration, y, y + 3.0), [[0.0], [4.0]])
+    np.testing.assert_array_equal(known_duals(restoration, y), [[np.nan], [1.0]])
+
+
+@pytest.mark.parametrize("cls", EVERY)
+def test_every_method_comes_to_a_feasible_point_before_it_trades(cls: type[Solver]) -> None:
+    box = boxes(1)["hyperbolas"]
+    outside: list[Array] = []
+    for restoration in (None, 0):
+        problem = BlackBox(box.value, x0=box.x0, bounds=box.bounds, m=box.m, joint=True, vectorised=True)
+        run = Run(problem=problem, solver=cls(restoration=restoration), replicas=1, calls=1200, seed=3)
+        run.run()
+        outside.append(run.trace["violation"][:, 0])
+        if restoration is None:
+            until = int(np.argmax(outside[0] <= 1e-6 * outside[0][0]))
+            assert until > 0 and (run.trace["dual_norm"][: until + 1, 0] == 0.0).all()
+    assert outside[0].min() <= 1e-6 * outside[0][0] < outside[1][: until + 1].min()
+
+
+def test_a_given_step_goes_as_published_and_noise_hides_what_is_gained() -> None:
+    run = Run(problem=ConexQCQP(n=4), solver=ZOSPLM(primal_step=0.01), replicas=1, iterations=2)
+    run.run()
+    assert "restoration" not in run.resolved
+    assert begin(value([0.0], [[1.0]]), 10, "independent") is None
+    run = Run(problem=ConexQCQP(n=4), solver=ZOEG(), replicas=1, iterations=2)
+    run.run()
+    assert "restoration" not in run.resolved, "its joint directions see no violation by itself"
