@@ -50,6 +50,7 @@ from zoviz.solvers.portfolio.portfolio import Portfolio as _Portfolio
 from zoviz.solvers.single_level.zo_adam import ZOAdam as _ZOAdam
 from zoviz.solvers.single_level.zo_conserv_sgd import ZOConservSGD as _ZOConservSGD
 from zoviz.solvers.single_level.zo_gd import ZOGD as _ZOGD
+from zoviz.solvers.single_level.zo_recursive_gd import ZORecursiveGD as _ZORecursiveGD
 from zoviz.solvers.single_level.zo_sign_sgd import ZOSignSGD as _ZOSignSGD
 from zoviz.solvers.sqp.zosqp import ZOSQP as _ZOSQP
 from zoviz.solvers.base import Solver as Solver
@@ -98,6 +99,7 @@ __all__ = [
     "ZOEG",
     "ZOGD",
     "ZOGDA",
+    "ZORecursiveGD",
     "ZOSOGD",
     "ZOSOGDAdam",
     "ZOSPLM",
@@ -818,6 +820,23 @@ class ZOGD(_ZOGD):
         *,
         inner_step: float = 0.01,
         schedule: Literal["constant", "diminishing"] = "constant",
+        estimator: GradientEstimator = ...,
+        inner_batch: int = 1,
+        name: str | None = None,
+    ) -> None: ...
+
+class ZORecursiveGD(_ZORecursiveGD):
+    inner_step: float
+    weight: float
+    schedule: Literal["constant", "theory"]
+    estimator: GradientEstimator
+    inner_batch: int
+    def __init__(
+        self,
+        *,
+        inner_step: float = 0.01,
+        weight: float = 0.99,
+        schedule: Literal["constant", "theory"] = "constant",
         estimator: GradientEstimator = ...,
         inner_batch: int = 1,
         name: str | None = None,

@@ -15,7 +15,7 @@ from zoviz.estimators import CentralSphere, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems import NonconvexQCQP, QuadraticBilevel
 from zoviz.runs.run import Run
-from zoviz.solvers import ZOGD, Solver, ZOAdam, ZOConservSGD, ZOSignSGD
+from zoviz.solvers import ZOGD, Solver, ZOAdam, ZOConservSGD, ZORecursiveGD, ZOSignSGD
 
 R, N, D, K, BATCH, RADIUS, RATE, STEPS = 3, 4, 6, 5, 7, 0.1, 0.05, 12
 LOW, HIGH = -0.08, 0.1
@@ -24,10 +24,12 @@ METHODS: list[tuple[type[Solver], dict[str, Any]]] = [
     (ZOGD, {"schedule": "diminishing"}),
     (ZOSignSGD, {}),
     (ZOConservSGD, {}),
+    (ZORecursiveGD, {"weight": 0.4}),
+    (ZORecursiveGD, {"schedule": "theory", "weight": 0.9}),
     (ZOAdam, {"first_decay": 0.8, "second_decay": 0.6, "epsilon": 1e-3}),
     (ZOAdam, {"variant": "AdaMM", "first_decay": 0.8, "second_decay": 0.3, "schedule": "diminishing"}),
 ]
-NAMES = ["GD", "GD diminishing", "sign", "conserv", "Adam", "AdaMM"]
+NAMES = ["GD", "GD diminishing", "sign", "conserv", "recursive", "recursive theory", "Adam", "AdaMM"]
 EACH = pytest.mark.parametrize("cls, settings", METHODS, ids=NAMES)
 EACH_FAMILY = pytest.mark.parametrize("family", [Sphere, CentralSphere])
 
@@ -61,6 +63,7 @@ def by_hand(cls: type[Solver], settings: dict[str, Any], central: bool) -> Array
     problem, streams = task(), Streams(3, R)
     x = problem.initial(streams)
     y = problem.initial_inner(streams).copy()
+    last, direction = y.copy(), np.zeros((R, D))
     mean, square, peak = np.zeros((R, D)), np.zeros((R, D)), np.full((R, D), 1e-5)
     problem.draw(0, streams)  # the oracle's own, before the first round
     b1, b2 = settings.get("first_decay"), settings.get("second_decay")
@@ -78,6 +81,12 @@ def by_hand(cls: type[Solver], settings: dict[str, Any], central: bool) -> Array
             square[r] = 0.0 if b2 is None else b2 * square[r] + (1 - b2) * g * g
             if cls is ZOGD:
                 moved = y[r] - rate * g
+            elif cls is ZORecursiveGD:
+                decay = (t + 1.0) ** (-1.0 / 3.0) if "schedule" in settings else 1.0
+                keep = 1.0 - settings["weight"] * decay if t else 0.0
+                direction[r] = g + keep * (direction[r] - estimated(value, last[r], normals[r], central))
+                last[r] = y[r]
+                moved = y[r] - RATE * decay * direction[r]
             elif cls is ZOSignSGD:
                 moved = y[r] - rate * np.sign(g)
             elif settings.get("variant") == "AdaMM":
@@ -115,8 +124,9 @@ def test_calls_of_a_round(cls: type[Solver], settings: dict[str, Any], family: t
     expected = 2 * K if family is CentralSphere else K + 1
     if cls is ZOConservSGD:
         expected += 3 if family is CentralSphere else 2
-    assert (run.trace["calls"][-1] == 4 * expected).all()
-    assert (run.trace["calls: g value"][-1] == 4 * expected).all(), "values of g are all that is asked for"
+    rounds = 7 if cls is ZORecursiveGD else 4  # twice the values in all but the first
+    assert (run.trace["calls"][-1] == rounds * expected).all()
+    assert (run.trace["calls: g value"][-1] == rounds * expected).all(), "values of g are all that is asked for"
 
 
 def test_the_conservative_one_never_gets_worse_on_its_own_sample() -> None:
@@ -134,7 +144,7 @@ def test_the_conservative_one_never_gets_worse_on_its_own_sample() -> None:
 
 def test_all_minimise_a_follower_that_stands_still() -> None:
     problem = QuadraticBilevel(n=N, d=D, drift="none", sampling_noise=0.0)
-    for cls, rate in ((ZOGD, 0.02), (ZOConservSGD, 0.02), (ZOAdam, 0.02), (ZOSignSGD, 0.01)):
+    for cls, rate in ((ZOGD, 0.02), (ZOConservSGD, 0.02), (ZORecursiveGD, 0.02), (ZOAdam, 0.02), (ZOSignSGD, 0.01)):
         solver = cls(inner_step=rate, estimator=Sphere(smoothing_radius=1e-3, batch_size=10))
         run = Run(problem=problem, solver=solver, replicas=2, iterations=600)
         run.run()

@@ -8,7 +8,7 @@ import numpy as np
 import param
 
 from zoviz.core.parameters import Part, Scale
-from zoviz.core.streams import Streams
+from zoviz.core.streams import RandomSource, Streams
 from zoviz.core.types import Array, Estimate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import objective
@@ -75,10 +75,17 @@ class SingleLevel(RoundSolver):
         """Play one round: its functions are revealed, the slope of g at y is estimated, y moves."""
         oracle.resample((1, self.inner_batch))
         view = self.view(state.x, oracle)
-        estimate = self.estimator.estimate(objective, state.inner, view, streams)
-        rate = diminishing(self.inner_step, state.iteration, self.schedule)
-        state = self.move(state, estimate, rate, view, BilevelOracle(oracle).inner_domain.project)
+        estimate = self.slope(state, view, streams)
+        state = self.move(state, estimate, self.rate(state.iteration), view, BilevelOracle(oracle).inner_domain.project)
         return state, self.tell(state.x, estimate.variance, self.estimator.smoothing_radius)
+
+    def rate(self, iteration: int) -> float:
+        """Return the inner step of a round, from 0."""
+        return diminishing(self.inner_step, iteration, self.schedule)
+
+    def slope(self, state: Any, view: DerivedOracle, streams: RandomSource) -> Estimate:
+        """Return the round's estimate of the gradient of g in y."""
+        return self.estimator.estimate(objective, state.inner, view, streams)
 
     def view(self, x: Array, oracle: Oracle) -> DerivedOracle:
         """Return an oracle of the round's g at fixed x (R, n), as a function of y (R, d) alone."""
