@@ -84,7 +84,7 @@ def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_la
     lab = open_lab(serve().url)
     multiply(store, 8)
     open_list(lab)  # once, for what is made at the first time only
-    lab.press("Back to the plots")
+    lab.press("Run")
     few = min(reopened(lab) for _ in range(3))
     with store.database.writing() as connection:
         row = dict(connection.execute(select(RUNS).limit(1)).mappings().one())
@@ -92,7 +92,7 @@ def test_ten_thousand_runs_open_as_soon_as_ten(store: Store, serve: Any, open_la
         connection.execute(insert(RUNS), many)
     lab.visit(lab.page.url)
     open_list(lab)
-    lab.press("Back to the plots")
+    lab.press("Run")
     assert store.count() == 10_000
     quick = min(reopened(lab) for _ in range(3))
     print(f"10 runs {few:.3f} s, 10,000 runs {quick:.3f} s, ratio {quick / few:.2f}")
@@ -103,7 +103,7 @@ def reopened(lab: Any) -> float:
     """Seconds to open the list once more."""
     seconds = open_list(lab)
     lab.page.get_by_text(" of ").first.wait_for()
-    lab.press("Back to the plots")
+    lab.press("Run")
     lab.until(lambda: lab.page.locator(".tabulator-row").first.is_hidden(), "the list gone")
     return seconds
 

@@ -113,7 +113,7 @@ async def furnished(wire: Any) -> Any:
     widgets = raw.labelled(await raw.unfolded(wire))
     await press(wire, widgets["Step"][0])
     await asyncio.sleep(0.5)
-    await press(wire, widgets["Stored runs"][0])
+    await asyncio.wait_for(await wire.patch(changed(widgets["Room"][1], "value", "Stored runs")), 60)
     await asyncio.sleep(0.5)
     return await wire.document()
 

@@ -36,20 +36,20 @@ def page(store: Store) -> Dashboard:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of libraries about one another, and there are several
         dashboard = Dashboard(store=store)
-        dashboard.stored_runs.toggle()
-        dashboard.stored_runs.page.table.order = "oldest first"
-        dashboard.stored_runs.close()
+        dashboard.rooms.open = "runs"
+        dashboard.stored_runs.table.order = "oldest first"
+        dashboard.rooms.open = "run"
     return dashboard
 
 
 @pytest.fixture
 def dashboard(page: Dashboard) -> Iterator[Dashboard]:
     """The stored run chosen in the list."""
-    page.stored_runs.toggle()
-    page.stored_runs.page.table.tabulator.selection = [0]
+    page.rooms.open = "runs"
+    page.stored_runs.table.tabulator.selection = [0]
     yield page
     page.controller.reset()
-    page.stored_runs.close()
+    page.rooms.open = "run"
 
 
 def message(dashboard: Dashboard) -> str:
@@ -58,11 +58,11 @@ def message(dashboard: Dashboard) -> str:
 
 
 def test_a_fork_waits_for_changes_and_goes_on_with_them(dashboard: Dashboard, store: Store) -> None:
-    page = dashboard.stored_runs.page
+    page = dashboard.stored_runs
     page.fork.at = 700
     page.begin_fork()
     run = dashboard.controller.run
-    assert not dashboard.stored_runs.is_open and "Repeating the first 700 iterations" in message(dashboard)
+    assert dashboard.rooms.open == "run" and "Repeating the first 700 iterations" in message(dashboard)
     dashboard.controller.pause()
     until(lambda: run.status == "paused")
     held = run.progress.iteration
@@ -83,7 +83,7 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(dashboard: Dashboard, st
 
 
 def test_a_place_that_the_run_did_not_come_to_is_refused_and_budgets_can_be_given(dashboard: Dashboard) -> None:
-    page = dashboard.stored_runs.page
+    page = dashboard.stored_runs
     page.fork.at = 1001
     page.begin_fork()
     assert dashboard.controller.run is None and "from 0 to 1000, got 1001" in dashboard.controller.error
@@ -101,7 +101,7 @@ def test_a_place_that_the_run_did_not_come_to_is_refused_and_budgets_can_be_give
 
 
 def test_another_choice_empties_the_fields(dashboard: Dashboard) -> None:
-    page = dashboard.stored_runs.page
+    page = dashboard.stored_runs
     page.fork.at, page.fork.calls = 7, 100
     page.table.tabulator.selection = []
     assert (page.fork.at, page.fork.calls) == (None, None)

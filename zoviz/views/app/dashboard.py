@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
@@ -15,9 +15,12 @@ from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
+from zoviz.views.app.gallery import Gallery
 from zoviz.views.app.page_address import apply_query, query_of, show_runs, shown_ids
 from zoviz.views.app.process import prepare
-from zoviz.views.app.stored_runs_toggle import StoredRunsToggle
+from zoviz.views.app.rooms import Room, Rooms
+from zoviz.views.app.set_ups import SET_UPS, SetUp
+from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_styles
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
@@ -29,6 +32,11 @@ from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.run_list import RunList
 
+if TYPE_CHECKING:
+    from zoviz.views.stored.page import StoredRunsPage
+
+RUN = "run"
+"""Name of the room with the plots."""
 PERIOD = 250
 """Milliseconds between two looks at the run."""
 _GRAIN = 4
@@ -105,10 +113,10 @@ class Dashboard(pn.viewable.Viewer):
     ) -> None:
         super().__init__(**params)
         self.form = RunForm(problem, solver)
+        self.stored_runs: StoredRunsPage | None = None
         self.controller = RunController(self.form, store, live_runs)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
-        self._address = ""
         self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
@@ -116,19 +124,57 @@ class Dashboard(pn.viewable.Viewer):
             pn.Row(section("Runs on the plots"), pmui.Switch.from_param(options.keep, margin=(8, 10))),
             self.run_list,
             pn.Row(pmui.Switch.from_param(options.outlive, margin=(2, 10)), visible=store is not None),
+            css_classes=["zoviz-wide"],
             sizing_mode="stretch_width",
         )
         for picture in self.pictures:
             self.board.beside(picture)
         for card in (self.output, runs):
             self.board.beside(card)
-        self._plots = pn.Column(sizing_mode="stretch_width", min_height=800, margin=0)
-        self.stored_runs = StoredRunsToggle(self.controller, self._plots)
+        self.rooms = Rooms(self._rooms())
+        if problem is not None or solver is not None:
+            self.rooms.open = RUN
+        self._address = ("", self.rooms.open)
+        self.controller.param.watch(lambda _: self.rooms.param.update(open=RUN), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
         self._next_look = 0.0
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
         self.look()
+
+    def _rooms(self) -> list[Room]:
+        """Return the parts of the page, in the order of its bar."""
+        rooms = [Room("gallery", "Gallery", self._make_gallery), Room(RUN, "Run", self._make_run)]
+        if self.controller.store is not None:
+            rooms.append(Room("runs", "Stored runs", self._make_stored_runs, self._read_stored_runs))
+        return rooms
+
+    def _make_gallery(self) -> Gallery:
+        picker = self.form.picker
+        offered = [one for one in SET_UPS if one.problem in picker.problems and one.solver in picker.solvers]
+        return Gallery(offered, thumbnails(), self.begin)
+
+    def _make_run(self) -> pn.viewable.Viewable:
+        return pn.Column(self.board.controls(), self.board, sizing_mode="stretch_width", min_height=800, margin=0)
+
+    def _make_stored_runs(self) -> StoredRunsPage:
+        from zoviz.views.stored.page import StoredRunsPage  # with pandas: half a second at a process's first opening
+
+        self.stored_runs = StoredRunsPage(self.controller)
+        return self.stored_runs
+
+    def _read_stored_runs(self) -> None:
+        """Read the list anew: runs may have come since it was last shown."""
+        if self.stored_runs is not None:
+            self.stored_runs.table.read()
+
+    def begin(self, set_up: SetUp) -> None:
+        """Set the form as a set-up says, and start; a run that is going on is left alone, and the page says so."""
+        complaints = [] if self.controller.active else apply_query(self.form, set_up.query, afresh=True)
+        self.controller.start()
+        if complaints:
+            self.controller.say(" ".join(complaints))
+        self.rooms.open = RUN
 
     def _hurry(self) -> None:
         """Have the next look come at once: it may be a command that a person waits to see obeyed."""
@@ -154,32 +200,37 @@ class Dashboard(pn.viewable.Viewer):
             self.run_list.update()
             for picture in self.pictures:
                 picture.update(run)
-        self.output.update(run, visible=not self.stored_runs.is_open)
+        self.output.update(run, visible=self.rooms.open == RUN)
         self._write_address(run)
 
     def read_address(self, query: str) -> None:
         """Set the form as the query of an address says, show the runs that it names, and say what cannot be."""
-        if dict(parse_qsl(query.lstrip("?"))).keys() & {"problem", "solver", "runs"}:
+        values = dict(parse_qsl(query.lstrip("?")))
+        named = values.keys() & {"problem", "solver", "runs"}
+        room = values.get("room", RUN if named else self.rooms.open)
+        if room in self.rooms.names:
+            self.rooms.open = room
+        self._address = ("", self.rooms.open)
+        if named:
             complaints = [*apply_query(self.form, query), *show_runs(self.controller, query)]
             self.controller.error = " ".join(complaints)
 
     def _write_address(self, run: Run | None) -> None:
-        """Have the browser's address carry what the page's run was made of, once it has begun."""
-        if run is None or pn.state.location is None or run.id == self._address:
+        """Have the browser's address carry what is set and the room, once a run has begun or another room is opened."""
+        state = ("" if run is None else run.id, self.rooms.open)
+        if state == self._address or pn.state.location is None:
             return
-        self._address = run.id
+        self._address = state
         with batched_changes(pn.state.curdoc):
-            pn.state.location.search = query_of(self.form, shown_ids(self.controller))
+            room = "" if self.rooms.open == RUN else self.rooms.open
+            pn.state.location.search = query_of(self.form, shown_ids(self.controller), room)
 
     def _main(self) -> pn.viewable.Viewable:
-        """Buttons, status, plots and the list of runs."""
-        left = pn.FlexBox(self.buttons, self.stored_runs.button, align_items="center")
-        bar = pn.FlexBox(left, self.board.controls(), justify_content="space-between", align_items="center")
+        """Buttons and status, and under them the room that is open."""
+        bar = pn.FlexBox(self.buttons, self.rooms.bar, justify_content="space-between", align_items="center")
         # They come once the page stands: while its widgets are laid out, each would measure every figure again.
-        pn.state.onload(lambda: self._plots.append(self.board))
-        return pn.Column(
-            bar, self.status_bar, self._plots, self.stored_runs.column, sizing_mode="stretch_width", margin=0
-        )
+        pn.state.onload(lambda: self.rooms.fill(RUN))
+        return pn.Column(bar, self.status_bar, self.rooms, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         self._begin_looking()

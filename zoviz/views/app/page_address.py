@@ -11,6 +11,7 @@ import param
 
 from zoviz.core.errors import ZovizError
 from zoviz.runs.stored_run import StoredRun
+from zoviz.solvers.base import Solver
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.controls.parameter_forms import editable
 from zoviz.views.controls.run_form import RunForm
@@ -19,52 +20,72 @@ MOST_RUNS = 12
 """Runs that an address names: each must be read before the page is shown."""
 
 
-def _owners(form: RunForm) -> Iterator[tuple[str, param.Parameterized, Mapping[str, Any]]]:
+def _owners(form: RunForm, solver: Solver) -> Iterator[tuple[str, param.Parameterized, Mapping[str, Any]]]:
     """Yield prefix, object, and the defaults of the parameters that the form edits, for all objects on it."""
-    picker = form.picker
-    fresh = type(picker.solver)().parts()
-    for prefix, part in picker.solver.parts().items():
+    fresh = type(solver)().parts()
+    for prefix, part in solver.parts().items():
         other = fresh[prefix] if type(fresh.get(prefix)) is type(part) else type(part)()
         yield f"solver.{prefix}", part, {name: getattr(other, name) for name in editable(part)}
-    for prefix, owner in (("problem.", picker.problem), ("run.", form.settings)):
+    for prefix, owner in (("problem.", form.picker.problem), ("run.", form.settings)):
         yield prefix, owner, {name: type(owner).param[name].default for name in editable(owner)}
 
 
-def query_of(form: RunForm, runs: Iterable[str] = ()) -> str:
-    """Return the query of an address: problem, solver, all values that differ from the defaults, ids of stored runs."""
+def query_of(form: RunForm, runs: Iterable[str] = (), room: str = "") -> str:
+    """Return the query of an address: problem, solver, all values that differ from the defaults, runs and room.
+
+    Parameters
+    ----------
+    form : RunForm
+    runs : iterable of str
+        Ids of stored runs.
+    room : str
+        Name of the room that is open; empty leaves it out.
+    """
     out = {"problem": form.picker.problem_name, "solver": form.picker.solver_name}
-    for prefix, owner, defaults in _owners(form):
+    for prefix, owner, defaults in _owners(form, form.picker.solver):
         for name, default in defaults.items():
             value = getattr(owner, name)
             if value != default:
                 out[f"{prefix}{name}"] = json.dumps(owner.param[name].serialize(value))
     shown = list(runs)[-MOST_RUNS:]
-    return "?" + urlencode(out | ({"runs": ",".join(shown)} if shown else {}))
+    out |= {"runs": ",".join(shown)} if shown else {}
+    return "?" + urlencode(out | ({"room": room} if room else {}))
 
 
-def apply_query(form: RunForm, query: str) -> list[str]:
-    """Set the form to what a query says, and return a sentence for each part of it that cannot be had."""
+def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
+    """Set the form to what a query says, and return a sentence for each part of it that cannot be had.
+
+    Parameters
+    ----------
+    form : RunForm
+    query : str
+    afresh : bool
+        Whether all that the query does not name gets its default again, whatever the form had before.
+    """
     values, complaints, picker = dict(parse_qsl(query.lstrip("?"))), list[str](), form.picker
-    choices: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
-        ("problem", "problem_name", picker.problems),
-        ("solver", "solver_name", picker.solvers),
-    )
-    for key, name, known in choices:
-        wanted = values.get(key)
-        if wanted is None:
-            continue
-        if wanted not in known or wanted not in picker.param[name].objects:
-            complaints.append(f"Expected a {key} of the list in the address, got {wanted!r}: it is left out.")
-            continue
-        setattr(picker, name, wanted)
-        if key == "problem":
-            picker.suggest()  # offers the solvers that accept it
-    for prefix, owner, defaults in list(_owners(form)):
-        for name in defaults:
+    problem, solver = values.get("problem"), values.get("solver")
+    if problem is not None and problem not in picker.problems:
+        complaints.append(_unknown("problem", problem))
+        problem = None
+    if solver is not None and solver not in picker.solvers:
+        complaints.append(_unknown("solver", solver))
+        solver = None
+    if problem is not None or solver is not None:
+        if not picker.pick(problem or picker.problem_name, solver):
+            complaints.append(_unknown("solver", str(solver)))
+            solver = None
+    for prefix, owner, defaults in list(_owners(form, picker.solver if solver is None else picker.solvers[solver])):
+        for name, default in defaults.items():
             text = values.get(f"{prefix}{name}")
             if text is not None:
                 complaints += _set(owner, name, text)
+            elif afresh:
+                owner.param.update({name: default})
     return complaints
+
+
+def _unknown(kind: str, title: str) -> str:
+    return f"Expected a {kind} of the list in the address, got {title!r}: it is left out."
 
 
 def _set(owner: param.Parameterized, name: str, text: str) -> list[str]:

@@ -23,8 +23,13 @@ THEME: dict[str, Any] = {
 
 # Panel's scroll button would take the first cell once the figures are replaced.
 GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
-  max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 40%), 1fr))}
-.scroll-button {display: none}"""
+  max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 30%), 1fr))}
+.scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1}"""
+
+# A label that is read out and not seen: what is beside it says the same to the eye.
+UNSEEN_LABEL = (
+    ".MuiFormLabel-root {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}"
+)
 
 # Label left, control right, helper text below: half the height of a floating label.
 FIELD = """

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
-import panel_material_ui as pmui
 import param
 
 from zoviz.core.registry import discover, required
@@ -16,6 +15,7 @@ from zoviz.views.common.style import details_html, muted_html, note, update_chan
 from zoviz.views.controls.about_problem import about_html
 from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.default_solver import default_solver
+from zoviz.views.controls.grouped_list import METHODS, GroupedList, problem_group, solver_group
 from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
 
 
@@ -67,24 +67,24 @@ class Picker(pn.viewable.Viewer):
         if own_solver is not None:
             self.solvers[_name(own_solver)] = own_solver
         self.complaint, self.loading, self._locked = "", False, False
+        self._wanted: str | None = None  # the solver that was asked for with a problem whose data are awaited
         self.refused, self.others = (note("", margin=(0, 10), sizing_mode="stretch_width") for _ in range(2))
         self.about = note("", margin=(0, 10), sizing_mode="stretch_width")
         self.problem_panel, self.solver_panel = LazyPanel(), LazyPanel(visible=True)
         self._background_build = BackgroundBuild()
         self.solver_form: Any = None  # ``_offer`` makes it
         self.param.problem_name.objects = list(self.problems)
-        style = {"sizing_mode": "stretch_width", "size": "small", "margin": (8, 10)}
         first = None if own_solver is None else _name(own_solver)
         self._offer(list(self.problems)[0], first)
-        self._selects = [
-            pmui.Select.from_param(self.param.problem_name, **style),
-            pmui.Select.from_param(self.param.solver_name, **style),
+        self._lists = [
+            GroupedList(self, "problem_name", lambda title: problem_group(self.problems[title])),
+            GroupedList(self, "solver_name", lambda title: solver_group(self.solvers[title]), METHODS.values()),
         ]
         self.param.watch(lambda _: self._prepare(), "problem_name")
         self.param.watch(lambda _: self._show_solver(), "solver_name")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        problem, solver = self._selects
+        problem, solver = (one.select for one in self._lists)
         parts = (problem, self.about, solver, self.refused, self.others)
         return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
@@ -107,11 +107,25 @@ class Picker(pn.viewable.Viewer):
         self.param.problem_name.objects = list(self.problems)
         self._offer(title, _name(solver))
 
+    def pick(self, problem: str, solver: str | None = None) -> bool:
+        """Pick a problem and a solver by their titles; return False where the problem's data show that it refuses it.
+
+        Where the data are still awaited, the solver is picked once they are there.
+        """
+        self._wanted = solver
+        self.problem_name = problem
+        if self._prepare() and solver is not None:
+            self._wanted = None
+            if solver not in self.param.solver_name.objects:
+                return False
+            self.solver_name = solver
+        return True
+
     def lock(self, locked: bool) -> None:
         """Disable or enable what is fixed while a run is at work; the forms say why."""
         self._locked = locked
-        for select in self._selects:
-            update_changed(select, disabled=locked)
+        for one in self._lists:
+            update_changed(one.select, disabled=locked)
         self.problem_form.lock(locked)
         self.solver_form.lock(locked)
 
@@ -139,7 +153,8 @@ class Picker(pn.viewable.Viewer):
             self.complaint = f"Loading the data of {self.problem_name}."
         elif stale:
             # A solver that a person picked is kept where it can be; one that was only offered first gives way.
-            self._offer(self.problem_name, None if self.solver_name == self._first else self.solver_name)
+            wanted, self._wanted = self._wanted, None
+            self._offer(self.problem_name, wanted or (None if self.solver_name == self._first else self.solver_name))
         for panel in (self.problem_panel, self.solver_panel):
             panel.wait(stale and not ready)
         return ready

@@ -34,7 +34,7 @@ class Picture(param.Parameterized):
     __abstract = True
 
     title: ClassVar[str] = ""
-    height: ClassVar[int] = 280
+    height: ClassVar[int] = 262
     follows: ClassVar[str] = "x"
     """Whose course it draws: "x" the iterate's, or "inner" a follower's."""
 
@@ -93,7 +93,7 @@ class Picture(param.Parameterized):
             **options,
         )
         fig.toolbar.autohide, fig.toolbar.logo = True, None
-        override_theme(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
         for axis in (fig.xaxis[0], fig.yaxis[0]):
             axis.formatter = CustomJSTickFormatter(code=SHORT)
             fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}

@@ -60,7 +60,7 @@ class PlotView(param.Parameterized):
     title: ClassVar[str] = ""
     order: ClassVar[int] = 100
     can_log: ClassVar[bool] = True
-    height: ClassVar[int] = 280
+    height: ClassVar[int] = 262
     special: ClassVar[bool] = False
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
     comparison: ClassVar[Comparison] = "any"
@@ -139,7 +139,7 @@ class PlotView(param.Parameterized):
         y_axis.formatter = shared.log_formatter if log_y else shared.formatter
         if log_y:
             y_axis.ticker = fig.ygrid[0].ticker = shared.log_ticker
-        shared.override_theme(fig.title, text_font_size="14px", text_font_style="bold", standoff=4)
+        shared.override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
         fonts = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
         shared.override_theme(x_axis, axis_label_standoff=2, **fonts)
         shared.override_theme(y_axis, major_label_text_font_size="12px")

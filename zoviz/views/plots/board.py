@@ -14,7 +14,7 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
-from zoviz.views.common.style import GRID, batched_changes, update_changed
+from zoviz.views.common.style import GRID, UNSEEN_LABEL, batched_changes, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS
 from zoviz.views.plots.line_data import BANDS, ZERO_HEIGHT, AxisScales
@@ -235,10 +235,11 @@ class Board(pn.viewable.Viewer):
         return pn.FlexBox(
             pmui.RadioButtonGroup.from_param(
                 self.param.axis,
-                label="",
                 size="small",
                 margin=(4, 6),
                 width=390,
+                stylesheets=[UNSEEN_LABEL],
+                description="",
                 sx={"& button": {"text-transform": "none", "white-space": "nowrap"}},
             ),
             pmui.Select.from_param(self.param.band, size="small", width=130, margin=(4, 6)),
