@@ -10,7 +10,9 @@ import param
 import pytest
 
 from zoviz.core.parameters import Scale
+from zoviz.solvers import ZOSPLM
 from zoviz.views.controls.number_fields import LogSlider, NumberField, NumberRule, format_number, widget_for
+from zoviz.views.controls.parameter_forms import SolverForm
 
 
 class Settings(param.Parameterized):
@@ -218,3 +220,18 @@ def test_widget_for_every_kind(settings):
     assert kinds == expected | {"note": pmui.TextInput} | dict.fromkeys(
         ["batch", "budget", "momentum", "weight"], NumberField
     )
+
+
+def test_a_plain_number_that_a_rule_chooses_says_what_the_rule_takes() -> None:
+    solver = ZOSPLM()
+    form = SolverForm(solver)
+    reach = form.fields["step_reach"].text_input
+    assert reach.value == "none"
+    form.suggest({"primal_step": 1e-3, "step_reach": 41.5})
+    assert reach.value == "auto: 41.5" and solver.step_reach is None
+    reach.value = "7"
+    assert solver.step_reach == 7.0 and reach.value == "7"
+    reach.value = "auto"
+    assert solver.step_reach is None and reach.value == "auto: 41.5"
+    form.suggest({"dual_step": 1e-3})
+    assert reach.value == "none", "a step that is given is not shortened"

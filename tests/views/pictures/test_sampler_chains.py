@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import numpy as np
+import threading
 
+import numpy as np
+import pytest
+
+from helpers.waiting import until
+from zoviz import Run
 from zoviz.core.registry import discover
 from zoviz.problems import Gramacy, HMCTuning
-from zoviz.problems.learning.hmc_tuning import START
-from zoviz.views.pictures.base import Picture
+from zoviz.problems.learning.hmc_tuning import START, Trial
+from zoviz.solvers import CMAES
+from zoviz.views.pictures.base import Picture, PictureCard
 from zoviz.views.pictures.sampler_chains import SamplerChains, kept_draws, slowest
 
 
@@ -19,7 +25,7 @@ def test_only_the_sampler_has_this_picture() -> None:
 
 def test_traces_correlations_and_words_are_those_of_the_trial() -> None:
     problem, picture = HMCTuning(gradients=300, rows=100), SamplerChains()
-    picture.update(problem, np.array([np.zeros(4), START]))
+    picture.update(problem, picture.prepare(problem, np.array([np.zeros(4), START])))
     trial = problem.trial(START)
     j = slowest(trial)
     kept = kept_draws(trial)[..., j]
@@ -35,6 +41,27 @@ def test_traces_correlations_and_words_are_those_of_the_trial() -> None:
 
 def test_a_sampler_that_never_moves_is_drawn_too() -> None:
     problem, picture = HMCTuning(gradients=300, rows=100), SamplerChains()
-    picture.update(problem, np.array([[1.0, 1.0, 0.0, 1.0]]))
+    picture.update(problem, picture.prepare(problem, np.array([[1.0, 1.0, 0.0, 1.0]])))
     assert "ESS 0" in picture.figure.title.text and "missed" in picture.figure.title.text
     assert "accepted 0%" in picture.words.text
+
+
+def test_the_page_does_not_wait_for_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+    begun, go_on, problem = threading.Event(), threading.Event(), HMCTuning(gradients=300, rows=100)
+    run = Run(problem, CMAES(), replicas=1, iterations=1)
+    run.run()
+    trial = HMCTuning.trial
+
+    def slow_trial(one: HMCTuning, x: np.ndarray) -> Trial:
+        begun.set()
+        assert go_on.wait(60)
+        return trial(one, x)
+
+    monkeypatch.setattr(HMCTuning, "trial", slow_trial)
+    card = PictureCard("problem")
+    card.update(run)
+    assert begun.wait(60) and card.picture is not None
+    card.update(run)
+    assert "ESS" not in card.picture.figure.title.text, "it is not there yet"
+    go_on.set()
+    until(lambda: card.update(run) or "ESS" in card.picture.figure.title.text)

@@ -26,6 +26,7 @@ FAMILIES = {
 METHODS = {
     "constrained": "Zeroth-order, constrained",
     "linear": "Linear constraints",
+    "linear_storm": "Linear constraints",
     "bilevel": "Online bilevel",
     "single_level": "Online, single-level",
     "augmented_lagrangian": "General black boxes",

@@ -119,6 +119,7 @@ class NumberField(PyComponent, WidgetBase):
     description = param.String(default="", doc="Tooltip of the label.")
     disabled = param.Boolean(default=False)
     blank = param.String(default="auto", doc="What None is called.")
+    suggestion = param.Number(default=None, allow_None=True, doc="What None stands for, where it is known.")
     start = param.Number(default=None, allow_None=True, doc="Soft lower bound.")
     end = param.Number(default=None, allow_None=True, doc="Soft upper bound.")
 
@@ -129,7 +130,7 @@ class NumberField(PyComponent, WidgetBase):
         self.text_input = pmui.TextInput(variant="standard", margin=0, **STYLE)
         self._show()
         self.text_input.param.watch(lambda event: self._read(event.new), "value")
-        self.param.watch(self._show, ["value", "label", "description", "disabled"])
+        self.param.watch(self._show, ["value", "label", "description", "disabled", "suggestion"])
 
     @classmethod
     def from_param(cls, parameter: param.Parameter, **params: Any) -> NumberField:
@@ -168,7 +169,9 @@ class NumberField(PyComponent, WidgetBase):
         return self._show()
 
     def _canonical(self) -> str:
-        """Return the text for the present value."""
+        """Return the text for the present value, and for None what a rule takes, where that is known."""
+        if self.value is None and self.suggestion is not None:
+            return f"auto: {self.suggestion:.3g}"
         return self.blank if self.value is None else format_number(self.value)
 
     def _say(self, complaint: str) -> None:
@@ -176,7 +179,7 @@ class NumberField(PyComponent, WidgetBase):
 
     def _show(self, *events: param.parameterized.Event) -> None:
         self.text_input.param.update(label=self.label, description=tooltip(self.description), disabled=self.disabled)
-        if not events or any(event.name == "value" for event in events):
+        if not events or any(event.name in ("value", "suggestion") for event in events):
             self.text_input.param.update(value=self._canonical(), error_state=False, helper_text="")
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -192,7 +195,6 @@ class LogSlider(NumberField):
     """
 
     per_decade = param.Integer(default=20, bounds=(1, None), doc="Slider steps per decade.")
-    suggestion = param.Number(default=None, allow_None=True, doc="What None stands for, where it is known.")
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -204,7 +206,6 @@ class LogSlider(NumberField):
         self._fit()
         self.slider.param.watch(lambda event: self._slide(event.new), "value")
         self.param.watch(self._fit, ["value", "start", "end", "disabled", "suggestion"])
-        self.param.watch(lambda _: self._show(), ["suggestion"])
 
     def _span(self) -> tuple[float, float]:
         centre = self.value or 1.0
@@ -216,11 +217,6 @@ class LogSlider(NumberField):
         """Return where the handle belongs: log10 of the value, or where it is without a positive value."""
         value = self.suggestion if self.value is None else self.value
         return math.log10(value) if value and value > 0 else self.slider.value
-
-    def _canonical(self) -> str:
-        if self.value is None and self.suggestion is not None:
-            return f"auto: {self.suggestion:.3g}"
-        return super()._canonical()
 
     def _fit(self, *events: param.parameterized.Event) -> None:
         """Move the slider to value and range, and leave alone what already agrees with them."""

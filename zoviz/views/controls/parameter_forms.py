@@ -12,7 +12,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.style import note, section, update_changed
-from zoviz.views.controls.number_fields import STYLE, LogSlider, widget_for
+from zoviz.views.controls.number_fields import STYLE, NumberField, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
@@ -180,5 +180,6 @@ class SolverForm(pn.viewable.Viewer):
             return
         self._suggested = values
         for name, field in self.fields.items():
-            if isinstance(field, LogSlider) and name in values:
-                field.suggestion = float(values[name])
+            if isinstance(field, NumberField):
+                choice = values.get(name)
+                update_changed(field, suggestion=None if choice is None else float(choice))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable
+from concurrent.futures import Future
 from typing import Any, ClassVar, Literal
 
 import panel as pn
@@ -15,6 +16,7 @@ from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
+from zoviz.views.common.background_work import in_background
 from zoviz.views.common.style import batched_changes, update_changed
 from zoviz.views.common.theme_overrides import SHORT, override_theme
 
@@ -37,6 +39,8 @@ class Picture(param.Parameterized):
     height: ClassVar[int] = 262
     follows: ClassVar[str] = "x"
     """Whose course it draws: "x" the iterate's, or "inner" a follower's."""
+    slow: ClassVar[bool] = False
+    """Whether ``prepare`` takes longer than a page should wait: a thread then does it, and a later look draws."""
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
@@ -65,8 +69,12 @@ class Picture(param.Parameterized):
             return None
         return float(columns[ITERATION][-1]), columns[self.follows]
 
+    def prepare(self, subject: Any, data: Any) -> Any:
+        """Return what ``update`` draws of what ``data`` gave; by default the same. The picture stays as it is."""
+        return data
+
     def update(self, subject: Any, data: Any) -> None:
-        """Draw what ``data`` gave; needs the document's lock.
+        """Draw what ``prepare`` gave; needs the document's lock.
 
         Parameters
         ----------
@@ -126,6 +134,7 @@ class PictureCard(pn.viewable.Viewer):
         self._kind: type[Picture] | None = None
         self._looks = 0
         self._mark: Hashable = None
+        self._work: Future[Any] | None = None
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
@@ -145,23 +154,34 @@ class PictureCard(pn.viewable.Viewer):
         if run is not self._run:
             self._change(run)
         self._looks += 1
+        if self._work is not None:
+            self._take_up(self._work)
         if self.picture is None or run is None or (run.active and self._looks % EVERY):
             return None
         return self._draw(run)
 
     def _draw(self, run: Run | None) -> None:
         picture = self.picture
-        if run is None or picture is None:
+        if run is None or picture is None or self._work is not None:
             return
         newest = picture.data(run)
         if newest is None or newest[0] == self._mark:
             return
-        self._mark = newest[0]
-        picture.update(self._subject, newest[1])
+        self._mark, subject = newest[0], self._subject
+        if picture.slow:
+            self._work = in_background(lambda: picture.prepare(subject, newest[1]))
+        else:
+            picture.update(subject, picture.prepare(subject, newest[1]))
+
+    def _take_up(self, work: Future[Any]) -> None:
+        """Draw what a thread has prepared, once it is there."""
+        if work.done() and self.picture is not None:
+            self._work = None
+            self.picture.update(self._subject, work.result())
 
     def _change(self, run: Run | None) -> None:
         """Replace the picture by the one that fits another run's problem or solver, or by none."""
-        self._run, self._mark, self._looks = run, None, 0
+        self._run, self._mark, self._looks, self._work = run, None, 0, None
         if run is None or run.initial is None:
             return self._show(None)
         subject: Problem | Solver = getattr(run.initial, self._part).clone()

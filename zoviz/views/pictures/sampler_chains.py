@@ -21,7 +21,7 @@ from zoviz.views.pictures.base import Picture
 LAGS = 40
 """Lags of the autocorrelation, at most."""
 GRADIENTS = 2000
-"""Of each chain of the picture's own trial, at most: it is run while the page waits."""
+"""Of each chain of the picture's own trial, at most: a new one is run every other second."""
 _GAP = 0.15
 """Between the left panel, of width 1, and the right one."""
 _POINTS = 400
@@ -50,6 +50,7 @@ class SamplerChains(Picture):
     """
 
     title = "Chains at the present settings"
+    slow = True
     height = 300
 
     @classmethod
@@ -74,12 +75,16 @@ class SamplerChains(Picture):
         fig.x_range.range_padding = 0.02
         return fig
 
-    def update(self, problem: Any, path: Array) -> None:
-        """Run one trial at the newest iterate of the path (rows, 4), and draw it."""
+    def prepare(self, problem: Any, path: Array) -> Trial:
+        """Run one trial at the newest iterate of the path (rows, 4)."""
         if problem.gradients > GRADIENTS:
             problem = problem.clone()
             problem.gradients = GRADIENTS
-        trial = problem.trial(path[-1])
+        trial: Trial = problem.trial(path[-1])
+        return trial
+
+    def update(self, problem: Any, trial: Trial) -> None:
+        """Draw a trial."""
         variable = slowest(trial)
         series, kept = trial.draws[..., variable], kept_draws(trial)[..., variable]
         spread = kept.std() or 1.0
