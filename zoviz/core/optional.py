@@ -33,11 +33,14 @@ def require(module: str, extra: str) -> ModuleType:
         raise _missing(module, extra) from None
 
 
-def folder(package: str, extra: str) -> Path:
-    """Return the folder of a package without importing it; see ``require``."""
+def folder(package: str, extra: str, distribution: str = "") -> Path:
+    """Return the folder of a package, of a distribution of that name or another, without importing it.
+
+    See ``require``.
+    """
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise _missing(package, extra)
+        raise _missing(distribution or package, extra)
     return Path(spec.submodule_search_locations[0])
 
 

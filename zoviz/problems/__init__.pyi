@@ -257,7 +257,7 @@ class BlackBox(_BlackBox):
     ) -> None: ...
 
 class BlackBoxAttack(_BlackBoxAttack):
-    dataset: Literal["digits", "mnist"]
+    dataset: Literal["digits", "mnist 5000", "mnist"]
     seed: int
     hidden_units: int
     epochs: int
@@ -278,7 +278,7 @@ class BlackBoxAttack(_BlackBoxAttack):
     def __init__(
         self,
         *,
-        dataset: Literal["digits", "mnist"] = "digits",
+        dataset: Literal["digits", "mnist 5000", "mnist"] = "digits",
         seed: int = 0,
         hidden_units: int = 64,
         epochs: int = 100,
@@ -424,7 +424,7 @@ class Executable(_Executable):
     ) -> None: ...
 
 class FairClassification(_FairClassification):
-    source: Literal["breast cancer", "adult", "german credit"]
+    source: Literal["breast cancer", "arrests", "adult", "german credit"]
     loss: Literal["logistic", "logistic difference", "smoothed 0-1"]
     shift: float
     bound: float
@@ -432,6 +432,9 @@ class FairClassification(_FairClassification):
     people: int
     half_width: float
     start_radius: float
+    test_share: float
+    label_noise: float
+    split_seed: int
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
     measure_envelope: bool
@@ -443,7 +446,7 @@ class FairClassification(_FairClassification):
     def __init__(
         self,
         *,
-        source: Literal["breast cancer", "adult", "german credit"] = "breast cancer",
+        source: Literal["breast cancer", "arrests", "adult", "german credit"] = "breast cancer",
         loss: Literal["logistic", "logistic difference", "smoothed 0-1"] = "logistic",
         shift: float = 3.0,
         bound: float = 0.2,
@@ -451,6 +454,9 @@ class FairClassification(_FairClassification):
         people: int = 32,
         half_width: float = 10.0,
         start_radius: float = 1.0,
+        test_share: float = 0.0,
+        label_noise: float = 0.0,
+        split_seed: int = 0,
         noise: Literal["deterministic", "common", "independent"] = "common",
         noise_scale: float = 0.0,
         measure_envelope: bool = False,
@@ -482,7 +488,7 @@ class Gramacy(_Gramacy):
     ) -> None: ...
 
 class LossTuning(_LossTuning):
-    dataset: Literal["digits", "mnist"]
+    dataset: Literal["digits", "mnist 5000", "mnist"]
     channels: int
     hidden_units: int
     phase_length: int
@@ -500,7 +506,7 @@ class LossTuning(_LossTuning):
     def __init__(
         self,
         *,
-        dataset: Literal["digits", "mnist"] = "digits",
+        dataset: Literal["digits", "mnist 5000", "mnist"] = "digits",
         channels: int = 4,
         hidden_units: int = 16,
         phase_length: int = 100,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import Any
+from urllib.error import URLError
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ import pytest
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
 from zoviz import Run  # noqa: E402
+from zoviz.core.errors import ZovizError  # noqa: E402
 from zoviz.core.streams import Streams  # noqa: E402
 from zoviz.core.types import Iterate  # noqa: E402
 from zoviz.problems import BlackBoxAttack  # noqa: E402
@@ -76,6 +78,15 @@ def test_mnist_comes_through_the_same_interface(monkeypatch: pytest.MonkeyPatch)
     x, y = problem.initial(streams), problem.initial_inner(streams)
     assert problem.n == 784 and problem.inner(x, y, problem.draw(0, streams, size=(2, 3))).shape == (2,)
     assert -5.0 <= problem.data.stream.pixels.min() < -4.9 and 4.9 < problem.data.stream.pixels.max() <= 5.0
+
+
+def test_mnist_without_a_network_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> None:
+        raise URLError("no route to host")
+
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", refuse)
+    with pytest.raises(ZovizError, match="'mnist' from openml.org, got no answer .*: connect to a network, or choose"):
+        _ = BlackBoxAttack(dataset="mnist").n
 
 
 def test_a_few_rounds_mislead_the_network_and_leave_the_weights() -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import zipfile
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 from urllib.error import URLError
@@ -134,6 +136,49 @@ def test_accuracy_and_covariance() -> None:
         decided = np.where(rows.features @ x[r] >= 0, 1.0, -1.0)
         assert measured["accuracy"][r] == pytest.approx(np.mean(decided == rows.labels))
     np.testing.assert_allclose(measured["covariance"], np.abs(problem.residual(x)[:, 0] + problem.bound), rtol=1e-12)
+
+
+def test_a_test_split_leaves_people_out_and_keeps_their_labels_right() -> None:
+    whole = FairClassification().data.table
+    problem = FairClassification(test_share=0.3, label_noise=0.2, split_seed=4)
+    train, test = problem.data.table, problem.data.test
+    assert (len(train.labels), len(test.labels)) == (398, 171)
+    rows = {row.tobytes(): label for row, label in zip(whole.features, whole.labels, strict=True)}
+    right = np.array([rows[row.tobytes()] for row in train.features])
+    assert (right != train.labels).sum() == round(0.2 * 398)
+    assert [rows[row.tobytes()] for row in test.features] == test.labels.tolist()
+    assert not {row.tobytes() for row in train.features} & {row.tobytes() for row in test.features}
+    other = FairClassification(test_share=0.3, split_seed=5).data.test
+    assert (other.features != test.features).any()
+
+
+def test_parity_is_that_of_both_groups_among_the_test_s_people() -> None:
+    problem = FairClassification(test_share=0.4)
+    test, x = problem.data.test, 3.0 * problem.initial(Streams(2, 4))
+    x[3] = 0.0
+    x[3, -1] = -1.0  # nobody
+    measured = problem.metrics(x, None, None)
+    for r in range(4):
+        decided = test.features @ x[r] >= 0
+        one, other = (float(decided[test.sensitive == z].mean()) for z in (1, 0))
+        assert measured["parity_difference"][r] == pytest.approx(abs(one - other))
+        ratio = min(one, other) / max(one, other) if max(one, other) else 1.0
+        assert measured["p_rule"][r] == pytest.approx(ratio)
+        assert measured["test_accuracy"][r] == pytest.approx(np.mean(decided == (test.labels > 0)))
+    assert measured["p_rule"][3] == 1.0 and (measured["p_rule"][:3] < 1.0).all()
+
+
+def test_arrests_are_a_file_of_a_package_that_is_not_imported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "sklego" / "data"
+    folder.mkdir(parents=True)
+    (tmp_path / "sklego" / "__init__.py").write_text("raise RuntimeError('imported')", encoding="utf-8")
+    text = "released,colour,age,sex\nYes,White,20,Male\nNo,Black,30,Female\nYes,Black,40,Male\n"
+    with zipfile.ZipFile(folder / "arrests.zip", "w") as file:
+        file.writestr("arrests.csv", text)
+    monkeypatch.syspath_prepend(tmp_path)
+    result = table("arrests")
+    assert result.names == ("age", "sex = Female", "sex = Male", "intercept")
+    assert result.labels.tolist() == [1.0, -1.0, 1.0] and result.sensitive.tolist() == [0.0, 1.0, 1.0]
 
 
 class Frame(dict):

@@ -99,6 +99,7 @@ def test_accuracies_are_means_over_classes() -> None:
         by_class = np.array([(read[test.labels == label] == label).mean() for label in range(10)])
         assert measures["balanced_accuracy"][r] == pytest.approx(by_class.mean())
         assert measures["test_accuracy"][r] == pytest.approx(by_class @ shares)
+        assert measures["plain_accuracy"][r] == pytest.approx((read == test.labels).mean())
         assert measures["phase"][r] == 1.0
 
 

@@ -13,7 +13,16 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, ExactValues, Iterate, Sample
 from zoviz.problems.base import Problem
 from zoviz.problems.bilevel import OnlineBilevel
-from zoviz.problems.learning.images import CLASSES, DATASETS, Images, Perceptron, aligned, classifier, images
+from zoviz.problems.learning.images import (
+    CLASSES,
+    DATASETS,
+    DATASETS_DOC,
+    Images,
+    Perceptron,
+    aligned,
+    classifier,
+    images,
+)
 
 KNOWN, SEEN = 0.6, 0.8
 """Shares of the data: the network knows the first 60 %, the stream comes from the next 20 %, the rest is for tests."""
@@ -90,7 +99,7 @@ class BlackBoxAttack(OnlineBilevel):
         default="digits",
         objects=DATASETS,
         label="Images",
-        doc="digits: those of scikit-learn, 8 x 8. mnist: 28 x 28, downloaded at first use.",
+        doc=DATASETS_DOC,
     )
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Network seed", doc="Seed of the classifier's training.")
     hidden_units = param.Integer(

@@ -18,6 +18,7 @@ from zoviz.problems.margin_losses import LOSSES, MarginLoss, logistic_optimum, m
 
 class _Data(NamedTuple):
     table: Table
+    test: Table
     signed: Array
     direction: Array
     loss: MarginLoss
@@ -34,8 +35,12 @@ class FairClassification(LinearlyConstrained):
 
     V is the logistic loss, or one of two that are not convex: the logistic difference (6.7), and a smoothed 0-1 loss
     (6.8). The rows are a'theta <= c and -a'theta <= c. A sample is ``people`` of the N, drawn with replacement.
-    ``metrics`` adds ``accuracy``, the share of the N that are classified rightly (+1 where theta'x >= 0), and
-    ``covariance``, the left side of the bound.
+    ``metrics`` adds ``accuracy``, the share of the N that are classified rightly (+1 where theta'x >= 0),
+    ``covariance``, the left side of the bound, and, with P the shares of each group that are classified as +1,
+    ``p_rule``, the lesser of P(+|z=0) / P(+|z=1) and its inverse, and ``parity_difference``, |P(+|z=1) - P(+|z=0)|.
+
+    With ``test_share``, so many people are left out of the N, by a split that ``split_seed`` draws; ``test_accuracy``
+    is theirs then, and so are P. With ``label_noise``, so many of the N have the wrong label, and nobody left out.
 
     Notes
     -----
@@ -53,6 +58,9 @@ class FairClassification(LinearlyConstrained):
     columns = (
         Column("accuracy", "1", "Share of the people who are classified rightly."),
         Column("covariance", "1", "|covariance| of the sensitive attribute and the score."),
+        Column("test_accuracy", "1", "Share of the people left out of the training who are classified rightly."),
+        Column("p_rule", "1", "Ratio of both groups' shares classified as +1; 1 is parity, 0.8 the usual bound."),
+        Column("parity_difference", "1", "Difference of both groups' shares classified as +1; 0 is parity."),
     )
     order = 10
     domain: Box
@@ -62,7 +70,7 @@ class FairClassification(LinearlyConstrained):
         default=SOURCES[0],
         objects=list(SOURCES),
         label="Data",
-        doc="Breast cancer comes with scikit-learn; adult and german credit are fetched from OpenML.",
+        doc="breast cancer: inside scikit-learn; arrests: inside scikit-lego; adult and german credit: from OpenML.",
     )
     loss: param.Selector[str] = param.Selector(
         default=LOSSES[0], objects=list(LOSSES), label="Loss V", doc="Loss as a function of margins."
@@ -90,11 +98,21 @@ class FairClassification(LinearlyConstrained):
         default=1.0, bounds=(0, 1e6), label="Start radius", doc="θ0 is uniform in [-start_radius, start_radius]^n."
     )
 
+    test_share = param.Number(
+        default=0.0, bounds=(0, 0.9), label="Test share", doc="Share of the people who are left out of the training."
+    )
+    label_noise = param.Number(
+        default=0.0, bounds=(0, 0.5), label="Label noise", doc="Share of those in the training with the wrong label."
+    )
+    split_seed = param.Integer(
+        default=0, bounds=(0, 2**31), label="Split seed", doc="Of who is left out, and whose label is wrong."
+    )
+
     rows = 2
 
     def build(self) -> _Data:
         """Load the data set, and solve the problem for the logistic loss."""
-        data = table(self.source)
+        data, test = self._split(table(self.source))
         features, count, n = data.features, len(data.labels), data.features.shape[1]
         signed = data.labels[:, None] * features
         direction = (data.sensitive - data.sensitive.mean()) @ features / count
@@ -110,7 +128,18 @@ class FairClassification(LinearlyConstrained):
         )
         optimum = self._optimum(signed, direction) if self.loss == "logistic" else None
         box = Box(np.full(n, -self.half_width), np.full(n, self.half_width))
-        return _Data(data, signed, direction, loss, constants, optimum, box)
+        return _Data(data, test, signed, direction, loss, constants, optimum, box)
+
+    def _split(self, whole: Table) -> tuple[Table, Table]:
+        """Return the people of the training, some of them with wrong labels, and of the test: all without a split."""
+        rng, count = np.random.default_rng(self.split_seed), len(whole.labels)
+        order = rng.permutation(count)
+        left_out = round(self.test_share * count)
+        data = whole if not left_out else whole.people(np.sort(order[left_out:]))
+        wrong = rng.permutation(len(data.labels))[: round(self.label_noise * len(data.labels))]
+        labels = data.labels.copy()
+        labels[wrong] *= -1.0
+        return data._replace(labels=labels), whole.people(np.sort(order[:left_out])) if left_out else whole
 
     def _optimum(self, signed: Array, direction: Array) -> Optimum | None:
         solution = logistic_optimum(signed, self.ridge, direction, self.bound)
@@ -154,15 +183,28 @@ class FairClassification(LinearlyConstrained):
     def metrics(
         self, x: Array, y: Array | None, value: Evaluation | None, exact: ExactValues | None = None
     ) -> dict[str, Array]:
-        """Measure what every problem does, the accuracy and the covariance, (R,)."""
+        """Measure what every problem does, accuracies, the covariance and both groups' shares, (R,)."""
         return super().metrics(x, y, value, exact) | self.fairness(x)
 
     def fairness(self, x: Array) -> dict[str, Array]:
-        """Return the share classified rightly and the covariance |a'theta|, (...) each, of x (..., n)."""
-        data = self.data
-        score = x @ data.table.features.T
-        right = (score >= 0.0) == (data.table.labels > 0.0)
-        return {"accuracy": right.mean(axis=-1), "covariance": np.abs(x @ data.direction)}
+        """Return accuracies, the covariance |a'theta| and measures of both groups' shares, (...) each, of x (..., n).
+
+        A group that nobody is of, or of which nobody is classified as +1, leaves its ratio 0 or, if both are so, 1.
+        """
+        data, test = self.data, self.data.test
+        right = (x @ data.table.features.T >= 0.0) == (data.table.labels > 0.0)
+        positive, marked = x @ test.features.T >= 0.0, test.sensitive > 0.0
+        one, other = ((positive & group).sum(axis=-1) / max(int(group.sum()), 1) for group in (marked, ~marked))
+        larger = np.maximum(one, other)
+        out = {
+            "accuracy": right.mean(axis=-1),
+            "covariance": np.abs(x @ data.direction),
+            "p_rule": np.where(larger > 0.0, np.minimum(one, other) / np.where(larger > 0.0, larger, 1.0), 1.0),
+            "parity_difference": np.abs(one - other),
+        }
+        if self.test_share:
+            out["test_accuracy"] = (positive == (test.labels > 0.0)).mean(axis=-1)
+        return out
 
     def _margins(self, x: Array, xi: Sample | None) -> tuple[Array, Array]:
         """Return y_i theta'x_i (..., B), and the y_i x_i of which it is made."""

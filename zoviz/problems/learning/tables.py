@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.errors import ZovizError
-from zoviz.core.optional import require
+from zoviz.core.optional import folder, require
 from zoviz.core.types import Array
+from zoviz.problems.learning.openml import datasets, fetched
 
 
 class Table(NamedTuple):
@@ -35,13 +34,21 @@ class Table(NamedTuple):
     names: tuple[str, ...]
     attribute: str
 
+    def people(self, chosen: np.ndarray) -> Table:
+        """Return the table of some people, indices (M,), in the units of all."""
+        return self._replace(
+            features=self.features[chosen], labels=self.labels[chosen], sensitive=self.sensitive[chosen]
+        )
 
-SOURCES = ("breast cancer", "adult", "german credit")
+
+SOURCES = ("breast cancer", "arrests", "adult", "german credit")
 _OPENML = {
-    # name, version, label and the value that counts as +1, sensitive column, what its values with 1 contain, words
-    "adult": ("adult", 2, "class", ">50K", "sex", "Female", "is a woman"),
-    "german credit": ("credit-g", 1, "class", "good", "personal_status", "female", "is a woman"),
+    # name and version; as for ``_ARRESTS``
+    "adult": ("adult", 2, ("class", ">50K", "sex", "Female", "is a woman")),
+    "german credit": ("credit-g", 1, ("class", "good", "personal_status", "female", "is a woman")),
 }
+_ARRESTS = ("released", "Yes", "colour", "Black", "is black")
+"""Label and the value that counts as +1, sensitive column, what its values with 1 contain, words."""
 
 
 def table(source: str) -> Table:
@@ -49,27 +56,30 @@ def table(source: str) -> Table:
 
     "breast cancer" comes inside scikit-learn, 569 tumours, +1 for benign ones. It has no sensitive attribute; the one
     derived here is whether a tumour's mean texture exceeds the median, and the three columns on texture are left out of
-    the features. "adult" and "german credit" are fetched from OpenML, with sex as the attribute; columns of categories
-    become one column for each category, without the sensitive one.
+    the features. "arrests" are 5226 people arrested in Toronto for simple possession of marijuana, +1 where released
+    with a summons, with colour as the attribute: a file within the package scikit-lego, which is not imported. "adult"
+    and "german credit" are fetched from OpenML, with sex as the attribute. Columns of categories become one column for
+    each category, without the sensitive one.
 
     Raises
     ------
     MissingExtra
-        Without scikit-learn.
+        Without scikit-learn; for "arrests", without scikit-lego, the extra ``people``.
     ZovizError
         Where OpenML cannot be reached.
     """
-    return _breast_cancer() if source == "breast cancer" else _from_openml(source)
-
-
-def _datasets() -> ModuleType:
-    """Import scikit-learn's module of data sets."""
-    require("sklearn", "data")
-    return require("sklearn.datasets", "data")
+    if source == "breast cancer":
+        return _breast_cancer()
+    if source == "arrests":
+        file = folder("sklego", "people", "scikit-lego") / "data" / "arrests.zip"
+        return _of_frame(require("pandas", "people").read_csv(file), *_ARRESTS)
+    name, version, columns = _OPENML[source]
+    bunch = fetched(source, "breast cancer", name, version, as_frame=True, parser="auto")
+    return _of_frame(bunch.frame.dropna(), *columns)
 
 
 def _breast_cancer() -> Table:
-    bunch = _datasets().load_breast_cancer()
+    bunch = datasets().load_breast_cancer()
     names = [str(name) for name in bunch.feature_names]
     texture = bunch.data[:, names.index("mean texture")]
     columns = [i for i, name in enumerate(names) if "texture" not in name]
@@ -82,9 +92,8 @@ def _breast_cancer() -> Table:
     )
 
 
-def _from_openml(source: str) -> Table:
-    name, version, label, positive, column, mark, words = _OPENML[source]
-    frame = _fetched(source, name, version).dropna()
+def _of_frame(frame: Any, label: str, positive: str, column: str, mark: str, words: str) -> Table:
+    """Return the table of a data frame of people."""
     parts, names = [], []
     for other in frame.columns.drop([label, column]):
         values = frame[other].to_numpy()
@@ -104,18 +113,6 @@ def _from_openml(source: str) -> Table:
         (*np.array(names)[varies].tolist(), "intercept"),
         words,
     )
-
-
-def _fetched(source: str, name: str, version: int) -> Any:
-    """Load a data frame from OpenML, or from scikit-learn's cache of it."""
-    datasets = _datasets()
-    try:
-        return datasets.fetch_openml(name=name, version=version, as_frame=True, parser="auto").frame
-    except OSError as error:  # URLError and timeouts are OSErrors
-        raise ZovizError(
-            f"Expected to fetch the data set {source!r} from openml.org, got no answer ({error}): connect to a "
-            'network, or choose the data "breast cancer", which needs none.'
-        ) from error
 
 
 def _standardised(columns: Array) -> Array:
