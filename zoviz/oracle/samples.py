@@ -61,7 +61,7 @@ class SampleCounts:
         return int(self.xi.max()) if self.counted else None
 
     def forget(self) -> None:
-        """Make the counts unknown, as a version began the run that counted none.
+        """Mark the counts as unknown (NaN), for a run that was begun by a version which counted no samples.
 
         Raises
         ------

@@ -95,7 +95,7 @@ class ADMMBO(BayesianSolver):
     constraint_budget = param.Integer(default=3, bounds=(1, 1000), label="Budget of z", doc="Evaluations, later.")
 
     def memory_width(self, n: int, m: int) -> int:
-        """Return the number of a stage's numbers."""
+        """Return how many numbers a stage of ADMM keeps for n variables and m constraints."""
         return _HEADER + n + 2 * m * n
 
     def acquire(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers) -> Array:
