@@ -47,9 +47,23 @@ def test_it_ends_where_nothing_is_violated_or_nothing_is_gained() -> None:
     restoration = begin(value([0.0] * 3, [[1.0]] * 3), 2, "deterministic")
     assert restoration is not None
     restoration = restoration.after(value([0.0] * 3, [[-1.0], [0.5], [0.95]]))
-    assert restoration.left.tolist() == [0.0, 2.0, 1.0]
+    assert restoration.clock.tolist() == [0.0, 2.0, 1.0]
     restoration = restoration.after(value([0.0] * 3, [[1.0], [0.9e-6], [0.95]]))
-    assert restoration.left.tolist() == [0.0, 0.0, 0.0]
+    assert restoration.clock.tolist() == [-1.0, 0.0, 0.0]
+
+
+def test_it_begins_again_where_the_method_stays_far_outside() -> None:
+    restoration = begin(value([0.0] * 3, [[-1.0]] * 3), 2, "deterministic")
+    assert restoration is not None and not restoration.mask.any()
+    # Far outside; coming back; as far outside as the first, but little beside what it was before.
+    first = np.ones(3)
+    restoration = restoration._replace(reference=first, top=np.array([1.0, 2.0, 1.0]), peak=np.array([1.0, 2.0, 11.0]))
+    masks = []
+    for _ in range(20):
+        restoration = restoration.after(value([0.0] * 3, [[1.0]] * 3))
+        masks.append(restoration.mask.tolist())
+    assert not np.any(masks[:-1])
+    assert masks[-1] == [True, False, False]
 
 
 def test_multipliers_wait_and_theory_is_told_none() -> None:

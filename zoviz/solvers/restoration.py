@@ -1,4 +1,4 @@
-r"""Feasibility first: from a start that violates constraints, the objective and the multipliers wait.
+r"""Feasibility first: where a start violates constraints, or a method stays outside, objective and multipliers wait.
 
 While a replica restores feasibility its primal steps are Polyak's for the violation, whose least value 0 is known,
 
@@ -8,7 +8,10 @@ While a replica restores feasibility its primal steps are Polyak's for the viola
 with the gradient from the very probes that the method would have made, so that an iteration costs what it always does
 and no replica waits for another. Multipliers stay as they are: a violation that takes many iterations to remove would
 wind them up, and they would throw the iterates to the other side for as long. It ends where the violation is gone, or a
-millionth of the start's, as equations never quite lose it, or where so many iterations took no tenth off it.
+millionth of what it was, as equations never quite lose it, or where so many iterations took no tenth off it.
+
+It begins again where in 20 iterations of the method itself a violation that is large beside the largest so far stood
+still, to a tenth: a Lagrangian that is not convex may be least far outside, where multipliers grow without effect.
 
 References
 ----------
@@ -32,42 +35,63 @@ _PATIENCE = 10
 """Iterations that may take no tenth off the violation (chosen by us)."""
 _PROGRESS, _GONE = 0.9, 1e-6
 """The share of the violation that counts as progress, and that of the start's which counts as none."""
+_WINDOW, _LARGE = 20, 0.1
+"""Iterations of the method in a window, and the share of the largest so far from which one is
+large (chosen by us, on the development seeds of ``zoviz.papers.robustness.boxes`` and the engineering designs)."""
 _RELAXATION = 1.2
 """theta, between 0 and 2: above 1 a step ends inside of a constraint that is linear, and not on its boundary."""
 
 
 class Restoration(NamedTuple):
-    """What is left to do for replicas that started outside.
+    """The replicas that restore feasibility, and what is watched of the others.
 
     Attributes
     ----------
-    left : Array, shape (R,)
-        Iterations that may still pass without progress; 0 where the replica has begun to trade.
-    lowest : Array, shape (R,)
-        The violation at the last progress.
+    clock : Array, shape (R,)
+        Positive while restoring: iterations that may still pass without progress. Else at most 0: minus the iterations
+        of the present window.
+    reference : Array, shape (R,)
+        The violation at the last progress; else the least in the window.
     goal : Array, shape (R,)
         The violation that counts as none.
+    top, peak : Array, shape (R,)
+        The largest violation in the window, and so far.
     patience : float
-        What ``left`` is set to by progress.
+        What ``clock`` is set to by progress.
+    relaxation : Array, shape (R,)
+        theta, halved by a step that is taken back and doubled by one that is not.
     """
 
-    left: Array
-    lowest: Array
+    clock: Array
+    reference: Array
     goal: Array
+    top: Array
+    peak: Array
     patience: float
+    relaxation: Array
 
     @property
     def mask(self) -> np.ndarray:
         """The replicas that restore feasibility, (R,) of bool."""
-        return self.left > 0
+        return self.clock > 0
 
     def after(self, value: Evaluation) -> Restoration:
-        """Return what is left to do once a step has ended at a value, f (R,) and h (R, m)."""
-        violation = violation_of(value)
-        progress = violation <= _PROGRESS * self.lowest
-        left = np.where(progress, self.patience, self.left - 1.0)
-        left = np.where(self.mask & (violation > self.goal), left, 0.0)
-        return self._replace(left=left, lowest=np.where(progress, violation, self.lowest))
+        """Return what is to be done once a step has ended at a value, f (R,) and h (R, m)."""
+        violation, restoring = violation_of(value), self.mask
+        peak, top = np.maximum(self.peak, violation), np.maximum(self.top, violation)
+        gained = violation <= _PROGRESS * self.reference
+        clock = np.where(restoring & gained, self.patience, self.clock - 1.0)
+        clock = np.where(restoring & (violation <= self.goal), 0.0, clock)
+        compared = ~restoring & (clock <= -_WINDOW)
+        lowest = np.minimum(self.reference, violation)
+        again = compared & (lowest > _PROGRESS * top) & (violation > _LARGE * peak)
+        clock = np.where(compared, np.where(again, self.patience, 0.0), clock)
+        ended = restoring & (clock <= 0)
+        anew = compared | ended
+        reference = np.where((restoring & gained) | anew, violation, np.where(restoring, self.reference, lowest))
+        goal = np.where(again, _GONE * violation, self.goal)
+        top = np.where(anew, violation, top)
+        return self._replace(clock=clock, reference=reference, goal=goal, top=top, peak=peak)
 
 
 class Weighted:
@@ -104,13 +128,14 @@ def patience_of(solver: Solver) -> dict[str, int]:
 def begin(value: Evaluation, patience: int | None, contract: str) -> Restoration | None:
     """Return what is to be done from starts of a value, f (R,) and h (R, m); None where there is no patience.
 
-    Under the contract "independent" nothing is: noise hides what a step gains.
+    Only where values repeat: noise hides what a step gains.
     """
-    if not patience or not value.h.shape[1] or contract == "independent":
+    if not patience or not value.h.shape[1] or contract != "deterministic":
         return None
     violation = violation_of(value)
-    left = np.where(violation > 0, float(patience), 0.0)
-    return Restoration(left, violation, _GONE * violation, float(patience))
+    clock = np.where(violation > 0, float(patience), 0.0)
+    theta = np.full(len(clock), _RELAXATION)
+    return Restoration(clock, violation, _GONE * violation, violation, violation, float(patience), theta)
 
 
 def violation_of(value: Evaluation) -> Array:
@@ -153,10 +178,38 @@ def moved(
     """
     if restoration is None or not restoration.mask.any():
         return domain.project(x - step * gradient)
-    violation = _RELAXATION * violation_of(value)
+    violation = restoration.relaxation * violation_of(value)
     first = _polyak(violation, gradient)
     free = np.where(domain.project(x - first * gradient) == x, 0.0, gradient) if domain.separable else gradient
     return domain.project(x - np.where(restoration.mask[:, None], _polyak(violation, free) * free, step * gradient))
+
+
+class Settled(NamedTuple):
+    """A step's end: the points (R, n), their values, and what is to be done from there."""
+
+    x: Array
+    value: Evaluation
+    restoration: Restoration | None
+
+
+def settled(
+    restoration: Restoration | None, before: tuple[Array, Evaluation], after: tuple[Array, Evaluation]
+) -> Settled:
+    """Return where a step from one point and its value to another ends: at the first where restoring made things worse.
+
+    Few directions tell little of a violation, and along them Polyak's step may be far too long.
+    """
+    (x, value), (x_next, value_next) = before, after
+    if restoration is None:
+        return Settled(x_next, value_next, None)
+    worse = restoration.mask & ~(violation_of(value_next) < violation_of(value))
+    if worse.any():
+        x_next = np.where(worse[:, None], x, x_next)
+        f, h = np.where(worse, value.f, value_next.f), np.where(worse[:, None], value.h, value_next.h)
+        value_next = Evaluation(f, h)
+    theta = restoration.relaxation
+    theta = np.where(worse, 0.5 * theta, np.where(restoration.mask, np.minimum(2.0 * theta, _RELAXATION), theta))
+    return Settled(x_next, value_next, restoration._replace(relaxation=theta).after(value_next))
 
 
 def _polyak(violation: Array, gradient: Array) -> Array:

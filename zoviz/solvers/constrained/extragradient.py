@@ -22,6 +22,7 @@ from zoviz.solvers.restoration import (
     moved,
     patience_of,
     restoration_parameter,
+    settled,
 )
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
@@ -207,6 +208,7 @@ class ExtraGradient(Solver):
         domain, cap = oracle.domain, self.dual_cap
         field = self.field(x, y, value, radius, oracle, streams, first)
         info = Info(field.variance, x, known_duals(first, y), radius)
+        start = x, value
         x_half = moved(first, x, following(eta, self.step_reach, y), field.x, value, domain)
         y_half = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
         half = oracle(x_half)
@@ -215,10 +217,9 @@ class ExtraGradient(Solver):
         x = moved(first, base, following(eta, self.step_reach, y_half), field.x, half, domain)
         y = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
         oracle.resample()
+        x, value, first = settled(first, start, (x, oracle(x)))
         average = average + (x_half - average) / (k + 1.0)
         recent = recent + (x - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
-        value = oracle(x)
-        first = None if first is None else first.after(value)
         return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, first), info
 
     def output(self, state: ExtraGradientState) -> Array:

@@ -25,6 +25,7 @@ from zoviz.solvers.restoration import (
     patience_of,
     restoration_parameter,
     scalar_of,
+    settled,
     weights_of,
 )
 from zoviz.solvers.step_rules import (
@@ -209,8 +210,7 @@ class SZOConEX(Solver):
         oracle.resample()
         average = average + (x_next - average) / (k + 1.0)
         info = Info(variance, x, known_duals(first, y), self.estimator.smoothing_radius)
-        value = oracle(x_next)
-        first = None if first is None else first.after(value)
+        x_next, value, first = settled(first, (x, value), (x_next, oracle(x_next)))
         return ConEXState(x_next, y, value, ahead, level, average, k + 1, first), info
 
     def _gradient(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:

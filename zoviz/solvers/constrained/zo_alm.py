@@ -24,6 +24,7 @@ from zoviz.solvers.restoration import (
     patience_of,
     restoration_parameter,
     scalar_of,
+    settled,
     violation_of,
     weights_of,
 )
@@ -173,16 +174,15 @@ class ZOALM(Solver):
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
         step = following(self.primal_step, self.step_reach, w)
-        x = moved(first, x, step / growth[:, None], estimate.gradient, value, oracle.domain)
+        x_next = moved(first, x, step / growth[:, None], estimate.gradient, value, oracle.domain)
         oracle.resample()
-        value = oracle(x)
+        x, value, after = settled(first, (x, value), (x_next, oracle(x_next)))
         alpha = np.minimum(self.dual_step, beta)[:, None]
         y = duals_after(first, y, np.maximum(y + alpha * np.maximum(value.h, -y / beta[:, None]), 0.0))
-        first = None if first is None else first.after(value)
         if (t + 1) % _WINDOW == 0:
             violation = violation_of(value)
             if self.penalty_growth:
                 stuck = violation > _ENOUGH * reference
                 growth = np.minimum(np.where(stuck, 2.0 * growth, growth), _LARGEST_GROWTH)
             reference = violation
-        return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, first), info
+        return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, after), info

@@ -23,6 +23,7 @@ from zoviz.solvers.restoration import (
     patience_of,
     restoration_parameter,
     scalar_of,
+    settled,
     weights_of,
 )
 from zoviz.solvers.step_rules import (
@@ -171,14 +172,13 @@ class ZOSPLM(Solver):
         step = following(c, self.step_reach, y)
         x_next = moved(first, x, step, gradient, value, oracle.domain)
         oracle.resample()
-        value = oracle(x_next)
+        x_next, value, after = settled(first, (x, value), (x_next, oracle(x_next)))
         y_next = duals_after(first, y, np.minimum(np.maximum(y + alpha * value.h, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
         if first is not None:
             z_next = np.where(first.mask[:, None], x_next, z_next)
-            first = first.after(value)
-        info = Info(estimate.variance, x, known_duals(state.restoration, y), self.estimator.smoothing_radius, added)
-        return SPLMState(x_next, y_next, z_next, value, first), info
+        info = Info(estimate.variance, x, known_duals(first, y), self.estimator.smoothing_radius, added)
+        return SPLMState(x_next, y_next, z_next, value, after), info
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian, with the proximal term where that is estimated too."""

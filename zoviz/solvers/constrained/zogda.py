@@ -24,6 +24,7 @@ from zoviz.solvers.restoration import (
     patience_of,
     restoration_parameter,
     scalar_of,
+    settled,
     weights_of,
 )
 from zoviz.solvers.step_rules import (
@@ -161,15 +162,14 @@ class ZOGDA(Solver):
         phi = scalar_of(first, weights_of(first, y, value))
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, y), self.estimator.smoothing_radius)
-        x = moved(first, x, following(c, self.step_reach, y), estimate.gradient, value, oracle.domain)
+        x_next = moved(first, x, following(c, self.step_reach, y), estimate.gradient, value, oracle.domain)
         oracle.resample()
-        value = oracle(x)
+        x, value, after = settled(first, (x, value), (x_next, oracle(x_next)))
         slope = value.h
         if self.dual == "estimated" and oracle.m:
             base = Evaluation(Lagrangian(y)(value), value.h)
             slope = self.estimator.estimate(objective, y, _in_duals(oracle, x), streams, base=base).gradient
         y_next = np.minimum(np.maximum(y + alpha * (slope - self.regularisation * y), 0.0), self.dual_cap)
-        after = None if first is None else first.after(value)
         return GDAState(x, duals_after(first, y, y_next), value, t + 1, after), info
 
 
