@@ -12,9 +12,9 @@ from zoviz.problems.margin_losses import LOSSES  # noqa: E402
 
 
 def test_training_helps_those_who_were_left_out() -> None:
-    start, end = (judged("breast cancer", LOSSES[0], 0.1, 2, iterations) for iterations in (0, 60))
-    assert (end.accuracy > start.accuracy).all() and end.accuracy.mean() > 0.75
-    assert (end.p_rule <= 1.0).all() and (end.parity > 0.0).all()
+    start, end = (judged("breast cancer", LOSSES[0], 0.1, 2, iterations) for iterations in (0, 150))
+    assert end.accuracy.mean() > start.accuracy.mean() + 0.05
+    assert (end.violation < start.violation).all() and (end.p_rule < 1.0).all() and (end.parity > 0.0).all()
 
 
 def test_a_verdict_is_of_paired_differences_and_may_be_open() -> None:

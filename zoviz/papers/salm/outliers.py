@@ -12,7 +12,7 @@ there is: the p%-rule and the difference of both groups' shares.
 from __future__ import annotations
 
 import argparse
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,9 +45,10 @@ def judged(source: str, loss: Loss, noise: float, splits: int, iterations: int) 
     """Train a classifier on each split by Algorithm 1 with its defaults, and return its measures on the test."""
     rows = []
     for split in range(splits):
-        split_data = {"test_share": TEST, "label_noise": noise, "split_seed": split}
-        problem = FairClassification(source=source, loss=loss, bound=BOUND, **split_data)
-        solver = SmoothedALM(**long_steps(problem, WEIGHTS.get(loss)), batch_size=2)
+        data: dict[str, Any] = {"source": source, "test_share": TEST, "label_noise": noise, "split_seed": split}
+        problem = FairClassification(**data, loss=loss, bound=BOUND)
+        steps: dict[str, Any] = {**long_steps(problem, WEIGHTS.get(loss))}
+        solver = SmoothedALM(**steps, batch_size=2)
         streams = Streams(split, 1)
         oracle = Oracle(problem, streams)
         state = solver.init(problem.initial(streams), oracle, streams)
