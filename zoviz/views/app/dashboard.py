@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl, urlencode
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
@@ -16,6 +17,7 @@ from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.views.app.gallery import Gallery
+from zoviz.views.app.guide import Guide
 from zoviz.views.app.page_address import apply_query, query_of, show_runs, shown_ids
 from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms
@@ -24,7 +26,7 @@ from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_styles
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
-from zoviz.views.common.style import THEME, batched_changes, section, use_own_resources
+from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
 from zoviz.views.controls.program_output import ProgramOutput
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
@@ -77,6 +79,11 @@ def server_runs() -> LiveRuns:
     return pn.state.as_cached("zoviz live runs", LiveRuns)
 
 
+def _switch(parameter: param.Parameter, **look: Any) -> pmui.Switch:
+    """Return a switch with what the parameter is for in its tooltip."""
+    return pmui.Switch.from_param(parameter, description=tooltip(parameter.doc), **look)
+
+
 class Dashboard(pn.viewable.Viewer):
     """A dashboard: everything to run solvers on problems and to watch them; one instance for each session.
 
@@ -121,9 +128,9 @@ class Dashboard(pn.viewable.Viewer):
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
         runs = pn.Column(
-            pn.Row(section("Runs on the plots"), pmui.Switch.from_param(options.keep, margin=(8, 10))),
+            pn.Row(section("Runs on the plots"), _switch(options.keep, margin=(8, 10))),
             self.run_list,
-            pn.Row(pmui.Switch.from_param(options.outlive, margin=(2, 10)), visible=store is not None),
+            pn.Row(_switch(options.outlive, margin=(2, 10)), visible=store is not None),
             css_classes=["zoviz-wide"],
             sizing_mode="stretch_width",
         )
@@ -227,7 +234,8 @@ class Dashboard(pn.viewable.Viewer):
 
     def _main(self) -> pn.viewable.Viewable:
         """Buttons and status, and under them the room that is open."""
-        bar = pn.FlexBox(self.buttons, self.rooms.bar, justify_content="space-between", align_items="center")
+        right = pn.Row(self.rooms.bar, Guide(self.controller), align="center", margin=0)
+        bar = pn.FlexBox(self.buttons, right, justify_content="space-between", align_items="center")
         # They come once the page stands: while its widgets are laid out, each would measure every figure again.
         pn.state.onload(lambda: self.rooms.fill(RUN))
         return pn.Column(bar, self.status_bar, self.rooms, sizing_mode="stretch_width", margin=0)

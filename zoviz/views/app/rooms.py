@@ -48,6 +48,7 @@ class Rooms(pn.viewable.Viewer):
             size="small",
             margin=(4, 8),
             stylesheets=[UNSEEN_LABEL],
+            css_classes=["zoviz-rooms"],
             description="",
             sx={"& button": {"text-transform": "none", "white-space": "nowrap"}},
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -14,7 +15,7 @@ from panel.io.resources import LOCAL_DIST
 THEME: dict[str, Any] = {
     "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
     "dark": {
-        "palette": {"primary": {"main": "#4A90CC"}},
+        "palette": {"primary": {"main": "#4A90CC", "contrastText": "#0b1a26"}},
         "typography": {"fontSize": 14},
         # Else the whole bar is as bright as a button.
         "components": {"MuiAppBar": {"styleOverrides": {"root": {"backgroundColor": "#16324a !important"}}}},
@@ -25,6 +26,9 @@ THEME: dict[str, Any] = {
 GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
   max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 30%), 1fr))}
 .scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1}"""
+
+# Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it.
+FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff); padding: 24px}"
 
 # A label that is read out and not seen: what is beside it says the same to the eye.
 UNSEEN_LABEL = (
@@ -95,6 +99,12 @@ def batched_changes(document: Document | None) -> Iterator[None]:
     finally:
         if not already_held:
             document.unhold()
+
+
+def tooltip(doc: str | None) -> str:
+    """Return the text of a label's tooltip."""
+    # Without the icon the text would become an aria-label inside the label: part of the field's accessible name.
+    return f":material/info: {textwrap.dedent(doc).strip()}" if doc else ""
 
 
 def section(title: str) -> pn.pane.HTML:

@@ -9,9 +9,8 @@ import panel_material_ui as pmui
 
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
-from zoviz.views.common.style import update_changed
+from zoviz.views.common.style import tooltip, update_changed
 from zoviz.views.controls.default_solver import family
-from zoviz.views.controls.number_fields import tooltip
 
 FAMILIES = {
     "user": "Your own",

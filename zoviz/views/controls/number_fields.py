@@ -14,7 +14,6 @@ worker's journal back (a schedule, a replay, another page). Five guards keep it 
 from __future__ import annotations
 
 import math
-import textwrap
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -29,7 +28,7 @@ from panel.widgets.base import WidgetBase
 
 from zoviz.core.parameters import Scale
 from zoviz.views.common.panel_internals import linked_parameter
-from zoviz.views.common.style import FIELD
+from zoviz.views.common.style import FIELD, tooltip
 
 Value: TypeAlias = int | float | None
 
@@ -45,12 +44,6 @@ def format_number(value: Value) -> str:
     if value == 0 or 1e-3 <= abs(value) < 1e6:
         return np.format_float_positional(value, trim="-")
     return np.format_float_scientific(value, trim="-", exp_digits=1).replace("e+", "e")
-
-
-def tooltip(doc: str | None) -> str:
-    """Return the text of a label's tooltip."""
-    # Without the icon the text would become an aria-label inside the label: part of the field's accessible name.
-    return f":material/info: {textwrap.dedent(doc).strip()}" if doc else ""
 
 
 @dataclass(frozen=True)

@@ -86,7 +86,7 @@ class Picker(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         problem, solver = (one.select for one in self._lists)
         parts = (problem, self.about, solver, self.refused, self.others)
-        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=0, css_classes=["zoviz-picker"])
 
     @property
     def problem(self) -> Problem:

@@ -66,7 +66,7 @@ class RunButtons(pn.viewable.Viewer):
             "reset": controller.reset,
         }
         self.buttons = {name: self._button(name, command) for name, command in commands.items()}
-        self._row = pn.Row(*self.buttons.values(), margin=(4, 4))
+        self._row = pn.Row(*self.buttons.values(), margin=(4, 4), css_classes=["zoviz-buttons"])
         self._enable(controller.status, controller.waiting)
         controller.param.watch(lambda *_: self._enable(controller.status, controller.waiting), ["status", "waiting"])
 

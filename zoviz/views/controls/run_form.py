@@ -40,7 +40,8 @@ class RunForm(pn.viewable.Viewer):
             "Problem": self.picker.problem_panel,
             "Run": self._settings_panel,
         }
-        tabs = pmui.Tabs(*panels.items(), margin=(4, 0), sizing_mode="stretch_width", dynamic=False)
+        look = {"margin": (4, 0), "sizing_mode": "stretch_width", "css_classes": ["zoviz-tabs"]}
+        tabs = pmui.Tabs(*panels.items(), dynamic=False, **look)
 
         def reveal_active(_: Any = None) -> None:
             for number, panel in enumerate(panels.values()):

@@ -17,7 +17,7 @@ from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.background_work import in_background
-from zoviz.views.common.style import batched_changes, update_changed
+from zoviz.views.common.style import FULL_SCREEN, batched_changes, update_changed
 from zoviz.views.common.theme_overrides import SHORT, override_theme
 
 EVERY = 8
@@ -92,7 +92,8 @@ class Picture(param.Parameterized):
             sizing_mode="stretch_width",
             x_axis_label=x_label,
             y_axis_label=y_label,
-            tools="pan,box_zoom,xwheel_zoom,reset,save",
+            tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
+            stylesheets=[FULL_SCREEN],
             active_scroll=None,
             outline_line_color=None,
             border_fill_alpha=0,

@@ -17,6 +17,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
+from zoviz.views.common.style import FULL_SCREEN
 from zoviz.views.plots.line_data import AXES, Series, has_zeros, signed, vanishes
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import SharedModels
@@ -120,7 +121,8 @@ class PlotView(param.Parameterized):
             x_axis_type="log" if scales.log_x else "linear",
             y_axis_type="log" if log_y else "linear",
             x_axis_label=AXES[scales.axis],
-            tools="pan,box_zoom,xwheel_zoom,reset,save",
+            tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
+            stylesheets=[FULL_SCREEN],
             toolbar_location="right",
             active_scroll=None,
             min_border_left=58,

@@ -14,7 +14,7 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
-from zoviz.views.common.style import GRID, UNSEEN_LABEL, batched_changes, update_changed
+from zoviz.views.common.style import GRID, UNSEEN_LABEL, batched_changes, tooltip, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS
 from zoviz.views.plots.line_data import BANDS, ZERO_HEIGHT, AxisScales
@@ -242,7 +242,9 @@ class Board(pn.viewable.Viewer):
                 description="",
                 sx={"& button": {"text-transform": "none", "white-space": "nowrap"}},
             ),
-            pmui.Select.from_param(self.param.band, size="small", width=130, margin=(4, 6)),
+            pmui.Select.from_param(
+                self.param.band, description=tooltip(self.param.band.doc), size="small", width=130, margin=(4, 6)
+            ),
             pmui.Switch.from_param(self.param.log_x, description="", margin=(6, 4)),
             pmui.Switch.from_param(self.param.log_y, description="", margin=(6, 4)),
             align_items="center",

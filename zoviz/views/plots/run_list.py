@@ -36,6 +36,14 @@ _SWATCH = (
 )
 
 
+# Read out, and not seen: what stands in the row says it to the eye.
+_UNSEEN = """
+.MuiFormControlLabel-label, .MuiInputLabel-root {position: absolute !important; width: 1px; height: 1px;
+  overflow: hidden; clip-path: inset(50%)}
+legend {display: none}
+"""
+
+
 class _Row(NamedTuple):
     """The row of a run, and the widgets in it that follow the run."""
 
@@ -115,8 +123,10 @@ class RunList(pn.viewable.Viewer):
         dash = "none" if isinstance(entry.dash, str) else " ".join(map(str, entry.dash))
         swatch = pn.pane.HTML(_SWATCH.format(entry.colour, dash), margin=(2, 4, 2, 10))
         remark = pn.pane.HTML("", margin=(8, 6))
-        visible = pmui.Switch(value=entry.visible, label="", width=46, margin=(6, 0))
-        name = pmui.TextInput(value=entry.name, label="", size="small", width=150, margin=(2, 4))
+        visible = pmui.Switch(value=entry.visible, label="On the plots", width=46, margin=(6, 0), stylesheets=[_UNSEEN])
+        name = pmui.TextInput(
+            value=entry.name, label="Name of the run", size="small", width=150, margin=(2, 4), stylesheets=[_UNSEEN]
+        )
         visible.param.watch(lambda event: self._runs_shown.reveal(key, event.new), "value")
         name.param.watch(
             lambda event: self._runs_shown.rename(key, event.new or self._runs_shown.runs[key].name), "value"

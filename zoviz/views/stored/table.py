@@ -12,7 +12,7 @@ import param
 
 from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
-from zoviz.views.common.style import muted_html, note, update_changed
+from zoviz.views.common.style import muted_html, note, tooltip, update_changed
 
 PAGE = 25
 """Runs on a page of the list."""
@@ -96,9 +96,12 @@ class StoredRunsTable(pn.viewable.Viewer):
         self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
         self._on = pmui.Button(label="Older", on_click=lambda _: self._turn(1), variant="text", **options)
         self._fields = [
-            pmui.TextInput.from_param(self.param.text, width=260, placeholder="Search", **options),
-            pmui.Select.from_param(self.param.status, width=140, **options),
-            pmui.Select.from_param(self.param.order, width=160, **options),
+            kind.from_param(parameter, width=width, description=tooltip(parameter.doc), **options)
+            for kind, parameter, width in (
+                (pmui.TextInput, self.param.text, 260),
+                (pmui.Select, self.param.status, 140),
+                (pmui.Select, self.param.order, 160),
+            )
         ]
         self.param.watch(lambda _: self._restart(), ["text", "status", "order"])
         self.param.watch(lambda _: self.read(), "page")

@@ -1,0 +1,226 @@
+"""Keys for the page's commands, a sheet that lists them, and a short tour that can be left."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import param
+from panel.custom import JSComponent
+
+from zoviz.runs.engine.stopping import RunStatus
+from zoviz.views.common.run_controller import RunController
+
+
+class Stop(NamedTuple):
+    """A stop of the tour: the part of the page that it is about, as a CSS selector, and what is said of it."""
+
+    selector: str
+    title: str
+    text: str
+
+
+TOUR = (
+    Stop(
+        ".zoviz-picker",
+        "Problem and solver",
+        "Choose what is minimised and by what: both lists are searched by typing. Click the line below a problem to "
+        "see its dimensions, its optimum and its paper.",
+    ),
+    Stop(
+        ".zoviz-tabs",
+        "Parameters",
+        "Those under Solver can be moved while a run goes on. 'auto' is what the solver's rule chooses. Problem and "
+        "Run have the noise, seed and budgets.",
+    ),
+    Stop(
+        ".zoviz-buttons",
+        "Commands",
+        "Start, pause, go on, take a single step, stop. Each change of a parameter is written down, so that a run can "
+        "be repeated to the bit.",
+    ),
+    Stop(
+        ".zoviz-status",
+        "How it stands",
+        "Counters of what has been paid for, and a verdict: converging at so many calls per digit, stalled, diverging, "
+        "and why.",
+    ),
+    Stop(
+        ".zoviz-rooms",
+        "Rooms",
+        "The gallery to begin with, the plots of this page's runs, and the runs that are kept, to resume, replay or "
+        "fork. Nothing is lost by moving about.",
+    ),
+)
+"""The stops, in order."""
+
+KEYS = (
+    ("Space", "pause, or go on"),
+    ("S", "start, or stop"),
+    ("F", "full screen: the plot under the pointer, else the page"),
+    ("?", "this sheet"),
+    ("Esc", "leave the sheet, the tour or the full screen"),
+)
+"""What each key does, for the sheet."""
+
+_STYLE = """
+button {font: inherit; cursor: pointer; color: inherit; background: none; border-radius: 4px; padding: 4px 12px;
+  border: 1px solid color-mix(in srgb, currentColor 40%, transparent)}
+button.strong {background: #1d5c96; color: #fff; border-color: #1d5c96}
+.help {height: 30px; font-size: 14px; white-space: nowrap}
+dialog, .stop {font-size: 14.5px; line-height: 1.45; border-radius: 8px; padding: 16px 20px; border: 1px solid #8a8f98;
+  color: var(--panel-on-background-color, #1a1a1a); background: var(--panel-background-color, #fff);
+  box-shadow: 0 6px 30px #0006}
+dialog {max-width: 460px} dialog::backdrop {background: #0007}
+h2 {font-size: 17px; margin: 0 0 8px} p {margin: 0 0 12px}
+dl {display: grid; grid-template-columns: auto 1fr; gap: 6px 14px}
+dt {font-weight: 600; text-align: center; border: 1px solid #8a8f98; border-radius: 4px; padding: 0 8px} dd {margin: 0}
+.row {display: flex; gap: 8px; justify-content: flex-end; align-items: center}
+.stop {position: fixed; z-index: 10001; width: 330px; box-sizing: border-box} .count {margin-right: auto; opacity: .8}
+.ring {position: fixed; z-index: 10000; pointer-events: none; border-radius: 8px; outline: 3px solid #d5691e;
+  box-shadow: 0 0 0 9999px #0005}
+[hidden] {display: none !important}
+"""
+
+_ESM = """
+const FIELDS = "input, textarea, select, [contenteditable=true], [role=combobox], [role=menu], [role=listbox], dialog";
+const PRESSED = "button, a, summary, [role=button], [role=tab], [role=switch]";
+const within = (event, selector) => event.composedPath().some(node => node.matches?.(selector));
+
+function seek(selector, root = document) {
+    const hit = root.querySelector(selector);
+    if (hit) return hit;
+    for (const host of root.querySelectorAll("*")) {
+        const inner = host.shadowRoot && seek(selector, host.shadowRoot);
+        if (inner) return inner;
+    }
+    return null;
+}
+
+export function render({model}) {
+    const box = document.createElement("div");
+    box.innerHTML = `
+      <button class="help" type="button" aria-label="Help and keys">Help ?</button>
+      <dialog aria-label="Help and keys"><h2>Keys</h2><dl>${model.keys.map(
+        ([key, what]) => `<dt>${key}</dt><dd>${what}</dd>`).join("")}</dl>
+        <p>They do nothing while you type in a field.</p>
+        <div class="row"><button class="tour strong" type="button">Take the tour</button>
+        <button class="close" type="button">Close</button></div></dialog>
+      <div class="ring" hidden></div>
+      <div class="stop" role="dialog" aria-label="Tour" aria-live="polite" hidden><h2></h2><p></p>
+        <div class="row"><span class="count"></span><button class="leave" type="button">Leave</button>
+        <button class="back" type="button">Back</button><button class="next strong" type="button">Next</button></div>
+      </div>`;
+    const part = selector => box.querySelector(selector);
+    const [sheet, ring, stop] = [part("dialog"), part(".ring"), part(".stop")];
+    let at = -1, plot = null;
+
+    function show(number) {
+        at = number >= 0 && number < model.tour.length ? number : -1;
+        ring.hidden = stop.hidden = at < 0;
+        if (at < 0) return;
+        const [selector, title, text] = model.tour[at], target = seek(selector);
+        const area = target?.getBoundingClientRect() ?? new DOMRect(0, 0, innerWidth, innerHeight);
+        const bottom = Math.min(area.bottom, innerHeight - 4);
+        Object.assign(ring.style, {left: `${area.left - 4}px`, top: `${area.top - 4}px`,
+                                   width: `${area.width + 8}px`, height: `${bottom - area.top + 4}px`});
+        stop.querySelector("h2").textContent = title;
+        stop.querySelector("p").textContent = text;
+        part(".count").textContent = `${at + 1} of ${model.tour.length}`;
+        part(".back").disabled = at === 0;
+        part(".next").textContent = at + 1 < model.tour.length ? "Next" : "Done";
+        const below = bottom + 230 < innerHeight, beside = area.right + 350 < innerWidth;
+        const left = !below && beside ? area.right + 16 : Math.min(Math.max(area.left, 10), innerWidth - 345);
+        Object.assign(stop.style, {left: `${left}px`, top: below ? `${bottom + 16}px` : `${Math.max(area.top, 10)}px`});
+        part(".next").focus();
+    }
+
+    function fullScreen() {
+        if (document.fullscreenElement) document.exitFullscreen();
+        else (plot?.isConnected ? plot : document.documentElement).requestFullscreen();
+    }
+
+    // A figure has its height from its model, and would leave most of the screen empty.
+    let filled = null;
+    function fill() {
+        if (filled) filled.model.setv({width: null, height: filled.height, sizing_mode: "stretch_width"});
+        filled = null;
+        let full = document.fullscreenElement;  // at first the outermost host of it
+        while (full?.shadowRoot?.fullscreenElement) full = full.shadowRoot.fullscreenElement;
+        for (const model of Bokeh.documents.flatMap(one => [...one._all_models.values()])) {
+            if (model.type !== "Figure" || Bokeh.index.find_one(model)?.el !== full) continue;
+            filled = {model, height: model.height};
+            const [width, height] = [innerWidth - 70, innerHeight - 70];
+            model.setv({width, height, sizing_mode: "fixed"});
+        }
+    }
+
+    function press(event) {
+        if (event.key === "Escape" && at >= 0) return show(-1);
+        if (event.ctrlKey || event.metaKey || event.altKey || event.repeat || event.isComposing) return;
+        if (sheet.open || within(event, FIELDS)) return;
+        const key = event.key.toLowerCase();
+        if (key === " " && !within(event, PRESSED)) model.send_msg("space");
+        else if (key === "s") model.send_msg("s");
+        else if (key === "f") fullScreen();
+        else if (key === "?") sheet.showModal();
+        else return;
+        event.preventDefault();
+    }
+
+    const hover = event => { plot = event.composedPath().find(node => node.classList?.contains("bk-Figure")) ?? null; };
+    // What Panel's page has without a name, or with a name where none is allowed, for who listens to it.
+    setTimeout(() => {
+        seek(".MuiLinearProgress-root")?.setAttribute("aria-label", "The server is busy");
+        seek("[title='Drag to resize sidebar']")?.setAttribute("role", "separator");
+    });
+    document.addEventListener("keydown", press);
+    document.addEventListener("pointermove", hover, {passive: true});
+    document.addEventListener("fullscreenchange", fill);
+    model.on("remove", () => {
+        document.removeEventListener("keydown", press);
+        document.removeEventListener("pointermove", hover);
+        document.removeEventListener("fullscreenchange", fill);
+    });
+    part(".help").onclick = () => sheet.showModal();
+    part(".close").onclick = () => sheet.close();
+    part(".tour").onclick = () => { sheet.close(); show(0); };
+    part(".leave").onclick = () => show(-1);
+    part(".back").onclick = () => show(at - 1);
+    part(".next").onclick = () => show(at + 1);
+    return box;
+}
+"""
+
+
+class Guide(JSComponent):
+    """A button for help; the keys of the page and the tour work wherever it stands on the page.
+
+    Parameters
+    ----------
+    controller : RunController
+        Takes the commands.
+    """
+
+    keys = param.List(default=[list(pair) for pair in KEYS], doc="Keys and what they do.")
+    tour = param.List(default=[list(stop) for stop in TOUR], doc="Selector, title and text of each stop.")
+
+    _esm = _ESM
+
+    def __init__(self, controller: RunController) -> None:
+        super().__init__(stylesheets=[_STYLE], margin=(4, 8), width=76)
+        self._controller = controller
+
+    def _handle_msg(self, data: object) -> None:
+        self.press(data)
+
+    def press(self, key: object) -> None:
+        """Do what a key says, "space" or "s"; what else a browser may send is left alone."""
+        controller = self._controller
+        if key == "space" and controller.status is RunStatus.RUNNING:
+            controller.pause()
+        elif key == "space" and controller.status is RunStatus.PAUSED:
+            controller.unpause()
+        elif key == "s" and (controller.active or controller.waiting):
+            controller.stop()
+        elif key == "s":
+            controller.start()
