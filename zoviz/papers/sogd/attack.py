@@ -98,7 +98,11 @@ def courses(problem: BlackBoxAttack, rates: dict[str, Rates], seeds: int, rounds
 
 def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: Limits) -> Outcome:
     """Run one method with its rates until a limit: ``iterations``, rounds, or ``calls``."""
-    run = course(method, rates, problem, seeds, seed, limits)
+    return outcome(course(method, rates, problem, seeds, seed, limits))
+
+
+def outcome(run: Run) -> Outcome:
+    """Return what a run came to: means of accuracy and loss over the last fifth of its rounds."""
     end = max(1, len(run.trace[ITERATION]) // 5)
     accuracy, loss = (run.trace[name][-end:].mean(axis=0) for name in ("accuracy", "loss"))
     size, calls = run.trace["perturbation"].max(axis=0), run.trace[CALLS][-1]

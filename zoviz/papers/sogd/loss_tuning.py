@@ -99,7 +99,12 @@ def courses(problem: LossTuning, points: dict[str, dict[str, float]], seeds: int
 
 def play(method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int) -> Outcome:
     """Run one method through all phases of the stream."""
-    phases, run = len(problem.ratios), course(method, point, problem, seeds, seed)
+    return outcome(course(method, point, problem, seeds, seed), problem)
+
+
+def outcome(run: Run, problem: LossTuning) -> Outcome:
+    """Return what a run on a problem came to."""
+    phases, seeds = len(problem.ratios), run.replicas
     names = "balanced_accuracy", "plain_accuracy", "test_accuracy"
     # The row of round t tells of the decision that it led to; row 0 is the start.
     rows = {name: run.trace[name][1:].reshape(phases, -1, seeds) for name in names}
