@@ -229,3 +229,14 @@ def test_theory_of_a_known_problem_is_that_of_its_noise(problem: Problem) -> Non
     k = solver.estimator.batch_size
     expected = (n - 1) / k * target.square + 2.0 * n**2 * 0.25 * (1.0 + 4.0) / (r**2 * k)
     np.testing.assert_allclose(solver.theory(noisy, info)["variance_predicted"], expected, rtol=1e-9)
+
+
+def test_at_the_end_of_where_a_function_is_defined_curvature_is_not_taken_for_none() -> None:
+    def value(x: Array) -> Evaluation:
+        f = np.where(x[..., 0] > 0.0, np.nan, x[..., 0] ** 2 + 3.0 * x[..., 1] ** 2)
+        return Evaluation(f, np.zeros((*x.shape[:-1], 0)))
+
+    problem = BlackBox(value, bounds=[(-4.0, 4.0)] * 2, x0=[0.0, 1.0], m=0, joint=True, vectorised=True, scaled=False)
+    streams = Streams(0, 1)
+    constants = constants_of(problem, Oracle(problem, streams), problem.initial(streams), streams)
+    assert constants.curvature >= 6.0, "6 is the curvature; no direction has a value on both sides"

@@ -98,12 +98,20 @@ class DirectionalEstimator(GradientEstimator):
     r"""An estimator that averages the slope along u_i, times u_i, over k random directions u_i.
 
     A family says how far to step along a normal draw u and how to weigh the slope; everything else (base value,
-    chunks, failed directions, measured variance) is common.
+    chunks, failed directions, measured variance) is common. With ``sweep`` the draws are sqrt(n) e_i, i = 1 to n, of a
+    normal draw's length: their mean is the exact sweep of differences along the coordinates.
     """
 
     __abstract = True
 
     central: ClassVar[bool] = False
+
+    sweep = param.Boolean(
+        default=None,
+        allow_None=True,
+        label="Sweep the coordinates",
+        doc="The n coordinates for the k random directions. Empty: by the rule, where k >= n and values repeat.",
+    )
 
     def step_lengths(self, squares: Array, radius: float) -> Array:
         """Return the lengths (R, k) of the steps along the directions u, given ||u||^2 (R, k)."""
@@ -114,8 +122,9 @@ class DirectionalEstimator(GradientEstimator):
         raise NotImplementedError
 
     def calls(self, n: int) -> int:
-        """Return k + 1, a base point and k probes; 2k for central differences."""
-        return 2 * self.batch_size if self.central else self.batch_size + 1
+        """Return k + 1, a base point and k probes; 2k for central differences; n for k in a sweep."""
+        k = n if self.sweep else self.batch_size
+        return 2 * k if self.central else k + 1
 
     def estimate(
         self,
@@ -129,15 +138,16 @@ class DirectionalEstimator(GradientEstimator):
     ) -> Estimate:
         """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
-        k, r = self.batch_size, self.smoothing_radius if radius is None else radius
-        origin = None
+        k, r = n if self.sweep else self.batch_size, self.smoothing_radius if radius is None else radius
+        origin, start = None, 0
         if not self.central:
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
         good: Any = k
         for count in chunks(k, replicas * n * x.itemsize):
-            u = streams.normal("directions", count, n)
+            u = _coordinates(replicas, start, count, n) if self.sweep else streams.normal("directions", count, n)
+            start += count
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
             slopes = self._slopes(phi, x, u, lengths, origin, oracle)
@@ -148,7 +158,13 @@ class DirectionalEstimator(GradientEstimator):
                 w = np.where(finite, w, 0.0)
             total += np.matmul(w[:, None, :], u)[:, 0, :]
             square += np.einsum("rk,rk,rk->r", w, w, squares)
-        return self._summary(total, square, good, base, oracle)
+        if not self.sweep:
+            return self._summary(total, square, good, base, oracle)
+        if isinstance(good, np.ndarray):
+            oracle.fail(good == 0)  # a slope that failed alone is 0: the others are what they are
+        # The spread of orthogonal samples tells of the gradient, not of an error.
+        unknown = np.nan if oracle.contract == "independent" else 0.0
+        return Estimate(total / n, np.full(replicas, unknown), base)
 
     def _slopes(self, phi: Phi, x: Array, u: Array, lengths: Array, origin: Any, oracle: ValueOracle) -> Array:
         steps = lengths[..., None] * u
@@ -173,3 +189,11 @@ class DirectionalEstimator(GradientEstimator):
         with np.errstate(divide="ignore", invalid="ignore"):
             variance = np.where(np.asarray(good) > 1, np.maximum(spread, 0.0) / (good - 1.0), np.nan)
         return Estimate(gradient, variance, base)
+
+
+def _coordinates(replicas: int, start: int, count: int, n: int) -> Array:
+    """Return sqrt(n) e_i for ``count`` coordinates i from ``start`` on, (R, count, n)."""
+    rows = np.zeros((replicas, count, n))
+    at = np.arange(count)
+    rows[:, at, start + at] = math.sqrt(n)
+    return rows

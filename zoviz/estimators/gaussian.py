@@ -34,5 +34,7 @@ class Gaussian(DirectionalEstimator):
         return slopes
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Return ((n + 1) ||grad phi||^2 + 2 n sigma^2 / nu^2) / k, (R,)."""
+        """Return ((n + 1) ||grad phi||^2 + 2 n sigma^2 / nu^2) / k, (R,), or a sweep's 2 sigma^2 / nu^2."""
+        if self.sweep:
+            return 0.0 * gradient_square + 2.0 * noise / radius**2
         return ((n + 1.0) * gradient_square + 2.0 * n * noise / radius**2) / self.batch_size

@@ -30,7 +30,9 @@ class Sphere(DirectionalEstimator):
         return n * slopes / squares
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Return ((n - 1) ||grad phi||^2 + 2 n^2 sigma^2 / r^2) / k, (R,); it does not vanish with r."""
+        """Return ((n - 1) ||grad phi||^2 + 2 n^2 sigma^2 / r^2) / k, (R,), or a sweep's 2 n sigma^2 / r^2."""
+        if self.sweep:
+            return 0.0 * gradient_square + 2.0 * n * noise / radius**2
         return ((n - 1.0) * gradient_square + 2.0 * n * n * noise / radius**2) / self.batch_size
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
@@ -39,6 +41,8 @@ class Sphere(DirectionalEstimator):
         ``splm (5)``: n^2 L^2 r^2 / (4k), which vanishes with r and is false in general (its proof drops the linear
         term). ``zoeg (8)``: (9 n^2 G^2 / (n + 2) + 3 n^2 L^2 r^2 / 4) / k, a bound on the second moment, which holds.
         """
+        if self.sweep:
+            return {}  # they are about random directions
         k, smooth = self.batch_size, np.square(n * curvature * radius)
         return {
             "splm (5)": smooth / (4.0 * k),
@@ -59,7 +63,9 @@ class CentralSphere(Sphere):
     central = True
 
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
-        """Return ((n - 1) ||grad phi||^2 + n^2 sigma^2 / (2 r^2)) / k, (R,)."""
+        """Return ((n - 1) ||grad phi||^2 + n^2 sigma^2 / (2 r^2)) / k, (R,), or a sweep's n sigma^2 / (2 r^2)."""
+        if self.sweep:
+            return 0.0 * gradient_square + n * noise / (2.0 * radius**2)
         return ((n - 1.0) * gradient_square + n * n * noise / (2.0 * radius**2)) / self.batch_size
 
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:

@@ -241,6 +241,9 @@ class _Probes:
         bend = np.where(positive, np.minimum(bend, n * (mean + 2.0 * error)), bend)
         if not self.noisy:
             bend, norm = (np.where(bend <= 10.0 * error, 0.0, size) for size in (bend, norm))  # round-off
+        blind = ~good.any(axis=0)
+        if blind.any():
+            slope, bend, norm = _one_sided(ahead, behind, length, blind, (slope, bend, norm))
         clear = _mean(np.square(second), good, number) >= _CLEAR**2 * square
         clear |= bend <= 0.1 * slope / (self.width * np.sqrt(n))
         return _Moments(slope, bend, norm, slopes > 10.0 * 0.5 * square * inverse, clear)
@@ -266,6 +269,21 @@ class _Probes:
 def _mean(values: Array, good: np.ndarray, number: Array) -> Array:
     """Return the mean over the first axis of the values in the mask ``good``, of which there are ``number``."""
     return np.where(good, values, 0.0).sum(axis=0) / number
+
+
+def _one_sided(
+    ahead: Array, behind: Array, length: Array, blind: np.ndarray, moments: tuple[Array, Array, Array]
+) -> tuple[Array, Array, Array]:
+    """Return slopes, curvatures and norms, of ``blind`` functions as large as the sides that were defined allow.
+
+    At the end of where a function is defined every direction has one side without a value, and no second difference. A
+    slope g over a distance s may be all curvature, g / s: steps that are too short instead of too long.
+    """
+    slopes = np.abs(np.concatenate([ahead, behind])) / np.concatenate([length, length])
+    largest = np.where(np.isfinite(slopes), slopes, 0.0).max(axis=0)
+    slope, bend, norm = moments
+    steep = largest / float(length.min())
+    return np.where(blind, largest, slope), np.where(blind, steep, bend), np.where(blind, steep, norm)
 
 
 def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tuple[Array, Array], n: int) -> Array:

@@ -6,6 +6,7 @@ import numpy as np
 import param
 
 from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.estimators.base import DirectionalEstimator
 from zoviz.oracle import DerivedOracle, ValueOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver, Target
@@ -70,6 +71,26 @@ def reach_of(solver: Solver, curvature: float, constants: Constants, apart: floa
         return {}
     bend, share = constants.constraint_curvature, curvature - constants.curvature - apart + _STEEPER * curvature
     return {"step_reach": share / bend if FAR * bend > share else FAR}
+
+
+def sweep_of(solver: Solver, problem: Problem, constants: Constants) -> dict[str, bool]:
+    """Return whether a solver takes the n coordinates for its k directions: k >= n, values repeat, nothing is told.
+
+    Then n + 1 calls give the gradient itself, where k + 1 gave an estimate of relative variance (n - 1) / k. Nothing is
+    returned where the primal step is given, as in what is published, or the switch is.
+    """
+    estimator = solver.estimator
+    if not isinstance(estimator, DirectionalEstimator) or estimator.sweep is not None:
+        return {}
+    if solver.get("primal_step") is not None:
+        return {}
+    exact = problem.noise == "deterministic" and constants.measured
+    return {"estimator.sweep": exact and estimator.batch_size >= problem.domain.n}
+
+
+def variance_of(solver: Solver, sweep: dict[str, bool], n: int) -> float:
+    """Return the relative variance of a solver's estimates, 0 where ``sweep_of`` says that they are exact."""
+    return 0.0 if any(sweep.values()) else solver.relative_variance(n)
 
 
 def following(step: float, reach: float | None, y: Array) -> float | Array:

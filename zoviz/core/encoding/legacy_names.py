@@ -19,7 +19,7 @@ PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": 
 
 ABSENT: Mapping[str, Mapping[str, Any]] = dict.fromkeys(
     ("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA", "ZOEG", "ZOCEG", "ZOBCEG"), {"step_reach": 1e9, "restoration": 0}
-)
+) | dict.fromkeys(("Sphere", "CentralSphere", "Gaussian"), {"sweep": False})
 """Values of parameters that came later, as recipes without them meant them: by class and name."""
 
 STATES: Mapping[str, tuple[str, ...]] = {

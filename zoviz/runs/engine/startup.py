@@ -73,11 +73,16 @@ def resolve(
     others = [name for name in {**suggestions, **given} if name not in suggestible and _is_open(solver, name)]
     for name in [*suggestible, *others]:
         holder, own = solver.owner(name)
-        low, high = holder.param[own].bounds
+        bounds = getattr(holder.param[own], "bounds", None)  # a switch has none
         value = given[name] if name in given else suggestions[name]
-        values[name] = min(max(value, low), np.inf if high is None else high)
+        values[name] = value if bounds is None else _within(value, *bounds)
         solver.set(name, values[name])
     return values, f"Steps chosen from constants {constants.source}." if constants.measured else ""
+
+
+def _within(value: float, low: float, high: float | None) -> float:
+    """Return the value, or the nearest that a parameter may have."""
+    return min(max(value, low), np.inf if high is None else high)
 
 
 def _is_open(solver: Solver, name: str) -> bool:

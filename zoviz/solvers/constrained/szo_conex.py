@@ -31,12 +31,15 @@ from zoviz.solvers.restoration import (
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
+    FINE_RADIUS,
     balanced_step,
     diminishing,
     following,
     noisy_radius,
     reach_of,
     step_reach_parameter,
+    sweep_of,
+    variance_of,
 )
 
 _PRIMAL_SHARE = 1.2
@@ -153,7 +156,8 @@ class SZOConEX(Solver):
 
         1/eta = 1.2 / [(L_f + L_h / 4)(1 + 2v)] and 1/tau = 0.3 L_f / [(1 + v) G_0^2], where v is the relative variance
         of the estimate, (n + 1)/k for Gaussian directions, m + 1 times that for separate ones; both over
-        ``noise_factor`` under independent noise; r = 1e-3, larger under that noise.
+        ``noise_factor`` under independent noise; r = 1e-3, 1e-5 where constants are measured, larger under that
+        noise.
 
         Notes
         -----
@@ -164,14 +168,17 @@ class SZOConEX(Solver):
         """
         n = problem.domain.n
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
-        variance = self.relative_variance(n) * (1 if self.directions == "shared" else problem.m + 1)
-        radius = noisy_radius(constants, n, self.estimator.batch_size, COARSE_RADIUS)
-        if isinstance(self.estimator, Gaussian) and radius > COARSE_RADIUS:
-            radius = max(radius / n**0.5, COARSE_RADIUS)  # a normal direction is sqrt(n) long
+        sweep = sweep_of(self, problem, constants) if self.directions == "shared" else {}
+        variance = variance_of(self, sweep, n) * (1 if self.directions == "shared" else problem.m + 1)
+        least = FINE_RADIUS if constants.measured else COARSE_RADIUS
+        radius = noisy_radius(constants, n, self.estimator.batch_size, least)
+        if isinstance(self.estimator, Gaussian) and radius > least:
+            radius = max(radius / n**0.5, least)  # a normal direction is sqrt(n) long
         noise = self.noise_factor(constants, n, self.estimator.smoothing_radius or radius)
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
+            | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
                 "dual_step": balanced_step(DUAL_SHARE, constants.curvature, noise * (1.0 + variance), constants),

@@ -35,6 +35,8 @@ from zoviz.solvers.step_rules import (
     radius_of,
     reach_of,
     step_reach_parameter,
+    sweep_of,
+    variance_of,
 )
 
 _WINDOW, _ENOUGH = 100, 0.9
@@ -140,7 +142,8 @@ class ZOALM(Solver):
         """
         n = problem.domain.n
         radius = radius_of(self, constants, n, FINE_RADIUS)
-        inflation, noise = 1.0 + self.relative_variance(n), self.noise_factor(constants, n, radius)
+        sweep = sweep_of(self, problem, constants)
+        inflation, noise = 1.0 + variance_of(self, sweep, n), self.noise_factor(constants, n, radius)
         slope = constants.safe_start_slope
         beta = self.penalty or balanced_step(_PENALTY_SHARE, constants.curvature, inflation, constants)
         bend = beta * slope**2 if constants.constraint_slope else 0.0
@@ -148,6 +151,7 @@ class ZOALM(Solver):
         return (
             reach_of(self, curvature, constants, bend)
             | patience_of(self)
+            | sweep
             | {
                 "primal_step": 1.0 / (curvature * inflation * noise),
                 "dual_step": beta / noise,

@@ -34,6 +34,8 @@ from zoviz.solvers.step_rules import (
     radius_of,
     reach_of,
     step_reach_parameter,
+    sweep_of,
+    variance_of,
     with_proximal,
 )
 
@@ -133,7 +135,8 @@ class ZOSPLM(Solver):
         n, rho = problem.domain.n, constants.weak_convexity
         p = self.proximal_weight or (_MODULUS_SHARE * constants.curvature if constants.measured else 2.0 * rho or 1.0)
         radius = radius_of(self, constants, n, FINE_RADIUS)
-        inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
+        sweep = sweep_of(self, problem, constants)
+        inflation = (1.0 + variance_of(self, sweep, n)) * self.noise_factor(constants, n, radius)
         curvature = constants.curvature + p
         bent = 0.0 if constants.measured else constants.constraint_curvature / max(constants.curvature, _TINY) - 1.0
         dual = min(max(_MODERATE, _BENT * bent), _LARGEST)
@@ -141,6 +144,7 @@ class ZOSPLM(Solver):
         return (
             reach_of(self, steepest, constants, p)
             | patience_of(self)
+            | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (steepest * inflation),
                 "dual_step": balanced_step(DUAL_SHARE, curvature, inflation, constants),

@@ -36,6 +36,8 @@ from zoviz.solvers.step_rules import (
     radius_of,
     reach_of,
     step_reach_parameter,
+    sweep_of,
+    variance_of,
 )
 
 _PRIMAL_SHARE = 0.6
@@ -134,12 +136,14 @@ class ZOGDA(Solver):
         """
         n = problem.domain.n
         radius = radius_of(self, constants, n, COARSE_RADIUS)
-        inflation = (1.0 + self.relative_variance(n)) * self.noise_factor(constants, n, radius)
+        sweep = sweep_of(self, problem, constants) if self.dual == "exact" else {}
+        inflation = (1.0 + variance_of(self, sweep, n)) * self.noise_factor(constants, n, radius)
         dual_inflation = 1.0 + self.relative_variance(problem.m) if self.dual == "estimated" and problem.m else 1.0
         curvature = constants.curvature + _MULTIPLIER * constants.constraint_curvature
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
+            | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * inflation),
                 "dual_step": balanced_step(DUAL_SHARE, constants.curvature, inflation * dual_inflation, constants),
