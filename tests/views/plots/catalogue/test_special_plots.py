@@ -7,8 +7,17 @@ import numpy as np
 import pytest
 
 from zoviz import Run
-from zoviz.problems import LoadTracking, NonconvexQCQP, QuadraticBilevel
-from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM, ZOSQP
+from zoviz.problems import (
+    DistributedConsensus,
+    FairClassification,
+    LoadTracking,
+    NetworkSlicing,
+    NonconvexQCQP,
+    QuadraticBilevel,
+    StochasticQP,
+)
+from zoviz.problems.base import Problem
+from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM, ZOSQP, SampledALM, SmoothedALM, Solver
 from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.accuracy import Accuracy
@@ -72,7 +81,7 @@ def test_a_trust_region_method_shows_its_radii_its_archive_and_its_starts() -> N
 
 def test_lines_are_those_that_a_method_has(bilevel: dict[str, Run]) -> None:
     columns = {name: run.trace.snapshot().columns for name, run in bilevel.items()}
-    assert [line.column for line in Regret().series(columns["SOGD"])] == ["average_regret", "regret"]
+    assert [line.column for line in Regret().series(columns["SOGD"])] == ["average_regret", "regret", "hypergradient"]
     assert [line.column for line in Tracking().series(columns["SOGD"])] == ["inner_error", "system_error"]
     assert [line.column for line in Tracking().series(columns["OGD"])] == ["inner_error"]
     assert Accuracy().series(columns["SOGD"]) == []
@@ -123,3 +132,31 @@ def test_solvers_of_other_forms_are_not_listed_as_refused() -> None:
     assert choice.complaint == ""
     choice.problem_name = LoadTracking.title
     assert "SOGD" not in choice.param.solver_name.objects and "bilevel" not in choice.refused.object
+
+
+ROWS, EQUAL = {"violation", "stationarity", "normal_residual"}, {"consensus_error", "binary_distance"}
+
+
+@pytest.mark.parametrize(
+    ("problem", "solver", "offered"),
+    [
+        (
+            StochasticQP(n=7, sampled_rows=True, measure_envelope=True),
+            SampledALM(),
+            {"near_stationarity", "dual_resets"},
+        ),
+        (DistributedConsensus(nodes=3, edge_probability=0.9), SampledALM(), {"consensus_error"}),
+        (NetworkSlicing(), SmoothedALM(), {"binary_distance", "assignment_violation"}),
+        (FairClassification(), SmoothedALM(), {"residual", "covariance", "parity_difference", "p_rule", "accuracy"}),
+    ],
+    ids=["sampled rows", "consensus", "slicing", "fair"],
+)
+def test_what_linear_problems_are_judged_by_is_drawn(problem: Problem, solver: Solver, offered: set[str]) -> None:
+    run = Run(problem=problem, solver=solver, replicas=1, iterations=3)
+    run.run()
+    board = Board()
+    board.runs_shown.put(run)
+    on_page(board)
+    columns = run.trace.snapshot().columns
+    drawn = {line.column for view in board.visible_plots for line in view.series(columns)}
+    assert offered | ROWS <= drawn and not (EQUAL - offered) & drawn

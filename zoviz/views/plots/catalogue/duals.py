@@ -13,18 +13,20 @@ _DASHES = ("solid", "dashed", "dotdash", "dotted")
 
 
 class Duals(PlotView):
-    """A plot of the first eight dual variables."""
+    """A plot of the first eight dual variables, and of how often a method set them back to 0."""
 
     title = "Dual variables"
     order = 6
     can_log = False
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return a line for each of the first eight dual variables."""
+        """Return a line for each of the first eight dual variables, and one for their resets, if they are counted."""
         if trace_columns.DUAL not in columns:
             return []
         count = columns[trace_columns.DUAL].shape[-1]
-        return [Series(trace_columns.DUAL, f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
+        lines = [Series(trace_columns.DUAL, f"y{i + 1}", _DASHES[i % 4], index=i) for i in range(count)]
+        resets = Series(trace_columns.DUAL_RESETS, "resets so far", "dotted", muted=True)
+        return [*lines, resets] if trace_columns.DUAL_RESETS in columns else lines
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: the symbol of the dual variables."""

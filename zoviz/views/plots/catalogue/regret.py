@@ -11,7 +11,7 @@ from zoviz.views.plots.line_data import Series
 
 
 class Regret(PlotView):
-    """A plot of the bilevel local regret, the sum of squared projected hypergradients, and of its mean."""
+    """A plot of the bilevel local regret, the sum of squared projected hypergradients, its mean, and the last one."""
 
     title = "Bilevel local regret"
     order = 7
@@ -23,6 +23,7 @@ class Regret(PlotView):
             Series(trace_columns.AVERAGE_REGRET, "mean over rounds"),
             Series(trace_columns.REGRET, "sum", "dashed"),
             Series(trace_columns.AVERAGE_WINDOWED_REGRET, "windowed, mean", "dotted"),
+            Series(trace_columns.HYPERGRADIENT, "‖hypergradient‖ of the round", "dotdash", muted=True),
         ]
         return [line for line in lines if line.column in columns]
 

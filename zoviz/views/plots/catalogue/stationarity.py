@@ -13,15 +13,23 @@ from zoviz.views.plots.line_data import Series
 class Stationarity(PlotView):
     """A plot of the largest of three residuals: stationarity, violation and complementarity.
 
-    ||x - P(x - grad L)||, ||[h]_+|| and |<y, h>|, after paper splm, Definition 1.
+    ||x - P(x - grad L)||, ||[h]_+|| and |<y, h>|, after paper splm, Definition 1. For linear constraints ||v|| too, v
+    the nearest point to 0 of grad f + A^T y + N_X, and, where they are measured, the gradient of the Moreau envelope
+    and the residual of rows with slacks, after paper salm, §1.2.
     """
 
     title = "Stationarity"
     order = 5
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the line of the stationarity measure, where gradients are known; none otherwise."""
-        return [Series(trace_columns.STATIONARITY, "current")] if trace_columns.STATIONARITY in columns else []
+        """Return the lines of the measures that the trace has: none where gradients are not known."""
+        lines = [
+            Series(trace_columns.STATIONARITY, "current"),
+            Series(trace_columns.NORMAL_RESIDUAL, "‖v‖", "dashed"),
+            Series(trace_columns.NEAR_STATIONARITY, "‖∇Ψ(z)‖", "dotdash"),
+            Series(trace_columns.RESIDUAL, "‖Ax − t − b‖", "dotted"),
+        ]
+        return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: the measure's name."""

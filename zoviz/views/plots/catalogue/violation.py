@@ -11,16 +11,24 @@ from zoviz.views.plots.line_data import Series
 
 
 class Violation(PlotView):
-    """A plot of ||[h(x)]_+|| at the current iterate; at the bottom of a logarithmic axis where it is 0."""
+    """A plot of ||[h(x)]_+|| at the current iterate; at the bottom of a logarithmic axis where it is 0.
+
+    With it what an application asks beyond it: that nodes agree, and that choices are 0 or 1.
+    """
 
     title = "Constraint violation"
     order = 3
     zero_words = "feasible"
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
-        """Return the line of the constraint violation, where the kind of task has constraints; none otherwise."""
-        present = trace_columns.VIOLATION in columns
-        return [Series(trace_columns.VIOLATION, "current", zeros=True)] if present else []
+        """Return the line of the constraint violation, where the kind of task has constraints, and its kin."""
+        lines = [
+            Series(trace_columns.VIOLATION, "current", zeros=True),
+            Series("consensus_error", "of consensus", "dashed"),
+            Series("binary_distance", "from 0 or 1", "dashed"),
+            Series("assignment_violation", "rounded", "dotted"),
+        ]
+        return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: the norm of the positive part of h."""

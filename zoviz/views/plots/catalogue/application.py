@@ -1,0 +1,39 @@
+"""A plot of what single applications are judged by, on a linear axis."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.core.types import Array
+from zoviz.views.plots.base import PlotView
+from zoviz.views.plots.line_data import Series
+
+
+class Application(PlotView):
+    """A plot of the largest change of a pixel, whose range is 10, or of how differently a classifier treats two groups.
+
+    Of the groups the covariance of the score with them, and difference and ratio of their shares classified as +1.
+    """
+
+    title = "Perturbation"
+    order = 10
+    special = True
+    can_log = False
+
+    def series(self, columns: Mapping[str, Array]) -> list[Series]:
+        """Return the lines of an attack or of a fair classifier; none otherwise."""
+        lines = [
+            Series("perturbation", "largest pixel"),
+            Series("covariance", "covariance"),
+            Series("parity_difference", "difference of shares", "dashed"),
+            Series("p_rule", "ratio of shares", "dotted"),
+        ]
+        return [line for line in lines if line.column in columns]
+
+    def heading(self, columns: Mapping[str, Array]) -> str:
+        """Return what is drawn: a perturbation's size, or the parity of groups."""
+        return "Parity of both groups" if "covariance" in columns else self.title
+
+    def y_label(self, columns: Mapping[str, Array]) -> str:
+        """Return the label: the norm of the perturbation, or none, where the lines differ."""
+        return "" if "covariance" in columns else "‖y‖∞"
