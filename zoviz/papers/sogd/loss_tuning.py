@@ -194,6 +194,7 @@ def main() -> None:
     problem, trial = (
         LossTuning(dataset=options.dataset, phase_length=length) for length in (options.phase, options.search_phase)
     )
+    _ = problem.data, trial.data  # loaded once, and not by every run
     report(problem, trial, options.seeds, options.full)
 
 
