@@ -71,7 +71,8 @@ def steer(lab: Lab, solver: str) -> None:
         lab.field(label).first.fill(value)
         lab.field(label).first.press("Enter")
         lab.until(lambda count=count: len(lab.data("marks", "text")) == count, f"{label} is marked")
-    assert "trust_scale" in lab.data("marks", "text")[0] and "restart_share" in lab.data("marks", "text")[1]
+    radius, share = lab.data("marks", "text")
+    assert "Trust radius scale" in radius and "Share of restarts" in share
     lab.press("Continue")
     lab.until(lambda: lab.iteration() > held + 3, "it goes on")
 

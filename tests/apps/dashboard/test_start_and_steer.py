@@ -8,6 +8,7 @@ import re
 import pytest
 
 from helpers.dashboard_page import HANDLE, Lab
+from zoviz.views.plots.event_marks import DRAG
 
 # When the key went down and when the mark came, both by the browser's clock.
 WATCH = """
@@ -45,6 +46,12 @@ def overlaps(lab: Lab) -> list[tuple[int, int]]:
 
 def finite(values: list[float]) -> list[float]:
     return [value for value in values if math.isfinite(value)]
+
+
+def seconds(lab: Lab) -> float:
+    """Seconds that the run has computed, of the line of counters."""
+    match = re.search(r"([\d.]+) s\b", lab.line())
+    return float(match[1]) if match else 0.0
 
 
 def goes_on_and_stops(lab: Lab, held: int) -> None:
@@ -112,12 +119,14 @@ def test_the_step_size_slider_steers_the_run(lab: Lab) -> None:
         lab.until(lambda move=move: len(lab.data("marks", "text")) == move + 1, "the change is marked")
         lab.until(lambda move=move: lab.js("return marked.length") > move, "the mark is drawn")
         lab.page.wait_for_timeout(370)  # not a multiple of the page's period
+        apart = seconds(lab) + DRAG + 0.2  # by less, it would be the same drag
+        lab.until(lambda apart=apart: seconds(lab) > apart, "the next change is a drag of its own")
     times = [marked - pressed for pressed, marked in zip(*lab.js("return [pressed, marked]"), strict=True)]
     print("from the key to the mark:", ", ".join(f"{time:.0f} ms" for time in times))
     assert min(times) > 0
 
     texts = [re.sub("<.*?>", " ", text) for text in lab.data("marks", "text")]
-    pairs = [re.search(r"primal_step\s+(\S+) → (\S+)", text).groups() for text in texts]
+    pairs = [re.search(r"Primal step c\s+(\S+) → (\S+)", text).groups() for text in texts]
     values = [float(pairs[0][0]), *(float(new) for _, new in pairs)]
     assert values == sorted(set(values)) and [float(old) for old, _ in pairs] == values[:-1]
     assert math.isclose(float(field.input_value()), values[-1], rel_tol=1e-2)

@@ -101,3 +101,25 @@ def test_a_look_at_rows_that_are_up_to_date_sends_nothing(monkeypatch: pytest.Mo
     page.run_list.update()
     assert batches
     page.controller.stop()
+
+
+def test_start_waits_for_a_field_that_cannot_be_taken() -> None:
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
+    field = page.form.picker.solver_form.fields["estimator.batch_size"].text_input
+    field.value = "many"
+    page.controller.start(steps=1)
+    assert page.controller.run is None and message(page).startswith("Batch size k: Expected a whole number")
+    field.value = "7"
+    page.controller.start(steps=1)
+    assert page.controller.run is not None and page.controller.run.solver.get("estimator.batch_size") == 7
+    page.controller.stop()
+
+
+def test_files_are_named_after_run_problem_and_solver() -> None:
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3))
+    page.controller.start(steps=1)
+    page.controller.runs_shown.rename("run1", "a/b: é ü")
+    page.run_list.update()
+    names = [one.filename for one in page.run_list.column[0] if hasattr(one, "filename")]
+    assert names == ["zoviz_a-b_NonconvexQCQP_ZOSPLM.csv", "zoviz_a-b_NonconvexQCQP_ZOSPLM.py"]
+    page.controller.stop()

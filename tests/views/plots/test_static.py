@@ -52,7 +52,7 @@ def test_it_draws_the_dashboards_frame(runs: list[Run], axis: str, band: str) ->
 def test_it_marks_changes_and_hits(runs: list[Run]) -> None:
     change, hit = drawn(convergence(runs[0], axis="iteration"), hv.Scatter)
     assert list(change.dimension_values("x")) == [30]
-    assert "primal_step" in change.dimension_values("text")[0]
+    assert "Primal step c" in change.dimension_values("text")[0]
     assert "relative_gap" in hit.dimension_values("text")[0]
 
 

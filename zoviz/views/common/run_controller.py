@@ -172,8 +172,10 @@ class RunController(param.Parameterized):
         self._awaited_steps, self.waiting = steps, bool(reason) and self._source.loading
         if self.waiting:
             return  # the message line says so
-        if reason:
+        if reason == self._source.complaint and reason:
             self._notify(reason)  # the message line shows it already
+        elif reason:
+            self.say(reason)
         else:
             self._start_new(steps)
 

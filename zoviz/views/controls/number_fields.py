@@ -167,6 +167,11 @@ class NumberField(PyComponent, WidgetBase):
             return f"auto: {self.suggestion:.3g}"
         return self.blank if self.value is None else format_number(self.value)
 
+    @property
+    def complaint(self) -> str:
+        """The sentence why the text in the field is no value of its parameter; empty where it is one."""
+        return str(self.text_input.helper_text) if self.text_input.error_state else ""
+
     def _say(self, complaint: str) -> None:
         self.text_input.param.update(error_state=bool(complaint), helper_text=complaint)
 

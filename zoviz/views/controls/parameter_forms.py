@@ -53,6 +53,12 @@ class ParameterForm:
             self.lock(self._locked)
         return self._fields
 
+    @property
+    def complaint(self) -> str:
+        """Why the first field whose text is no value of its parameter cannot be taken; empty where all can."""
+        wrong = [one for one in (self._fields or {}).values() if isinstance(one, NumberField) and one.complaint]
+        return f"{wrong[0].label}: {wrong[0].complaint} Correct the field, then press Start." if wrong else ""
+
     def lock(self, locked: bool) -> None:
         """Disable or enable every widget."""
         self._locked = locked
@@ -87,6 +93,11 @@ class ProblemForm(pn.viewable.Viewer):
         )
         own = self._own.fields.values()
         return pn.Column(self._why, *own, which, noisy, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def complaint(self) -> str:
+        """Why the first field with a wrong text cannot be taken; empty where all can."""
+        return self._own.complaint or self._noise.complaint
 
     @property
     def fields(self) -> dict[str, Any]:
@@ -160,6 +171,11 @@ class SolverForm(pn.viewable.Viewer):
         common = ("smoothing_radius", "batch_size") if isinstance(old, GradientEstimator) else ()
         self.solver.set(name, kind(**{parameter: getattr(old, parameter) for parameter in common}))
         self._fill()
+
+    @property
+    def complaint(self) -> str:
+        """Why the first field with a wrong text cannot be taken; empty where all can."""
+        return next((form.complaint for form in (*self._live, *self._fixed) if form.complaint), "")
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -69,7 +69,13 @@ class RunForm(pn.viewable.Viewer):
     def check(self) -> str:
         """Update ``complaint``: find out why no run can be made now."""
         self.picker.suggest()
-        return self.complaint
+        return self.complaint or self._wrong_field
+
+    @property
+    def _wrong_field(self) -> str:
+        """The sentence on the first field whose text is no value; a run would begin with what it was before."""
+        forms = (self.picker.solver_form, self.picker.problem_form, self.settings_form)
+        return next((form.complaint for form in forms if form.complaint), "")
 
     def make(self) -> Run:
         """Make a run of what the form says, not started."""

@@ -83,6 +83,11 @@ class RunSettingsForm(pn.viewable.Viewer):
         )
 
     @property
+    def complaint(self) -> str:
+        """Why the first field with a wrong text cannot be taken; empty where all can."""
+        return self._form.complaint
+
+    @property
     def fields(self) -> dict[str, Any]:
         """The widgets by the setting's name."""
         return self._form.fields

@@ -26,8 +26,26 @@ ZERO = "   0 throughout"
 """In the title of a plot that has only zeros, for which a logarithmic axis has no place."""
 THIN = 0.5
 """Width of a run's further lines where several runs are drawn, as a share of its first line's."""
+MOST_LISTED = 4
+"""Components of a column, each with an entry of its own in the legend; of more, one entry is for all."""
+LEGEND = 330
+"""Pixels of a legend's width on the narrowest plot."""
+LONGEST = 44
+"""Letters of an entry of a legend, at most: so many fit on the narrowest plot."""
 Comparison = Literal["any", "one problem", "several problems"]
 """Which runs a plot is for: values of different problems share few axes."""
+
+
+def shortened(label: str) -> str:
+    """Return a label that a legend has room for: of one too long, the beginning and the end, which tells runs apart."""
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 13]}…{label[-12:]}"
+
+
+def columns_of(labels: Sequence[str]) -> int:
+    """Return in how many columns a legend with these entries fits on the narrowest plot."""
+    # A letter takes some 6.5 pixels, the sample of the line and the space beside it 34.
+    widest = max((len(shortened(label)) for label in labels), default=1)
+    return max(1, min(len(labels), int(LEGEND / (6.5 * widest + 34))))
 
 
 class RunStyle(NamedTuple):
@@ -237,13 +255,18 @@ class PlotView(param.Parameterized):
         self._entitle()
         self.renderers = [part for one in lines_shown for part in (one.band, one.line)] or [self._placeholder]
         fig.renderers = [*self._fixed, *(part for one in lines_shown for part in one.renderers)]
-        fig.y_range.renderers = self.renderers
+        # References lie decades away at times: the range is that of what was measured, where there is anything.
+        fig.y_range.renderers = [
+            part for one in lines_shown if not one.series.muted for part in (one.band, one.line)
+        ] or (self.renderers)
         self._reader.renderers = [one.line for one in lines_shown] or [self._placeholder]
         entries = self._entries(runs)
         if entries != self._listed:
             self._listed = entries
-            self._legend.ncols = 2 if len(entries) > 3 else len(entries)
-            self._legend.items = [LegendItem(label=label, renderers=parts) for label, parts in entries.items()]
+            self._legend.ncols = columns_of(list(entries))
+            self._legend.items = [
+                LegendItem(label=shortened(label), renderers=parts) for label, parts in entries.items()
+            ]
 
     def caption(self, snapshots: Sequence[Snapshot]) -> None:
         """Add to the title what the axis cannot show: that all is 0, what a line at the bottom means, a remark."""
@@ -268,6 +291,11 @@ class PlotView(param.Parameterized):
         """Return the legend: each line of a single run; of several runs, one each and one per further kind of line."""
         if not runs:
             return {"no run yet": [self._placeholder]}
+        if len(runs) == 1 and len(runs[0][1]) > MOST_LISTED and len({one.series.column for one in runs[0][1]}) == 1:
+            first, last = runs[0][1][0], runs[0][1][-1]  # components of one column: the pointer tells which is which
+            return {
+                f"{first.series.label} to {last.series.label}": [part for one in runs[0][1] for part in one.renderers]
+            }
         if len(runs) == 1:
             return {one.series.label: [one.line, one.band, *one.zeros[1:]] for one in runs[0][1]}
         entries: dict[str, list[GlyphRenderer]] = {}

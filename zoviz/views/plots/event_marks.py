@@ -2,28 +2,55 @@
 
 from __future__ import annotations
 
+import html
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE
+from zoviz.runs.engine.steering import Change
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PHASE, TARGET
 
+DRAG = 1.0
+"""Seconds of a run within which further changes of one parameter belong to the same drag of its handle."""
 MOST_PHASES, MOST_STAGES = 40, 12
 """Marks of a problem's phases and of a solver's stages on a plot: of more, every second, third, ... is drawn."""
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "auto"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
+def parameter_label(solver: Solver, name: str) -> str:
+    """Return what the form calls a parameter of a solver, by its dotted name."""
+    prefix, _, own = name.rpartition(".")
+    part = solver.parts().get(f"{prefix}." if prefix else "")
+    return name if part is None or own not in part.param else str(part.param[own].label)
+
+
+def drags(changes: Sequence[Change]) -> list[Change]:
+    """Return changes with those of one drag as one: a handle sends several values on its way to where it is left."""
+    merged: list[Change] = []
+    last = -math.inf
+    for change in changes:
+        if merged and merged[-1].name == change.name and change.seconds - last < DRAG:
+            merged[-1] = merged[-1]._replace(new=change.new)
+        else:
+            merged.append(change)
+        last = change.seconds
+    return merged
+
+
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
-    """Return a mark for each change of a parameter, with its old and new value."""
-    changes = list(run.journal)
+    """Return a mark for each change of a parameter, in the words of the form, with its old and new value."""
+    changes = drags(list(run.journal))
     if axis == SAMPLES:  # a change tells when it was made in every other counter
         at = _along(run.trace.snapshot().columns, [change.iteration for change in changes], axis)
         changes = changes[: len(at)]
@@ -33,7 +60,8 @@ def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
         "x": at,
         "y": [0.97] * len(changes),
         "text": [
-            f"<b>{change.name}</b> {_text(change.old)} → {_text(change.new)}<br>"
+            f"<b>{html.escape(parameter_label(run.solver, change.name))}</b> "
+            f"{_text(change.old)} → {_text(change.new)}<br>"
             f"iteration {change.iteration:,}, {change.calls:,} calls"
             for change in changes
         ],

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import io
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -30,6 +31,13 @@ def script_of(entry: ShownRun) -> io.StringIO:
     return io.StringIO(script(entry.run))
 
 
+def file_name(entry: ShownRun, suffix: str) -> str:
+    """Return the name of a file of a run: its name, problem and solver, in letters that every disk takes."""
+    words = (entry.name, type(entry.run.problem).__name__, type(entry.run.solver).__name__)
+    plain = (re.sub(r"[^\w.-]+", "-", word, flags=re.ASCII).strip("-") for word in words)
+    return f"zoviz_{'_'.join(word for word in plain if word)}.{suffix}"
+
+
 _SWATCH = (
     "<svg width='30' height='14' style='margin-top:9px' aria-hidden='true'>"
     "<line x1='0' y1='7' x2='30' y2='7' stroke='{}' stroke-width='4' stroke-dasharray='{}'/></svg>"
@@ -50,12 +58,13 @@ class _Row(NamedTuple):
     box: pn.FlexBox
     visible: pmui.Switch
     remark: pn.pane.HTML
+    downloads: tuple[pmui.FileDownload, ...]
 
 
 def _download(entry: ShownRun, make: Callable[[ShownRun], io.StringIO], label: str, suffix: str) -> pmui.FileDownload:
     return pmui.FileDownload(
         callback=lambda: make(entry),
-        filename=f"zoviz_{entry.key}.{suffix}",
+        filename=file_name(entry, suffix),
         label=label,
         size="small",
         variant="text",
@@ -110,6 +119,9 @@ class RunList(pn.viewable.Viewer):
             row, verdict = self._rows[entry.key], self._controller.verdict(entry.run)
             words = ["" if verdict is None else str(verdict.word), entry.problem_title if several else ""]
             remark = muted_html(html.escape(" · ".join(filter(None, words))))
+            for download, suffix in zip(row.downloads, ("csv", "py"), strict=True):
+                name = file_name(entry, suffix)
+                changes += [(download, {"filename": name})] if download.filename != name else []
             changes += [(row.visible, {"value": entry.visible})] if row.visible.value != entry.visible else []
             changes += [(row.remark, {"object": remark})] if row.remark.object != remark else []
         if not changes:  # a batch counts all models of the document, which takes longer than all else here
@@ -134,13 +146,7 @@ class RunList(pn.viewable.Viewer):
         remove = pmui.IconButton(icon="delete", size="small", margin=(4, 2))
         remove.on_click(lambda _: self._controller.forget(key))
         remove.description = "Remove from the plots"
-        parts = [
-            swatch,
-            visible,
-            name,
-            remark,
-            _download(entry, csv_of, "CSV", "csv"),
-            _download(entry, script_of, "Script", "py"),
-        ]
+        downloads = _download(entry, csv_of, "CSV", "csv"), _download(entry, script_of, "Script", "py")
+        parts = [swatch, visible, name, remark, *downloads]
         look = {"align_items": "center", "sizing_mode": "stretch_width", "margin": 0}
-        return _Row(pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look), visible, remark)
+        return _Row(pn.FlexBox(*parts, remove, css_classes=[f"zoviz-run-{key}"], **look), visible, remark, downloads)

@@ -20,7 +20,7 @@ from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.queries import Record
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
-from zoviz.views.common.style import note, update_changed
+from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
 from zoviz.views.stored.table import StoredRunsTable
 
@@ -61,6 +61,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         }
         self.fork = ForkForm(self.buttons["fork"])
         self._exports = [self._export(suffix) for suffix in ("csv", "parquet", "nc")]
+        self._sign = note("")
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._enable([])
         self.table.param.watch(lambda event: self._enable(event.new), "selection")
@@ -70,7 +71,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         buttons = [button for name, button in self.buttons.items() if name != "fork"]
         actions = pn.FlexBox(*buttons, pn.Row(*self._exports, margin=0), align_items="center")
-        parts = (self.table, actions, self.fork, note(_HINT), self._detail)
+        parts = (self.table, actions, self._sign, self.fork, note(_HINT), self._detail)
         column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self.table.read()
         return column
@@ -105,10 +106,12 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def put_on_plots(self) -> None:
-        """Add the selected runs to the plots."""
+        """Add the selected runs to the plots, and say which."""
+        names = []
         for record in self.table.selection:
             run = self._store.load(record.id)
-            self._controller.runs_shown.put(run, run.label or f"{record.solver} {record.id[:6]}")
+            names.append(self._controller.runs_shown.put(run, run.label or f"{record.solver} {record.id[:6]}").name)
+        self._sign.object = muted_html(html.escape(f"On the plots now, under Run: {', '.join(names)}."))
 
     @say_errors()
     def resume(self) -> None:

@@ -10,7 +10,10 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from zoviz.core.registry import discover
+from zoviz.problems.base import Problem
 from zoviz.runs.storage.queries import STATUSES, Record
+from zoviz.solvers.base import Solver
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, tooltip, update_changed
 
@@ -32,9 +35,9 @@ _WIDTHS = {
     "status": 80,
     "objective": 84,
     "violation": 74,
-    "solver": 90,
+    "solver": 104,
     "calls": 74,
-    "problem": 118,
+    "problem": 168,
     "begun": 88,
 }
 """Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
@@ -85,7 +88,7 @@ class StoredRunsTable(pn.viewable.Viewer):
             layout="fit_data_stretch",
             theme="simple",
             sortable=False,
-            height=420,
+            height=330,
             sizing_mode="stretch_width",
             margin=(4, 10),
         )
@@ -117,7 +120,10 @@ class StoredRunsTable(pn.viewable.Viewer):
     @say_errors("The store cannot be read: ")
     def read(self) -> None:
         """Read the page of the list from the store again."""
-        which: dict[str, Any] = {"text": self.text or None, "status": None if self.status == "any" else self.status}
+        which: dict[str, Any] = {
+            "text": _searched(self.text) or None,
+            "status": None if self.status == "any" else self.status,
+        }
         total = self._store.count(**which)
         first = self.page * PAGE
         self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
@@ -146,6 +152,19 @@ class StoredRunsTable(pn.viewable.Viewer):
         self._store.annotate(self.records[event.row].id, **{event.column: value})
 
 
+def titles_of_classes() -> dict[str, str]:
+    """Return the titles of problems and solvers by the names of their classes, under which stores have them."""
+    kinds: dict[str, type[Problem] | type[Solver]] = {**discover("zoviz.problems", Problem)}
+    kinds |= discover("zoviz.solvers", Solver)
+    return {name: str(kind.title) or name for name, kind in kinds.items()}
+
+
+def _searched(text: str) -> str:
+    """Return what stores are searched for: for part of one class's title its name, under which they have it."""
+    classes = [name for name, title in titles_of_classes().items() if text and text.casefold() in title.casefold()]
+    return classes[0] if len(classes) == 1 and text.casefold() not in classes[0].casefold() else text
+
+
 def _begun(created: float) -> str:
     """Return when a run began as a short text: the time of a day of this year, the date of an older one."""
     then = time.localtime(created)
@@ -154,6 +173,7 @@ def _begun(created: float) -> str:
 
 def _frame(records: list[Record]) -> pd.DataFrame:
     """Return the table that the list shows of some records."""
+    titles = titles_of_classes()
     rows = [
         (
             one.id[:8],
@@ -163,9 +183,9 @@ def _frame(records: list[Record]) -> pd.DataFrame:
             one.status,
             f"{one.objective:.6g}",
             f"{one.violation:.2g}",
-            one.solver,
+            titles.get(one.solver, one.solver),
             f"{one.calls:,}",
-            one.problem,
+            titles.get(one.problem, one.problem),
             _begun(one.created),
         )
         for one in records

@@ -1,0 +1,39 @@
+"""The list of stored runs has the titles that the page has elsewhere, and finds runs by them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from zoviz import Run, Store
+from zoviz.problems import NonconvexQCQP, WeldedBeam
+from zoviz.solvers import ZOSPLM
+from zoviz.views.app.dashboard import Dashboard
+
+# Panel's Material widgets of Panel's, and libraries of one another
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::PendingDeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::DeprecationWarning"),
+]
+
+
+def test_titles_search_and_a_sign_that_runs_are_on_the_plots(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+    for problem in (NonconvexQCQP(n=3), WeldedBeam()):
+        Run(problem, ZOSPLM(primal_step=1e-3), replicas=1, iterations=2, store=store, label="<b>").run()
+    page = Dashboard(store=store)
+    page.rooms.open = "runs"
+    assert page.stored_runs is not None
+    table = page.stored_runs.table
+    table.read()
+    assert list(table.tabulator.value["problem"]) == ["Welded beam design", "Nonconvex QCQP"]
+    assert set(table.tabulator.value["solver"]) == {"ZO-SPLM"}
+    for text, count in (("welded beam", 1), ("WeldedBeam", 1), ("ZO-SPLM", 2), ("nothing of it", 0)):
+        table.text = text
+        assert len(table.records) == count, text
+    table.text = ""
+    table.tabulator.selection = [0, 1]
+    page.stored_runs.put_on_plots()
+    sign = " ".join(str(one.object) for one in page.stored_runs.__panel__() if hasattr(one, "object"))
+    assert "On the plots now, under Run: &lt;b&gt;, &lt;b&gt;." in sign and len(page.controller.runs_shown.runs) == 2
