@@ -8,7 +8,7 @@ import re
 import pytest
 
 from helpers.dashboard_page import HANDLE, Lab
-from zoviz.views.plots.event_marks import DRAG
+from zoviz.views.common.drags import DRAG
 
 # When the key went down and when the mark came, both by the browser's clock.
 WATCH = """

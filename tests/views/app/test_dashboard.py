@@ -123,3 +123,27 @@ def test_files_are_named_after_run_problem_and_solver() -> None:
     names = [one.filename for one in page.run_list.column[0] if hasattr(one, "filename")]
     assert names == ["zoviz_a-b_NonconvexQCQP_ZOSPLM.csv", "zoviz_a-b_NonconvexQCQP_ZOSPLM.py"]
     page.controller.stop()
+
+
+def test_undo_puts_changes_back_from_the_last_to_the_first() -> None:
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM(primal_step=1e-3, dual_step=1e-2))
+    undo = page.buttons.buttons["undo"]
+    page.form.settings.seconds = None
+    page.controller.start()
+    run = page.controller.run
+    assert run is not None and undo.disabled
+    try:
+        for name, value in (("primal_step", 2e-3), ("dual_step", 3e-2)):
+            before = len(run.journal)
+            run.set({name: value})
+            until(lambda before=before: len(run.journal) > before)
+        for name, value, left in (("dual_step", 1e-2, True), ("primal_step", 1e-3, False)):
+            until(lambda: page.look() or not undo.disabled)
+            page.controller.undo()
+            until(lambda name=name, value=value: page.look() or run.solver.get(name) == value)
+            until(lambda left=left: page.look() or undo.disabled is not left)
+        assert [change.new for change in run.journal] == [2e-3, 3e-2, 1e-2, 1e-3]
+        page.controller.undo()
+        assert len(run.journal) == 4, "there is nothing more to put back"
+    finally:
+        page.controller.stop()

@@ -110,3 +110,20 @@ def test_a_feeders_laterals_do_not_cross() -> None:
     np.testing.assert_array_equal(data["voltage"], problem.voltages(x)[0])
     total = (feeder.active.sum() - x[0, : len(feeder.load_buses)].sum()) * feeder.base / 1e3
     assert data["load"].sum() == pytest.approx(total)
+
+
+def test_a_slice_has_its_contours_and_the_boundary_of_the_feasible_part() -> None:
+    problem = NonconvexQCQP(n=5, seed=2)
+    picture, optimum = QuadraticSlice(), problem.known_optimum
+    path = np.random.default_rng(0).uniform(-6, 6, (6, 5))
+    picture.update(problem, path)
+    directions = np.stack(plane(optimum.point, path[0], path[-1]))
+    assert picture.contours.data["xs"] and picture.boundary.data["xs"]
+    cells = np.array([picture.image.data["w"][0], picture.image.data["h"][0]]) / CELLS
+    around = np.array([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]]) * cells
+    for x, y in zip(picture.boundary.data["xs"], picture.boundary.data["ys"], strict=True):
+        beside = np.stack([x, y], axis=-1)[:, None] + around
+        h = problem.evaluate(optimum.point + beside @ directions).h[..., 0]
+        assert (h.min(axis=1) <= 0).all() and (h.max(axis=1) >= 0).all(), "it parts feasible points from others"
+    assert picture.ends.data["name"] == ["optimum", "start", "now"]
+    assert picture.ends.data["x"][1] == picture.path.data["x"][0]

@@ -18,6 +18,7 @@ from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
+from zoviz.views.common.drags import last_standing
 from zoviz.views.common.shown_runs import ShownRuns
 
 
@@ -138,6 +139,7 @@ class RunController(param.Parameterized):
     )
     active = param.Boolean(default=False, doc="Whether the run is going on.")
     waiting = param.Boolean(default=False, doc="Whether a run begins as soon as its problem's data are there.")
+    undoable = param.Boolean(default=False, doc="Whether a change of a parameter stands that can be put back.")
     error = param.String(default="", doc="What could not be done last; empty once it is of no interest.")
     keep = param.Boolean(default=True, label="Keep finished runs", doc="Leave a run on the plots when the next starts.")
     outlive = param.Boolean(
@@ -253,6 +255,13 @@ class RunController(param.Parameterized):
             self.run.unpause()
         self.look()
 
+    @say_errors()
+    def undo(self) -> None:
+        """Put the parameter that was changed last back to where it was; again, the one before."""
+        change = None if self.run is None or not self.run.active else last_standing(list(self.run.journal))
+        if self.run is not None and change is not None:
+            self.run.set({change.name: change.old})
+
     def stop(self) -> None:
         """End the run; its lines stay on the plots. One that waits for its data does not begin."""
         self.waiting = False
@@ -287,7 +296,8 @@ class RunController(param.Parameterized):
         status = RunStatus.READY if run is None else run.status
         ended = self.active and not status.active
         # A refused second Start has nothing more to say once the run has ended.
-        self.param.update(status=status, active=status.active, error="" if ended else self.error)
+        undoable = run is not None and status.active and last_standing(list(run.journal)) is not None
+        self.param.update(status=status, active=status.active, undoable=undoable, error="" if ended else self.error)
         if ended and run is not None:
             run.release()
             self._live_runs.remove(run)

@@ -17,7 +17,7 @@ from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import update_changed
+from zoviz.views.common.style import tooltip, update_changed
 
 _COLOURS = {
     RunStatus.READY: "#5f6368",
@@ -37,6 +37,7 @@ _LOOKS = {
     "step": ("Step", "skip_next", "default"),
     "unpause": ("Continue", "play_arrow", "default"),
     "stop": ("Stop", "stop", "default"),
+    "undo": ("Undo", "undo", "default"),
     "reset": ("Reset", "restart_alt", "default"),
 }
 """Label, icon and colour of each button, by the command of ``RunController`` that it gives."""
@@ -63,12 +64,14 @@ class RunButtons(pn.viewable.Viewer):
             "step": controller.step,
             "unpause": controller.unpause,
             "stop": controller.stop,
+            "undo": controller.undo,
             "reset": controller.reset,
         }
         self.buttons = {name: self._button(name, command) for name, command in commands.items()}
         self._row = pn.Row(*self.buttons.values(), margin=(4, 4), css_classes=["zoviz-buttons"])
-        self._enable(controller.status, controller.waiting)
-        controller.param.watch(lambda *_: self._enable(controller.status, controller.waiting), ["status", "waiting"])
+        self.buttons["undo"].description = tooltip("Put the parameter that was changed last back to where it was.")
+        self._enable(controller)
+        controller.param.watch(lambda *_: self._enable(controller), ["status", "waiting", "undoable"])
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._row
@@ -87,15 +90,16 @@ class RunButtons(pn.viewable.Viewer):
             on_click=lambda _: command(),
         )
 
-    def _enable(self, status: RunStatus, waiting: bool) -> None:
-        """Enable the buttons that make sense at this status, or while a run waits for its problem's data."""
-        active = status.active
+    def _enable(self, controller: RunController) -> None:
+        """Enable the buttons that make sense at the run's status, or while it waits for its problem's data."""
+        status, waiting, active = controller.status, controller.waiting, controller.status.active
         enabled = {
             "start": not active and not waiting,
             "pause": status is RunStatus.RUNNING,
             "step": status is not RunStatus.RUNNING and not waiting,
             "unpause": status is RunStatus.PAUSED,
             "stop": active or waiting,
+            "undo": controller.undoable,
             "reset": status is not RunStatus.READY,
         }
         for name, button in self.buttons.items():

@@ -14,16 +14,19 @@ from zoviz.problems.base import Problem
 from zoviz.problems.quadratic.base import QuadraticProblem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
+from zoviz.views.common.level_lines import level_lines
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
-CELLS = 44
+CELLS = 64
 """Cells of the image, in each direction."""
 LARGEST = 500
 """Variables up to which the plane's values are quick enough to be computed while a run goes on."""
 _PALE = tuple(
     f"#{int(238 - 150 * s):02x}{int(243 - 110 * s):02x}{int(249 - 70 * s):02x}" for s in np.linspace(0, 1, 48)
 )
+_EDGE = "#5b2333"
+"""Of the feasible part: dark enough on the palest blue, and on the grey outside."""
 _MARGIN = 0.25
 """Share of the extent that is added to both sides of an axis."""
 
@@ -44,7 +47,7 @@ def plane(optimum: Array, start: Array, now: Array) -> tuple[Array, Array]:
 
 
 class QuadraticSlice(Picture):
-    """A picture of log10(f - f*) on a plane, infeasible points greyed, with the path projected on it."""
+    """A picture of log10(f - f*) on a plane with its contours, the feasible part's boundary, and the path on it."""
 
     title = "Slice through optimum, start and present iterate"
 
@@ -56,12 +59,14 @@ class QuadraticSlice(Picture):
         return subject.known_optimum is not None
 
     def build(self) -> figure:
-        """Return the figure: empty images, a path, and three marks."""
+        """Return the figure: empty images and contours, a path, and its ends beside the optimum."""
         empty = np.full((CELLS, CELLS), np.nan)
         corner = {"x": [0.0], "y": [0.0], "w": [1.0], "h": [1.0]}
         self.image = ColumnDataSource({"value": [empty], "outside": [empty], **corner})
+        self.contours = ColumnDataSource({"xs": [], "ys": []})
+        self.boundary = ColumnDataSource({"xs": [], "ys": []})
         self.path = ColumnDataSource({"x": [0.0], "y": [0.0]})
-        self.ends = ColumnDataSource({"x": [0.0, 0.0], "y": [0.0, 0.0], "colour": [TARGET, PALETTE[1]]})
+        self.ends = ColumnDataSource(self._ends(np.zeros(1), np.zeros(1)))
         fig = self.frame("along the start's direction", "across", match_aspect=False)
         fig.grid.grid_line_color = None
         self._mapper = LinearColorMapper(palette=_PALE, low=-2, high=2)
@@ -69,9 +74,26 @@ class QuadraticSlice(Picture):
         fig.image("value", color_mapper=self._mapper, **where)
         grey = LinearColorMapper(palette=["rgba(0,0,0,0)", "rgba(90,90,90,0.45)"], low=0, high=1)
         fig.image("outside", color_mapper=grey, **where)
+        fig.multi_line("xs", "ys", source=self.contours, line_color="white", line_width=0.8, line_alpha=0.7)
+        edge = {"line_color": _EDGE, "line_width": 2, "line_dash": "dashed"}
+        fig.multi_line("xs", "ys", source=self.boundary, legend_label="feasible inside", **edge)
         fig.line("x", "y", source=self.path, color=PALETTE[1], line_width=2)
         fig.scatter("x", "y", source=self.path, color=PALETTE[1], size=3)
-        fig.scatter("x", "y", source=self.ends, color="colour", size=11, line_color="white")
+        fig.scatter(
+            "x",
+            "y",
+            source=self.ends,
+            fill_color="colour",
+            marker="mark",
+            size=11,
+            line_color="white",
+            legend_group="name",
+        )
+        legend = fig.legend[0]
+        fig.add_layout(legend, "above")
+        legend.update(orientation="horizontal", padding=0, margin=2, spacing=8, glyph_width=16, label_standoff=3)
+        legend.update(border_line_color=None, background_fill_alpha=0.0)
+        override_theme(legend, label_text_font_size="11px")
         fig.x_range.range_padding = fig.y_range.range_padding = 0.0
         bar = ColorBar(color_mapper=self._mapper, width=10, title="log₁₀(f − f*)", background_fill_alpha=0.0)
         override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
@@ -98,9 +120,27 @@ class QuadraticSlice(Picture):
         if (low, high) != (self._mapper.low, self._mapper.high):  # a change has the whole page laid out anew
             self._mapper.update(low=low, high=high)
         corner = {"x": [left], "y": [bottom], "w": [width], "h": [height]}
+        xs, ys = level_lines(columns, rows, level, np.arange(low, high + 1))
+        self.contours.data = {"xs": xs, "ys": ys}
+        # Of the largest constraint, each by its own spread: none then hides another near the boundary.
+        spread = np.maximum(np.abs(value.h).max(axis=(0, 1), initial=0.0), 1e-300)
+        worst = (value.h / spread).max(axis=-1, initial=-1.0)
+        xs, ys = level_lines(columns, rows, worst, [0.0])
+        self.boundary.data = {"xs": xs, "ys": ys}
         self.image.data = {"value": [level], "outside": [np.where(inside, 0.0, 1.0)], **corner}
         self.path.data = {"x": x, "y": y}
-        self.ends.data = {"x": [0.0, x[-1]], "y": [0.0, y[-1]], "colour": [TARGET, PALETTE[1]]}
+        self.ends.data = self._ends(x, y)
+
+    @staticmethod
+    def _ends(x: Array, y: Array) -> dict[str, list]:
+        """Return the marks of the optimum, and of the ends of a path with these coordinates, (rows,) each."""
+        return {
+            "x": [0.0, x[0], x[-1]],
+            "y": [0.0, y[0], y[-1]],
+            "colour": [TARGET, "white", PALETTE[1]],
+            "mark": ["star", "square", "circle"],
+            "name": ["optimum", "start", "now"],
+        }
 
 
 def _extent(values: Array) -> tuple[float, float]:

@@ -139,7 +139,7 @@ class PlotView(param.Parameterized):
             x_axis_type="log" if scales.log_x else "linear",
             y_axis_type="log" if log_y else "linear",
             x_axis_label=AXES[scales.axis],
-            tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
+            tools="pan,box_zoom,xwheel_zoom,reset",
             stylesheets=[FULL_SCREEN],
             toolbar_location="right",
             active_scroll=None,
@@ -150,6 +150,7 @@ class PlotView(param.Parameterized):
             background_fill_alpha=0,
             name=f"plot-{type(self).__name__}",
         )
+        fig.add_tools(*shared.actions)
         fig.toolbar.autohide, fig.toolbar.logo = True, None
         x_axis, y_axis = fig.xaxis[0], fig.yaxis[0]
         fig.xgrid[0].grid_line_color = None

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import html
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE
-from zoviz.runs.engine.steering import Change
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PHASE, TARGET
+from zoviz.views.common.drags import drags
 
-DRAG = 1.0
-"""Seconds of a run within which further changes of one parameter belong to the same drag of its handle."""
 MOST_PHASES, MOST_STAGES = 40, 12
 """Marks of a problem's phases and of a solver's stages on a plot: of more, every second, third, ... is drawn."""
 
@@ -33,19 +30,6 @@ def parameter_label(solver: Solver, name: str) -> str:
     prefix, _, own = name.rpartition(".")
     part = solver.parts().get(f"{prefix}." if prefix else "")
     return name if part is None or own not in part.param else str(part.param[own].label)
-
-
-def drags(changes: Sequence[Change]) -> list[Change]:
-    """Return changes with those of one drag as one: a handle sends several values on its way to where it is left."""
-    merged: list[Change] = []
-    last = -math.inf
-    for change in changes:
-        if merged and merged[-1].name == change.name and change.seconds - last < DRAG:
-            merged[-1] = merged[-1]._replace(new=change.new)
-        else:
-            merged.append(change)
-        last = change.seconds
-    return merged
 
 
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:

@@ -17,10 +17,13 @@ from bokeh.models import (
     CustomJSHover,
     CustomJSTickFormatter,
     DataRange1d,
+    FullscreenTool,
     HoverTool,
     LogTicker,
     LogTickFormatter,
+    SaveTool,
     Scatter,
+    Tool,
     VSpan,
 )
 from bokeh.models.annotations import Span
@@ -60,6 +63,7 @@ class SharedModels:
         # Not synced: every update moves the ranges, and a page would send each end back in a message of its own.
         self.x_range = DataRange1d(range_padding=0.01, only_visible=True, syncable=False)
         self.x_range.js_on_change("tags", forget_bounds())
+        self.actions: tuple[Tool, ...] = (FullscreenTool(), SaveTool())
         self._crossline = Span(dimension="height", line_color="#8a8f98", line_width=1, line_dash="dotted")
         self._reading = CustomJSHover(code=_READ)
         self.x_ticker = BasicTicker(desired_num_ticks=5)
