@@ -75,7 +75,8 @@ def _marks(solver: str, problem: str) -> list[pytest.MarkDecorator]:
     elif problem in CORE["constrained"]:
         every_time = solver in CORE_SOLVERS or problem == CORE["constrained"][SOLVERS.index(solver) % 2]
     elif problem in CORE["linear"]:
-        every_time = "linearly constrained" in solver_of(solver).forms
+        linear = "linearly constrained" in solver_of(solver).forms
+        every_time = linear and (problem != FREE or solver in CORE_SOLVERS or solver.endswith("EliminatedSGD"))
     else:
         every_time = problem in CORE["rounds"] or (solver in CORE_SOLVERS and problem not in HEAVY)
     return [] if every_time else [pytest.mark.slow]
