@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz import Run
-from zoviz.problems import NonconvexQCQP, WeldedBeam
-from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.problems import NonconvexQCQP, StochasticQP, WeldedBeam
+from zoviz.solvers import ZOCEG, ZOSPLM, SmoothedALM
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.base import LONGEST, columns_of, shortened
 from zoviz.views.plots.board import Board
@@ -44,3 +44,13 @@ def test_long_names_are_shortened_in_the_middle_and_stand_below_each_other() -> 
     assert shortened("current") == "current"
     assert columns_of(names) == 1 and columns_of(["current", "best feasible"]) == 2 and columns_of([]) == 1
     assert np.all([columns_of(["a"] * count) <= count for count in range(1, 9)])
+
+
+def test_a_plot_whose_lines_have_no_value_leaves_the_page() -> None:
+    solver = SmoothedALM()
+    board = board_of(Run(StochasticQP(n=8), solver, replicas=1, iterations=3))
+    (entry,) = board.runs_shown.runs.values()
+    columns = entry.run.trace.snapshot().columns
+    assert np.isnan(columns["variance"]).all() and np.isfinite(columns["objective"]).all()
+    visible = {type(view).__name__ for view in board.visible_plots}
+    assert "Variance" not in visible and {"Stationarity", "Violation"} <= visible

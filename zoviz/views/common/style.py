@@ -18,7 +18,14 @@ THEME: dict[str, Any] = {
         "palette": {"primary": {"main": "#4A90CC", "contrastText": "#0b1a26"}},
         "typography": {"fontSize": 14},
         # Else the whole bar is as bright as a button.
-        "components": {"MuiAppBar": {"styleOverrides": {"root": {"backgroundColor": "#16324a !important"}}}},
+        "components": {
+            "MuiAppBar": {
+                "styleOverrides": {
+                    # The ink of buttons is dark on their bright ground, and would be lost on the bar.
+                    "root": {"backgroundColor": "#16324a !important", "& *": {"color": "#fff !important"}}
+                }
+            }
+        },
     },
 }
 

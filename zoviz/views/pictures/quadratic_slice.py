@@ -91,7 +91,9 @@ class QuadraticSlice(Picture):
         )
         legend = fig.legend[0]
         fig.add_layout(legend, "above")
-        legend.update(orientation="horizontal", padding=0, margin=2, spacing=8, glyph_width=16, label_standoff=3)
+        legend.update(
+            orientation="horizontal", padding=0, margin=2, spacing=8, glyph_width=24, glyph_height=24, label_standoff=0
+        )
         legend.update(border_line_color=None, background_fill_alpha=0.0)
         override_theme(legend, label_text_font_size="11px")
         fig.x_range.range_padding = fig.y_range.range_padding = 0.0
@@ -137,8 +139,8 @@ class QuadraticSlice(Picture):
         return {
             "x": [0.0, x[0], x[-1]],
             "y": [0.0, y[0], y[-1]],
-            "colour": [TARGET, "white", PALETTE[1]],
-            "mark": ["star", "square", "circle"],
+            "colour": [TARGET, EVENT, PALETTE[1]],
+            "mark": ["diamond", "square", "circle"],
             "name": ["optimum", "start", "now"],
         }
 

@@ -18,7 +18,7 @@ from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.style import FULL_SCREEN
-from zoviz.views.plots.line_data import AXES, Series, has_zeros, signed, vanishes
+from zoviz.views.plots.line_data import AXES, Series, has_zeros, is_known, signed, vanishes
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import SharedModels
 
@@ -226,6 +226,10 @@ class PlotView(param.Parameterized):
         if not self.fits(problems):
             return False
         return any(self._lines.get(key) for key in keys) if keys else not self.special
+
+    def has_values(self, snapshots: Sequence[Snapshot]) -> bool:
+        """Return whether a line of these traces has a value anywhere; a plot of none is left out."""
+        return any(is_known(snapshot, one) for snapshot in snapshots for one in self.lines(snapshot.columns))
 
     def remove(self, key: str) -> None:
         """Remove a run's lines from the plot."""

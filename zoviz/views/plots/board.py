@@ -149,8 +149,10 @@ class Board(pn.viewable.Viewer):
 
     def _place(self) -> None:
         """Keep plots off the page on which no run that has taken a step draws anything."""
-        begun_keys = [one.key for one in self.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
-        needed = [view.needed(begun_keys, self.runs_shown.problems) for view in self.views]
+        begun = [one for one in self.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
+        snapshots = [one.run.trace.snapshot() for one in begun]
+        keys, problems = [one.key for one in begun], self.runs_shown.problems
+        needed = [view.needed(keys, problems) and (not begun or view.has_values(snapshots)) for view in self.views]
         entering = [
             (pane, view.figure)
             for on, view, pane in zip(needed, self.views, self._panes, strict=True)

@@ -196,6 +196,13 @@ def has_zeros(snapshot: Snapshot, one: Series) -> bool:
     return bool(((gone | missing).all(axis=-1) & ~missing.all(axis=-1)).any())
 
 
+def is_known(snapshot: Snapshot, one: Series) -> bool:
+    """Return whether a line of a trace has a value in some row."""
+    values = _values(snapshot, one) if one.column in snapshot.columns else np.empty(0)
+    # The last row first, as it tells most lines.
+    return bool(np.isfinite(values[-1:]).any() or np.isfinite(values).any())
+
+
 def vanishes(snapshot: Snapshot, one: Series) -> bool:
     """Return whether a line of a trace is 0 in every row where it is known."""
     values = _values(snapshot, one) if one.column in snapshot.columns else np.empty(0)

@@ -48,7 +48,7 @@ _SWATCH = (
 _UNSEEN = """
 .MuiFormControlLabel-label, .MuiInputLabel-root {position: absolute !important; width: 1px; height: 1px;
   overflow: hidden; clip-path: inset(50%)}
-legend {display: none}
+legend {display: none !important}
 """
 
 
