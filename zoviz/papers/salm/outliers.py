@@ -54,7 +54,7 @@ def judged(source: str, loss: Loss, noise: float, splits: int, iterations: int) 
         state = solver.init(problem.initial(streams), oracle, streams)
         for _ in range(iterations):
             state, _ = solver.step(state, oracle, streams)
-        measured = problem.metrics(state.x, None, None)
+        measured = problem.metrics(solver.output(state), None, None)
         names = "test_accuracy", "p_rule", "parity_difference", "violation"
         rows.append([float(measured[name][0]) for name in names])
     return Judged(*np.array(rows).T)

@@ -42,10 +42,10 @@ def later_slopes(solver: Solver, problem: OnlineBilevel, horizon: int, replicas:
     oracle = Oracle(problem, streams)
     state = solver.init(problem.initial(streams), oracle, streams)
     for t in range(horizon):
-        y = state.inner
+        played = solver.iterate(state)
         state, _ = solver.step(state, oracle, streams)
-        if t >= horizon // 2:
-            slope = problem.inner_gradient(state.x, y, problem.exact(oracle.sample))
+        if played.inner is not None and t >= horizon // 2:
+            slope = problem.inner_gradient(played.x, played.inner, problem.exact(oracle.sample))
             total += np.square(slope).sum(axis=1) / (horizon - horizon // 2)
     return total
 
