@@ -525,6 +525,7 @@ class ZOBCEG(_ZOBCEG):
     radius_power: float
     step_reach: float | None
     restoration: int | None
+    contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -539,6 +540,7 @@ class ZOBCEG(_ZOBCEG):
         radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
+        contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
@@ -553,6 +555,7 @@ class ZOCEG(_ZOCEG):
     radius_power: float
     step_reach: float | None
     restoration: int | None
+    contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -566,6 +569,7 @@ class ZOCEG(_ZOCEG):
         radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
+        contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,
@@ -581,6 +585,7 @@ class ZOEG(_ZOEG):
     radius_power: float
     step_reach: float | None
     restoration: int | None
+    contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
     def __init__(
@@ -595,6 +600,7 @@ class ZOEG(_ZOEG):
         radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
+        contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
         name: str | None = None,

@@ -241,7 +241,7 @@ class _Probes:
         bend = np.where(positive, np.minimum(bend, n * (mean + 2.0 * error)), bend)
         if not self.noisy:
             bend, norm = (np.where(bend <= 10.0 * error, 0.0, size) for size in (bend, norm))  # round-off
-        blind = ~good.any(axis=0)
+        blind = np.asarray(~good.any(axis=0))
         if blind.any():
             slope, bend, norm = _one_sided(ahead, behind, length, blind, (slope, bend, norm))
         clear = _mean(np.square(second), good, number) >= _CLEAR**2 * square

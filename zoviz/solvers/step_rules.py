@@ -93,7 +93,7 @@ def variance_of(solver: Solver, sweep: dict[str, bool], n: int) -> float:
     return 0.0 if any(sweep.values()) else solver.relative_variance(n)
 
 
-def following(step: float, reach: float | None, y: Array) -> float | Array:
+def following(step: float | Array, reach: float | None, y: Array) -> float | Array:
     r"""Return a primal step that is shortened as multipliers y (R, m) grow beyond their reach, (R, 1).
 
     .. math:: c_t = c \min\{1, w / \|y_t\|\}

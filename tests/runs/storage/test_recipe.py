@@ -106,7 +106,9 @@ def test_what_is_zovizs_own_is_named_without_its_module() -> None:
     assert first[0]["values"]["objective"] == {"function": "zoviz.problems.blackbox:hs22_objective"}
     assert first[1]["class"] == "zoviz.solvers.zoceg:ZOCEG" and "step_reach" not in first[1]["values"]
     # What came later is what it was then.
-    assert recipe.read(json.dumps(first)) == describe([BlackBox(), ZOCEG(step_reach=1e9, restoration=0)])
+    assert recipe.read(json.dumps(first)) == describe(
+        [BlackBox(), ZOCEG(step_reach=1e9, restoration=0, contraction=0.0)]
+    )
 
 
 def test_a_users_class_of_the_same_name_is_another() -> None:

@@ -17,9 +17,12 @@ CLASSES: Mapping[str, str] = {"Kept": "Candidate", "Stage": "StageStart"}
 PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}
 """Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
-ABSENT: Mapping[str, Mapping[str, Any]] = dict.fromkeys(
-    ("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA", "ZOEG", "ZOCEG", "ZOBCEG"), {"step_reach": 1e9, "restoration": 0}
-) | dict.fromkeys(("Sphere", "CentralSphere", "Gaussian"), {"sweep": False})
+_AS_PUBLISHED: Mapping[str, Any] = {"step_reach": 1e9, "restoration": 0}
+ABSENT: Mapping[str, Mapping[str, Any]] = {
+    **dict.fromkeys(("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA"), _AS_PUBLISHED),
+    **dict.fromkeys(("ZOEG", "ZOCEG", "ZOBCEG"), {**_AS_PUBLISHED, "contraction": 0.0}),
+    **dict.fromkeys(("Sphere", "CentralSphere", "Gaussian"), {"sweep": False}),
+}
 """Values of parameters that came later, as recipes without them meant them: by class and name."""
 
 STATES: Mapping[str, tuple[str, ...]] = {

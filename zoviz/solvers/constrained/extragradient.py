@@ -43,6 +43,11 @@ _FORGETTING = 3.0
 
 _MULTIPLIER = 0.5
 """Size of the multipliers that L_h is weighed with where constants are known (chosen by us)."""
+_CONTRACTION = 0.9
+"""nu of Khobotov's test: below 1, at which the second step's field is no longer that of a contraction."""
+_MARGIN, _LEAST_CUT, _MOST_CUT, _GROWTH = 0.9, 0.1, 0.5, 1.1
+"""A refused step is cut to 0.9 of what its ratio would have borne, by 2 to 10 times; one that is well below grows by a
+tenth (chosen by us)."""
 PACE = 0.7
 """The primal step times L: below 1, so that the second step's field is that of a contraction."""
 
@@ -51,7 +56,8 @@ class ExtraGradientState(NamedTuple):
     """Iterate (x, y), the oracle's value at x, averages of the half-step points and of x, and the iteration.
 
     ``recent`` weighs the iterates by about the cube of their number; ``noisy`` is 1 under independent noise.
-    ``restoration`` says which replicas still seek a feasible point.
+    ``restoration`` says which replicas still seek a feasible point; ``share`` (R,) is the multiple of the
+    primal step that Khobotov's test bears.
     """
 
     x: Array
@@ -62,6 +68,7 @@ class ExtraGradientState(NamedTuple):
     recent: Array
     noisy: int
     restoration: Restoration | None = None
+    share: Array | None = None
 
 
 class Field(NamedTuple):
@@ -70,6 +77,17 @@ class Field(NamedTuple):
     x: Array
     y: Array
     variance: Array
+
+
+_Point = tuple[Array, Array, Evaluation, Field]
+"""x, y, the value at x, and the field there."""
+
+
+def _adapted(share: Array, ratio: Array, refused: np.ndarray, limits: tuple[float, float]) -> Array:
+    """Return the shares (R,) of the steps after a half step of a ratio: shorter where refused, else slowly longer."""
+    bound, longest = limits
+    shorter = share * np.minimum(np.maximum(_MARGIN * bound / np.maximum(ratio, bound), _LEAST_CUT), _MOST_CUT)
+    return np.where(refused, shorter, np.minimum(np.where(ratio < _MARGIN * bound, _GROWTH * share, share), longest))
 
 
 class ExtraGradient(Solver):
@@ -86,10 +104,20 @@ class ExtraGradient(Solver):
 
     .. math:: \bar x^k = \bar x^{k-1} + \frac{\nu + 1}{k + \nu}\,(x^k - \bar x^{k-1}), \qquad \nu = 3
 
+    Where values repeat and the rule chooses the steps, ZOCEG and ZOBCEG test both fields, which are paid for: with
+
+    .. math:: \eta\,\|\Delta F_x\|^2 + \eta_y\,\|\Delta F_y\|^2 > \nu^2
+              \big(\|\Delta x\|^2 / \eta + \|\Delta y\|^2 / \eta_y\big)
+
+    between z and z+ the replica stays at z and eta is cut; else eta grows, to ten times the rule's at most (ZOCEG), or
+    back to it (ZOBCEG, whose blocks share few entries). The test is Khobotov's for one step; that eta alone follows it
+    is ours, as are the numbers: multipliers must not crawl where the objective is steep.
+
     References
     ----------
     Paper zoeg, Algorithms 1-3; the average is that of z+ (errata 38), the schedules are the paper's with
     k + 1 for k (errata 41). Shamir and Zhang (2013), polynomial-decay averaging, for the recent average.
+    Khobotov (1987), Modification of the extra-gradient method; Marcotte (1991) for the cut.
     """
 
     __abstract = True
@@ -108,6 +136,11 @@ class ExtraGradient(Solver):
 
     primal_step = Scale(None, softbounds=(1e-6, 10.0), label="Primal step η", doc="Step of x along the field.")
     dual_step = Scale(None, softbounds=(1e-6, 10.0), label="Dual step η_y", doc="Step of the dual variables.")
+    testable: ClassVar[bool] = False
+    """Whether both fields of an iteration are exact, so that Khobotov's test may compare them."""
+    longest: ClassVar[float] = 1.0
+    """How many times the primal step may become, where a test finds that it is short."""
+
     schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
@@ -122,6 +155,14 @@ class ExtraGradient(Solver):
     )
     step_reach = step_reach_parameter()
     restoration = restoration_parameter()
+    contraction = param.Number(
+        default=None,
+        allow_None=True,
+        bounds=(0, 1),
+        label="Khobotov's test ν",
+        doc="Where η ‖F(z⁺) - F(z)‖ > ν ‖z⁺ - z‖ the step is taken back and shortened. 0: never, as published. Empty: "
+        "by the rule, where that chooses the step.",
+    )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")
     report: param.Selector[str] = param.Selector(
         default="auto",
@@ -157,6 +198,7 @@ class ExtraGradient(Solver):
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
+            | self.test_of()
             | {
                 "primal_step": pace / (curvature * inflation),
                 "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
@@ -169,15 +211,22 @@ class ExtraGradient(Solver):
         """Return factors s of the primal and t of the dual step, and 1 + v; v = 0 for differences along coordinates."""
         return PACE, DUAL_SHARE / PACE, 1.0 + self.relative_variance(n)
 
+    def test_of(self) -> dict[str, float]:
+        """Return the rule's nu of Khobotov's test; nothing where the primal step is given, or nu."""
+        if self.primal_step is not None or self.contraction is not None:
+            return {}
+        return {"contraction": _CONTRACTION}
+
     def init(
         self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None
     ) -> ExtraGradientState:
         """Return the state at x0 (R, n) with y = 0; one call, unless its ``value`` under this sample is given."""
         y, noisy = np.zeros((len(x0), oracle.m)), int(oracle.contract == "independent")
         value = oracle(x0) if value is None else value
-        return ExtraGradientState(
-            x0, y, value, np.zeros_like(x0), 0, x0, noisy, begin(value, self.restoration, oracle.contract)
-        )
+        first = begin(value, self.restoration, oracle.contract)
+        tested = bool(self.contraction) and self.testable and oracle.contract == "deterministic"
+        share = np.ones(len(x0)) if tested else None
+        return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy, first, share)
 
     def field(
         self,
@@ -199,17 +248,16 @@ class ExtraGradient(Solver):
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
     ) -> tuple[ExtraGradientState, Info]:
         """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
-        x, y, value, average, k, recent, noisy, first = state
-        eta = diminishing(self.primal_step, k, self.schedule)
-        eta_y = diminishing(self.dual_step, k, self.schedule)
+        x, y, value, average, k, recent, noisy, first, share = state
+        eta, eta_y = self._steps(k, share)
         radius = self.estimator.smoothing_radius
         if not noisy:
             radius = radius_at(k, radius, self.radius_scale, self.radius_power)
         domain, cap = oracle.domain, self.dual_cap
         field = self.field(x, y, value, radius, oracle, streams, first)
         info = Info(field.variance, x, known_duals(first, y), radius)
-        start = x, value
-        x_half = moved(first, x, following(eta, self.step_reach, y), field.x, value, domain)
+        before, step = (x, y, value, field), following(eta, self.step_reach, y)
+        x_half = moved(first, x, step, field.x, value, domain)
         y_half = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
         half = oracle(x_half)
         field = self.field(x_half, y_half, half, radius, oracle, streams, first)
@@ -217,10 +265,37 @@ class ExtraGradient(Solver):
         x = moved(first, base, following(eta, self.step_reach, y_half), field.x, half, domain)
         y = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
         oracle.resample()
-        x, value, first = settled(first, start, (x, oracle(x)))
+        if share is not None:
+            bound = self.contraction or 0.0
+            ratio = self._ratio(before, (x_half, y_half, half, field), step, eta_y)
+            refused = (ratio > bound) & ~(False if first is None else first.mask)
+            x, y = np.where(refused[:, None], before[0], x), np.where(refused[:, None], before[1], y)
+            share = _adapted(share, ratio, refused, (bound, self.longest))
+        x, value, first = settled(first, (before[0], before[2]), (x, oracle(x)))
         average = average + (x_half - average) / (k + 1.0)
         recent = recent + (x - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
-        return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, first), info
+        return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, first, share), info
+
+    def _steps(self, k: int, share: Array | None) -> tuple[float | Array, float]:
+        """Return the primal and the dual step of an iteration, numbers, or (R, 1) where a test adapts it."""
+        eta, eta_y = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
+        return (eta, eta_y) if share is None else (eta * share[:, None], eta_y)
+
+    def _ratio(self, before: _Point, after: _Point, eta: Array | float, eta_y: Array | float) -> Array:
+        """Return how much the field changes over a half step, (R,), in units of what the step bears.
+
+        sqrt(eta ||dF_x||^2 + eta_y ||dF_y||^2) / sqrt(||dx||^2 / eta + ||dy||^2 / eta_y), so eta L for equal steps; 0
+        where nothing moved.
+        """
+        (x, y, _, first), (x_half, y_half, _, second) = before, after
+        change_x, change_y = self.change(first.x, second.x), self.change(first.y, second.y)
+        top = (eta * np.square(change_x)).sum(axis=1) + (eta_y * np.square(change_y)).sum(axis=1)
+        bottom = (np.square(x_half - x) / eta).sum(axis=1) + (np.square(y_half - y) / eta_y).sum(axis=1)
+        return np.sqrt(np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0))
+
+    def change(self, first: Array, second: Array) -> Array:
+        """Return the change of a part of the field, (R, n) or (R, m), as far as both fields know it."""
+        return second - first
 
     def output(self, state: ExtraGradientState) -> Array:
         """Return the last iterate or an average (R, n), as ``report`` says."""

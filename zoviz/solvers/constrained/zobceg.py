@@ -74,6 +74,15 @@ class ZOBCEG(ExtraGradient):
         noise = float(sweep.predicted_variance(np.zeros(1), n, sigma**2, radius)[0])
         return 1.0 + noise / constants.gradient_size(radius) ** 2
 
+    @property
+    def testable(self) -> bool:  # type: ignore[override]
+        """Whether slopes are what they are, and not multiplied so that their mean over blocks is the gradient."""
+        return not self.estimator.scaled
+
+    def change(self, first: Array, second: Array) -> Array:
+        """Return the change of a part of the field in the entries that both blocks hold; 0 in the others."""
+        return np.where((first != 0.0) & (second != 0.0), second - first, 0.0)
+
     def field(
         self,
         x: Array,

@@ -28,7 +28,14 @@ class ZOCEG(ExtraGradient):
     title = "ZOCEG"
     families = (Coordinate,)
 
+    longest = 10.0  # curvature is measured where a run starts (chosen by us)
+
     estimator = Part(GradientEstimator, default=Coordinate(smoothing_radius=None))
+
+    @property
+    def testable(self) -> bool:  # type: ignore[override]
+        """Whether every coordinate is probed: another estimator's field is random."""
+        return type(self.estimator) is Coordinate
 
     def field(
         self,

@@ -70,7 +70,8 @@ class ZOEG(ExtraGradient):
         longer step a large y keeps itself large.
         """
         values = super().suggest(problem, constants)
-        values.pop("restoration", None)
+        for name in ("restoration", "contraction"):
+            values.pop(name, None)
         if self.dual == "estimated":
             steady = _STEADY_SHARE * self.estimator.batch_size**0.5 / constants.safe_start_slope
             values["dual_step"] = min(values["dual_step"], steady)
