@@ -19,6 +19,10 @@ from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.solvers.base import Solver
+from zoviz.solvers.step_rules import FAR
+
+_CAP = "dual_cap"
+"""The parameter of solvers that bounds multipliers."""
 
 
 def resolve(
@@ -31,8 +35,10 @@ def resolve(
 ) -> tuple[dict[str, Any], str]:
     """Set every parameter of a solver that is None and that its rule has a value for, within its bounds.
 
-    Without a step, radius or penalty that is open nothing is asked of the rule, which may take charged calls. Where
-    values are ``given`` it is asked all the same: a run that repeats another one is charged as that was.
+    Without a step, radius or penalty that is open nothing is asked of the rule, which may take charged calls. Nor is it
+    where a cap on multipliers alone is open and constants would have to be measured: such a cap is there to stay out of
+    reach, and is put as far as it can be. Where values are ``given`` it is asked all the same: a run that repeats
+    another one is charged as that was.
 
     Parameters
     ----------
@@ -61,6 +67,11 @@ def resolve(
     suggestible = solver.suggestible()
     if not suggestible:
         return {}, ""
+    told = solver.known_constants(problem) is not None and oracle.units is None
+    if not told and not given and all(name.rpartition(".")[2] == _CAP for name in suggestible):
+        for name in suggestible:
+            solver.set(name, FAR)
+        return dict.fromkeys(suggestible, FAR), ""
     constants, values = solver.learn(problem, oracle, x0, streams), {}
     try:
         suggestions = solver.suggest(problem, constants)

@@ -1,0 +1,53 @@
+"""The start of a run: what is asked of a rule, and what that costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.core.types import Array
+from zoviz.estimators import Coordinate, Sphere
+from zoviz.problems import BlackBox, NonconvexQCQP
+from zoviz.solvers import ZOALM, ZOCEG, ZOSPLM, Solver
+from zoviz.solvers.step_rules import FAR
+
+STEPS = {"primal_step": 0.01, "dual_step": 0.01}
+
+
+def untold() -> BlackBox:
+    def plane(x: Array) -> float:
+        return float(x.sum() - 1.0)
+
+    return BlackBox(lambda x: float(x @ x), plane, x0=np.full(3, 0.5), bounds=[(-1.0, 1.0)] * 3, m=1, scaled=False)
+
+
+def given(cls: type[Solver], **more: float) -> Solver:
+    """The solver with every step and radius given, and the cap on multipliers open."""
+    solver = cls(**STEPS, **more)
+    solver.estimator = (Coordinate if cls is ZOCEG else Sphere)(smoothing_radius=1e-4, batch_size=1)
+    return solver
+
+
+@pytest.mark.parametrize(
+    "cls, more, calls",
+    [(ZOSPLM, {"proximal_weight": 1.0}, 1 + 2 * 2), (ZOALM, {"penalty": 1.0}, 1 + 2 * 2), (ZOCEG, {}, 1 + 2 * 8)],
+)
+def test_a_cap_that_alone_is_open_costs_no_call(cls: type[Solver], more: dict[str, float], calls: int) -> None:
+    run = Run(problem=untold(), solver=given(cls, **more), replicas=1, iterations=2)
+    run.run()
+    assert run.result.calls == calls and run.resolved == {"dual_cap": FAR}
+
+
+def test_a_step_that_is_open_too_is_worth_measuring() -> None:
+    solver = given(ZOSPLM, proximal_weight=1.0)
+    solver.set("dual_step", None)
+    run = Run(problem=untold(), solver=solver, replicas=1, iterations=2)
+    run.run()
+    assert run.result.calls > 5 and run.resolved["dual_cap"] < FAR
+
+
+def test_where_constants_are_told_the_rules_cap_is_free() -> None:
+    run = Run(problem=NonconvexQCQP(n=3), solver=given(ZOSPLM, proximal_weight=1.0), replicas=1, iterations=2)
+    run.run()
+    assert run.result.calls == 5 and run.resolved["dual_cap"] < FAR
