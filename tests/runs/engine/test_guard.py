@@ -149,3 +149,14 @@ def test_an_objective_without_a_minimum_is_said_to_be_that_and_its_best_point_is
     assert "the objective has fallen below zero by" in result.message and "may have no minimum" in result.message
     np.testing.assert_array_equal(result.best_x, result.x)
     assert result.best_fun == result.fun < 0.0 == result.maxcv
+
+
+def test_multipliers_are_judged_in_the_functions_units() -> None:
+    """f in a unit that makes it 1e18, and h in one that makes it 1e-6, have multipliers of 1e24 at a solution."""
+    guard, oracle = Guard(2), oracle_of(2)
+    start = iterate(1.0, 1e18, 1e-6, 0.0)
+    guard.begin(start, oracle, descends=False)
+    for look in range(1, 10):
+        assert not guard.look(iterate(1.0, 1e18, 1e-6, 1e25), look * EVERY, oracle).any()
+    ends = [guard.look(iterate(1.0, 1e18, 1e-6, 1e45), look * EVERY, oracle)[1] for look in range(10, 10 + PATIENCE)]
+    assert ends == [False] * (PATIENCE - 1) + [True]

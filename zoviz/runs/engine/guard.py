@@ -17,7 +17,7 @@ MULTIPLE = float(np.finfo(float).eps) ** -0.5
 """How much larger than the scale of the start an iterate or a value may become, 6.7e7: where values are larger by more
 than the root of the machine's precision, a difference of what was of order 1 has no correct digit left."""
 DUAL_MULTIPLE = MULTIPLE**2
-"""The same of multipliers, whose scale the start does not tell: a Lagrangian f + <y, h> of f and h of order 1 has no
+"""The same of multipliers in the functions' units: a Lagrangian f + <y, h> of f and h of order 1 has no
 digit of f left there. Multipliers of 1e10 are met on the way to solutions that have none."""
 PATIENCE = 3
 """Looks in a row at which a size must be beyond its bound: a line search's trial point is not a course."""
@@ -28,7 +28,7 @@ by us: of 200 default runs that converge none was stopped (``zoviz.papers.robust
 _ADVICE = "Shorten the steps, or tighten the bounds."
 
 _VALUES = ("the iterate", "the follower's variables", "the linear system's solution", "the slack")
-_OBJECTIVE = "the objective"
+_OBJECTIVE, _CONSTRAINT, _DUALS = "the objective", "a constraint", "the multipliers"
 _ROLES = ("x", "inner", "system", "slack")
 
 
@@ -101,9 +101,12 @@ class Guard:
         if isinstance(domain, Box):
             sides = np.abs(np.concatenate([domain.lower, domain.upper]))
             width = float(sides[np.isfinite(sides)].max(initial=1.0))
-        for name, size in _sizes(iterate).items():
-            scale = np.maximum(np.where(np.isfinite(size), size, 1.0), width if name == _VALUES[0] else 1.0)
-            self._bounds[name] = scale * (DUAL_MULTIPLE if name == "the multipliers" else MULTIPLE)
+        sizes = _sizes(iterate)
+        for name, size in sizes.items():
+            least = width if name == _VALUES[0] else _dual_scale(sizes) if name == _DUALS else 1.0
+            scale = np.maximum(np.where(np.isfinite(size), size, 1.0), least)
+            with np.errstate(over="ignore"):  # a bound beyond the range of numbers is none
+                self._bounds[name] = scale * (DUAL_MULTIPLE if name == _DUALS else MULTIPLE)
         if iterate.value is not None:
             value = iterate.value
             self._start = self._best = _merits(value)
@@ -166,7 +169,7 @@ class Guard:
             if name in self._bounds and size[replica] > self._bounds[name][replica]
         }
         name = max(ratios, key=lambda one: ratios[one])
-        multiple = DUAL_MULTIPLE if name == "the multipliers" else MULTIPLE
+        multiple = DUAL_MULTIPLE if name == _DUALS else MULTIPLE
         times = f"{ratios[name] * multiple:.2g} times the start's scale"
         if name == _OBJECTIVE and iterate.value is not None and iterate.value.f[replica] < 0:
             return f"{name} has fallen below zero by {times}, so that it may have no minimum"
@@ -201,9 +204,21 @@ def _sizes(iterate: Iterate) -> dict[str, Array]:
     parts = {name: getattr(iterate, role) for name, role in zip(_VALUES, _ROLES, strict=True)}
     sizes = {name: _largest(part) for name, part in parts.items() if part is not None}
     if iterate.value is not None:
-        sizes[_OBJECTIVE], sizes["a constraint"] = np.abs(iterate.value.f), _largest(iterate.value.h)
+        sizes[_OBJECTIVE], sizes[_CONSTRAINT] = np.abs(iterate.value.f), _largest(iterate.value.h)
     duals = [_largest(one) for one in (iterate.dual, iterate.row_dual) if one is not None]
-    return sizes | ({"the multipliers": np.maximum.reduce(duals)} if duals else {})
+    return sizes | ({_DUALS: np.maximum.reduce(duals)} if duals else {})
+
+
+def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
+    """Return what multipliers may be of by the functions' units, (R,): the start's |f| over |h|, each no worse than 1.
+
+    A start on the boundary of a constraint tells nothing of its unit, so h counts as 1 / ``MULTIPLE`` at least.
+    """
+    if _OBJECTIVE not in sizes:
+        return 1.0
+    f, h = sizes[_OBJECTIVE], sizes[_CONSTRAINT]
+    over = np.maximum(np.minimum(np.where(h > 0, h, 1.0), 1.0), 1.0 / MULTIPLE)
+    return np.where(np.isfinite(f), np.maximum(f, 1.0), 1.0) / np.where(np.isfinite(over), over, 1.0)
 
 
 def _largest(part: Array) -> Array:
