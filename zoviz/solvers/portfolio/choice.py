@@ -131,8 +131,8 @@ returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
   46 / 39 / 37 / 33); COBYLA alone 46 / 40 / 38 / 37, SLSQP 45 / 39 / 36 / 32, ZOSQP 44 / 36 / 34 / 33, COBYQA 44 / 36 /
   33 / 31, trust-constr 40 / 30 / 24 / 19, AL-SPG 34 / 21 / 12 / 11, CMA-ES 34 / 11 / 3 / 3.
 - 40 sweeps: COBYLA for half of the calls, then ZOSQP, 46 / 42 / 41 / 40.
-- 100 sweeps: COBYLA for 0.3 of the calls, then ZOSQP, 47 / 44 / 44 / 43 (for half of them 47 / 43 / 42 / 42); ZOSQP 48 /
-  44 / 42 / 42, COBYLA 46 / 41 / 40 / 40.
+- 100 sweeps: COBYLA for 0.3 of the calls, then ZOSQP, 47 / 44 / 44 / 43 (for half of them 47 / 43 / 42 / 42);
+  ZOSQP 48 / 44 / 42 / 42, COBYLA 46 / 41 / 40 / 40.
 
 On the nine boxes of ``hidden_scales`` with 5000 calls, which were looked at while these methods were made, the
 portfolio that AL-SPG begins solves 9, ZOSQP and AL-SPG 8.
