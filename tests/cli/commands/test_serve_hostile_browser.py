@@ -20,6 +20,7 @@ import psutil
 import pytest
 from tornado.httpclient import HTTPClientError
 
+import zoviz.views.app.dashboard  # noqa: F401
 from helpers import audited_server
 from helpers import hostile_store as planted
 from helpers import hostile_values as hostile
