@@ -30,6 +30,8 @@ EACH_SEEDS = pytest.mark.parametrize(
 
 # Their constraints are not convex, which these methods' theory and rules ask for: the last iterate may stay outside.
 NOT_CONVEX = ("Gramacy", "PressureVessel", "Spring", "WeldedBeam")
+# Led back to feasible points as often as they stand still outside, they converge there all the same.
+RETURNS = {("ZOCEG", "Spring"), ("ZOBCEG", "Spring")}
 # Where f curves down along the rows of its equations, the Lagrangian has no saddle point without a penalty.
 NO_SADDLE, WITH_PENALTY = ("StochasticQP",), ("DSZOG", "ZOiALM")
 
@@ -43,6 +45,8 @@ OTHERS = {("OGDARR", "ACLoadTracking"), ("DSZOG", "DistributedConsensus"), ("DSZ
 
 def fails(solver: str, problem: str) -> str:
     """Why the defaults are known not to converge, or not within so many iterations; empty where they do."""
+    if (solver, problem) in RETURNS:
+        return ""
     if problem in NOT_CONVEX or (problem in NO_SADDLE and solver not in WITH_PENALTY):
         return "constraints that are not convex, or no saddle point"
     return "noise of joint directions, or slow" if (solver, problem) in JOINT | OTHERS else ""
