@@ -75,7 +75,7 @@ TABLE: tuple[Row, ...] = (
         0.5,
     ),
     Row(
-        lambda s: not s.noisy and s.n <= 20 and s.sweeps >= 50,
+        lambda s: not s.noisy and s.n <= 20 and 50 <= s.sweeps < 150,
         ("COBYLA", "ZOSQP"),
         "linear models find the place with few calls, and a model of the curvature gains most from there",
         0.3,
@@ -135,7 +135,8 @@ returned points that are feasible / solved to 1e-1 / 1e-2 / 1e-3.
   ZOSQP 48 / 44 / 42 / 42, COBYLA 46 / 41 / 40 / 40.
 
 On the nine boxes of ``hidden_scales`` with 5000 calls, which were looked at while these methods were made, the
-portfolio that AL-SPG begins solves 9, ZOSQP and AL-SPG 8.
+portfolio that ZOSQP begins solves 9, ZOSQP and AL-SPG 8; with COBYLA first one of two basins is left to luck (2 of 4
+seeds, 3 of 4 with ZOSQP first), so that from 150 sweeps on, where no other problem was measured, ZOSQP begins.
 
 Relative gaps on load tracking, conex's and splm's quadratic programmes with 100 variables and 25 sweeps: ZOSQP 1e-5, 0,
 1e-3, all feasible; SLSQP 1e-5 and violations of 5e-4 and 0.4; trust-constr 1e-4, 2e-6, 1.1; AL-SPG 2e-2, 1.5, 27. With
