@@ -112,6 +112,7 @@ def test_a_run_outlives_its_page_and_another_page_steers_it(store: Store, serve:
     server = serve()
     lab = open_lab(server.url)
     lab.settle(Seconds="600")
+    lab.press("Run")  # the room, which has the switch
     lab.page.get_by_label("Run on when the page is closed").click()
     lab.start()
     lab.page.close()

@@ -17,10 +17,13 @@ from zoviz.ask_tell.session import Batch
 from zoviz.core.errors import OracleError, ZovizError
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
+from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox, NonconvexQCQP, Problem
 from zoviz.solvers import ZOCEG, ZOSPLM
 
 ITERATIONS = 6
+DRAWN = Sphere(smoothing_radius=None, batch_size=50, sweep=False)
+"""Directions at random, of which a step asks for more than for anything before it."""
 
 
 class Flat(NonconvexQCQP):
@@ -164,7 +167,7 @@ def test_parts_of_a_batch_may_be_told_in_any_order_and_through_a_pickle(kind: st
 
 
 def test_a_batch_that_is_not_open_is_refused() -> None:
-    session = AskTell(solver=ZOSPLM(), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], calls=300)
+    session = AskTell(solver=ZOSPLM(estimator=DRAWN), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], calls=300)
     first = session.ask()
     session.tell(first, np.square(first.x).sum(axis=1))
     while len((batch := session.ask()).x) < 4:
@@ -206,7 +209,7 @@ def test_it_minimises_without_a_function() -> None:
 
 
 def test_a_tell_that_makes_no_sense_is_refused_and_may_be_mended() -> None:
-    session = AskTell(solver=ZOSPLM(), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], m=2, calls=300)
+    session = AskTell(solver=ZOSPLM(estimator=DRAWN), bounds=[(-4, 4)] * 2, x0=[1.0, 1.0], m=2, calls=300)
     batch = session.ask()
     x = batch.x
     with pytest.raises(ZovizError, match="Expected a session past its start"):

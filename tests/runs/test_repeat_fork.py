@@ -172,7 +172,13 @@ def test_a_repetition_takes_the_steps_of_its_run_and_not_todays_rule(
         source = Run(NonconvexQCQP(n=4), ZOSPLM(), iterations=12, store=store)
         source.run()
         rule = ZOSPLM.suggest
-        monkeypatch.setattr(ZOSPLM, "suggest", lambda *args: {name: 0.5 * value for name, value in rule(*args).items()})
+        monkeypatch.setattr(
+            ZOSPLM,
+            "suggest",
+            lambda *args: {
+                name: 0.5 * value if isinstance(value, float) else value for name, value in rule(*args).items()
+            },
+        )
         other = Run(NonconvexQCQP(n=4), ZOSPLM(), iterations=12)
         other.run()
         repeatable = store.load(source.id) if stored else source

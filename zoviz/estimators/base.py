@@ -98,8 +98,9 @@ class DirectionalEstimator(GradientEstimator):
     r"""An estimator that averages the slope along u_i, times u_i, over k random directions u_i.
 
     A family says how far to step along a normal draw u and how to weigh the slope; everything else (base value,
-    chunks, failed directions, measured variance) is common. With ``sweep`` the draws are sqrt(n) e_i, i = 1 to n, of a
-    normal draw's length: their mean is the exact sweep of differences along the coordinates.
+    chunks, failed directions, measured variance) is common. With ``sweep`` the draws are +-sqrt(n) e_i, i = 1 to n, of
+    a normal draw's length: their mean is the exact sweep of differences along the coordinates. The signs are random, so
+    that an iterate beside points without a value is not kept there by one probe that fails in every step.
     """
 
     __abstract = True
@@ -145,8 +146,9 @@ class DirectionalEstimator(GradientEstimator):
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
         good: Any = k
+        signs = np.sign(streams.normal("directions", 1, n)[:, 0]) if self.sweep else np.empty((replicas, 0))
         for count in chunks(k, replicas * n * x.itemsize):
-            u = _coordinates(replicas, start, count, n) if self.sweep else streams.normal("directions", count, n)
+            u = _coordinates(signs, start, count) if self.sweep else streams.normal("directions", count, n)
             start += count
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
@@ -191,9 +193,9 @@ class DirectionalEstimator(GradientEstimator):
         return Estimate(gradient, variance, base)
 
 
-def _coordinates(replicas: int, start: int, count: int, n: int) -> Array:
-    """Return sqrt(n) e_i for ``count`` coordinates i from ``start`` on, (R, count, n)."""
-    rows = np.zeros((replicas, count, n))
-    at = np.arange(count)
-    rows[:, at, start + at] = math.sqrt(n)
+def _coordinates(signs: Array, start: int, count: int) -> Array:
+    """Return sqrt(n) times +-e_i, of signs (R, n), for ``count`` coordinates i from ``start`` on, (R, count, n)."""
+    replicas, n = signs.shape
+    rows, at = np.zeros((replicas, count, n)), np.arange(count)
+    rows[:, at, start + at] = math.sqrt(n) * signs[:, start : start + count]
     return rows

