@@ -88,6 +88,7 @@ def test_a_bad_number_is_explained_below_its_field_and_the_run_goes_on(lab: Lab,
     assert lab.page.get_by_text(f"got '{text}': the value stays").count() == 1
 
 
+@pytest.mark.slow  # it opens a page of its own
 def test_an_infeasible_problem_says_so_before_the_start_and_at_it(lab: Lab) -> None:
     lab.choose("Problem", "Load tracking (convex)")
     lab.tab("Problem")

@@ -51,6 +51,7 @@ def right_edge(cell: Any) -> float:
     return math.inf if box is None else box["x"] + box["width"]
 
 
+@pytest.mark.slow  # tests/views/controls/test_program_output.py has the output by itself
 def test_a_program_prints_on_the_page_and_a_fork_waits_for_changes(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve("--args", "loud:problem").url, viewport={"width": 1100, "height": 700})
     title = lab.page.title()

@@ -45,6 +45,10 @@ EACH_CORE_PAIR = pytest.mark.parametrize(
     "solver, problem",
     [pytest.param(*pair, id="-".join(pair), marks=() if pair in IN_TURN else pytest.mark.slow) for pair in CORE_PAIRS],
 )
+EACH_PAIR_IN_TURN = pytest.mark.parametrize(
+    "solver, problem",
+    [pytest.param(*pair, id="-".join(pair), marks=() if pair in IN_TURN else pytest.mark.slow) for pair in PAIRS],
+)
 EACH_NOISE = pytest.mark.parametrize("noise", ["deterministic", "common"])
 
 

@@ -83,6 +83,10 @@ EACH_PAIR = pytest.mark.parametrize(
 EACH_OWN_PAIR = pytest.mark.parametrize(
     "solver, problem", [pytest.param(*pair, id="-".join(pair), marks=marks(*pair)) for pair in OWN_PAIRS]
 )
+# Each solver on one of the core problems, in turn.
+EACH_PAIR_IN_TURN = pytest.mark.parametrize(
+    "solver, problem", [pytest.param(*pair, id="-".join(pair), marks=marks(*pair, long=True)) for pair in PAIRS]
+)
 EACH_PAIR_AND_NOISE = pytest.mark.parametrize(
     "solver, problem, noise",
     [

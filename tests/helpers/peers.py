@@ -27,14 +27,16 @@ BOUNDS = ((-4.0, 4.0), (-4.0, 4.0))
 START = [-2.5, 1.2]
 
 
-def mark(cls: type[ExternalSolver]) -> Any:
+def mark(cls: type[ExternalSolver], slow: bool = False) -> Any:
     missing = [name for name in cls.needs if importlib.util.find_spec(name) is None]
     reason = f'{", ".join(missing)} missing: python -m pip install "zoviz[{cls.extra}]"'
-    return pytest.param(cls, id=cls.__name__, marks=pytest.mark.skipif(bool(missing), reason=reason))
+    marks = [pytest.mark.skipif(bool(missing), reason=reason), *([pytest.mark.slow] if slow else [])]
+    return pytest.param(cls, id=cls.__name__, marks=marks)
 
 
-def each(*classes: type[ExternalSolver]) -> pytest.MarkDecorator:
-    return pytest.mark.parametrize("cls", [mark(cls) for cls in classes])
+def each(*classes: type[ExternalSolver], slow: tuple[type[ExternalSolver], ...] = ()) -> pytest.MarkDecorator:
+    """Each of the classes; those that are ``slow`` are tried by the slow tests alone."""
+    return pytest.mark.parametrize("cls", [mark(cls, cls in slow) for cls in classes])
 
 
 EACH = each(*FIXED)

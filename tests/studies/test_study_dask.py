@@ -66,6 +66,7 @@ def check_sweep(report: dict[str, Any], store: Store, runs: int) -> None:
     assert os.getpid() not in {one.pid for one in records} and store.check() == []
 
 
+@pytest.mark.slow  # tests/problems/user/test_blackbox_dask.py has workers that die
 def test_a_sweep_on_dask_outlives_a_killed_worker(store: Store, tmp_path: Path) -> None:
     check_sweep(dask_sweep(store, 10, 1000, 2, tmp_path), store, 10)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from helpers.dashboard_page import Lab
 
@@ -78,6 +79,7 @@ def check_themes(lab: Lab) -> None:
     assert sum(paper["light"][:3]) > sum(paper["dark"][:3])
 
 
+@pytest.mark.slow  # tests/views/plots has lines, axes and bands without a browser
 def test_axes_scales_bands_and_themes(lab: Lab) -> None:
     lab.settle(Iterations="50", Seconds="auto", Replicas="5")
     lab.start()

@@ -13,6 +13,7 @@ import pytest
 from helpers.dashboard_page import HANDLE, Lab
 
 
+@pytest.mark.slow  # tests/views has the list of runs without a browser
 def test_two_runs_side_by_side(lab: Lab) -> None:
     lab.settle(Iterations="60", Seconds="auto", Replicas="4")
     for key in ("run1", "run2"):

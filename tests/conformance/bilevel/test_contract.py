@@ -12,6 +12,7 @@ from helpers.every_bilevel import (
     DERIVATIVES,
     EACH_NOISE,
     EACH_PAIR,
+    EACH_PAIR_IN_TURN,
     EACH_SOLVER,
     FORM,
     PROBLEMS,
@@ -115,7 +116,7 @@ def test_shapes_types_and_ranges_of_the_state(solver: str, problem: str, noise: 
 
 
 @EACH_NOISE
-@EACH_PAIR
+@EACH_PAIR_IN_TURN
 def test_a_replica_does_not_depend_on_how_many_there_are(solver: str, problem: str, noise: str) -> None:
     many = finished(solver, small(problem, noise=noise), 5).state
     for replicas in (1, 3):
@@ -124,7 +125,7 @@ def test_a_replica_does_not_depend_on_how_many_there_are(solver: str, problem: s
 
 
 @EACH_NOISE
-@EACH_PAIR
+@EACH_PAIR_IN_TURN
 def test_two_fresh_runs_agree_to_the_bit(solver: str, problem: str, noise: str) -> None:
     first, again = (finished(solver, small(problem, noise=noise), 3, seed=4) for _ in range(2))
     assert_equal_states(first.state, again.state)

@@ -13,6 +13,7 @@ from helpers.every_solver import (
     EACH_OWN_CLASS,
     EACH_PAIR,
     EACH_PAIR_AND_NOISE,
+    EACH_PAIR_IN_TURN,
     EVERY,
     PEERS,
     PROBLEMS,
@@ -133,7 +134,7 @@ def test_a_replica_does_not_depend_on_how_many_there_are(solver: str, problem: s
         np.testing.assert_allclose(array, many[name][:replicas], rtol=1e-6, atol=1e-7, err_msg=name)
 
 
-@EACH_PAIR
+@EACH_PAIR_IN_TURN
 def test_two_fresh_runs_agree_to_the_bit(solver: str, problem: str) -> None:
     noise = "independent"  # under the other contracts a run that goes on is compared with one that was never stopped
     first, again = (finished(solver, small(problem, noise=noise, noise_scale=0.1), 3, seed=4) for _ in range(2))

@@ -14,18 +14,21 @@ import numpy as np
 import psutil
 import pytest
 
-from helpers.peers import BOUNDS, EACH, FIXED, Simulation, World, alive, each
+from helpers.peers import BOUNDS, FIXED, Simulation, World, alive, each
 from helpers.project import ROOT
 from helpers.waiting import until
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems import BlackBox, NonconvexQCQP
 from zoviz.runs.run import Run
-from zoviz.solvers import CMAES, COBYLA, NOMAD
+from zoviz.solvers import CMAES, COBYLA, COBYQA, NOMAD, SLSQP, TrustConstr
 from zoviz.solvers.external.base import ExternalSolver
 from zoviz.solvers.external.coroutine import Ended, LibraryRun, Request, Task
 
+# One library in this process, one that steps by itself, and a process of its own; the others go the first one's way.
+EACH_KIND = each(*FIXED, slow=(COBYQA, SLSQP, TrustConstr))
 
-@EACH
+
+@EACH_KIND
 def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[ExternalSolver]) -> None:
     here = psutil.Process()
     before = alive(), here.children()
@@ -42,7 +45,7 @@ def test_start_step_pause_resume_and_stop_leave_nothing_behind(cls: type[Externa
     assert (alive(), here.children()) == before
 
 
-@EACH
+@EACH_KIND
 def test_a_solver_that_is_forgotten_leaves_nothing_behind(cls: type[ExternalSolver]) -> None:
     before = alive(), psutil.Process().children()
     world = World(cls(**FIXED[cls]), NonconvexQCQP(n=3))
