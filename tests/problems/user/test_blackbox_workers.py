@@ -20,6 +20,7 @@ from helpers.faulty_black_box import BOX, POINTS, alive, bowl
 from helpers.project import ROOT
 from zoviz import Run
 from zoviz.core.errors import OracleError
+from zoviz.estimators import Sphere
 from zoviz.problems import BlackBox
 from zoviz.solvers import ZOSPLM
 
@@ -36,7 +37,8 @@ CREWS: dict[str, Callable[[], Any]] = {
 def test_workers_give_what_a_single_thread_gives(crew: str, functions: ModuleType) -> None:
     def result(workers: Any) -> Any:
         problem = BlackBox(functions.matrix, [functions.slope, functions.bowl], bounds=BOX, workers=workers)
-        return Run(problem=problem, solver=ZOSPLM(), replicas=2, iterations=5, seed=2).run()
+        solver = ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=50, sweep=False))
+        return Run(problem=problem, solver=solver, replicas=2, iterations=5, seed=2).run()
 
     workers, expected = CREWS[crew](), result(None)
     assert expected.failures.sum() > 0, "values that are not finite are to be met too"

@@ -68,7 +68,8 @@ def test_a_fork_waits_for_changes_and_goes_on_with_them(dashboard: Dashboard, st
     held = run.progress.iteration
     dashboard.controller.unpause()
     until(lambda: run.progress.iteration == 700 and run.status == "paused")
-    assert held < 700 and message(dashboard).startswith(
+    # On a fast machine the pause comes when the 700 are over: then the fork waits where it would have anyway.
+    assert held <= 700 and message(dashboard).startswith(
         "Forked at iteration 700: change parameters, then press Continue."
     )
     field = dashboard.form.picker.solver_form.fields["primal_step"]
