@@ -29,7 +29,7 @@ def test_a_step_is_polyaks_for_the_violation_and_only_while_restoring() -> None:
     y = np.full((2, 3), 0.5)
     weights = weights_of(restoration, y, here)
     np.testing.assert_allclose(weights, [[0.6, 0.8, 0.0], [0.5, 0.5, 0.5]])
-    np.testing.assert_allclose(scalar_of(restoration, weights)(here), [5.0, 7.0 - 1.5])
+    np.testing.assert_allclose(scalar_of(restoration, y, here)(here), [5.0, 7.0 - 1.5])
     gradient = np.array([[0.6, 1.6], [1.0, 1.0]])
     x = moved(restoration, np.zeros((2, 2)), 0.1, gradient, here, Box([-99.0] * 2, [99.0] * 2))
     np.testing.assert_allclose(x[0], -1.2 * 5.0 * gradient[0] / (0.36 + 2.56))

@@ -152,11 +152,11 @@ def weights_of(restoration: Restoration | None, y: Array, value: Evaluation) -> 
     return np.where(restoration.mask[:, None], positive / size[:, None], y)
 
 
-def scalar_of(restoration: Restoration | None, weights: Array) -> Phi:
-    """Return the scalar whose gradient is estimated: the Lagrangian at ``weights``, without f while restoring."""
+def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation) -> Phi:
+    """Return the scalar whose gradient is estimated: the Lagrangian at y (R, m), the violation's while restoring."""
     if restoration is None or not restoration.mask.any():
-        return Lagrangian(weights)
-    return Weighted(~restoration.mask, weights)
+        return Lagrangian(y)
+    return Weighted(~restoration.mask, weights_of(restoration, y, value))
 
 
 def duals_after(restoration: Restoration | None, y: Array, y_next: Array) -> Array:

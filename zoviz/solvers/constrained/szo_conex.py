@@ -223,13 +223,13 @@ class SZOConEX(Solver):
     def _gradient(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:
         """Return G_0 + sum_i y_i G_i at x, and its variance; of the violation while restoring."""
         x, value, first = state.x, state.value, state.restoration
-        y = weights_of(first, state.y, value)
         if self.directions == "shared":
-            estimate = estimated(self.estimator, scalar_of(first, y), x, oracle, streams, base=value)
+            phi = scalar_of(first, state.y, value)
+            estimate = estimated(self.estimator, phi, x, oracle, streams, base=value)
             return estimate.gradient, estimate.variance
         jacobians = jacobian(self.estimator, x, oracle, streams, base=value, shared=False, with_objective=True)
         ones = np.ones(len(x)) if first is None else np.where(first.mask, 0.0, 1.0)
-        weights = np.concatenate([ones[:, None], y], axis=1)
+        weights = np.concatenate([ones[:, None], weights_of(first, state.y, value)], axis=1)
         gradient = np.matmul(weights[:, None, :], jacobians.gradients)[:, 0, :]
         return gradient, (np.square(weights) * jacobians.variances).sum(axis=1)
 

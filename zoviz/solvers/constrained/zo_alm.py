@@ -26,7 +26,6 @@ from zoviz.solvers.restoration import (
     scalar_of,
     settled,
     violation_of,
-    weights_of,
 )
 from zoviz.solvers.step_rules import (
     FINE_RADIUS,
@@ -172,7 +171,7 @@ class ZOALM(Solver):
         x, y, value, growth, reference, t, first = state
         beta = self.penalty * growth
         w = np.maximum(y + beta[:, None] * value.h, 0.0)
-        phi = scalar_of(first, weights_of(first, w, value))
+        phi = scalar_of(first, w, value)
         if self.weights == "direct" and (first is None or not first.mask.any()):
             phi = AugmentedLagrangian(y, beta)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)

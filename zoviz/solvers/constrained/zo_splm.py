@@ -24,7 +24,6 @@ from zoviz.solvers.restoration import (
     restoration_parameter,
     scalar_of,
     settled,
-    weights_of,
 )
 from zoviz.solvers.step_rules import (
     DUAL_SHARE,
@@ -163,7 +162,7 @@ class ZOSPLM(Solver):
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
         """Take the primal, the dual and the proximal step."""
         x, y, z, value, first = state
-        phi = scalar_of(first, weights_of(first, y, value))
+        phi = scalar_of(first, y, value)
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
         if self.estimate_proximal:
             inner = with_proximal(oracle, z, p)

@@ -12,7 +12,7 @@ from zoviz.estimators import Block
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.constrained.extragradient import PACE, ExtraGradient, Field
-from zoviz.solvers.restoration import Restoration, scalar_of, weights_of
+from zoviz.solvers.restoration import Restoration, scalar_of
 from zoviz.solvers.step_rules import DUAL_SHARE
 
 
@@ -94,7 +94,7 @@ class ZOBCEG(ExtraGradient):
         restoration: Restoration | None = None,
     ) -> Field:
         """Estimate the field at x (R, n), y (R, m): differences on a block of x, h(x) on one of y, 0 elsewhere."""
-        phi = scalar_of(restoration, weights_of(restoration, y, value))
+        phi = scalar_of(restoration, y, value)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value, radius=radius)
         size, dual = self.dual_block_size, value.h
         if size is not None and size < y.shape[1]:

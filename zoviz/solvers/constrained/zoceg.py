@@ -9,7 +9,7 @@ from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
-from zoviz.solvers.restoration import Restoration, scalar_of, weights_of
+from zoviz.solvers.restoration import Restoration, scalar_of
 
 
 class ZOCEG(ExtraGradient):
@@ -48,6 +48,6 @@ class ZOCEG(ExtraGradient):
         restoration: Restoration | None = None,
     ) -> Field:
         """Estimate the field at x (R, n), y (R, m): differences along all coordinates of x, and h(x) along y."""
-        phi = scalar_of(restoration, weights_of(restoration, y, value))
+        phi = scalar_of(restoration, y, value)
         estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)
         return Field(estimate.gradient, value.h, estimate.variance)

@@ -25,7 +25,6 @@ from zoviz.solvers.restoration import (
     restoration_parameter,
     scalar_of,
     settled,
-    weights_of,
 )
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
@@ -163,7 +162,7 @@ class ZOGDA(Solver):
         x, y, value, t, first = state
         c = diminishing(self.primal_step, t, self.schedule)
         alpha = diminishing(self.dual_step, t, self.schedule)
-        phi = scalar_of(first, weights_of(first, y, value))
+        phi = scalar_of(first, y, value)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, y), self.estimator.smoothing_radius)
         x_next = moved(first, x, following(c, self.step_reach, y), estimate.gradient, value, oracle.domain)

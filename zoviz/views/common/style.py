@@ -38,9 +38,11 @@ GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !i
 FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff); padding: 24px}"
 
 # A label that is read out and not seen: what is beside it says the same to the eye.
-UNSEEN_LABEL = (
-    ".MuiFormLabel-root {position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%)}"
-)
+UNSEEN_LABEL = """
+.MuiFormLabel-root, .MuiFormControlLabel-label {position: absolute !important; width: 1px; height: 1px;
+  overflow: hidden; clip-path: inset(50%)}
+legend {display: none !important}
+"""
 
 # Label left, control right, helper text below: half the height of a floating label.
 FIELD = """

@@ -15,7 +15,7 @@ import param
 from zoviz.runs.script import script
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.shown_runs import ShownRun
-from zoviz.views.common.style import batched_changes, muted_html, note
+from zoviz.views.common.style import UNSEEN_LABEL, batched_changes, muted_html, note
 
 
 def csv_of(entry: ShownRun) -> io.StringIO:
@@ -42,14 +42,6 @@ _SWATCH = (
     "<svg width='30' height='14' style='margin-top:9px' aria-hidden='true'>"
     "<line x1='0' y1='7' x2='30' y2='7' stroke='{}' stroke-width='4' stroke-dasharray='{}'/></svg>"
 )
-
-
-# Read out, and not seen: what stands in the row says it to the eye.
-_UNSEEN = """
-.MuiFormControlLabel-label, .MuiInputLabel-root {position: absolute !important; width: 1px; height: 1px;
-  overflow: hidden; clip-path: inset(50%)}
-legend {display: none !important}
-"""
 
 
 class _Row(NamedTuple):
@@ -135,9 +127,16 @@ class RunList(pn.viewable.Viewer):
         dash = "none" if isinstance(entry.dash, str) else " ".join(map(str, entry.dash))
         swatch = pn.pane.HTML(_SWATCH.format(entry.colour, dash), margin=(2, 4, 2, 10))
         remark = pn.pane.HTML("", margin=(8, 6))
-        visible = pmui.Switch(value=entry.visible, label="On the plots", width=46, margin=(6, 0), stylesheets=[_UNSEEN])
+        visible = pmui.Switch(
+            value=entry.visible, label="On the plots", width=46, margin=(6, 0), stylesheets=[UNSEEN_LABEL]
+        )
         name = pmui.TextInput(
-            value=entry.name, label="Name of the run", size="small", width=150, margin=(2, 4), stylesheets=[_UNSEEN]
+            value=entry.name,
+            label="Name of the run",
+            size="small",
+            width=150,
+            margin=(2, 4),
+            stylesheets=[UNSEEN_LABEL],
         )
         visible.param.watch(lambda event: self._runs_shown.reveal(key, event.new), "value")
         name.param.watch(
