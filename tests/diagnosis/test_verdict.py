@@ -31,6 +31,14 @@ def test_the_labelled_set_has_every_kind_of_run() -> None:
     assert {word for case in LABELLED for word in case.words} >= set(Word) - {Word.EARLY, Word.SETTLED}
 
 
+def test_a_run_that_goes_on_is_not_said_to_be_at_rest_before_it_had_time() -> None:
+    plateau = np.r_[1.0, np.full(19, 0.2)]
+    assert verdict(course(plateau)).word is Word.EARLY
+    assert verdict(course(plateau), status=RunStatus.FINISHED).word is Word.STALLED
+    assert verdict(course(10.0 ** -np.linspace(0, 3, 20))).word is Word.CONVERGING
+    assert verdict(course(10.0 ** np.linspace(0, 3, 20))).word is Word.DIVERGING
+
+
 @pytest.mark.slow
 def test_verdicts_on_the_labelled_runs_are_right() -> None:
     judged = judge(LABELLED)

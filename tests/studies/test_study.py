@@ -151,7 +151,7 @@ def test_what_a_solver_refuses_is_left_out(store: Store) -> None:
     values = grid({"estimator": [Coordinate(), Block()]})
     study = Study("parts", LoadTracking(n=5), [ZOiALM(), ZOEG()], values=values, iterations=2, store=store)
     assert [type(cell.values["estimator"]) for cell in study.cells if cell.solver == "ZOiALM"] == [Coordinate]
-    assert study.refused == [ZOiALM(estimator=Block()).accepts(LoadTracking(n=5))]
+    assert study.refusals == [ZOiALM(estimator=Block()).accepts(LoadTracking(n=5))]
 
 
 @pytest.mark.parametrize(

@@ -120,9 +120,9 @@ def run_of(case: Case, seed: int = 0, replicas: int = 4) -> Run:
     return run
 
 
-def judge(chosen: Iterable[Case]) -> list[tuple[Case, Verdict]]:
+def judge(cases: Iterable[Case]) -> list[tuple[Case, Verdict]]:
     """Return the verdict on each of some cases."""
-    return [(case, verdict_of(run_of(case))) for case in chosen]
+    return [(case, verdict_of(run_of(case))) for case in cases]
 
 
 def main() -> None:

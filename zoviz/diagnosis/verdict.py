@@ -18,6 +18,9 @@ from zoviz.runs.engine.trace import Snapshot, Trace
 ROWS = 240
 """Rows that a verdict looks at, evenly over the calls: enough for its windows, and as quick for a long run."""
 FEWEST_ROWS = 8
+FEWEST_AT_REST = 30
+"""Rows before which a run that goes on is not said to be at rest: a method that first makes its start feasible moves on
+a plateau of the distance, of some twenty iterations on the engineering designs."""
 WORSE = 8.0
 """Times its start, from which on a violation or a distance has run away; this and what follows after
 ``labelled_runs``: good runs of noisy steps reach 6 times, runs beyond their stable step 9 times and more."""
@@ -55,6 +58,10 @@ class Word(StrEnum):
     def good(self) -> bool:
         """Whether there is nothing to be done."""
         return self in (Word.SOLVED, Word.CONVERGING)
+
+
+AT_REST = (Word.SETTLED, Word.STALLED, Word.OSCILLATING, Word.INFEASIBLE)
+"""Words that say of a run that it no longer gets better."""
 
 
 class Verdict(NamedTuple):
@@ -152,7 +159,10 @@ def verdict(
         return Verdict(Word.SOLVED, "Solved: every replica has hit every target.")
     if course is None:
         return Verdict(Word.EARLY, "Too early to tell.")
-    return _at_rest(course, tolerance) or _moving(course, tolerance)
+    judgement = _at_rest(course, tolerance) or _moving(course, tolerance)
+    if status.active and snapshot.rows < FEWEST_AT_REST and judgement.word in AT_REST:
+        return Verdict(Word.EARLY, "Too early to tell.")
+    return judgement
 
 
 class JudgedRun(Protocol):

@@ -109,9 +109,9 @@ class SampleCounts:
         """Count what ``bill`` returned for the same parts and points."""
         self.xi, self.zeta = self.xi + new[XI], self.zeta + new[ZETA]
         if not own:
-            seen = self._seen.copy()
-            seen[list(parts)] |= np.asarray(points) > 0
-            self._seen = seen
+            flags = self._seen.copy()
+            flags[list(parts)] |= np.asarray(points) > 0
+            self._seen = flags
 
     def snapshot(self) -> dict[str, Any]:
         """Return counts, what was seen of the present sample, and its sizes, under names that stores hold."""

@@ -104,9 +104,9 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
         iterations += at
     if calls is not None and at >= progress.iteration and (source.spent_calls or progress.calls >= calls):
         calls += progress.calls
-    asked = progress.samples or 0
-    if samples is not None and at >= progress.iteration and (source.spent_calls or asked >= samples):
-        samples += asked
+    progress_samples = progress.samples or 0
+    if samples is not None and at >= progress.iteration and (source.spent_calls or progress_samples >= samples):
+        samples += progress_samples
     return {"iterations": iterations, "calls": calls, "samples": samples, "seconds": None}
 
 

@@ -40,7 +40,7 @@ class Study:
     values : sequence of dict, optional
         Parameter sets, e.g. ``grid(primal_step=[...])``: names of the problem's or the solver's parameters
         (``problem.n``, ``estimator.batch_size``). Combinations in which the solver refuses the problem are left out
-        and listed in ``refused``.
+        and listed in ``refusals``.
     seeds : iterable of int
     replicas, calls, iterations, seconds, samples, targets, stop_at_targets, tolerance, checkpoint
         As for ``Run``.
@@ -83,7 +83,7 @@ class Study:
         self.problems, self.solvers = _by_name(problems), _by_name(solvers)
         self.settings: dict[str, Any] = {setting: arguments[setting] for setting in SHARED}
         self.settings |= {"targets": dict(targets or {}), "study": name}
-        self.refused: list[str] = []
+        self.refusals: list[str] = []
         self._jobs: dict[str, Job] = {}
         self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))
 
@@ -94,7 +94,7 @@ class Study:
             own, method = cell.fitted(problem, solver, setting)
             reason = method.accepts(own)
             if reason is not None:
-                self.refused.append(reason)
+                self.refusals.append(reason)
                 continue
             for seed in seeds:
                 label = _label(s, setting, seed, len(seeds))

@@ -32,9 +32,9 @@ def logging(folder: Path, crowd: int) -> list[str]:
     """A program that writes when it starts, and ends when so many have started."""
     source = (
         "import os, sys, time\n"
-        "folder, crowd = sys.argv[1], int(sys.argv[2])\n"
+        "folder, crowd, start = sys.argv[1], int(sys.argv[2]), time.monotonic_ns()\n"
         "with open(os.path.join(folder, os.environ['ZOVIZ_CALL']), 'w') as file:\n"
-        "    print(time.monotonic_ns(), file=file, flush=True)\n"
+        "    print(start, file=file, flush=True)  # taken before the file is there, which lets the others end\n"
         "    deadline = time.monotonic() + 30\n"
         "    while len(os.listdir(folder)) < crowd and time.monotonic() < deadline:\n"
         "        time.sleep(0.005)\n"

@@ -114,13 +114,13 @@ def _tell(study: Study, as_json: bool) -> int:
         line |= {"objective": float(f.mean()) if f.size else None, "violation": float(v.max()) if v.size else None}
         lines.append(line | {"calls": max((row["calls"] for row in own), default=0)})
     if as_json:
-        show({"study": study.name, "refused": study.refused, "runs": lines, "replicas": rows})
+        show({"study": study.name, "refusals": study.refusals, "runs": lines, "replicas": rows})
     else:
         table(
             [name.upper() for name in lines[0]] if lines else ["NOTHING"],
             [[_spell(v) for v in one.values()] for one in lines],
         )
-        for reason in study.refused:
+        for reason in study.refusals:
             say(f"Left out: {reason}")
         say(f"Study {json.dumps(study.name)}: zoviz runs list --study {json.dumps(study.name)}")
     failed = [line["id"] for line in lines if line["status"] == RunStatus.FAILED]

@@ -49,9 +49,9 @@ def ridge(
     """Return all cells of the grid, the largest effective sample size first."""
     cells = []
     for one in itertools.product(leaps, steps, burn_in):
-        told = problem.trials(point(one[0], one[1], 1.0, one[2]), trials)
-        within = (told.score <= problem.score_limit) & (told.reduction <= problem.reduction_limit)
-        cells.append(Cell(*one, float(told.size.mean()), float(told.size.std(ddof=1)), float(within.mean())))
+        outcomes = problem.trials(point(one[0], one[1], 1.0, one[2]), trials)
+        within = (outcomes.score <= problem.score_limit) & (outcomes.reduction <= problem.reduction_limit)
+        cells.append(Cell(*one, float(outcomes.size.mean()), float(outcomes.size.std(ddof=1)), float(within.mean())))
     return sorted(cells, key=lambda cell: -cell.size)
 
 
@@ -61,15 +61,15 @@ def overhead(problem: HMCTuning, trials: int, repeats: int) -> float:
     bare, whole = np.inf, np.inf
     with SingleBlasThread():
         for _ in range(repeats):
-            begun = time.thread_time()
+            start = time.thread_time()
             at = np.full((trials * problem.chains, posterior.signed.shape[1]), 1e-3)
             half = np.zeros_like(at)
             for _ in range(problem.gradients):
                 half = half - 0.02 * posterior.slope(posterior.weights(posterior.margins(at)), at)
                 at = at + 0.02 * half
-            bare, begun = min(bare, time.thread_time() - begun), time.thread_time()
+            bare, start = min(bare, time.thread_time() - start), time.thread_time()
             problem.evaluate(x, numbers)
-            whole = min(whole, time.thread_time() - begun)
+            whole = min(whole, time.thread_time() - start)
     return float(whole / bare)
 
 

@@ -162,8 +162,8 @@ def row(method: Method, case: Case, samples: int, seeds: int) -> Row:
         counts = samples_to(solver, case.problem, case.tolerances, samples, max(3, seeds // 2), TRIAL_SEED)
         trials[factors] = tuple(np.median(counts, axis=1)[::-1].tolist())  # the tightest first
     best = min(trials, key=lambda factors: trials[factors])
-    chosen = [solver_for(method, case.problem, samples, *factors) for factors in ((1.0, 1.0), best)]
-    results = [samples_to(solver, case.problem, case.tolerances, samples, seeds, 0) for solver in chosen]
+    solvers = [solver_for(method, case.problem, samples, *factors) for factors in ((1.0, 1.0), best)]
+    results = [samples_to(solver, case.problem, case.tolerances, samples, seeds, 0) for solver in solvers]
     return Row(results[0], results[1], best)
 
 

@@ -64,8 +64,8 @@ def measured(solver: Solver, problem: OnlineBilevel, horizons: list[int], replic
 def first_order(drift: Drift, horizons: list[int], replicas: int, seed: int = 0, noise: float = NOISE) -> Comparison:
     """Compare SOGD in theory's schedule with itself without recursion, n = d = 10."""
     problem = QuadraticBilevel(drift=drift, sampling_noise=noise)
-    made: list[dict[str, Any]] = [{}, NONE]
-    solvers = [SOGD(schedule="theory", outer_step=FIRST_STEP, **settings) for settings in made]
+    schedules: list[dict[str, Any]] = [{}, NONE]
+    solvers = [SOGD(schedule="theory", outer_step=FIRST_STEP, **settings) for settings in schedules]
     exponent = -2.0 / 3.0 if drift == "none" else -1.0 / 3.0
     rows = [measured(one, problem, horizons, replicas, seed) for one in solvers]
     return compared(exponent, horizons, np.array(rows))

@@ -160,11 +160,11 @@ def table(
     Without noise a slow one ends where all its replicas have met both levels.
     """
     print(f"{'method':>13} " + " ".join(f"{head:>{width}}" for head, width in COLUMNS.items()))
-    refused = {name: method().accepts(problem) for name, method in methods.items()}
-    for name, reason in refused.items():
+    reasons = {name: method().accepts(problem) for name, method in methods.items()}
+    for name, reason in reasons.items():
         if reason is not None:
             print(f"{name:>13} left out: {reason}", flush=True)
-    names = [name for name, reason in refused.items() if reason is None]
+    names = [name for name, reason in reasons.items() if reason is None]
     quiet = problem.noise == "deterministic"
     work = {name: (methods[name], replicas[name in SLOW], quiet and name in SLOW) for name in names}
     one = partial(_solve, problem, calls, seconds)

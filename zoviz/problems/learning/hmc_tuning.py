@@ -144,8 +144,8 @@ class HMCTuning(Problem):
         else:
             loaded = table(self.dataset)
             features, labels = loaded.features, loaded.labels
-        chosen = np.random.default_rng(self.seed).permutation(len(labels))[: self.rows]
-        return Posterior.of(features[chosen], labels[chosen], float(self.prior_variance))
+        rows = np.random.default_rng(self.seed).permutation(len(labels))[: self.rows]
+        return Posterior.of(features[rows], labels[rows], float(self.prior_variance))
 
     @property
     def score_limit(self) -> float:

@@ -119,7 +119,7 @@ class _Training(NamedTuple):
     velocities: list[Single]
     offset_velocities: list[Single]
     masks: list[Single]
-    chosen: np.ndarray
+    rows: np.ndarray
     columns: list[Single]
     places: list[slice]
 
@@ -139,10 +139,10 @@ class _Training(NamedTuple):
         padded = [d, width, width, width, CLASSES]
         masks = [(np.arange(p) < s[:, None]).astype(np.float32)[:, None] for p, s in zip(padded, sizes, strict=True)]
         weights = [np.empty((count, padded[i], padded[i + 1]), np.float32) for i in range(_FIRST)]
-        chosen = np.empty((count, steps, batch), dtype=np.intp)
+        rows = np.empty((count, steps, batch), dtype=np.intp)
         for s, generator in enumerate(generators):
             own = generator.permutation(len(examples.labels))[: int(share * len(examples.labels))]
-            chosen[s] = own[generator.integers(len(own), size=(steps, batch))]
+            rows[s] = own[generator.integers(len(own), size=(steps, batch))]
             for i in range(_FIRST):
                 drawn = generator.standard_normal((padded[i], padded[i + 1]), np.float32)
                 weights[i][s] = drawn * np.float32(np.sqrt(2.0 / sizes[i][s]))
@@ -155,7 +155,7 @@ class _Training(NamedTuple):
             [np.zeros_like(w) for w in weights],
             [np.zeros_like(b) for b in offsets],
             masks,
-            chosen,
+            rows,
             [np.asarray(column, np.float32)[:, None, None] for column in settings[:8]],
             [slice(start, start + p) for start, p in zip(starts, padded, strict=False)],
         )
@@ -169,7 +169,7 @@ class _Training(NamedTuple):
             count = min(_AHEAD, steps - begin)
             uniform = np.stack([one.random((count, batch, total), np.float32) for one in generators], axis=1)
             for t in range(count):
-                yield self.chosen[:, begin + t], uniform[t]
+                yield self.rows[:, begin + t], uniform[t]
 
     def step(self, examples: Examples, rows: np.ndarray, uniform: Single, share: np.float32) -> None:
         """Take one step of all networks, at this share of their course, in place."""

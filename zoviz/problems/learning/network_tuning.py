@@ -156,8 +156,8 @@ class NetworkTuning(Problem):
     def evaluate(self, x: Array, xi: np.ndarray | None = None) -> Evaluation:
         """Return errors (...) and excess work (..., 1) at x (..., 11), with numbers xi that broadcast to (...)."""
         points, numbers = flat_trials(x, xi)
-        told = self._scores(points, numbers)
-        f = told.error if self.loss == "error" else told.loss
+        scores = self._scores(points, numbers)
+        f = scores.error if self.loss == "error" else scores.loss
         return Evaluation(f.reshape(x.shape[:-1]), (self.work(x) / self.limit - 1.0)[..., None])
 
     def trials(self, x: Array, count: int = 16, seed: int = 0) -> Scores:
@@ -175,8 +175,8 @@ class NetworkTuning(Problem):
                 generators = [np.random.default_rng([self.seed, number]) for number in numbers[rows].tolist()]
                 own = Hyperparameters(*(column[rows] for column in settings))
                 networks = train(self.data.training, own, self.steps, self.batch, _SHARE, width, generators)
-                told = score(networks, self.data.validation)
-                out.error[rows], out.loss[rows] = told
+                scores = score(networks, self.data.validation)
+                out.error[rows], out.loss[rows] = scores
         return out
 
     def _work(self, widths: np.ndarray) -> Array:

@@ -34,11 +34,9 @@ class Table(NamedTuple):
     names: tuple[str, ...]
     attribute: str
 
-    def people(self, chosen: np.ndarray) -> Table:
+    def people(self, rows: np.ndarray) -> Table:
         """Return the table of some people, indices (M,), in the units of all."""
-        return self._replace(
-            features=self.features[chosen], labels=self.labels[chosen], sensitive=self.sensitive[chosen]
-        )
+        return self._replace(features=self.features[rows], labels=self.labels[rows], sensitive=self.sensitive[rows])
 
 
 SOURCES = ("breast cancer", "arrests", "adult", "german credit")

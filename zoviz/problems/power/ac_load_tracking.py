@@ -149,9 +149,9 @@ class ACLoadTracking(Problem):
 
     def _values(self, x: Array, flow: PowerFlow) -> Evaluation:
         data, excess = self.data, flow.source - self.target
-        missed = np.square(excess) + np.square(self._deviation(flow)).sum(axis=-1)
+        deviation = np.square(excess) + np.square(self._deviation(flow)).sum(axis=-1)
         cost = np.einsum("...i,...i->...", x, data.a * x + data.b)
-        return Evaluation(self.penalty * missed + cost, excess[..., None])
+        return Evaluation(self.penalty * deviation + cost, excess[..., None])
 
     def _slopes(self, x: Array, flow: PowerFlow) -> tuple[Array, Array]:
         data, deviation = self.data, self._deviation(flow)

@@ -67,8 +67,8 @@ def resolve(
     suggestible = solver.suggestible()
     if not suggestible:
         return {}, ""
-    told = solver.known_constants(problem) is not None and oracle.units is None
-    if not told and not given and all(name.rpartition(".")[2] == _CAP for name in suggestible):
+    constants_known = solver.known_constants(problem) is not None and oracle.units is None
+    if not constants_known and not given and all(name.rpartition(".")[2] == _CAP for name in suggestible):
         for name in suggestible:
             solver.set(name, FAR)
         return dict.fromkeys(suggestible, FAR), ""

@@ -64,10 +64,10 @@ class Trace:
         """Make a trace with the rows of a snapshot at this stride; more may follow."""
         trace, rows = cls(capacity), len(columns[ITERATION])
         trace.stride = stride
-        held = {name: np.full((max(capacity, rows), *c.shape[1:]), np.nan) for name, c in columns.items()}
+        arrays = {name: np.full((max(capacity, rows), *c.shape[1:]), np.nan) for name, c in columns.items()}
         for name, column in columns.items():
-            held[name][:rows] = column
-        trace._published = (_Table(held, stride.bit_length() - 1), rows)
+            arrays[name][:rows] = column
+        trace._published = (_Table(arrays, stride.bit_length() - 1), rows)
         trace._last = int(columns[ITERATION][-1]) if rows else -1
         return trace
 

@@ -206,9 +206,9 @@ class Worker:
     def _plan(self) -> dict[str, Any]:
         """Set what the solver chooses by the run's budgets, or what the run was given for it, and return it."""
         limits = self.limits
-        given = {name: self.given[name] for name in self.solver.planned if name in self.given}
+        resolved = {name: self.given[name] for name in self.solver.planned if name in self.given}
         plan = self.solver.plan(self.scaled_problem, limits.iterations, limits.calls, limits.samples)
-        plan |= {name: value for name, value in given.items() if self.solver.get(name) is None}
+        plan |= {name: value for name, value in resolved.items() if self.solver.get(name) is None}
         for name, value in plan.items():
             self.solver.set(name, value)
         return plan

@@ -308,6 +308,6 @@ def _ranked(state: BayesianState, oracle: Oracle) -> BayesianState:
     rows = np.arange(len(best))
     box = Box.of(oracle.domain)
     x = box.project(box.lower + _widths(box) * state.points[rows, best])
-    kept = oracle.active[:, None]
-    chosen = np.where(kept, state.values[rows, best], state.value.stacked)
-    return state._replace(x=np.where(kept, x, state.x), value=Evaluation(chosen[:, 0], chosen[:, 1:]))
+    active = oracle.active[:, None]
+    values = np.where(active, state.values[rows, best], state.value.stacked)
+    return state._replace(x=np.where(active, x, state.x), value=Evaluation(values[:, 0], values[:, 1:]))

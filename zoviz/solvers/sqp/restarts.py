@@ -91,8 +91,8 @@ def receive(state: Restarts, points: Array, values: Array, situation: Situation)
     if state.doubt == "line":
         return state._replace(doubt=_judgement(state.run, values))
     run = smooth_phase.receive(state.run, values, situation)
-    refused = run.phase == "trial" and state.run.phase in ("trial", "correction")
-    if refused and not state.doubt and situation.left - len(points) >= derivatives.LINE_CALLS:
+    rejection = run.phase == "trial" and state.run.phase in ("trial", "correction")
+    if rejection and not state.doubt and situation.left - len(points) >= derivatives.LINE_CALLS:
         state = state._replace(doubt="line")
     return state._replace(run=run)
 

@@ -47,8 +47,8 @@ def query_of(form: RunForm, runs: Iterable[str] = (), room: str = "") -> str:
             value = getattr(owner, name)
             if value != default:
                 out[f"{prefix}{name}"] = json.dumps(owner.param[name].serialize(value))
-    shown = list(runs)[-MOST_RUNS:]
-    out |= {"runs": ",".join(shown)} if shown else {}
+    ids = list(runs)[-MOST_RUNS:]
+    out |= {"runs": ",".join(ids)} if ids else {}
     return "?" + urlencode(out | ({"room": room} if room else {}))
 
 

@@ -41,5 +41,5 @@ def default_solver(problem: Problem, offered: Collection[str]) -> str:
         Titles, in the order of the list; at least one.
     """
     kinds = [BY_KIND[kind] for kind in (*problem.kinds, problem.form) if kind in BY_KIND]
-    wanted = [*(title for titles in kinds for title in titles), *BY_FAMILY.get(family(problem), ()), *ELSE]
-    return next((title for title in wanted if title in offered), next(iter(offered)))
+    titles = [*(title for kind in kinds for title in kind), *BY_FAMILY.get(family(problem), ()), *ELSE]
+    return next((title for title in titles if title in offered), next(iter(offered)))

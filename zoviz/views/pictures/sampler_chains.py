@@ -30,9 +30,9 @@ _POINTS = 400
 
 def slowest(trial: Trial) -> int:
     """Return the variable with the largest sum of autocorrelations, the worst to estimate."""
-    kept = kept_draws(trial)
-    lags = min(LAGS, kept.shape[1] - 1)
-    sums = [np.abs(autocorrelation(kept[..., j], lags)).sum() for j in range(kept.shape[-1])]
+    draws = kept_draws(trial)
+    lags = min(LAGS, draws.shape[1] - 1)
+    sums = [np.abs(autocorrelation(draws[..., j], lags)).sum() for j in range(draws.shape[-1])]
     return int(np.argmax(sums))
 
 
@@ -86,15 +86,15 @@ class SamplerChains(Picture):
     def update(self, problem: Any, trial: Trial) -> None:
         """Draw a trial."""
         variable = slowest(trial)
-        series, kept = trial.draws[..., variable], kept_draws(trial)[..., variable]
-        spread = kept.std() or 1.0
+        series, draws = trial.draws[..., variable], kept_draws(trial)[..., variable]
+        spread = draws.std() or 1.0
         count = series.shape[1]
-        shown = np.unique(np.linspace(0, count - 1, min(count, _POINTS)).astype(int))
-        levels = np.clip((series[:, shown] - kept.mean()) / spread, -4.0, 4.0)
-        lags = min(LAGS, kept.shape[1] - 1)
-        correlation = 3.0 * autocorrelation(kept, lags)
+        positions = np.unique(np.linspace(0, count - 1, min(count, _POINTS)).astype(int))
+        levels = np.clip((series[:, positions] - draws.mean()) / spread, -4.0, 4.0)
+        lags = min(LAGS, draws.shape[1] - 1)
+        correlation = 3.0 * autocorrelation(draws, lags)
         colours = [PALETTE[chain % len(PALETTE)] for chain in range(len(series))]
-        share = (shown + 1) / count
+        share = (positions + 1) / count
         self.traces.data = {"xs": [share] * len(series), "ys": list(levels), "colour": colours}
         right = 1.0 + _GAP + np.arange(lags + 1) / max(lags, 1)
         self.lags.data = {"xs": [right] * len(series), "ys": list(correlation), "colour": colours}
