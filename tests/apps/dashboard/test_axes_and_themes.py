@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from helpers.dashboard_page import Lab
+from helpers.dashboard_page import Lab, wait_until_idle
+from helpers.serving import Server
 
 KEYS = ["gap", "gap.low", "gap.high"]
 
@@ -109,3 +112,30 @@ def test_figures_do_not_ask_the_browser_for_styles(lab: Lab) -> None:
     sheet = "Bokeh.require('core/dom').InlineStyleSheet.prototype"
     look = "Bokeh.require('core/visuals/visual').VisualProperties.prototype"
     assert lab.js(f"return [{sheet}.keeps, {look}._get_css_value('line-color')]") == [True, ""]
+
+
+def look(lab: Lab) -> str:
+    """Whether the page's ground is light or dark."""
+    red, green, blue = lab.js(COLOURS)[1][:3]
+    return "light" if red + green + blue > 380 else "dark"
+
+
+@pytest.mark.slow
+def test_a_page_is_light_or_dark_as_the_system_asks_unless_the_person_chose(
+    open_lab: Callable[..., Lab], server: Server
+) -> None:
+    lab = open_lab(f"{server.url}?room=run", color_scheme="dark")
+    lab.until(lambda: look(lab) == "dark", "the page is dark with the system")
+    lab.page.emulate_media(color_scheme="light")
+    lab.until(lambda: look(lab) == "light", "it follows the system")
+    lab.press("Toggle theme")
+    lab.until(lambda: look(lab) == "dark", "the person chose dark")
+    lab.page.emulate_media(color_scheme="dark")
+    lab.page.emulate_media(color_scheme="light")
+    lab.page.reload()
+    wait_until_idle(lab.page)
+    lab.until(lambda: look(lab) == "dark", "the choice stands, whatever the system asks for")
+    lab.press("Toggle theme")
+    lab.until(lambda: look(lab) == "light", "light as the system again")
+    lab.page.emulate_media(color_scheme="dark")
+    lab.until(lambda: look(lab) == "dark", "which is followed again")

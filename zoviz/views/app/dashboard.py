@@ -22,8 +22,9 @@ from zoviz.views.app.page_address import apply_query, query_of, show_runs, shown
 from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
+from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_styles
+from zoviz.views.common.bokeh_internals import keep_styles, one_message
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
 from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
@@ -195,20 +196,22 @@ class Dashboard(pn.viewable.Viewer):
             self.look()
 
     def look(self) -> None:
-        """Show what is new in the run; needs the document's lock."""
-        run = self.controller.run
-        if run is not None:
-            run.follow()
-        self.controller.look()
-        run = self.controller.run
-        self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
-        self.status_bar.update()  # before the lines, which keep a browser busy: what is said is of the present run
-        if not self.board.refresh():  # else the browser has enough to do until the next look
-            self.run_list.update()
-            for picture in self.pictures:
-                picture.update(run)
-        self.output.update(run, visible=self.rooms.open == RUN)
-        self._write_address(run)
+        """Show what is new in the run, in two messages to the browser; needs the document's lock."""
+        # Before the lines, which keep a browser busy: buttons and words are of the present run, and of one moment.
+        with one_message(pn.state.curdoc):
+            if self.controller.run is not None:
+                self.controller.run.follow()
+            self.controller.look()
+            run = self.controller.run
+            self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
+            self.status_bar.update()
+        with one_message(pn.state.curdoc):
+            if not self.board.refresh():  # else the browser has enough to do until the next look
+                self.run_list.update()
+                for picture in self.pictures:
+                    picture.update(run)
+            self.output.update(run, visible=self.rooms.open == RUN)
+            self._write_address(run)
 
     def read_address(self, query: str) -> None:
         """Set the form as the query of an address says, show the runs that it names, and say what cannot be."""
@@ -259,8 +262,11 @@ class Dashboard(pn.viewable.Viewer):
     def page(self) -> pmui.Page:
         """Return the whole page, for a server."""
         self._begin_looking()
+        if pn.state.curdoc is not None:
+            follow_system_theme(pn.state.curdoc)
         page = pmui.Page(
             title="zoviz",
+            dark_theme=begins_dark(pn.state.cookies),
             sidebar=[self.form],
             main=[self._main()],
             sidebar_width=350,
