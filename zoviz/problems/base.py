@@ -49,7 +49,7 @@ class Problem(Noisy):
 
     scaled = param.Boolean(
         default=False,
-        label="Scale for the solver",
+        label="Scale to order 1",
         doc="The solver sees variables, objective and constraints of order 1, for 5 calls; what is reported stays in "
         "your units.",
     )

@@ -66,7 +66,7 @@ class OnlineBilevel(Problem):
     noise: param.Selector[str] = param.Selector(
         default="common",
         objects=["deterministic", "common", "independent"],
-        label="Noise contract",
+        label="Noise of the values",
         doc="deterministic: exact f and g of each round. common: a round's values share its mini-batches. independent: "
         "not for these methods, which compare values of one sample.",
     )

@@ -20,7 +20,7 @@ class Noisy(Configurable):
     noise: param.Selector[str] = param.Selector(
         default="deterministic",
         objects=["deterministic", "common", "independent"],
-        label="Noise contract",
+        label="Noise of the values",
         doc="deterministic: exact values. common: all points of one iteration share their noise. independent: every "
         "oracle call draws its own.",
     )

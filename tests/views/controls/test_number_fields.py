@@ -11,7 +11,15 @@ import pytest
 
 from zoviz.core.parameters import Scale
 from zoviz.solvers import ZOSPLM
-from zoviz.views.controls.number_fields import LogSlider, NumberField, NumberRule, format_number, widget_for
+from zoviz.views.controls.number_fields import (
+    ABOVE,
+    BELOW,
+    LogSlider,
+    NumberField,
+    NumberRule,
+    format_number,
+    widget_for,
+)
 from zoviz.views.controls.parameter_forms import SolverForm
 
 
@@ -235,3 +243,15 @@ def test_a_plain_number_that_a_rule_chooses_says_what_the_rule_takes() -> None:
     assert solver.step_reach is None and reach.value == "auto: 41.5"
     form.suggest({"dual_step": 1e-3})
     assert reach.value == "none", "a step that is given is not shortened"
+
+
+def test_a_slider_reaches_no_further_around_a_rules_choice_than_a_run_bears() -> None:
+    class Method(param.Parameterized):
+        step = Scale(None, softbounds=(1e-6, 1e3))
+
+    slider = LogSlider.from_param(Method().param.step, suggestion=0.02)
+    assert [10**slider.slider.start, 10**slider.slider.end] == pytest.approx([0.02 * BELOW, 0.02 * ABOVE])
+    slider.suggestion = 4.0
+    assert 10**slider.slider.end == pytest.approx(4.0 * ABOVE)
+    slider.text_input.value = "900"
+    assert slider.value == 900 and 10**slider.slider.end == pytest.approx(900), "a typed value is taken all the same"

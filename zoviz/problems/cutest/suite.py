@@ -61,12 +61,14 @@ class Suite(Problem):
         default=0.0,
         bounds=(0, 1e9),
         softbounds=(0, 1),
-        label="Start spread",
+        label="Spread of the starts",
         doc="Every coordinate of x0 is moved by up to this much, a different way in every replica; 0: not moved.",
     )
     scaled = param.Boolean(default=True)
     stated_optimum = param.Boolean(
-        default=False, label="Trust the stated optimum", doc="Measure gaps against the best value that its file states."
+        default=False,
+        label="Use the optimum of the file",
+        doc="Measure gaps against the best value that its file states.",
     )
 
     @staticmethod

@@ -198,7 +198,9 @@ class Worker:
             )
         worst = float(np.max(measured.get(VIOLATION, 0.0)))
         if worst > self.tolerance:
-            self.notes.append(f"The start violates the constraints by up to {worst:.3g}; these methods may start so.")
+            self.notes.append(
+                f"The start violates the constraints by up to {worst:.3g}: the first task is to satisfy them."
+            )
         self._check_targets(measured)
         self.trace.append(self._row(measured))
         self._keep_point()

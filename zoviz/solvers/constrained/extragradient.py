@@ -167,7 +167,7 @@ class ExtraGradient(Solver):
     report: param.Selector[str] = param.Selector(
         default="auto",
         objects=["auto", "last", "average", "recent"],
-        label="Reported iterate",
+        label="Answer",
         doc="last: the last iterate. average: that of the half-step points, which the theory speaks about. recent: an "
         "average of the later iterates. auto: recent under independent noise, else last.",
     )

@@ -97,13 +97,13 @@ class OGDARR(Solver):
     dual: param.Selector[str] = param.Selector(
         default="estimated",
         objects=["estimated", "exact"],
-        label="Dual part of the field",
+        label="Slope in y",
         doc="estimated: joint direction in (x, y), as published. exact: h(x), which is already paid for.",
     )
     report: param.Selector[str] = param.Selector(
         default="last",
         objects=["last", "average"],
-        label="Reported iterate",
+        label="Answer",
         doc="The last iterate, or the average weighted by the steps that the theory speaks about.",
     )
     estimator = Part(

@@ -91,7 +91,7 @@ class ProximalPoint(Solver):
     report: param.Selector[str] = param.Selector(
         default="last",
         objects=["last", "random"],
-        label="Reported iterate",
+        label="Answer",
         doc="The inner solver's, or the stage's solution drawn uniformly, which the theory speaks about.",
     )
     inner: Part[Any] = Part(

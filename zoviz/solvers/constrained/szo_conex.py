@@ -141,7 +141,7 @@ class SZOConEX(Solver):
     report: param.Selector[str] = param.Selector(
         default="last",
         objects=["last", "average"],
-        label="Reported iterate",
+        label="Answer",
         doc="The last iterate, or the average that the theory speaks about.",
     )
     estimator = Part(

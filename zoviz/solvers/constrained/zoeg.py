@@ -51,7 +51,7 @@ class ZOEG(ExtraGradient):
     dual: param.Selector[str] = param.Selector(
         default="estimated",
         objects=["estimated", "exact"],
-        label="Dual part of the field",
+        label="Slope in y",
         doc="estimated: joint direction in (x, y), as published. exact: h(x), which is already paid for.",
     )
     estimator = Part(GradientEstimator, default=Sphere(smoothing_radius=None, batch_size=10))

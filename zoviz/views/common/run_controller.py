@@ -168,7 +168,7 @@ class RunController(param.Parameterized):
             Pause after so many iterations.
         """
         if self.run is not None and self.run.active:
-            self.say("Expected Start after the run has ended; it is still going on: Stop it first, or Pause.")
+            self.say("A run is still going on: Stop it first, or Pause it.")
             return
         reason = self._source.check()
         self._awaited_steps, self.waiting = steps, bool(reason) and self._source.loading
@@ -219,7 +219,7 @@ class RunController(param.Parameterized):
         """Return whether the page's run is still at work, and say so."""
         active = self.run is not None and self.run.active
         if active:
-            self.say("Expected this page's run to have ended; it is still going on: Stop it first.")
+            self.say("This page's run is still going on: Stop it first.")
         return active
 
     def watch_run(self, run: Run) -> None:

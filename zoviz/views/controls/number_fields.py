@@ -31,6 +31,8 @@ from zoviz.views.common.panel_internals import linked_parameter
 from zoviz.views.common.style import FIELD, tooltip
 
 Value: TypeAlias = int | float | None
+BELOW, ABOVE = 1e-2, 10.0
+"""How far a slider reaches around what a rule chooses: steps ten times as long diverge at most; shorter ones only wait."""
 
 STYLE: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode": "stretch_width"}
 
@@ -187,8 +189,9 @@ class NumberField(PyComponent, WidgetBase):
 class LogSlider(NumberField):
     """A NumberField above a slider for log10 of the value, for positive magnitudes.
 
-    The slider spans the soft bounds (else four decades either side of the value), widens where a value lies
-    outside, and writes three significant digits. A typed value is kept exactly. The handle is
+    The slider spans the soft bounds (else four decades either side of the value), and where a rule has a ``suggestion``
+    what a hand can do around it: from ``BELOW`` to ``ABOVE`` times it, so that no drag throws a run off. It widens where
+    a value lies outside, and writes three significant digits. A typed value is kept exactly. The handle is
     ``.logslider-<parameter name> input[type=range]``.
     """
 
@@ -206,6 +209,8 @@ class LogSlider(NumberField):
         self.param.watch(self._fit, ["value", "start", "end", "disabled", "suggestion"])
 
     def _span(self) -> tuple[float, float]:
+        if self.suggestion is not None and self.suggestion > 0:
+            return math.log10(self.suggestion * BELOW), math.log10(self.suggestion * ABOVE)
         centre = self.value or 1.0
         low = self.start if self.start and self.start > 0 else min(centre, self.end or centre) * 1e-4
         high = self.end if self.end and self.end > low else max(centre, low) * 1e4
@@ -219,7 +224,7 @@ class LogSlider(NumberField):
     def _fit(self, *events: param.parameterized.Event) -> None:
         """Move the slider to value and range, and leave alone what already agrees with them."""
         slider, place = self.slider, self._place()
-        new_span = any(event.name in ("start", "end") for event in events)
+        new_span = any(event.name in ("start", "end", "suggestion") for event in events)
         low, high = self._span() if new_span else (slider.start, slider.end)
         # Guard 4: a dragged handle gives a rounded value.
         place = slider.value if abs(place - slider.value) < 0.1 / self.per_decade else place

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 from typing import Any
 
 import panel as pn
@@ -33,10 +34,10 @@ def editable(owner: param.Parameterized) -> list[str]:
 
 
 class ParameterForm:
-    """The widgets of one object's parameters by name, made when they are first needed."""
+    """The widgets of one object's parameters by name, made when they are first needed; ``prefix`` is its part's."""
 
     def __init__(self, owner: param.Parameterized, names: list[str], prefix: str = "") -> None:
-        self._owner, self._names, self._prefix = owner, names, prefix
+        self._owner, self._names, self.prefix = owner, names, prefix
         self._fields: dict[str, Any] | None = None
         self._locked = False
 
@@ -49,7 +50,7 @@ class ParameterForm:
                 options = dict(widget_for(self._owner.param[name]))
                 kind = options.pop("type", None)
                 if kind is not None:
-                    self._fields[f"{self._prefix}{name}"] = kind.from_param(self._owner.param[name], **options)
+                    self._fields[f"{self.prefix}{name}"] = kind.from_param(self._owner.param[name], **options)
             self.lock(self._locked)
         return self._fields
 
@@ -137,12 +138,24 @@ class SolverForm(pn.viewable.Viewer):
         ]
         self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
         self._column.objects = [
-            *[field for form in self._live for field in form.fields.values()],
+            *self._headed(self._live),
             section("Structure"),
             self._why,
             *self._kinds,
-            *[field for form in self._fixed for field in form.fields.values()],
+            *self._headed(self._fixed),
         ]
+
+    def _headed(self, forms: list[ParameterForm]) -> list[Any]:
+        """Return the widgets of some forms; those of a part have its name above them where another has such fields."""
+        labels = [[field.label for field in form.fields.values()] for form in forms]
+        out: list[Any] = []
+        for form, own in zip(forms, labels, strict=True):
+            shared = any(label in other for other in labels if other is not own for label in own)
+            if form.prefix and shared:
+                holder, name = self.solver.owner(form.prefix[:-1])
+                out.append(section(html.escape(str(holder.param[name].label))))
+            out += form.fields.values()
+        return out
 
     @staticmethod
     def _of(name: str) -> str:

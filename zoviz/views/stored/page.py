@@ -25,8 +25,8 @@ from zoviz.views.stored.fork_form import ForkForm
 from zoviz.views.stored.table import StoredRunsTable
 
 _HINT = (
-    "Tick runs in the list. A double click on a plot picks the place at which to fork. A fork repeats the run up to "
-    "there and waits for changes. It has the run's budgets, as much again where they are spent there, and none of time."
+    "Tick runs in the list. A fork repeats a run up to a place, which a double click on a plot picks, and waits there "
+    "for changes. It may then spend as many iterations and calls as the run was given, without a limit of time."
 )
 
 

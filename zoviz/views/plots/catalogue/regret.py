@@ -28,5 +28,5 @@ class Regret(PlotView):
         return [line for line in lines if line.column in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
-        """Return the label: the regret's name."""
-        return "BL-Reg"
+        """Return the label: what it sums up."""
+        return "‖projected hypergradient‖²"
