@@ -32,7 +32,7 @@ from zoviz.views.common.style import FIELD, tooltip
 
 Value: TypeAlias = int | float | None
 BELOW, ABOVE = 1e-2, 10.0
-"""How far a slider reaches around what a rule chooses: steps ten times as long diverge at most; shorter ones only wait."""
+"""How far a slider reaches around what a rule chooses: longer steps soon diverge, shorter ones only wait."""
 
 STYLE: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode": "stretch_width"}
 
@@ -190,8 +190,8 @@ class LogSlider(NumberField):
     """A NumberField above a slider for log10 of the value, for positive magnitudes.
 
     The slider spans the soft bounds (else four decades either side of the value), and where a rule has a ``suggestion``
-    what a hand can do around it: from ``BELOW`` to ``ABOVE`` times it, so that no drag throws a run off. It widens where
-    a value lies outside, and writes three significant digits. A typed value is kept exactly. The handle is
+    what a hand can do around it: from ``BELOW`` to ``ABOVE`` times it, so that no drag throws a run off. It widens
+    where a value lies outside, and writes three significant digits. A typed value is kept exactly. The handle is
     ``.logslider-<parameter name> input[type=range]``.
     """
 
