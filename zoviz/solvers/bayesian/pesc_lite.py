@@ -71,10 +71,10 @@ class PESCLite(BayesianSolver):
         highest = evidence.f[evidence.sure].min() if evidence.sure.any() else evidence.f.max()
         bounds = np.concatenate([[(highest - surrogate.centre[0]) / surrogate.scale[0]], surrogate.limits])
         noise = surrogate.noise[:, None]
-        conditioned = np.zeros(len(points))
+        entropy = np.zeros(len(points))
         for star in solutions(surrogate, mean, covariance, numbers.outputs):
             after = conditioned(mean, variance, covariance, star, bounds)
-            conditioned += np.log(np.maximum(after, _LEAST) + noise).sum(axis=0) / self.draws
+            entropy += np.log(np.maximum(after, _LEAST) + noise).sum(axis=0) / self.draws
         return points[np.argmax(np.log(variance + noise).sum(axis=0) - conditioned)]
 
 
