@@ -75,7 +75,7 @@ class PESCLite(BayesianSolver):
         for star in solutions(surrogate, mean, covariance, numbers.outputs):
             after = conditioned(mean, variance, covariance, star, bounds)
             entropy += np.log(np.maximum(after, _LEAST) + noise).sum(axis=0) / self.draws
-        return points[np.argmax(np.log(variance + noise).sum(axis=0) - conditioned)]
+        return points[np.argmax(np.log(variance + noise).sum(axis=0) - entropy)]
 
 
 def solutions(surrogate: Surrogate, mean: Array, covariance: Array, numbers: Array) -> list[int]:
