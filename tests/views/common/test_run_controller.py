@@ -12,6 +12,7 @@ from zoviz import Run
 from zoviz.core.errors import ZovizError
 from zoviz.problems import LoadTracking, Problem
 from zoviz.solvers import ZOCEG, Solver
+from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import LiveRuns, RunController, say_errors
 
 
@@ -73,6 +74,26 @@ def test_cards_hear_of_the_status_as_soon_as_a_command_is_given(make: Callable[[
     assert controller.status == "stopped" and len(controller.runs_shown.runs) == 1
     controller.reset()
     assert (controller.run, controller.status, controller.runs_shown.runs) == (None, "ready", {})
+
+
+def test_going_back_ends_the_run_and_repeats_it_up_to_before_a_change(make: Callable[[], RunController]) -> None:
+    controller = make()
+    controller.start()
+    first = controller.run
+    assert first is not None
+    until(lambda: first.progress.iteration > 3)
+    first.set({"primal_step": 1e-5})
+    until(lambda: len(first.journal) == 1)
+    (change,) = first.journal
+    at = iteration_at(first, "iteration", change.iteration + 0.01)
+    assert at == change.iteration - 1 and iteration_at(first, "samples", 1.0) is None
+    controller.go_back(at)
+    until(lambda: controller.look() or (controller.run is not first and controller.status == "paused"))
+    run = controller.run
+    assert run is not None and not first.active
+    assert run.progress.iteration == at and not len(run.journal), "the change itself is not repeated"
+    assert run.parameters["primal_step"] != 1e-5
+    assert "Forked at iteration" in controller.message and len(controller.runs_shown.runs) == 2
 
 
 def test_a_second_start_is_refused_until_the_run_has_ended(make: Callable[[], RunController]) -> None:

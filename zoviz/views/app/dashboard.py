@@ -28,6 +28,7 @@ from zoviz.views.common.bokeh_internals import keep_styles, one_message
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
 from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
+from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
@@ -163,7 +164,8 @@ class Dashboard(pn.viewable.Viewer):
         return Gallery(offered, thumbnails(), self.begin)
 
     def _make_run(self) -> pn.viewable.Viewable:
-        return pn.Column(self.board.controls(), self.board, sizing_mode="stretch_width", min_height=800, margin=0)
+        controls = pn.FlexBox(self.board.controls(), GoBack(self.controller), align_items="center", margin=0)
+        return pn.Column(controls, self.board, sizing_mode="stretch_width", min_height=800, margin=0)
 
     def _make_stored_runs(self) -> StoredRunsPage:
         from zoviz.views.stored.page import StoredRunsPage  # with pandas: half a second at a process's first opening

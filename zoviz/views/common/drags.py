@@ -1,14 +1,21 @@
-"""Changes of parameters as a person made them: one for each drag of a handle, and which stands last."""
+"""Changes of parameters as a person made them: one for each drag of a handle, which stands last, and which is meant."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
+from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.steering import Change
+from zoviz.runs.run import Run
+from zoviz.runs.stored_run import StoredRun
 
 DRAG = 1.0
 """Seconds of a run within which further changes of one parameter belong to the same drag of its handle."""
+NEAR = 0.02
+"""How near to a mark a click is meant for it, as a share of the course."""
 
 
 def drags(changes: Sequence[Change]) -> list[Change]:
@@ -34,3 +41,20 @@ def last_standing(changes: Sequence[Change]) -> Change | None:
         else:
             standing.append(change)
     return standing[-1] if standing else None
+
+
+def iteration_at(run: Run | StoredRun, axis: str, place: float) -> int | None:
+    """Return the iteration that a click on a plot means: the last before the change it is near, else the last recorded.
+
+    A fork at the change's own iteration would repeat it. None where the run has nothing against this axis.
+    """
+    columns = run.trace.snapshot().columns
+    if axis not in columns or not len(columns[axis]):
+        return None
+    places = columns[axis] if columns[axis].ndim == 1 else np.nanmean(columns[axis], axis=1)
+    marks = [change.iteration for change in drags(list(run.journal))]
+    away = np.abs(np.interp(marks, columns[ITERATION], places) - place)
+    if marks and away.min() <= NEAR * (places[-1] - places[0]):
+        return max(marks[int(np.argmin(away))] - 1, 0)
+    before = np.flatnonzero(places <= place)
+    return int(columns[ITERATION][before[-1]]) if before.size else 0

@@ -13,6 +13,7 @@ import param
 from zoviz.core.errors import ZovizError
 from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.problems.base import Problem
+from zoviz.runs import repeat
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
@@ -157,6 +158,7 @@ class RunController(param.Parameterized):
         self._key = ""  # of the page's run among those shown
         self._fork_at: int | None = None
         self._awaited_steps: int | None = None
+        self._going_back: tuple[Run, int] | None = None  # the run that a fork waits for the end of, and the place
         self._verdicts: dict[str, tuple[tuple[int, RunStatus], Verdict]] = {}
 
     def start(self, steps: int | None = None) -> None:
@@ -262,9 +264,20 @@ class RunController(param.Parameterized):
         if self.run is not None and change is not None:
             self.run.set({change.name: change.old})
 
+    def go_back(self, at: int) -> None:
+        """End the run, and fork it at an iteration that it has come to: all up to there is repeated, then it waits."""
+        self.stop()
+        if self.run is not None:
+            self._going_back = self.run, at
+            self.look()
+
+    @say_errors()
+    def _fork(self, source: Run, at: int) -> None:
+        self.begin(source.fork(at, **repeat.onward(source, at)), at)
+
     def stop(self) -> None:
-        """End the run; its lines stay on the plots. One that waits for its data does not begin."""
-        self.waiting = False
+        """End the run; its lines stay on the plots. One that waits for its data, or to go back, does not begin."""
+        self.waiting, self._going_back = False, None
         if self.run is not None and self.run.active:
             self.run.stop()
             self.look()
@@ -301,6 +314,9 @@ class RunController(param.Parameterized):
         if ended and run is not None:
             run.release()
             self._live_runs.remove(run)
+        if self._going_back is not None and not status.active:
+            (source, at), self._going_back = self._going_back, None
+            self._fork(source, at)
 
     def verdict(self, run: Run | StoredRun) -> Verdict | None:
         """Return the verdict on a run, made anew where there is something new to judge; None before its first step."""

@@ -32,6 +32,8 @@ LEGEND = 330
 """Pixels of a legend's width on the narrowest plot."""
 LONGEST = 44
 """Letters of an entry of a legend, at most: so many fit on the narrowest plot."""
+_MARK = "@text{safe}<br><i>Double click: go back to before it</i>"
+"""What is said of a mark where the pointer is on it."""
 Comparison = Literal["any", "one problem", "several problems"]
 """Which runs a plot is for: values of different problems share few axes."""
 
@@ -188,7 +190,7 @@ class PlotView(param.Parameterized):
         # The marks' handles stand at the top of the frame, and never stretch the data's ranges.
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
         heads: list[Any] = self._shared.mark_heads("frame")
-        fig.add_tools(HoverTool(renderers=heads, tooltips="@text{safe}", visible=False))
+        fig.add_tools(HoverTool(renderers=heads, tooltips=_MARK, visible=False))
         self._reader = self._shared.line_reader()
         fig.add_tools(self._reader, self._shared.crosshair())
         self._placeholder = self._shared.placeholder()

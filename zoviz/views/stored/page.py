@@ -12,13 +12,12 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import panel as pn
 import panel_material_ui as pmui
 
-from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.storage.queries import Record
+from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
@@ -78,13 +77,9 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     @say_errors()
     def _pick_place(self, axis: str, place: float) -> None:
-        """Set the fork's place to the selected run's last recorded iteration before a place on the plots' axis."""
-        if len(self.table.selection) != 1:
-            return
-        columns = self._store.load(self.table.selection[0].id).trace.snapshot().columns
-        places = columns[axis] if columns[axis].ndim == 1 else np.nanmean(columns[axis], axis=1)
-        before = np.flatnonzero(places <= place)
-        self.fork.at = int(columns[ITERATION][before[-1]]) if before.size else 0
+        """Set the fork's place to what a double click on the plots means for the selected run."""
+        if len(self.table.selection) == 1:
+            self.fork.at = iteration_at(self._store.load(self.table.selection[0].id), axis, place)
 
     def _enable(self, records: list[Record]) -> None:
         """Enable the buttons that make sense for the selected records."""
