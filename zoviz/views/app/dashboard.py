@@ -213,6 +213,8 @@ class Dashboard(pn.viewable.Viewer):
                 for picture in self.pictures:
                     picture.update(run)
             self.output.update(run, visible=self.rooms.open == RUN)
+            if self.stored_runs is not None:
+                self.stored_runs.table.update()
             self._write_address(run)
 
     def read_address(self, query: str) -> None:

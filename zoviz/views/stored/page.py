@@ -70,7 +70,7 @@ class StoredRunsPage(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         buttons = [button for name, button in self.buttons.items() if name != "fork"]
         actions = pn.FlexBox(*buttons, pn.Row(*self._exports, margin=0), align_items="center")
-        parts = (self.table, actions, self._sign, self.fork, note(_HINT), self._detail)
+        parts = (self.table, actions, self._sign, self._detail, self.fork, note(_HINT))
         column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self.table.read()
         return column
@@ -106,7 +106,11 @@ class StoredRunsPage(pn.viewable.Viewer):
         for record in self.table.selection:
             run = self._store.load(record.id)
             names.append(self._controller.runs_shown.put(run, run.label or f"{record.solver} {record.id[:6]}").name)
-        self._sign.object = muted_html(html.escape(f"On the plots now, under Run: {', '.join(names)}."))
+        self._tell(f"On the plots now, under Run: {', '.join(names)}.")
+
+    def _tell(self, sentence: str) -> None:
+        """Say below the buttons what one of them has done."""
+        self._sign.object = muted_html(html.escape(sentence))
 
     @say_errors()
     def resume(self) -> None:
@@ -120,19 +124,24 @@ class StoredRunsPage(pn.viewable.Viewer):
             return
         self._controller.begin(self._store.load(record.id).resume())
         self.table.read()
+        self._tell(f"Run {record.id[:8]} goes on, under Run.")
 
     @say_errors()
     def replay(self) -> None:
         """Run the selected run again from its start."""
-        self._controller.begin(self._store.load(self.table.selection[0].id).replay())
+        record = self.table.selection[0]
+        self._controller.begin(self._store.load(record.id).replay())
         self.table.read()
+        self._tell(f"Run {record.id[:8]} is done again, under Run.")
 
     @say_errors()
     def begin_fork(self) -> None:
         """Repeat the selected run up to a place, and wait there for changes."""
-        run, at = self.fork.make(self._store, self.table.selection[0].id)
+        record = self.table.selection[0]
+        run, at = self.fork.make(self._store, record.id)
         self._controller.begin(run, at)
         self.table.read()
+        self._tell(f"Run {record.id[:8]} is forked at iteration {at:,}, under Run.")
 
     @say_errors()
     def delete(self) -> None:
@@ -141,11 +150,13 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._store.delete(self._deleted)
         update_changed(self.buttons["undo"], disabled=False)
         self.table.read()
+        self._tell(f"Deleted: {', '.join(id[:8] for id in self._deleted)}. Undo delete brings back what went last.")
 
     @say_errors()
     def undo_delete(self) -> None:
         """Restore the runs that were deleted last."""
         self._store.restore(self._deleted)
+        self._tell(f"Brought back: {', '.join(id[:8] for id in self._deleted)}.")
         self._deleted = []
         update_changed(self.buttons["undo"], disabled=True)
         self.table.read()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -16,6 +18,7 @@ from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.solvers.base import Solver
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, tooltip, update_changed
+from zoviz.views.stored.summary import Summaries, Summary
 
 PAGE = 25
 """Runs on a page of the list."""
@@ -23,22 +26,37 @@ ORDERS = {
     "newest first": "-created",
     "oldest first": "created",
     "objective": "objective",
+    "largest objective": "-objective",
     "violation": "violation",
+    "largest violation": "-violation",
     "most calls": "-calls",
+    "fewest calls": "calls",
     "label": "label",
+    "label, from Z": "-label",
+    "problem": "problem",
+    "problem, from Z": "-problem",
+    "solver": "solver",
+    "solver, from Z": "-solver",
+    "status": "status",
+    "status, from Z": "-status",
 }
+_FIELDS = {"begun": "created"}
+"""Names that columns of the list have in the store, where they differ."""
 _WIDTHS = {
-    "run": 72,
-    "label": 112,
-    "tags": 84,
-    "notes": 130,
-    "status": 80,
-    "objective": 84,
-    "violation": 74,
+    "run": 68,
+    "label": 100,
+    "problem": 140,
+    "verdict": 82,
+    "tags": 76,
+    "notes": 110,
+    "gap": 74,
+    "objective": 88,
+    "violation": 82,
     "solver": 104,
     "calls": 74,
-    "problem": 168,
-    "begun": 88,
+    "status": 80,
+    "begun": 92,
+    "parameters": 220,
 }
 """Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
 _COLUMNS = tuple(_WIDTHS)
@@ -77,23 +95,25 @@ class StoredRunsTable(pn.viewable.Viewer):
         self._store, self.say = store_of(controller), controller.say
         self.records: list[Record] = []
         self.tabulator = pn.widgets.Tabulator(
-            _frame([]),
+            _frame(()),
             show_index=False,
             selectable="checkbox",
             editors=_EDITORS,
             titles={name: name.capitalize() for name in _COLUMNS},
-            text_align={name: "right" for name in ("calls", "objective", "violation")},
+            text_align={name: "right" for name in ("calls", "gap", "objective", "violation")},
             stylesheets=[_STYLE],
             widths=_WIDTHS,
             layout="fit_data_stretch",
             theme="simple",
-            sortable=False,
+            sortable={name: _FIELDS.get(name, name) in ORDERS.values() for name in _COLUMNS},
             height=330,
             sizing_mode="stretch_width",
             margin=(4, 10),
         )
         self.tabulator.on_edit(self._edit)
         self.tabulator.param.watch(lambda _: self._choose(), "selection")
+        self.tabulator.param.watch(lambda event: self._sort(event.new), "sorters")
+        self._summaries = Summaries(self._store)
         self._where = note("")
         options: dict[str, Any] = {"size": "small", "margin": (4, 8)}
         self._back = pmui.Button(label="Newer", on_click=lambda _: self._turn(-1), variant="text", **options)
@@ -127,11 +147,34 @@ class StoredRunsTable(pn.viewable.Viewer):
         total = self._store.count(**which)
         first = self.page * PAGE
         self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
-        self.tabulator.param.update(value=_frame(self.records), selection=[])
+        self.tabulator.param.update(value=self._frame(), selection=[])
+        self._summaries.ask(self.records)
         position = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
         self._where.object = muted_html(position)
         update_changed(self._back, disabled=self.page == 0)
         update_changed(self._on, disabled=first + PAGE >= total)
+
+    @say_errors("The list cannot be completed: ")
+    def update(self) -> None:
+        """Complete the list by what a thread has read of its runs; called by the page's looks."""
+        if self._summaries.collect():
+            frame = self._frame()
+            names = ("gap", "verdict", "parameters")
+            self.tabulator.patch({name: list(enumerate(frame[name])) for name in names})
+            self._summaries.ask(self.records)
+
+    def _frame(self) -> pd.DataFrame:
+        return _frame([(one, self._summaries.get(one)) for one in self.records])
+
+    def _sort(self, sorters: list[dict[str, Any]]) -> None:
+        """Order all runs of the store, not this page of them, by the column whose head was clicked; twice: reversed."""
+        if not sorters:
+            return
+        name = _FIELDS.get(sorters[0]["field"], sorters[0]["field"])
+        ways = [title for title, sort in ORDERS.items() if sort.removeprefix("-") == name]
+        self.tabulator.sorters = []
+        if ways:
+            self.order = ways[(ways.index(self.order) + 1) % len(ways)] if self.order in ways else ways[0]
 
     def _restart(self) -> None:
         if self.page:
@@ -171,23 +214,31 @@ def _begun(created: float) -> str:
     return time.strftime("%m-%d %H:%M" if then.tm_year == time.localtime().tm_year else "%Y-%m-%d", then)
 
 
-def _frame(records: list[Record]) -> pd.DataFrame:
-    """Return the table that the list shows of some records."""
+def _number(value: float, form: str) -> str:
+    return "" if math.isnan(value) else f"{value:{form}}"
+
+
+def _frame(records: Sequence[tuple[Record, Summary | None]]) -> pd.DataFrame:
+    """Return the table that the list shows of some records, with what is known of them beyond."""
     titles = titles_of_classes()
-    rows = [
-        (
-            one.id[:8],
-            one.label,
-            " ".join(one.tags),
-            one.notes,
-            one.status,
-            f"{one.objective:.6g}",
-            f"{one.violation:.2g}",
-            titles.get(one.solver, one.solver),
-            f"{one.calls:,}",
-            titles.get(one.problem, one.problem),
-            _begun(one.created),
-        )
-        for one in records
-    ]
+    rows = []
+    for one, summary in records:
+        more = Summary(math.nan, "", "") if summary is None else summary
+        cells = {
+            "run": one.id[:8],
+            "label": one.label,
+            "problem": titles.get(one.problem, one.problem),
+            "verdict": more.verdict,
+            "tags": " ".join(one.tags),
+            "notes": one.notes,
+            "gap": _number(more.gap, ".2g"),
+            "objective": _number(one.objective, ".6g"),
+            "violation": _number(one.violation, ".2g"),
+            "solver": titles.get(one.solver, one.solver),
+            "calls": f"{one.calls:,}",
+            "status": str(one.status),
+            "begun": _begun(one.created),
+            "parameters": more.parameters,
+        }
+        rows.append([cells[name] for name in _COLUMNS])
     return pd.DataFrame(rows, columns=list(_COLUMNS))
