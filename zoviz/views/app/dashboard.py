@@ -164,7 +164,8 @@ class Dashboard(pn.viewable.Viewer):
         return Gallery(offered, thumbnails(), self.begin)
 
     def _make_run(self) -> pn.viewable.Viewable:
-        controls = pn.FlexBox(self.board.controls(), GoBack(self.controller), align_items="center", margin=0)
+        controls = self.board.controls()
+        controls.append(GoBack(self.controller))
         return pn.Column(controls, self.board, sizing_mode="stretch_width", min_height=800, margin=0)
 
     def _make_stored_runs(self) -> StoredRunsPage:

@@ -232,8 +232,8 @@ class Board(pn.viewable.Viewer):
         self._mark()
         self._place()
 
-    def controls(self) -> pn.viewable.Viewable:
-        """Return widgets for the axes and the band, in one row."""
+    def controls(self) -> pn.FlexBox:
+        """Return widgets for the axes and the band, in one row, to which others may be added."""
         return pn.FlexBox(
             pmui.RadioButtonGroup.from_param(
                 self.param.axis,
