@@ -151,6 +151,23 @@ def test_an_objective_without_a_minimum_is_said_to_be_that_and_its_best_point_is
     assert result.best_fun == result.fun < 0.0 == result.maxcv
 
 
+@pytest.mark.parametrize("method", ["SLSQP", "COBYQA"])
+def test_a_run_that_ends_beyond_every_scale_before_the_guard_looks_is_no_success(method: str) -> None:
+    result = minimize(lambda x: float(np.power(x, 3).sum()), -np.ones(2), method=method, max_calls=300)
+    assert result.fun < -MULTIPLE
+    assert result.status == "diverged" and not result.success and "may have no minimum" in result.message
+
+
+def test_an_end_within_the_bounds_is_none() -> None:
+    guard, oracle = Guard(2), oracle_of(2)
+    calm = iterate(1.0, 1.0, 0.0, 0.0)
+    guard.begin(calm, oracle, descends=False)
+    guard.conclude(calm, 7, oracle)
+    assert not guard.divergences
+    guard.conclude(iterate(1.0, -1e9, 0.0, 0.0), 7, oracle)
+    assert [(one.replica, one.iteration) for one in guard.divergences] == [(1, 7)]
+
+
 def test_multipliers_are_judged_in_the_functions_units() -> None:
     """f in a unit that makes it 1e18, and h in one that makes it 1e-6, have multipliers of 1e24 at a solution."""
     guard, oracle = Guard(2), oracle_of(2)

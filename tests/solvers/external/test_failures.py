@@ -24,12 +24,14 @@ class Faulty(COBYLA):
     """Raises in its second replica, or in every one."""
 
     __abstract = True
-    everywhere = False
+    everywhere, asks = False, True
+    error: type[Exception] = ArithmeticError
 
     def play(self, task: Task, ask: Any) -> Ended:
-        ask(task.start[None])
+        if self.asks:
+            ask(task.start[None])
         if self.everywhere or task.start[0] > 0.0:
-            raise ArithmeticError("singular")
+            raise self.error("singular")
         return Ended("done")
 
 
@@ -41,12 +43,23 @@ def test_an_error_of_a_library_ends_its_replica_and_all_of_them_the_run(cls: typ
     run.run()
     assert run.status == "finished" and "ArithmeticError: singular" in run.message and "done" in run.message
 
+
+@pytest.mark.parametrize(("kind", "asked"), [(ArithmeticError, False), (RuntimeError, True)])
+def test_an_error_of_numbers_leaves_an_answer_where_there_are_values(kind: type[Exception], asked: bool) -> None:
     class Worse(Faulty):
         __abstract = True
         everywhere = True
 
-    run = Run(problem=NonconvexQCQP(n=2), solver=Worse(**FIXED[cls]), replicas=2, calls=5)
-    with pytest.raises(ArithmeticError, match="singular"):
+    run = Run(problem=NonconvexQCQP(n=2), solver=Worse(**FIXED[COBYLA]), replicas=2, calls=5)
+    run.run()
+    assert run.status == "finished" and "ArithmeticError: singular" in run.message
+
+    class Worst(Worse):
+        __abstract = True
+        asks, error = asked, kind
+
+    run = Run(problem=NonconvexQCQP(n=2), solver=Worst(**FIXED[COBYLA]), replicas=2, calls=5)
+    with pytest.raises(kind, match="singular"):
         run.run()
 
 

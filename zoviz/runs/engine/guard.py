@@ -53,7 +53,8 @@ class Guard:
     """A watch over the replicas of one run, told of the iterates alone; it makes no call.
 
     A replica has diverged where, at ``PATIENCE`` looks in a row, its iterate or its values exceed ``MULTIPLE`` times
-    their scale at the start (at least 1, and the bounds of a box), or its multipliers ``DUAL_MULTIPLE``. In a box none
+    their scale at the start (at least 1, and the bounds of a box), or its multipliers ``DUAL_MULTIPLE``, or where the
+    run ends beyond one of these bounds. In a box none
     of these can grow for ever: a method that steps along estimated gradients has diverged there where, at ``LOST`` more
     looks than not, the objective, and where there are constraints the violation too, are worse than at the start by
     more than ``WORSE`` times the scale of the start and all that was gained before.
@@ -129,6 +130,12 @@ class Guard:
             )
             self._add(replica, iteration, oracle, reason)
         return new | (watched & (self._lost >= LOST))
+
+    def conclude(self, iterate: Iterate, iteration: int, oracle: Oracle) -> None:
+        """Count replicas as diverged whose run ends at an iterate beyond the bounds: their answer is no trial point."""
+        last = oracle.active & ~oracle.failed & ~self.diverged & self._exceeds(_sizes(iterate))
+        for replica in _rows(last):
+            self._add(replica, iteration, oracle, self._reason(iterate, replica))
 
     def explain(self, failed: np.ndarray, iterates: tuple[Iterate, Iterate], iteration: int, oracle: Oracle) -> None:
         """Count failed replicas (R,) as diverged whose iterates, before and after the step, are beyond the bounds.

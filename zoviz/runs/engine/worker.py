@@ -139,8 +139,9 @@ class Worker:
                     self.error = error
                     self._end(RunStatus.FAILED, _sentence(error))
         outcome, message = self._outcome
-        if outcome is RunStatus.FINISHED and self.guard.divergences:
-            outcome = RunStatus.DIVERGED
+        if outcome is RunStatus.FINISHED:
+            self.guard.conclude(self.solver.iterate(self.state), self.iteration, self.oracle)
+            outcome = RunStatus.DIVERGED if self.guard.divergences else outcome
         self.message = f"{message} {self.guard.sentence}".strip()
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+from collections.abc import Sequence
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -109,14 +110,16 @@ class ExternalSolver(Solver):
         Raises
         ------
         Exception
-            What the libraries raised, where every one of them did.
+            What the libraries raised, where every one of them did, unless it is an error of numbers (ArithmeticError
+            or ValueError) after values were given: a library that breaks off so leaves an answer, and says why.
         """
         if not (state.ended > 0)[active].all():
             return None
         if self._at != state.history.digest:
             return f"{self.title} has ended in every replica."
         errors = [library.error for library in self._libraries if library.error is not None]
-        if len(errors) == len(self._libraries):
+        by_numbers = len(state.history) > 0 and all(isinstance(error, (ArithmeticError, ValueError)) for error in errors)
+        if len(errors) == len(self._libraries) and not by_numbers:
             raise errors[0]
         messages = dict.fromkeys(library.message.rstrip(".") for library in self._libraries if library.message)
         return f"{self.title} has ended in every replica: {'; '.join(messages)}."
@@ -150,7 +153,7 @@ class ExternalSolver(Solver):
         if not (counts * able).any():
             if not able.all():
                 raise BudgetSpent
-            return state
+            return state._replace(ended=_ended(libraries))  # also where a library ended before it asked for a value
         counts *= able
         box = Box.of(oracle.domain)
         points = [np.empty((0, oracle.n))] * len(counts)
@@ -171,8 +174,8 @@ class ExternalSolver(Solver):
         history = state.history.extended(record)
         self._at = history.digest
         best_x, best = better(state, x, value, oracle)
-        ends = np.array([float(library.points is None) for library in libraries])
-        return ExternalState(best_x, np.stack([library.dual for library in libraries]), best, ends, history)
+        duals = np.stack([library.dual for library in libraries])
+        return ExternalState(best_x, duals, best, _ended(libraries), history)
 
     def _stand(self, history: History, oracle: Oracle) -> tuple[LibraryRun, ...]:
         """Return the libraries at this point of their history; rebuild them where they are elsewhere."""
@@ -193,6 +196,11 @@ class ExternalSolver(Solver):
         history.replay(self._libraries)
         self._at = history.digest
         return self._libraries
+
+
+def _ended(libraries: Sequence[LibraryRun]) -> Array:
+    """Return 1 for each library that has ended by itself, else 0, (R,)."""
+    return np.array([float(library.points is None) for library in libraries])
 
 
 def _start_alone(task: Task, ask: Ask) -> Ended:
