@@ -118,7 +118,8 @@ class ExternalSolver(Solver):
         if self._at != state.history.digest:
             return f"{self.title} has ended in every replica."
         errors = [library.error for library in self._libraries if library.error is not None]
-        by_numbers = len(state.history) > 0 and all(isinstance(error, (ArithmeticError, ValueError)) for error in errors)
+        numerical = all(isinstance(error, (ArithmeticError, ValueError)) for error in errors)
+        by_numbers = numerical and len(state.history) > 0
         if len(errors) == len(self._libraries) and not by_numbers:
             raise errors[0]
         messages = dict.fromkeys(library.message.rstrip(".") for library in self._libraries if library.message)
