@@ -34,6 +34,7 @@ from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
 from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import Board
+from zoviz.views.plots.constraint_rails import ConstraintRails
 from zoviz.views.plots.run_list import RunList
 
 if TYPE_CHECKING:
@@ -136,7 +137,8 @@ class Dashboard(pn.viewable.Viewer):
             css_classes=["zoviz-wide"],
             sizing_mode="stretch_width",
         )
-        for picture in self.pictures:
+        self.rails = ConstraintRails()
+        for picture in (self.rails, *self.pictures):
             self.board.beside(picture)
         for card in (self.output, runs):
             self.board.beside(card)
@@ -211,6 +213,7 @@ class Dashboard(pn.viewable.Viewer):
         with one_message(pn.state.curdoc):
             if not self.board.refresh():  # else the browser has enough to do until the next look
                 self.run_list.update()
+                self.rails.update(run)
                 for picture in self.pictures:
                     picture.update(run)
             self.output.update(run, visible=self.rooms.open == RUN)

@@ -1,0 +1,170 @@
+"""A strip for each constraint over the course of a run, coloured where it is violated and where it is active."""
+
+from __future__ import annotations
+
+from concurrent.futures import Future
+from typing import Any
+
+import numpy as np
+import panel as pn
+from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, LinearColorMapper, Range1d
+from bokeh.plotting import figure
+
+from zoviz.core.types import Array
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.columns import ITERATION
+from zoviz.runs.run import Run
+from zoviz.views.common.background_work import in_background
+from zoviz.views.common.style import FULL_SCREEN, batched_changes, update_changed
+from zoviz.views.common.theme_overrides import SHORT, override_theme
+
+EVERY = 8
+"""Looks at the run between two looks at its strips, as of the pictures beside them."""
+MOST = 400
+"""Constraints that are drawn, the first ones: of more a strip would be thinner than a pixel."""
+COLUMNS = 240
+"""Columns of the image."""
+ACTIVE = 1e-3
+"""Slack, as a share of the largest |h| on the course, up to which a constraint counts as active."""
+DECADES = 4
+"""Decades below its largest violation over which a constraint's colour goes from dark to pale."""
+_COLOURS = ("rgba(128,128,128,0.10)", "#0f86d0", "#f6cf9f", "#f0ab60", "#e2812f", "#bf5410", "#8a3300")
+"""Slack, active, then violated from little to much: blue and orange are told apart by everybody."""
+
+
+def classes(h: Array, tolerance: float = 0.0) -> Array:
+    """Return the places in the palette of values of h (rows, m): 0 slack, 1 active, from 2 on violated; NaN unknown.
+
+    Parameters
+    ----------
+    h : Array, shape (rows, m)
+        Feasible where at most 0; each constraint is compared with its own largest violation and largest magnitude.
+    tolerance : float
+        Up to which nothing is violated.
+    """
+    with np.errstate(all="ignore"):
+        size = np.nanmax(np.abs(h), axis=0, initial=0.0)
+        worst = np.nanmax(h, axis=0, initial=0.0)
+        out = np.where(h >= -ACTIVE * size, 1.0, 0.0)
+        decade = np.log10(np.maximum(h, 1e-300) / np.maximum(worst, 1e-300))
+        shades = len(_COLOURS) - 2
+        shade = 2 + np.clip(np.floor(shades * (1 + decade / DECADES)), 0, shades - 1)
+    # What rounding leaves of a constraint that holds with equality is no violation.
+    out = np.where(h > np.maximum(1e-9 * size, tolerance), shade, out)
+    return np.where(np.isfinite(h), out, np.nan)
+
+
+def image(iterations: Array, h: Array, tolerance: float = 0.0) -> Array:
+    """Return the classes (m, COLUMNS) of h (rows, m) at iterations (rows,), evenly over the course."""
+    places = np.linspace(iterations[0], iterations[-1], COLUMNS)
+    rows = np.searchsorted(iterations, places, side="right") - 1
+    return np.asarray(classes(h, tolerance)[rows].T)
+
+
+class ConstraintRails(pn.viewable.Viewer):
+    """A card with the constraints' strips of the first replica, for a problem by formula; hidden for others.
+
+    Notes
+    -----
+    The constraints are evaluated along the path that the run keeps, off the books, by a thread.
+    """
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self.image = ColumnDataSource({"value": [np.full((1, 1), np.nan)], "x": [0.0], "w": [1.0], "h": [1.0]})
+        self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
+        self._run: Run | None = None
+        self._problem: Problem | None = None
+        self._known: dict[float, Array] = {}
+        self._work: Future[dict[float, Array]] | None = None
+        self._looks = 0
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    @property
+    def visible(self) -> bool:
+        """Whether the card is on the page."""
+        return bool(self._column.visible)
+
+    def update(self, run: Run | None) -> None:
+        """Draw what is new of a run; called with the document's lock at every look at it."""
+        if run is not self._run:
+            self._begin(run)
+        self._looks += 1
+        if self._work is not None and self._work.done():
+            self._known, self._work = self._work.result(), None
+            self._draw()
+        if run is None or self._problem is None or self._work is not None or (run.active and self._looks % EVERY):
+            return
+        columns = run.path.snapshot().columns
+        if "x" not in columns or columns["x"].shape[1:] != (self._problem.domain.n,):
+            return
+        iterations, path = columns[ITERATION], columns["x"]
+        if len(iterations) and iterations[-1] not in self._known:
+            problem, known = self._problem, self._known
+            path = path if run.units is None else run.units.point(path)  # which the run keeps as its solver sees it
+            self._work = in_background(lambda: _evaluated(problem, iterations, path, known))
+
+    def _begin(self, run: Run | None) -> None:
+        self._run, self._problem, self._known, self._work, self._looks = run, None, {}, None, 0
+        problem = None if run is None or run.initial is None else run.initial.problem
+        if problem is not None and problem.analytic and problem.form == "constrained" and 0 < problem.m <= MOST:
+            self._problem = problem.clone()
+        update_changed(self._column, visible=False)
+
+    def _draw(self) -> None:
+        iterations = np.array(list(self._known))
+        if len(iterations) < 2:
+            return
+        tolerance = 0.0 if self._run is None else self._run.tolerance
+        strips = image(iterations, np.array(list(self._known.values())), tolerance)
+        first = not len(self._column)
+        with batched_changes(pn.state.curdoc):
+            if first:
+                self._figure = self._make()
+                self._column.append(pn.pane.Bokeh(self._figure, sizing_mode="stretch_width", margin=0))
+            width = float(iterations[-1] - iterations[0])
+            self.image.data = {"value": [strips], "x": [iterations[0]], "w": [width], "h": [float(len(strips))]}
+            self._figure.y_range.update(start=len(strips) + 0.5, end=0.5)
+        update_changed(self._column, visible=True)
+
+    def _make(self) -> Any:
+        fig: Any = figure(
+            title="Constraints   blue: active   orange: violated",
+            height=262,
+            sizing_mode="stretch_width",
+            x_axis_label="iterations, first replica",
+            y_range=Range1d(start=1.5, end=0.5),
+            tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
+            stylesheets=[FULL_SCREEN],
+            active_scroll=None,
+            outline_line_color=None,
+            border_fill_alpha=0,
+            background_fill_alpha=0,
+            name="plot-ConstraintRails",
+        )
+        fig.toolbar.autohide, fig.toolbar.logo = True, None
+        fig.grid.grid_line_color = None
+        palette = LinearColorMapper(
+            palette=list(_COLOURS), low=-0.5, high=len(_COLOURS) - 0.5, nan_color="rgba(0,0,0,0)"
+        )
+        strips = fig.image("value", x="x", y=0.5, dw="w", dh="h", source=self.image, color_mapper=palette)
+        fig.add_tools(HoverTool(renderers=[strips], tooltips="h at $x{0,0}: $y{0}", visible=False))
+        fig.x_range.range_padding = 0.0
+        override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
+        for axis, code in ((fig.xaxis[0], SHORT), (fig.yaxis[0], "return tick % 1 ? '' : 'h' + tick")):
+            axis.formatter = CustomJSTickFormatter(code=code)
+            fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
+            override_theme(axis, axis_label_standoff=2, **fonts)
+        return fig
+
+
+def _evaluated(problem: Problem, iterations: Array, path: Array, known: dict[float, Array]) -> dict[float, Array]:
+    """Return h (m,) by iteration along a path, evaluated where it is not known yet."""
+    missing = np.array([iteration not in known for iteration in iterations])
+    fresh = iter(problem.evaluate(path[missing]).h if missing.any() else ())
+    return {
+        float(iteration): next(fresh) if absent else known[float(iteration)]
+        for iteration, absent in zip(iterations, missing, strict=True)
+    }
