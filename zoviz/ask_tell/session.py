@@ -146,7 +146,7 @@ class AskTell:
 
     @property
     def worker(self) -> ReplayingWorker:
-        """The worker that carries the session out, as ``Run.worker``."""
+        """The object that takes the solver's steps with the answers so far, and holds state, oracle and trace."""
         return self._worker
 
     @property

@@ -50,7 +50,7 @@ class Settings(NamedTuple):
 
 
 class Situation(NamedTuple):
-    """The facts that a step of one replica may depend on besides its own state.
+    """The search space, settings, calls left and random generator of one replica's step.
 
     Attributes
     ----------
