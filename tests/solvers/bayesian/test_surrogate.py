@@ -88,3 +88,18 @@ def test_the_search_ends_at_the_maximum_and_candidates_gather_around_the_best() 
     with quiet():
         surrogate = Surrogate(rng.random((4, 2)), rng.random((4, 1)), False, np.zeros((1, 4)), fit=False)
         np.testing.assert_allclose(surrogate.maximise(acquisition, candidates, 2), [0.3, 0.8], atol=1e-4)
+
+
+def test_a_search_whose_gradient_is_not_a_number_takes_the_best_candidate() -> None:
+    import torch
+
+    def acquisition(points: Any) -> Any:
+        # The root of 0 has a value, and no derivative.
+        flat = (points[:, 0] - 0.5).square().sum(dim=-1)
+        return -flat + 0.0 * torch.sqrt(0.0 * flat)
+
+    candidates = np.random.default_rng(0).random((20, 2))
+    nearest = candidates[np.square(candidates - 0.5).sum(axis=1).argmin()]
+    with quiet():
+        surrogate = Surrogate(candidates[:4], candidates[:4, :1], False, np.zeros((1, 4)), fit=False)
+        np.testing.assert_array_equal(surrogate.maximise(acquisition, candidates, 2), nearest)

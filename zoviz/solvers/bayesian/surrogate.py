@@ -183,6 +183,8 @@ class Surrogate:
     def maximise(self, acquisition: Callable[[Any], Any], candidates: Array, restarts: int) -> Array:
         """Return the point (n,) of the unit box with the largest acquisition that L-BFGS finds from candidates.
 
+        Where the acquisition's gradient is not a number on the way, it is the best of the candidates.
+
         Parameters
         ----------
         acquisition : callable
@@ -192,23 +194,27 @@ class Surrogate:
             How many of them the search begins at.
         """
         import torch
+        from botorch.exceptions.errors import OptimizationGradientError
         from botorch.generation.gen import gen_candidates_scipy
 
         points = torch.tensor(candidates)[:, None]
         with torch.no_grad():
             levels = torch.nan_to_num(acquisition(points), nan=-torch.inf)
         begin = points[torch.topk(levels, min(restarts, len(points))).indices]
+        start = int(levels.argmax())
         options = {"maxiter": _ASCENT_ITERATIONS}
-        ends, reached = gen_candidates_scipy(
-            begin,
-            acquisition,
-            lower_bounds=0.0,
-            upper_bounds=1.0,
-            options=options,  # type: ignore[arg-type, unused-ignore]
-        )
+        try:
+            ends, reached = gen_candidates_scipy(
+                begin,
+                acquisition,
+                lower_bounds=0.0,
+                upper_bounds=1.0,
+                options=options,  # type: ignore[arg-type, unused-ignore]
+            )
+        except OptimizationGradientError:
+            return candidates[start]
         reached = torch.nan_to_num(reached.detach(), nan=-torch.inf)
         best = int(reached.argmax())
-        start = int(levels.argmax())
         if bool(levels[start] >= reached[best]):
             return candidates[start]
         return np.clip(ends[best, 0].detach().numpy(), 0.0, 1.0)
