@@ -19,7 +19,8 @@ CHROMIUM = "/usr/bin/chromium"
 # A plot without a value draws no line: what is on the page must show something.
 EMPTY = """
 const plots = [];
-const shown = m => m.type === "Figure" && (m.name ?? "").startsWith("plot-") && Bokeh.index.find_one(m)?.el.offsetParent;
+const plot = m => m.type === "Figure" && (m.name ?? "").startsWith("plot-");
+const shown = m => plot(m) && Bokeh.index.find_one(m)?.el.offsetParent;
 for (const d of Bokeh.documents) for (const m of d._all_models.values()) if (shown(m)) plots.push(m);
 const drawn = r => r.glyph?.type === "Line" && Array.from(r.data_source.data[r.glyph.y?.field] ?? []).some(isFinite);
 return plots.filter(p => p.renderers.some(r => r.glyph?.type === "Line") && !p.renderers.some(drawn)).map(p => p.name);
