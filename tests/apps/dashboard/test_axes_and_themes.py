@@ -139,3 +139,4 @@ def test_a_page_is_light_or_dark_as_the_system_asks_unless_the_person_chose(
     lab.until(lambda: look(lab) == "light", "light as the system again")
     lab.page.emulate_media(color_scheme="dark")
     lab.until(lambda: look(lab) == "dark", "which is followed again")
+    assert "zoviz_theme=system-dark" in lab.page.evaluate("document.cookie")
