@@ -11,7 +11,7 @@ from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.estimators import GradientEstimator
 from zoviz.estimators.base import Phi
-from zoviz.estimators.scalars import Lagrangian
+from zoviz.estimators.scalars import Lagrangian, Watch
 from zoviz.oracle import DerivedOracle, ProblemOracle, ValueOracle
 
 
@@ -142,4 +142,5 @@ def estimated(
     estimate = estimator.estimate(phi, x, oracle.raw, streams, base=raw, radius=radius)
     whole = None if estimate.base is None else oracle.add(x, estimate.base)
     # Linear in (f, h), so that phi of the derivatives, laid out like probes, is the derivative of phi.
-    return Estimate(estimate.gradient + phi(oracle.slopes(x)), estimate.variance, whole)
+    of_known = phi.phi if isinstance(phi, Watch) else phi  # slopes are no probes
+    return Estimate(estimate.gradient + of_known(oracle.slopes(x)), estimate.variance, whole)

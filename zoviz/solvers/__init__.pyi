@@ -226,6 +226,7 @@ class SZOConEX(_SZOConEX):
     value: Literal["perturbed", "base"]
     step_reach: float | None
     restoration: int | None
+    augmentation: bool | None
     dual_cap: float
     report: Literal["last", "average"]
     estimator: GradientEstimator
@@ -240,6 +241,7 @@ class SZOConEX(_SZOConEX):
         value: Literal["perturbed", "base"] = "perturbed",
         step_reach: float | None = None,
         restoration: int | None = None,
+        augmentation: bool | None = None,
         dual_cap: float = 1000000000.0,
         report: Literal["last", "average"] = "last",
         estimator: GradientEstimator = ...,
@@ -252,6 +254,7 @@ class ZOALM(_ZOALM):
     penalty: float | None
     step_reach: float | None
     restoration: int | None
+    augmentation: bool | None
     dual_cap: float | None
     weights: Literal["frozen", "direct"]
     penalty_growth: bool
@@ -264,6 +267,7 @@ class ZOALM(_ZOALM):
         penalty: float | None = None,
         step_reach: float | None = None,
         restoration: int | None = None,
+        augmentation: bool | None = None,
         dual_cap: float | None = None,
         weights: Literal["frozen", "direct"] = "frozen",
         penalty_growth: bool = False,
@@ -278,6 +282,7 @@ class ZOGDA(_ZOGDA):
     regularisation: float
     step_reach: float | None
     restoration: int | None
+    augmentation: bool | None
     dual_cap: float | None
     dual: Literal["exact", "estimated"]
     estimator: GradientEstimator
@@ -290,6 +295,7 @@ class ZOGDA(_ZOGDA):
         regularisation: float = 0.0,
         step_reach: float | None = None,
         restoration: int | None = None,
+        augmentation: bool | None = None,
         dual_cap: float | None = None,
         dual: Literal["exact", "estimated"] = "exact",
         estimator: GradientEstimator = ...,
@@ -303,6 +309,7 @@ class ZOSPLM(_ZOSPLM):
     proximal_weight: float | None
     step_reach: float | None
     restoration: int | None
+    augmentation: bool | None
     dual_cap: float | None
     estimator: GradientEstimator
     estimate_proximal: bool
@@ -315,6 +322,7 @@ class ZOSPLM(_ZOSPLM):
         proximal_weight: float | None = None,
         step_reach: float | None = None,
         restoration: int | None = None,
+        augmentation: bool | None = None,
         dual_cap: float | None = None,
         estimator: GradientEstimator = ...,
         estimate_proximal: bool = False,
@@ -525,6 +533,7 @@ class ZOBCEG(_ZOBCEG):
     radius_power: float
     step_reach: float | None
     restoration: int | None
+    augmentation: bool | None
     contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
@@ -540,6 +549,7 @@ class ZOBCEG(_ZOBCEG):
         radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
+        augmentation: bool | None = None,
         contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
@@ -555,6 +565,7 @@ class ZOCEG(_ZOCEG):
     radius_power: float
     step_reach: float | None
     restoration: int | None
+    augmentation: bool | None
     contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
@@ -569,6 +580,7 @@ class ZOCEG(_ZOCEG):
         radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
+        augmentation: bool | None = None,
         contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",
@@ -585,6 +597,7 @@ class ZOEG(_ZOEG):
     radius_power: float
     step_reach: float | None
     restoration: int | None
+    augmentation: bool | None
     contraction: float | None
     dual_cap: float | None
     report: Literal["auto", "last", "average", "recent"]
@@ -600,6 +613,7 @@ class ZOEG(_ZOEG):
         radius_power: float = 1.1,
         step_reach: float | None = None,
         restoration: int | None = None,
+        augmentation: bool | None = None,
         contraction: float | None = None,
         dual_cap: float | None = None,
         report: Literal["auto", "last", "average", "recent"] = "auto",

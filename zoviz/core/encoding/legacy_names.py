@@ -17,7 +17,7 @@ CLASSES: Mapping[str, str] = {"Kept": "Candidate", "Stage": "StageStart"}
 PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}
 """Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
-_AS_PUBLISHED: Mapping[str, Any] = {"step_reach": 1e9, "restoration": 0}
+_AS_PUBLISHED: Mapping[str, Any] = {"step_reach": 1e9, "restoration": 0, "augmentation": False}
 ABSENT: Mapping[str, Mapping[str, Any]] = {
     **dict.fromkeys(("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA"), _AS_PUBLISHED),
     **dict.fromkeys(("ZOEG", "ZOCEG", "ZOBCEG"), {**_AS_PUBLISHED, "contraction": 0.0}),

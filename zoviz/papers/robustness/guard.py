@@ -59,9 +59,9 @@ from zoviz.solvers import (
 )
 
 REPLICAS, ITERATIONS = 2, 500
-CONSTRAINED = (ZOSPLM, ZOCEG, ZOBCEG, ZOEG, SZOConEX, ZOALM, ZOGDA, OGDARR, DSZOG, ZOiALM)
-LINEAR = (SmoothedALM, StormALM, LinearisedALM, SampledALM, PenaltySGD)
-BILEVEL = (SOGD, ZOSOGD, OGD, OAGD, SOBOW, SOBBO, ZOGD, ZOConservSGD)
+CONSTRAINED: tuple[type[Solver], ...] = (ZOSPLM, ZOCEG, ZOBCEG, ZOEG, SZOConEX, ZOALM, ZOGDA, OGDARR, DSZOG, ZOiALM)
+LINEAR: tuple[type[Solver], ...] = (SmoothedALM, StormALM, LinearisedALM, SampledALM, PenaltySGD)
+BILEVEL: tuple[type[Solver], ...] = (SOGD, ZOSOGD, OGD, OAGD, SOBOW, SOBBO, ZOGD, ZOConservSGD)
 TESTING = (ZOiALM, ZOConservSGD)
 """Those that shorten a step which is too long, or bound it: they do not diverge by their steps."""
 _STEPS = ("primal_step", "dual_step", "inner_step", "system_step", "outer_step")
@@ -134,7 +134,8 @@ def bad() -> Iterator[Case]:
         if cls in TESTING:
             continue
         yield Case(f"steps x 1000: {cls.__name__}", QuadraticBilevel(n=4, d=5), cls(), 1000.0, 4)
-    for cls in (*(one for one in CONSTRAINED if one not in TESTING), ALSPG, ZOSQP):
+    every: list[type[Solver]] = [*(one for one in CONSTRAINED if one not in TESTING), ALSPG, ZOSQP]
+    for cls in every:
         problem = BlackBox(falling, idle, x0=np.full(4, 1.0), bounds=[(None, None)] * 4)
         yield Case(f"no lower bound: {cls.__name__}", problem, cls(), 1.0, 5)
 

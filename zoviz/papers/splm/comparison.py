@@ -67,7 +67,7 @@ def trial(method: str, steps: tuple[float, float] | None, settings: Settings, li
     solver = discover("zoviz.solvers", Solver)[method]()
     solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=settings.batch)
     # Constant steps from the first iteration on, as published.
-    for name, value in (("step_reach", FAR), ("restoration", 0)):
+    for name, value in (("step_reach", FAR), ("restoration", 0), ("augmentation", False)):
         if name in solver.param:
             solver.set(name, value)
     if steps is not None:

@@ -37,7 +37,11 @@ LIMIT = {50: 0.2, 100: 0.2, 200: 0.5}
 def hits(n: int, seed: int, replicas: int, batch: int, iterations: int) -> np.ndarray:
     """Return the iterations (R,) until all three stationarity measures are <= 1; NaN where the budget ended first."""
     solver = ZOSPLM(
-        estimator=Sphere(smoothing_radius=None, batch_size=batch), step_reach=FAR, restoration=0, dual_cap=CAP
+        estimator=Sphere(smoothing_radius=None, batch_size=batch),
+        step_reach=FAR,
+        restoration=0,
+        augmentation=False,
+        dual_cap=CAP,
     )
     run = Run(
         problem=NonconvexQCQP(n=n, seed=seed),

@@ -11,8 +11,18 @@ from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import GradientEstimator
+from zoviz.estimators.base import Phi
+from zoviz.estimators.scalars import objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import (
+    Augmentation,
+    augmentation_of,
+    augmentation_parameter,
+    augmented,
+    watched,
+    weights_in,
+)
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.restoration import (
     Restoration,
@@ -22,6 +32,7 @@ from zoviz.solvers.restoration import (
     moved,
     patience_of,
     restoration_parameter,
+    scalar_of,
     settled,
 )
 from zoviz.solvers.step_rules import (
@@ -48,6 +59,9 @@ _CONTRACTION = 0.9
 _MARGIN, _LEAST_CUT, _MOST_CUT, _GROWTH = 0.9, 0.1, 0.5, 1.1
 """A refused step is cut to 0.9 of what its ratio would have borne, by 2 to 10 times; one that is well below grows by a
 tenth (chosen by us)."""
+_DUAL_PART = 0.5
+"""The share of a penalty that a dual step takes: below 1, at which the augmented Lagrangian's slope in an inactive y
+changes by as much as a step bears."""
 PACE = 0.7
 """The primal step times L: below 1, so that the second step's field is that of a contraction."""
 
@@ -57,7 +71,7 @@ class ExtraGradientState(NamedTuple):
 
     ``recent`` weighs the iterates by about the cube of their number; ``noisy`` is 1 under independent noise.
     ``restoration`` says which replicas still seek a feasible point; ``share`` (R,) is the multiple of the
-    primal step that Khobotov's test bears.
+    primal step that Khobotov's test bears. ``augmentation`` knows penalties.
     """
 
     x: Array
@@ -69,14 +83,16 @@ class ExtraGradientState(NamedTuple):
     noisy: int
     restoration: Restoration | None = None
     share: Array | None = None
+    augmentation: Augmentation | None = None
 
 
 class Field(NamedTuple):
-    """The estimates of grad_x phi (R, n) and grad_y phi (R, m), with the measured variance (R,)."""
+    """The estimates of grad_x phi (R, n) and grad_y phi (R, m), the measured variance (R,), and what was estimated."""
 
     x: Array
     y: Array
     variance: Array
+    phi: Phi = objective
 
 
 _Point = tuple[Array, Array, Evaluation, Field]
@@ -155,6 +171,7 @@ class ExtraGradient(Solver):
     )
     step_reach = step_reach_parameter()
     restoration = restoration_parameter()
+    augmentation = augmentation_parameter()
     contraction = param.Number(
         default=None,
         allow_None=True,
@@ -199,6 +216,7 @@ class ExtraGradient(Solver):
             reach_of(self, curvature, constants)
             | patience_of(self)
             | self.test_of()
+            | augmentation_of(self, constants, {})
             | {
                 "primal_step": pace / (curvature * inflation),
                 "dual_step": balanced_step(dual_pace, curvature, inflation, constants),
@@ -226,7 +244,8 @@ class ExtraGradient(Solver):
         first = begin(value, self.restoration, oracle.contract)
         tested = bool(self.contraction) and self.testable and oracle.contract == "deterministic"
         share = np.ones(len(x0)) if tested else None
-        return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy, first, share)
+        penalties = augmented(self, value, oracle.contract) if tested else None
+        return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy, first, share, penalties)
 
     def field(
         self,
@@ -237,10 +256,12 @@ class ExtraGradient(Solver):
         oracle: ProblemOracle,
         streams: Streams,
         restoration: Restoration | None = None,
+        penalties: Augmentation | None = None,
     ) -> Field:
         """Estimate the field at (x, y), where ``value`` is the oracle's value at x.
 
-        Replicas that restore feasibility have weights of the violation for y, and no objective.
+        Replicas that restore feasibility have weights of the violation for y, and no objective; where there are
+        ``penalties`` the field is that of the augmented Lagrangian.
         """
         raise NotImplementedError(f"{type(self).__name__} must define field(...).")
 
@@ -248,19 +269,20 @@ class ExtraGradient(Solver):
         self, state: ExtraGradientState, oracle: ProblemOracle, streams: Streams
     ) -> tuple[ExtraGradientState, Info]:
         """Take two steps: extrapolate, then move from the base point along the field at the extrapolated one."""
-        x, y, value, average, k, recent, noisy, first, share = state
+        x, y, value, average, k, recent, noisy, first, share, penalties = state
         eta, eta_y = self._steps(k, share)
         radius = self.estimator.smoothing_radius
         if not noisy:
             radius = radius_at(k, radius, self.radius_scale, self.radius_power)
         domain, cap = oracle.domain, self.dual_cap
-        field = self.field(x, y, value, radius, oracle, streams, first)
-        info = Info(field.variance, x, known_duals(first, y), radius)
+        eta_y = eta_y if penalties is None else penalties.dual_step(eta_y, _DUAL_PART)
+        field = self.field(x, y, value, radius, oracle, streams, first, penalties)
+        info = Info(field.variance, x, known_duals(first, weights_in(penalties, y, value)), radius)
         before, step = (x, y, value, field), following(eta, self.step_reach, y)
         x_half = moved(first, x, step, field.x, value, domain)
         y_half = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
         half = oracle(x_half)
-        field = self.field(x_half, y_half, half, radius, oracle, streams, first)
+        field = self.field(x_half, y_half, half, radius, oracle, streams, first, penalties)
         base = x if first is None else np.where(first.mask[:, None], x_half, x)
         x = moved(first, base, following(eta, self.step_reach, y_half), field.x, half, domain)
         y = duals_after(first, y, np.minimum(np.maximum(y + eta_y * field.y, 0.0), cap))
@@ -271,12 +293,13 @@ class ExtraGradient(Solver):
             refused = (ratio > bound) & ~(False if first is None else first.mask)
             x, y = np.where(refused[:, None], before[0], x), np.where(refused[:, None], before[1], y)
             share = _adapted(share, ratio, refused, (bound, self.longest))
-        x, value, first = settled(first, (before[0], before[2]), (x, oracle(x)))
+        x, value, after = settled(first, (before[0], before[2]), (x, oracle(x)))
+        penalties = None if penalties is None else penalties.after(first, value, before[3].phi)
         average = average + (x_half - average) / (k + 1.0)
         recent = recent + (x - recent) * (_FORGETTING + 1.0) / (k + 1.0 + _FORGETTING)
-        return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, first, share), info
+        return ExtraGradientState(x, y, value, average, k + 1, recent, noisy, after, share, penalties), info
 
-    def _steps(self, k: int, share: Array | None) -> tuple[float | Array, float]:
+    def _steps(self, k: int, share: Array | None) -> tuple[float | Array, float | Array]:
         """Return the primal and the dual step of an iteration, numbers, or (R, 1) where a test adapts it."""
         eta, eta_y = (diminishing(step, k, self.schedule) for step in (self.primal_step, self.dual_step))
         return (eta, eta_y) if share is None else (eta * share[:, None], eta_y)
@@ -292,6 +315,19 @@ class ExtraGradient(Solver):
         top = (eta * np.square(change_x)).sum(axis=1) + (eta_y * np.square(change_y)).sum(axis=1)
         bottom = (np.square(x_half - x) / eta).sum(axis=1) + (np.square(y_half - y) / eta_y).sum(axis=1)
         return np.sqrt(np.divide(top, bottom, out=np.zeros_like(top), where=bottom > 0))
+
+    def weighed(
+        self,
+        point: tuple[Array, Array, Evaluation],
+        radius: float,
+        restoration: Restoration | None,
+        penalties: Augmentation | None,
+    ) -> tuple[Phi, Array]:
+        """Return the scalar whose gradient is the field's part in x at a point x, y, value, and its part in y."""
+        x, y, value = point
+        phi = scalar_of(restoration, weights_in(penalties, y, value), value)
+        slope = value.h if penalties is None else penalties.slope(y, value.h)
+        return watched(self, penalties, phi, x.shape[1], radius), slope
 
     def change(self, first: Array, second: Array) -> Array:
         """Return the change of a part of the field, (R, n) or (R, m), as far as both fields know it."""

@@ -171,6 +171,8 @@ class ProximalPoint(Solver):
         # By value: a copy of a state, e.g. one that was stored, must take the same course.
         paid = state.value if np.array_equal(centre, state.x, equal_nan=True) else None
         after = self._stage(centre, paid, finished, answer, oracle, streams)
+        # What penalties the constraints need was learnt over stages: one is too short for it.
+        after = after._replace(inner=after.inner._replace(augmentation=state.inner.augmentation))
         return after._replace(y=state.y, inner=after.inner._replace(y=state.y)) if self.warm_duals else after
 
     def _stage(

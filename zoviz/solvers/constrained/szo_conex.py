@@ -11,10 +11,23 @@ from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
+from zoviz.estimators.base import Phi
 from zoviz.estimators.jacobian import jacobian
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import (
+    Augmentation,
+    Trial,
+    ascended,
+    augmentation_of,
+    augmentation_parameter,
+    augmented,
+    descended,
+    lengthened,
+    watched,
+    weights_in,
+)
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.restoration import (
     Restoration,
@@ -50,10 +63,14 @@ _MULTIPLIER = 0.25
 """Size of the multipliers that L_h is weighed with (chosen by us)."""
 
 
+_DUAL_PART = 0.5
+"""The share of a penalty that a dual step takes: the gradient adds the penalty times h to y again (chosen by us)."""
+
+
 class ConEXState(NamedTuple):
     """Iterate x, duals y, the oracle's value at x, and the linearised constraints l(x^t) and l(x^{t-1}), (R, m) each.
 
-    Also the average of the iterates, their number, and which replicas still seek a feasible point.
+    Also the average of the iterates, their number, which replicas still seek a feasible point, and penalties.
     """
 
     x: Array
@@ -64,6 +81,7 @@ class ConEXState(NamedTuple):
     average: Array
     iteration: int
     restoration: Restoration | None = None
+    augmentation: Augmentation | None = None
 
 
 class SZOConEX(Solver):
@@ -135,6 +153,7 @@ class SZOConEX(Solver):
     )
     step_reach = step_reach_parameter()
     restoration = restoration_parameter()
+    augmentation = augmentation_parameter()
     dual_cap = Scale(
         1e9, softbounds=(1e-1, 1e9), label="Dual cap", doc="Dual variables stay in [0, cap]; 1e9 is as good as none."
     )
@@ -178,6 +197,7 @@ class SZOConEX(Solver):
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
+            | augmentation_of(self, constants, sweep)
             | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * noise * (1.0 + _NOISE_WEIGHT * variance)),
@@ -197,18 +217,25 @@ class SZOConEX(Solver):
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        return ConEXState(x0, np.zeros((len(x0), oracle.m)), value, level, level, np.zeros_like(x0), 0, first)
+        y, penalties = np.zeros((len(x0), oracle.m)), augmented(self, value, oracle.contract)
+        return ConEXState(x0, y, value, level, level, np.zeros_like(x0), 0, first, penalties)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
         """Take one step: extrapolate the constraints, move duals and primal, and linearise at the new point."""
-        x, y, value, level, previous, average, k, first = state
+        x, y, value, level, previous, average, k, first, penalties = state
         theta = self.extrapolation
         step = diminishing(self.primal_step, k, self.schedule)
         dual_step = diminishing(self.dual_step, k, self.schedule)
-        y_next = np.minimum(np.maximum(y + dual_step * ((1.0 + theta) * level - theta * previous), 0.0), self.dual_cap)
-        y = duals_after(first, y, y_next)
-        gradient, variance = self._gradient(state._replace(y=y), oracle, streams)
-        x_next = moved(first, x, following(step, self.step_reach, y), gradient, value, oracle.domain)
+        forecast, none = (1.0 + theta) * level - theta * previous, np.zeros(len(x), dtype=bool)
+        y_next = np.minimum(
+            np.maximum(ascended(penalties, y, forecast, dual_step, none, _DUAL_PART), 0.0), self.dual_cap
+        )
+        y_next = duals_after(first, y, y_next)
+        weights = weights_in(penalties, y_next, value)
+        phi = watched(self, penalties, scalar_of(first, weights, value), x.shape[1], self.estimator.smoothing_radius)
+        gradient, variance = self._gradient(state._replace(y=weights), phi, oracle, streams)
+        length = lengthened(penalties, following(step, self.step_reach, y_next))
+        x_next = moved(first, x, length, gradient, value, oracle.domain)
         base: Evaluation | None = value
         if oracle.contract != "deterministic":
             oracle.resample()
@@ -216,15 +243,18 @@ class SZOConEX(Solver):
         ahead = self._foretell(x, x_next, base, oracle, streams)
         oracle.resample()
         average = average + (x_next - average) / (k + 1.0)
-        info = Info(variance, x, known_duals(first, y), self.estimator.smoothing_radius)
-        x_next, value, first = settled(first, (x, value), (x_next, oracle(x_next)))
-        return ConEXState(x_next, y, value, ahead, level, average, k + 1, first), info
+        info = Info(variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
+        x_next, there, after = settled(first, (x, value), (x_next, oracle(x_next)))
+        trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
+        x_next, value, refused, penalties = descended(penalties, trial)
+        if refused.any():
+            y_next, ahead = np.where(refused[:, None], y, y_next), np.where(refused[:, None], value.h, ahead)
+        return ConEXState(x_next, y_next, value, ahead, level, average, k + 1, after, penalties), info
 
-    def _gradient(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:
-        """Return G_0 + sum_i y_i G_i at x, and its variance; of the violation while restoring."""
+    def _gradient(self, state: ConEXState, phi: Phi, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:
+        """Return G_0 + sum_i y_i G_i at x, that of phi, and its variance; of the violation while restoring."""
         x, value, first = state.x, state.value, state.restoration
         if self.directions == "shared":
-            phi = scalar_of(first, state.y, value)
             estimate = estimated(self.estimator, phi, x, oracle, streams, base=value)
             return estimate.gradient, estimate.variance
         jacobians = jacobian(self.estimator, x, oracle, streams, base=value, shared=False, with_objective=True)

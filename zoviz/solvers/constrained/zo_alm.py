@@ -14,6 +14,17 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import (
+    Augmentation,
+    Trial,
+    ascended,
+    augmentation_of,
+    augmentation_parameter,
+    augmented,
+    descended,
+    lengthened,
+    watched,
+)
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.restoration import (
     Restoration,
@@ -52,7 +63,7 @@ would double it for ever."""
 class ALMState(NamedTuple):
     """Iterate x, duals y, the oracle's value at x; penalty growth (R,), violation a window ago (R,), iteration.
 
-    ``restoration`` says which replicas still seek a feasible point.
+    ``restoration`` says which replicas still seek a feasible point, ``augmentation`` knows their penalties.
     """
 
     x: Array
@@ -62,6 +73,7 @@ class ALMState(NamedTuple):
     reference: Array
     iteration: int
     restoration: Restoration | None = None
+    augmentation: Augmentation | None = None
 
 
 class ZOALM(Solver):
@@ -107,6 +119,7 @@ class ZOALM(Solver):
     penalty = Scale(None, softbounds=(1e-4, 1e3), label="Penalty β", doc="Weight of the squared violation.")
     step_reach = step_reach_parameter()
     restoration = restoration_parameter()
+    augmentation = augmentation_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     weights: param.Selector[str] = param.Selector(
         default="frozen",
@@ -150,6 +163,7 @@ class ZOALM(Solver):
         return (
             reach_of(self, curvature, constants, bend)
             | patience_of(self)
+            | augmentation_of(self, constants, sweep)
             | sweep
             | {
                 "primal_step": 1.0 / (curvature * inflation * noise),
@@ -164,28 +178,37 @@ class ZOALM(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        return ALMState(x0, np.zeros((len(x0), oracle.m)), value, np.ones(len(x0)), violation_of(value), 0, first)
+        penalties = augmented(self, value, oracle.contract, self.penalty)
+        y, violation = np.zeros((len(x0), oracle.m)), violation_of(value)
+        return ALMState(x0, y, value, np.ones(len(x0)), violation, 0, first, penalties)
 
     def step(self, state: ALMState, oracle: Oracle, streams: Streams) -> tuple[ALMState, Info]:
         """Take the primal and the dual step."""
-        x, y, value, growth, reference, t, first = state
-        beta = self.penalty * growth
-        w = np.maximum(y + beta[:, None] * value.h, 0.0)
+        x, y, value, growth, reference, t, first, penalties = state
+        beta = (self.penalty * growth)[:, None] if penalties is None else penalties.penalty
+        w = np.maximum(y + beta * value.h, 0.0)
         phi = scalar_of(first, w, value)
         if self.weights == "direct" and (first is None or not first.mask.any()):
             phi = AugmentedLagrangian(y, beta)
+        phi = watched(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
-        step = following(self.primal_step, self.step_reach, w)
+        step = lengthened(penalties, following(self.primal_step, self.step_reach, w))
         x_next = moved(first, x, step / growth[:, None], estimate.gradient, value, oracle.domain)
         oracle.resample()
-        x, value, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        alpha = np.minimum(self.dual_step, beta)[:, None]
-        y = duals_after(first, y, np.maximum(y + alpha * np.maximum(value.h, -y / beta[:, None]), 0.0))
+        x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
+        trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
+        x, value, refused, penalties = descended(penalties, trial)
+        if penalties is None:
+            alpha = np.minimum(self.dual_step, beta)
+            y_next = y + alpha * np.maximum(value.h, -y / beta)
+        else:
+            y_next = ascended(penalties, y, value.h, self.dual_step, refused)
+        y = duals_after(first, y, np.maximum(y_next, 0.0))
         if (t + 1) % _WINDOW == 0:
             violation = violation_of(value)
             if self.penalty_growth:
                 stuck = violation > _ENOUGH * reference
                 growth = np.minimum(np.where(stuck, 2.0 * growth, growth), _LARGEST_GROWTH)
             reference = violation
-        return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, after), info
+        return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, after, penalties), info

@@ -13,6 +13,18 @@ from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import (
+    Augmentation,
+    Trial,
+    ascended,
+    augmentation_of,
+    augmentation_parameter,
+    augmented,
+    descended,
+    lengthened,
+    watched,
+    weights_in,
+)
 from zoviz.solvers.base import Info, Solver, Target
 from zoviz.solvers.restoration import (
     Restoration,
@@ -50,13 +62,14 @@ _TINY = 1e-300
 
 
 class SPLMState(NamedTuple):
-    """Iterate x, duals y, proximal centre z, the oracle's value at x, and who still seeks a feasible point."""
+    """Iterate x, duals y, proximal centre z, the oracle's value at x, who still seeks a feasible point, penalties."""
 
     x: Array
     y: Array
     z: Array
     value: Evaluation
     restoration: Restoration | None = None
+    augmentation: Augmentation | None = None
 
 
 class ZOSPLM(Solver):
@@ -104,6 +117,7 @@ class ZOSPLM(Solver):
     )
     step_reach = step_reach_parameter()
     restoration = restoration_parameter()
+    augmentation = augmentation_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     estimator = Part(
         GradientEstimator,
@@ -143,6 +157,7 @@ class ZOSPLM(Solver):
         return (
             reach_of(self, steepest, constants, p)
             | patience_of(self)
+            | augmentation_of(self, constants, sweep)
             | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (steepest * inflation),
@@ -157,12 +172,15 @@ class ZOSPLM(Solver):
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first)
+        penalties = augmented(self, value, oracle.contract)
+        return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
         """Take the primal, the dual and the proximal step."""
-        x, y, z, value, first = state
-        phi = scalar_of(first, y, value)
+        x, y, z, value, first, penalties = state
+        weights = weights_in(penalties, y, value)
+        phi = scalar_of(first, weights, value)
+        phi = watched(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
         if self.estimate_proximal:
             inner = with_proximal(oracle, z, p)
@@ -172,16 +190,20 @@ class ZOSPLM(Solver):
         else:
             estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
             gradient, added = estimate.gradient + p * (x - z), None
-        step = following(c, self.step_reach, y)
+        step = lengthened(penalties, following(c, self.step_reach, y))
         x_next = moved(first, x, step, gradient, value, oracle.domain)
         oracle.resample()
-        x_next, value, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        y_next = duals_after(first, y, np.minimum(np.maximum(y + alpha * value.h, 0.0), self.dual_cap))
+        x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
+        change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
+        trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
+        x_next, value, refused, penalties = descended(penalties, trial)
+        y_next = ascended(penalties, y, value.h, alpha, refused)
+        y_next = duals_after(first, y, np.minimum(np.maximum(y_next, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
         if first is not None:
             z_next = np.where(first.mask[:, None], x_next, z_next)
-        info = Info(estimate.variance, x, known_duals(first, y), self.estimator.smoothing_radius, added)
-        return SPLMState(x_next, y_next, z_next, value, after), info
+        info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius, added)
+        return SPLMState(x_next, y_next, z_next, value, after, penalties), info
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian, with the proximal term where that is estimated too."""

@@ -11,8 +11,9 @@ from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators import Block
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import Augmentation
 from zoviz.solvers.constrained.extragradient import PACE, ExtraGradient, Field
-from zoviz.solvers.restoration import Restoration, scalar_of
+from zoviz.solvers.restoration import Restoration
 from zoviz.solvers.step_rules import DUAL_SHARE
 
 
@@ -92,13 +93,14 @@ class ZOBCEG(ExtraGradient):
         oracle: ProblemOracle,
         streams: Streams,
         restoration: Restoration | None = None,
+        penalties: Augmentation | None = None,
     ) -> Field:
         """Estimate the field at x (R, n), y (R, m): differences on a block of x, h(x) on one of y, 0 elsewhere."""
-        phi = scalar_of(restoration, y, value)
+        phi, dual = self.weighed((x, y, value), radius, restoration, penalties)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value, radius=radius)
-        size, dual = self.dual_block_size, value.h
+        size, slope = self.dual_block_size, dual
         if size is not None and size < y.shape[1]:
             index = streams.subset("dual blocks", y.shape[1], size)[:, 0]
             dual = np.zeros_like(dual)
-            np.put_along_axis(dual, index, np.take_along_axis(value.h, index, axis=1), axis=1)
-        return Field(estimate.gradient, dual, estimate.variance)
+            np.put_along_axis(dual, index, np.take_along_axis(slope, index, axis=1), axis=1)
+        return Field(estimate.gradient, dual, estimate.variance, phi)

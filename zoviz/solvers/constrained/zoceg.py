@@ -8,8 +8,9 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.known_part import estimated
 from zoviz.oracle import ProblemOracle
+from zoviz.solvers.augmentation import Augmentation
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
-from zoviz.solvers.restoration import Restoration, scalar_of
+from zoviz.solvers.restoration import Restoration
 
 
 class ZOCEG(ExtraGradient):
@@ -46,8 +47,9 @@ class ZOCEG(ExtraGradient):
         oracle: ProblemOracle,
         streams: Streams,
         restoration: Restoration | None = None,
+        penalties: Augmentation | None = None,
     ) -> Field:
         """Estimate the field at x (R, n), y (R, m): differences along all coordinates of x, and h(x) along y."""
-        phi = scalar_of(restoration, y, value)
+        phi, slope = self.weighed((x, y, value), radius, restoration, penalties)
         estimate = estimated(self.estimator, phi, x, oracle, streams, base=value, radius=radius)
-        return Field(estimate.gradient, value.h, estimate.variance)
+        return Field(estimate.gradient, slope, estimate.variance, phi)

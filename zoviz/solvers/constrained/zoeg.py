@@ -15,6 +15,7 @@ from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import ProblemOracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import Augmentation
 from zoviz.solvers.base import Info, Target
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 from zoviz.solvers.restoration import Restoration
@@ -70,7 +71,7 @@ class ZOEG(ExtraGradient):
         longer step a large y keeps itself large.
         """
         values = super().suggest(problem, constants)
-        for name in ("restoration", "contraction"):
+        for name in ("restoration", "contraction", "augmentation"):
             values.pop(name, None)
         if self.dual == "estimated":
             steady = _STEADY_SHARE * self.estimator.batch_size**0.5 / constants.safe_start_slope
@@ -86,6 +87,7 @@ class ZOEG(ExtraGradient):
         oracle: ProblemOracle,
         streams: Streams,
         restoration: Restoration | None = None,
+        penalties: Augmentation | None = None,
     ) -> Field:
         """Return the estimated field of the saddle function, by two points in (x, y) or with the exact dual part."""
         n = x.shape[1]

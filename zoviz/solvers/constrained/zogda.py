@@ -14,6 +14,18 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
 from zoviz.problems.base import Problem
+from zoviz.solvers.augmentation import (
+    Augmentation,
+    Trial,
+    ascended,
+    augmentation_of,
+    augmentation_parameter,
+    augmented,
+    descended,
+    lengthened,
+    watched,
+    weights_in,
+)
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.restoration import (
     Restoration,
@@ -46,13 +58,14 @@ _MULTIPLIER = 0.25
 
 
 class GDAState(NamedTuple):
-    """Iterate x, duals y, the oracle's value at x, the iteration, and which replicas still seek a feasible point."""
+    """Iterate x, duals y, the oracle's value at x, the iteration, who still seeks a feasible point, penalties."""
 
     x: Array
     y: Array
     value: Evaluation
     iteration: int
     restoration: Restoration | None = None
+    augmentation: Augmentation | None = None
 
 
 class ZOGDA(Solver):
@@ -106,6 +119,7 @@ class ZOGDA(Solver):
     )
     step_reach = step_reach_parameter()
     restoration = restoration_parameter()
+    augmentation = augmentation_parameter()
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap B", doc="Dual variables stay in [0, B].")
     dual: param.Selector[str] = param.Selector(
         default="exact",
@@ -142,6 +156,7 @@ class ZOGDA(Solver):
         return (
             reach_of(self, curvature, constants)
             | patience_of(self)
+            | augmentation_of(self, constants, sweep)
             | sweep
             | {
                 "primal_step": _PRIMAL_SHARE / (curvature * inflation),
@@ -155,25 +170,32 @@ class ZOGDA(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first)
+        penalties = augmented(self, value, oracle.contract)
+        return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first, penalties)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
         """Take one step: descend in x, then ascend in y."""
-        x, y, value, t, first = state
+        x, y, value, t, first, penalties = state
         c = diminishing(self.primal_step, t, self.schedule)
         alpha = diminishing(self.dual_step, t, self.schedule)
-        phi = scalar_of(first, y, value)
+        weights = weights_in(penalties, y, value)
+        phi = scalar_of(first, weights, value)
+        phi = watched(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, known_duals(first, y), self.estimator.smoothing_radius)
-        x_next = moved(first, x, following(c, self.step_reach, y), estimate.gradient, value, oracle.domain)
+        info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
+        step = lengthened(penalties, following(c, self.step_reach, y))
+        x_next = moved(first, x, step, estimate.gradient, value, oracle.domain)
         oracle.resample()
-        x, value, after = settled(first, (x, value), (x_next, oracle(x_next)))
+        x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
+        trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
+        x, value, refused, penalties = descended(penalties, trial)
         slope = value.h
         if self.dual == "estimated" and oracle.m:
             base = Evaluation(Lagrangian(y)(value), value.h)
             slope = self.estimator.estimate(objective, y, _in_duals(oracle, x), streams, base=base).gradient
-        y_next = np.minimum(np.maximum(y + alpha * (slope - self.regularisation * y), 0.0), self.dual_cap)
-        return GDAState(x, duals_after(first, y, y_next), value, t + 1, after), info
+        y_next = ascended(penalties, y, slope - self.regularisation * y, alpha, refused)
+        y_next = np.minimum(np.maximum(y_next, 0.0), self.dual_cap)
+        return GDAState(x, duals_after(first, y, y_next), value, t + 1, after, penalties), info
 
 
 def _in_duals(oracle: Oracle, x: Array) -> DerivedOracle:

@@ -1,0 +1,99 @@
+"""Penalties where multipliers alone do not do: the augmented Lagrangian, slopes from probes, and a test of descent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.core.types import Array, Evaluation
+from zoviz.estimators.scalars import Lagrangian, Watch
+from zoviz.problems import BlackBox, ConexQCQP
+from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
+from zoviz.solvers.augmentation import Augmentation, augmented
+
+
+def value(f: list[float], h: list[list[float]]) -> Evaluation:
+    return Evaluation(np.array(f), np.array(h))
+
+
+def penalties(violation: float = 1.0, **fields: Array) -> Augmentation:
+    solver = ZOSPLM(primal_step=0.5, augmentation=True)
+    answer = augmented(solver, value([0.0], [[violation, -1.0]]), "deterministic")
+    assert answer is not None
+    return answer._replace(**fields)
+
+
+def test_weights_and_slopes_are_the_derivatives_of_the_merit() -> None:
+    for rho in ([[0.0, 0.0]], [[2.0, 3.0]]):
+        one = penalties(penalty=np.array(rho))
+        y, h, step = np.array([[0.5, 1.2]]), np.array([[0.4, -0.9]]), 1e-6
+        for i in range(2):
+            e = step * np.eye(2)[i]
+            along_h = one.merit(y, Evaluation(np.zeros(1), h + e)) - one.merit(y, Evaluation(np.zeros(1), h - e))
+            along_y = one.merit(y + e, Evaluation(np.zeros(1), h)) - one.merit(y - e, Evaluation(np.zeros(1), h))
+            assert along_h[0] / (2 * step) == pytest.approx(one.weights(y, Evaluation(np.zeros(1), h))[0, i])
+            assert along_y[0] / (2 * step) == pytest.approx(one.slope(y, h)[0, i])
+
+
+def test_a_penalty_comes_where_a_window_lessens_no_violation_and_only_there() -> None:
+    seen = Watch(Lagrangian(np.zeros((1, 2))), 1, 0.1)
+    seen(value([0.0], [[0.0, 0.0]]))
+    seen(Evaluation(np.zeros((1, 1)), np.array([[[0.2, 0.4]]])))  # slopes 2 and 4
+    falling = standing = penalties()
+    for k in range(100):
+        falling = falling.after(None, value([0.0], [[0.9**k, -1.0]]), seen)
+        standing = standing.after(None, value([0.0], [[1.0, -1.0]]), seen)
+        if k == 48:
+            assert not standing.penalty.any(), "two windows have to be compared"
+        if k == 49:
+            np.testing.assert_allclose(standing.penalty, [[0.25 / (0.5 * 4.0), 0.25 / (0.5 * 16.0)]])
+    assert not falling.penalty.any()
+    np.testing.assert_allclose(standing.factor, [1.0])
+
+
+def test_a_step_that_does_not_descend_is_taken_back_and_shortened() -> None:
+    one = penalties(share=np.ones(1))
+    nowhere, here = np.zeros(1, dtype=bool), np.ones(1)
+    refused, shorter = one.judged(0.5 * here, -here, here, nowhere)
+    assert refused.all() and shorter.share[0] == 0.5
+    refused, longer = one.judged(-0.8 * here, -here, here, nowhere)
+    assert not refused.any() and longer.share[0] == pytest.approx(1.1)
+    refused, same = one.judged(0.5 * here, -here, here, ~nowhere)
+    assert not refused.any() and same.share[0] == 1.0, "restoration judges its own steps"
+
+
+SLOW = [pytest.param(cls, marks=pytest.mark.slow) for cls in (ZOBCEG, ZOALM, ZOGDA, SZOConEX)]
+
+
+@pytest.mark.parametrize("cls", [ZOSPLM, ZOCEG, ProximalPoint, *SLOW])
+def test_a_solution_that_is_no_saddle_point_is_found(cls: type[Solver]) -> None:
+    """At x = (1, 1/2), y = 4 of min -(x_1 + 1)^2 + (x_2 - 1/2)^2, x_1 <= 1, the Lagrangian is greatest along x_1."""
+
+    def evaluate(x: Array) -> Evaluation:
+        return Evaluation(np.square(x[..., 1] - 0.5) - np.square(x[..., 0] + 1.0), x[..., :1] - 1.0)
+
+    distance = []
+    for switch in (None, False):
+        problem = BlackBox(evaluate, x0=[0.5, 0.0], bounds=[(0.0, 4.0)] * 2, m=1, joint=True, vectorised=True)
+        solver = cls()
+        holder = solver.inner if cls is ProximalPoint else solver
+        holder.augmentation = switch
+        run = Run(problem=problem, solver=solver, replicas=1, iterations=800, seed=3)
+        run.run()
+        distance.append(float(np.abs(run.result.x - [[1.0, 0.5]]).max()))
+    assert distance[0] <= 0.05 < 0.1 < distance[1], distance
+
+
+def test_what_is_given_told_or_noisy_goes_as_published() -> None:
+    given = Run(problem=ConexQCQP(n=4), solver=ZOSPLM(primal_step=0.01), replicas=1, iterations=2)
+    given.run()
+    assert "augmentation" not in given.resolved
+    told = Run(problem=ConexQCQP(n=4), solver=ZOCEG(), replicas=1, iterations=2)
+    told.run()
+    assert told.resolved["augmentation"] is False and told.state.augmentation is None
+    joint = Run(problem=ConexQCQP(n=4), solver=ZOEG(), replicas=1, iterations=2)
+    joint.run()
+    assert "augmentation" not in joint.resolved, "joint directions see no constraint by itself"
+    solver = ZOSPLM(primal_step=0.5, augmentation=True)
+    assert augmented(solver, value([0.0], [[1.0]]), "independent") is None

@@ -1,0 +1,278 @@
+r"""A penalty that comes in where multipliers alone do not do: the augmented Lagrangian, and a test of its descent.
+
+Beside a solution where a constraint is not convex the Lagrangian may be least elsewhere, and have no saddle point: then
+no method of descent in x and ascent in y stays there, whatever its steps. The augmented one has a saddle point there
+once its penalties are large enough,
+
+.. math:: \mathcal L_\rho(x, y) = f(x) + \textstyle\sum_i \frac{1}{2\rho_i} ([y_i + \rho_i h_i(x)]_+^2 - y_i^2), \qquad
+          \nabla_x = \nabla f + \sum_i w_i \nabla h_i, \quad w = [y + \rho h]_+, \qquad
+          \nabla_y = \max\{h, -y / \rho\}
+
+with the same solutions and multipliers: a method takes w for y where it descends, max{h, -y / rho} for h and rho for
+its step where it ascends. The penalty is 0, and the method the published one, until the largest violation of one window
+of iterations is hardly smaller than that of the last window with any. Then, and whenever that happens again, it grows,
+
+.. math:: \rho_i = \kappa / (c\,\|\nabla h_i\|^2)
+
+with c the method's step and the constraints' slopes from the probes of its gradients, so at no call and whatever
+the units of the constraints. A step along an exact gradient that does not lessen the augmented Lagrangian is taken
+back and shortened, as the value at its end is paid for.
+
+References
+----------
+Hestenes (1969), Powell (1969), Rockafellar (1973); Bertsekas (1982), Constrained Optimization and Lagrange Multiplier
+Methods, §2.2, for the penalty from which there is a saddle point; Armijo (1966) for the test.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.estimators import Coordinate
+from zoviz.estimators.base import DirectionalEstimator, Phi
+from zoviz.estimators.scalars import Watch
+from zoviz.solvers.base import Solver
+from zoviz.solvers.restoration import Restoration, violation_of
+
+_WINDOW = 25
+"""Iterations in a window (this and what follows chosen by us, on the engineering designs)."""
+_STUCK, _LARGE = 0.9, 1e-7
+"""The share of the last window's violation from which one is hardly smaller; that of the largest so far which counts
+as none."""
+_FIRST, _GROWTH, _MOST = 0.25, 2.0, 1e6
+"""The first kappa, its growth, and the largest."""
+_ARMIJO, _CLEAR = 0.1, 0.4
+"""Shares of the decrease that the gradient foretells: the least that is accepted, and that of a step that may grow."""
+_CUT, _LONGER, _LONGEST = 0.5, 1.1, 10.0
+"""A refused step is halved, one that is clearly short grows by a tenth, to ten times the rule's at most."""
+_ROUND_OFF = 1e-12
+"""Round-off of a value relative to its size, of several terms."""
+_FADE = 0.9
+"""Share of the slopes so far in their moving average."""
+_FLATTEST = 1e-10
+"""A constraint's squared slope counts as at least this share of the steepest one's."""
+
+
+class Augmentation(NamedTuple):
+    """The penalties of the replicas, the shares of their steps, and what is watched of their violations.
+
+    Attributes
+    ----------
+    penalty : Array, shape (R, m)
+        rho; 0 where the Lagrangian is as published.
+    factor : Array, shape (R,)
+        kappa; 0 as long as no penalty is needed.
+    share : Array, shape (R,)
+        The multiple of the primal step that descent bears.
+    squares : Array, shape (R, m)
+        The moving average of the constraints' squared slopes.
+    clock : Array, shape (R,)
+        Iterations of the present window.
+    top, before, peak : Array, shape (R,)
+        The largest violation in the window, in the last one that had any, and so far.
+    step : float
+        c, the primal step as the rule chose it.
+    """
+
+    penalty: Array
+    factor: Array
+    share: Array
+    squares: Array
+    clock: Array
+    top: Array
+    before: Array
+    peak: Array
+    step: float
+
+    def weights(self, y: Array, value: Evaluation) -> Array:
+        """Return w (R, m): [y + rho h]_+, y where there is no penalty."""
+        return np.where(self.penalty > 0, np.maximum(y + self.penalty * value.h, 0.0), y)
+
+    def slope(self, y: Array, h: Array) -> Array:
+        """Return the slope in y, (R, m): max{h, -y / rho}, h where there is no penalty."""
+        on = self.penalty > 0
+        return np.where(on, np.maximum(h, -y / np.where(on, self.penalty, 1.0)), h)
+
+    def dual_step(self, step: float | Array, share: float = 1.0) -> Array:
+        """Return the dual steps (R, m): a share of rho, the method's own where there is no penalty."""
+        return np.where(self.penalty > 0, share * self.penalty, step)
+
+    def merit(self, y: Array, value: Evaluation) -> Array:
+        """Return the augmented Lagrangian (R,) of a value at multipliers y (R, m)."""
+        on = self.penalty > 0
+        rho = np.where(on, self.penalty, 1.0)
+        terms = (np.square(np.maximum(y + rho * value.h, 0.0)) - np.square(y)) / (2.0 * rho)
+        return value.f + np.where(on, terms, y * value.h).sum(axis=1)
+
+    def judged(self, change: Array, slope: Array, size: Array, waiting: np.ndarray) -> tuple[np.ndarray, Augmentation]:
+        """Return which steps are refused, (R,) of bool, and what follows for the next ones.
+
+        Parameters
+        ----------
+        change, slope : Array, shape (R,)
+            Of the merit over the step, and the change that its gradient foretells.
+        size : Array, shape (R,)
+            Of the merit, for its round-off.
+        waiting : ndarray of bool, shape (R,)
+            Replicas whose step is not one of descent in the merit.
+        """
+        refused = ~waiting & ~(change <= _ARMIJO * slope + _ROUND_OFF * np.abs(size))
+        longer = np.where(change <= _CLEAR * slope, np.minimum(_LONGER * self.share, _LONGEST), self.share)
+        share = np.where(refused, _CUT * self.share, np.where(waiting, self.share, longer))
+        return refused, self._replace(share=share)
+
+    def after(self, restoration: Restoration | None, value: Evaluation, phi: Phi) -> Augmentation:
+        """Return what is to be done once a step has ended at a value, with the slopes that its scalar has watched."""
+        violation, waiting = violation_of(value), waiting_of(restoration, value)
+        peak, squares = np.maximum(self.peak, violation), self._averaged(phi)
+        clock = np.where(waiting, 0.0, self.clock + 1.0)
+        top = np.where(waiting, 0.0, np.maximum(self.top, violation))
+        full, outside = clock >= _WINDOW, top > _LARGE * peak
+        stuck = full & outside & (self.before > 0) & (top > _STUCK * self.before)
+        grown = np.where(self.factor > 0, np.minimum(_GROWTH * self.factor, _MOST), _FIRST)
+        factor = np.where(stuck, grown, self.factor)
+        least = np.maximum(_FLATTEST * squares.max(axis=1, keepdims=True), np.finfo(float).tiny)
+        rho = factor[:, None] / (self.step * np.maximum(squares, least))
+        return self._replace(
+            penalty=np.where((full & (factor > 0))[:, None], rho, self.penalty),
+            factor=factor,
+            squares=squares,
+            clock=np.where(full, 0.0, clock),
+            top=np.where(full, 0.0, top),
+            before=np.where(full & outside, top, self.before),
+            peak=peak,
+        )
+
+    def _averaged(self, phi: Phi) -> Array:
+        """Return the moving average of the squared slopes (R, m), with those that a scalar has watched."""
+        seen = phi.squares if isinstance(phi, Watch) else None
+        if seen is None:
+            return self.squares
+        return np.where(self.squares > 0, _FADE * self.squares + (1.0 - _FADE) * seen, seen)
+
+
+def augmentation_parameter() -> param.Boolean:
+    """Return the parameter of a solver whose Lagrangian may be augmented."""
+    return param.Boolean(
+        default=None,
+        allow_None=True,
+        label="Penalty where needed",
+        doc="Augment the Lagrangian where multipliers alone do not lessen the violation. No: never, as published. "
+        "Empty: by the rule, where that chooses the step.",
+    )
+
+
+def augmentation_of(solver: Solver, constants: Constants, sweep: dict[str, bool]) -> dict[str, bool]:
+    """Return whether a solver may augment: where differences are taken along coordinates, and nothing is told.
+
+    Nothing is returned where the primal step is given, as in what is published, or the switch is.
+    """
+    if solver.get("primal_step") is not None or solver.get("augmentation") is not None:
+        return {}
+    estimator = solver.estimator
+    exact = isinstance(estimator, Coordinate) or any(sweep.values()) or bool(getattr(estimator, "sweep", False))
+    return {"augmentation": exact and constants.measured}
+
+
+def augmented(solver: Solver, value: Evaluation, contract: str, penalty: float = 0.0) -> Augmentation | None:
+    """Return what is to be done from starts of a value, f (R,) and h (R, m), and from a penalty that is there already.
+
+    None where the Lagrangian stays as it is: where that is said, there are no constraints, or values do not repeat.
+    """
+    if not solver.get("augmentation") or not value.h.shape[1] or contract != "deterministic":
+        return None
+    zero, rows = np.zeros(len(value.f)), np.zeros_like(value.h)
+    start = violation_of(value)
+    return Augmentation(
+        rows + penalty, zero, zero + 1.0, rows, zero, zero, zero, start, float(solver.get("primal_step"))
+    )
+
+
+def waiting_of(restoration: Restoration | None, value: Evaluation) -> np.ndarray:
+    """Return the replicas whose methods wait for feasibility, (R,) of bool."""
+    return np.zeros(len(value.f), dtype=bool) if restoration is None else restoration.mask
+
+
+def watched(solver: Solver, augmentation: Augmentation | None, phi: Phi, n: int, radius: float) -> Phi:
+    """Return the scalar phi, with a watch on the constraints' slopes in n variables where the Lagrangian may change."""
+    if augmentation is None:
+        return phi
+    estimator, spacing = solver.estimator, radius
+    if isinstance(estimator, DirectionalEstimator):  # a sweep's draws are as long as a normal one
+        spacing = float(np.sqrt(n) * estimator.step_lengths(np.full((1, 1), float(n)), radius)[0, 0])
+    return Watch(phi, n, spacing)
+
+
+def weights_in(augmentation: Augmentation | None, y: Array, value: Evaluation) -> Array:
+    """Return the weights (R, m) of the constraints in the gradient: y, or those of the augmented Lagrangian."""
+    return y if augmentation is None else augmentation.weights(y, value)
+
+
+def lengthened(augmentation: Augmentation | None, step: float | Array) -> float | Array:
+    """Return a primal step, a number or (R, 1), times the share that descent bears."""
+    return step if augmentation is None else step * augmentation.share[:, None]
+
+
+class Trial(NamedTuple):
+    """A step along an exact gradient, to be judged.
+
+    Attributes
+    ----------
+    y : Array, shape (R, m)
+    before, after : tuple
+        Its ends (R, n) with their values.
+    gradient : Array, shape (R, n)
+        Of the augmented Lagrangian, and of what the method adds to it.
+    phi : callable
+        The scalar that was estimated, with its watch.
+    restoration : Restoration or None
+        What was to be done when the step was made.
+    added : Array, shape (R,)
+        The change over the step of what the method adds.
+    """
+
+    y: Array
+    before: tuple[Array, Evaluation]
+    after: tuple[Array, Evaluation]
+    gradient: Array
+    phi: Phi
+    restoration: Restoration | None
+    added: Array | float = 0.0
+
+
+class Descended(NamedTuple):
+    """A step's end: the points (R, n), their values, which steps were taken back, (R,), and what is to be done then."""
+
+    x: Array
+    value: Evaluation
+    refused: np.ndarray
+    augmentation: Augmentation | None
+
+
+def descended(augmentation: Augmentation | None, trial: Trial) -> Descended:
+    """Return where a step ends: at its start where the augmented Lagrangian does not descend."""
+    (x, value), (x_next, value_next) = trial.before, trial.after
+    if augmentation is None:
+        return Descended(x_next, value_next, np.zeros(len(x), dtype=bool), None)
+    merit = augmentation.merit(trial.y, value)
+    change = augmentation.merit(trial.y, value_next) - merit + trial.added
+    slope = (trial.gradient * (x_next - x)).sum(axis=1)
+    refused, augmentation = augmentation.judged(change, slope, merit, waiting_of(trial.restoration, value))
+    if refused.any():
+        x_next = np.where(refused[:, None], x, x_next)
+        f, h = np.where(refused, value.f, value_next.f), np.where(refused[:, None], value.h, value_next.h)
+        value_next = Evaluation(f, h)
+    return Descended(x_next, value_next, refused, augmentation.after(trial.restoration, value_next, trial.phi))
+
+
+def ascended(
+    augmentation: Augmentation | None, y: Array, h: Array, step: float, refused: np.ndarray, share: float = 1.0
+) -> Array:
+    """Return y (R, m) after an ascent along h (R, m) by ``step`` or a share of the penalty, not yet in its bounds."""
+    if augmentation is None:
+        return y + step * h
+    return y + np.where(refused[:, None], 0.0, augmentation.dual_step(step, share) * augmentation.slope(y, h))
