@@ -10,7 +10,7 @@ from zoviz.core.types import Array, Evaluation
 from zoviz.estimators.scalars import Lagrangian, Watch
 from zoviz.problems import BlackBox, ConexQCQP
 from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, ProximalPoint, Solver, SZOConEX
-from zoviz.solvers.augmentation import Augmentation, augmented
+from zoviz.solvers.augmentation import Augmentation, first_augmentation
 
 
 def value(f: list[float], h: list[list[float]]) -> Evaluation:
@@ -19,7 +19,7 @@ def value(f: list[float], h: list[list[float]]) -> Evaluation:
 
 def penalties(violation: float = 1.0, **fields: Array) -> Augmentation:
     solver = ZOSPLM(primal_step=0.5, augmentation=True)
-    answer = augmented(solver, value([0.0], [[violation, -1.0]]), "deterministic")
+    answer = first_augmentation(solver, value([0.0], [[violation, -1.0]]), "deterministic")
     assert answer is not None
     return answer._replace(**fields)
 
@@ -96,4 +96,4 @@ def test_what_is_given_told_or_noisy_goes_as_published() -> None:
     joint.run()
     assert "augmentation" not in joint.resolved, "joint directions see no constraint by itself"
     solver = ZOSPLM(primal_step=0.5, augmentation=True)
-    assert augmented(solver, value([0.0], [[1.0]]), "independent") is None
+    assert first_augmentation(solver, value([0.0], [[1.0]]), "independent") is None

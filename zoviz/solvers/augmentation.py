@@ -149,10 +149,10 @@ class Augmentation(NamedTuple):
 
     def _averaged(self, phi: Phi) -> Array:
         """Return the moving average of the squared slopes (R, m), with those that a scalar has watched."""
-        seen = phi.squares if isinstance(phi, Watch) else None
-        if seen is None:
+        squares = phi.squares if isinstance(phi, Watch) else None
+        if squares is None:
             return self.squares
-        return np.where(self.squares > 0, _FADE * self.squares + (1.0 - _FADE) * seen, seen)
+        return np.where(self.squares > 0, _FADE * self.squares + (1.0 - _FADE) * squares, squares)
 
 
 def augmentation_parameter() -> param.Boolean:
@@ -178,7 +178,7 @@ def augmentation_of(solver: Solver, constants: Constants, sweep: dict[str, bool]
     return {"augmentation": exact and constants.measured}
 
 
-def augmented(solver: Solver, value: Evaluation, contract: str, penalty: float = 0.0) -> Augmentation | None:
+def first_augmentation(solver: Solver, value: Evaluation, contract: str, penalty: float = 0.0) -> Augmentation | None:
     """Return what is to be done from starts of a value, f (R,) and h (R, m), and from a penalty that is there already.
 
     None where the Lagrangian stays as it is: where that is said, there are no constraints, or values do not repeat.
@@ -197,7 +197,7 @@ def waiting_of(restoration: Restoration | None, value: Evaluation) -> np.ndarray
     return np.zeros(len(value.f), dtype=bool) if restoration is None else restoration.mask
 
 
-def watched(solver: Solver, augmentation: Augmentation | None, phi: Phi, n: int, radius: float) -> Phi:
+def watch_slopes(solver: Solver, augmentation: Augmentation | None, phi: Phi, n: int, radius: float) -> Phi:
     """Return the scalar phi, with a watch on the constraints' slopes in n variables where the Lagrangian may change."""
     if augmentation is None:
         return phi
@@ -212,7 +212,7 @@ def weights_in(augmentation: Augmentation | None, y: Array, value: Evaluation) -
     return y if augmentation is None else augmentation.weights(y, value)
 
 
-def lengthened(augmentation: Augmentation | None, step: float | Array) -> float | Array:
+def lengthen(augmentation: Augmentation | None, step: float | Array) -> float | Array:
     """Return a primal step, a number or (R, 1), times the share that descent bears."""
     return step if augmentation is None else step * augmentation.share[:, None]
 
@@ -244,7 +244,7 @@ class Trial(NamedTuple):
     added: Array | float = 0.0
 
 
-class Descended(NamedTuple):
+class StepEnd(NamedTuple):
     """A step's end: the points (R, n), their values, which steps were taken back, (R,), and what is to be done then."""
 
     x: Array
@@ -253,11 +253,11 @@ class Descended(NamedTuple):
     augmentation: Augmentation | None
 
 
-def descended(augmentation: Augmentation | None, trial: Trial) -> Descended:
+def descend(augmentation: Augmentation | None, trial: Trial) -> StepEnd:
     """Return where a step ends: at its start where the augmented Lagrangian does not descend."""
     (x, value), (x_next, value_next) = trial.before, trial.after
     if augmentation is None:
-        return Descended(x_next, value_next, np.zeros(len(x), dtype=bool), None)
+        return StepEnd(x_next, value_next, np.zeros(len(x), dtype=bool), None)
     merit = augmentation.merit(trial.y, value)
     change = augmentation.merit(trial.y, value_next) - merit + trial.added
     slope = (trial.gradient * (x_next - x)).sum(axis=1)
@@ -266,10 +266,10 @@ def descended(augmentation: Augmentation | None, trial: Trial) -> Descended:
         x_next = np.where(refused[:, None], x, x_next)
         f, h = np.where(refused, value.f, value_next.f), np.where(refused[:, None], value.h, value_next.h)
         value_next = Evaluation(f, h)
-    return Descended(x_next, value_next, refused, augmentation.after(trial.restoration, value_next, trial.phi))
+    return StepEnd(x_next, value_next, refused, augmentation.after(trial.restoration, value_next, trial.phi))
 
 
-def ascended(
+def ascend(
     augmentation: Augmentation | None, y: Array, h: Array, step: float, refused: np.ndarray, share: float = 1.0
 ) -> Array:
     """Return y (R, m) after an ascent along h (R, m) by ``step`` or a share of the penalty, not yet in its bounds."""

@@ -19,8 +19,8 @@ from zoviz.solvers.augmentation import (
     Augmentation,
     augmentation_of,
     augmentation_parameter,
-    augmented,
-    watched,
+    first_augmentation,
+    watch_slopes,
     weights_in,
 )
 from zoviz.solvers.base import Info, Solver
@@ -244,7 +244,7 @@ class ExtraGradient(Solver):
         first = begin(value, self.restoration, oracle.contract)
         tested = bool(self.contraction) and self.testable and oracle.contract == "deterministic"
         share = np.ones(len(x0)) if tested else None
-        penalties = augmented(self, value, oracle.contract) if tested else None
+        penalties = first_augmentation(self, value, oracle.contract) if tested else None
         return ExtraGradientState(x0, y, value, np.zeros_like(x0), 0, x0, noisy, first, share, penalties)
 
     def field(
@@ -327,7 +327,7 @@ class ExtraGradient(Solver):
         x, y, value = point
         phi = scalar_of(restoration, weights_in(penalties, y, value), value)
         slope = value.h if penalties is None else penalties.slope(y, value.h)
-        return watched(self, penalties, phi, x.shape[1], radius), slope
+        return watch_slopes(self, penalties, phi, x.shape[1], radius), slope
 
     def change(self, first: Array, second: Array) -> Array:
         """Return the change of a part of the field, (R, n) or (R, m), as far as both fields know it."""

@@ -19,13 +19,13 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
-    ascended,
+    ascend,
     augmentation_of,
     augmentation_parameter,
-    augmented,
-    descended,
-    lengthened,
-    watched,
+    descend,
+    first_augmentation,
+    lengthen,
+    watch_slopes,
     weights_in,
 )
 from zoviz.solvers.base import Info, Solver, Target
@@ -217,7 +217,7 @@ class SZOConEX(Solver):
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        y, penalties = np.zeros((len(x0), oracle.m)), augmented(self, value, oracle.contract)
+        y, penalties = np.zeros((len(x0), oracle.m)), first_augmentation(self, value, oracle.contract)
         return ConEXState(x0, y, value, level, level, np.zeros_like(x0), 0, first, penalties)
 
     def step(self, state: ConEXState, oracle: ProblemOracle, streams: Streams) -> tuple[ConEXState, Info]:
@@ -227,14 +227,14 @@ class SZOConEX(Solver):
         step = diminishing(self.primal_step, k, self.schedule)
         dual_step = diminishing(self.dual_step, k, self.schedule)
         forecast, none = (1.0 + theta) * level - theta * previous, np.zeros(len(x), dtype=bool)
-        y_next = np.minimum(
-            np.maximum(ascended(penalties, y, forecast, dual_step, none, _DUAL_PART), 0.0), self.dual_cap
-        )
+        y_next = np.minimum(np.maximum(ascend(penalties, y, forecast, dual_step, none, _DUAL_PART), 0.0), self.dual_cap)
         y_next = duals_after(first, y, y_next)
         weights = weights_in(penalties, y_next, value)
-        phi = watched(self, penalties, scalar_of(first, weights, value), x.shape[1], self.estimator.smoothing_radius)
+        phi = watch_slopes(
+            self, penalties, scalar_of(first, weights, value), x.shape[1], self.estimator.smoothing_radius
+        )
         gradient, variance = self._gradient(state._replace(y=weights), phi, oracle, streams)
-        length = lengthened(penalties, following(step, self.step_reach, y_next))
+        length = lengthen(penalties, following(step, self.step_reach, y_next))
         x_next = moved(first, x, length, gradient, value, oracle.domain)
         base: Evaluation | None = value
         if oracle.contract != "deterministic":
@@ -246,7 +246,7 @@ class SZOConEX(Solver):
         info = Info(variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
         x_next, there, after = settled(first, (x, value), (x_next, oracle(x_next)))
         trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
-        x_next, value, refused, penalties = descended(penalties, trial)
+        x_next, value, refused, penalties = descend(penalties, trial)
         if refused.any():
             y_next, ahead = np.where(refused[:, None], y, y_next), np.where(refused[:, None], value.h, ahead)
         return ConEXState(x_next, y_next, value, ahead, level, average, k + 1, after, penalties), info

@@ -17,13 +17,13 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
-    ascended,
+    ascend,
     augmentation_of,
     augmentation_parameter,
-    augmented,
-    descended,
-    lengthened,
-    watched,
+    descend,
+    first_augmentation,
+    lengthen,
+    watch_slopes,
 )
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.restoration import (
@@ -178,7 +178,7 @@ class ZOALM(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        penalties = augmented(self, value, oracle.contract, self.penalty)
+        penalties = first_augmentation(self, value, oracle.contract, self.penalty)
         y, violation = np.zeros((len(x0), oracle.m)), violation_of(value)
         return ALMState(x0, y, value, np.ones(len(x0)), violation, 0, first, penalties)
 
@@ -190,20 +190,20 @@ class ZOALM(Solver):
         phi = scalar_of(first, w, value)
         if self.weights == "direct" and (first is None or not first.mask.any()):
             phi = AugmentedLagrangian(y, beta)
-        phi = watched(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
+        phi = watch_slopes(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
-        step = lengthened(penalties, following(self.primal_step, self.step_reach, w))
+        step = lengthen(penalties, following(self.primal_step, self.step_reach, w))
         x_next = moved(first, x, step / growth[:, None], estimate.gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
         trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
-        x, value, refused, penalties = descended(penalties, trial)
+        x, value, refused, penalties = descend(penalties, trial)
         if penalties is None:
             alpha = np.minimum(self.dual_step, beta)
             y_next = y + alpha * np.maximum(value.h, -y / beta)
         else:
-            y_next = ascended(penalties, y, value.h, self.dual_step, refused)
+            y_next = ascend(penalties, y, value.h, self.dual_step, refused)
         y = duals_after(first, y, np.maximum(y_next, 0.0))
         if (t + 1) % _WINDOW == 0:
             violation = violation_of(value)

@@ -16,13 +16,13 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
-    ascended,
+    ascend,
     augmentation_of,
     augmentation_parameter,
-    augmented,
-    descended,
-    lengthened,
-    watched,
+    descend,
+    first_augmentation,
+    lengthen,
+    watch_slopes,
     weights_in,
 )
 from zoviz.solvers.base import Info, Solver, Target
@@ -172,7 +172,7 @@ class ZOSPLM(Solver):
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        penalties = augmented(self, value, oracle.contract)
+        penalties = first_augmentation(self, value, oracle.contract)
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
 
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
@@ -180,7 +180,7 @@ class ZOSPLM(Solver):
         x, y, z, value, first, penalties = state
         weights = weights_in(penalties, y, value)
         phi = scalar_of(first, weights, value)
-        phi = watched(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
+        phi = watch_slopes(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
         if self.estimate_proximal:
             inner = with_proximal(oracle, z, p)
@@ -190,14 +190,14 @@ class ZOSPLM(Solver):
         else:
             estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
             gradient, added = estimate.gradient + p * (x - z), None
-        step = lengthened(penalties, following(c, self.step_reach, y))
+        step = lengthen(penalties, following(c, self.step_reach, y))
         x_next = moved(first, x, step, gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
         change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
         trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
-        x_next, value, refused, penalties = descended(penalties, trial)
-        y_next = ascended(penalties, y, value.h, alpha, refused)
+        x_next, value, refused, penalties = descend(penalties, trial)
+        y_next = ascend(penalties, y, value.h, alpha, refused)
         y_next = duals_after(first, y, np.minimum(np.maximum(y_next, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
         if first is not None:

@@ -17,13 +17,13 @@ from zoviz.problems.base import Problem
 from zoviz.solvers.augmentation import (
     Augmentation,
     Trial,
-    ascended,
+    ascend,
     augmentation_of,
     augmentation_parameter,
-    augmented,
-    descended,
-    lengthened,
-    watched,
+    descend,
+    first_augmentation,
+    lengthen,
+    watch_slopes,
     weights_in,
 )
 from zoviz.solvers.base import Info, Solver
@@ -170,7 +170,7 @@ class ZOGDA(Solver):
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
         first = begin(value, self.restoration, oracle.contract)
-        penalties = augmented(self, value, oracle.contract)
+        penalties = first_augmentation(self, value, oracle.contract)
         return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first, penalties)
 
     def step(self, state: GDAState, oracle: Oracle, streams: Streams) -> tuple[GDAState, Info]:
@@ -180,20 +180,20 @@ class ZOGDA(Solver):
         alpha = diminishing(self.dual_step, t, self.schedule)
         weights = weights_in(penalties, y, value)
         phi = scalar_of(first, weights, value)
-        phi = watched(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
+        phi = watch_slopes(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
-        step = lengthened(penalties, following(c, self.step_reach, y))
+        step = lengthen(penalties, following(c, self.step_reach, y))
         x_next = moved(first, x, step, estimate.gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
         trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
-        x, value, refused, penalties = descended(penalties, trial)
+        x, value, refused, penalties = descend(penalties, trial)
         slope = value.h
         if self.dual == "estimated" and oracle.m:
             base = Evaluation(Lagrangian(y)(value), value.h)
             slope = self.estimator.estimate(objective, y, _in_duals(oracle, x), streams, base=base).gradient
-        y_next = ascended(penalties, y, slope - self.regularisation * y, alpha, refused)
+        y_next = ascend(penalties, y, slope - self.regularisation * y, alpha, refused)
         y_next = np.minimum(np.maximum(y_next, 0.0), self.dual_cap)
         return GDAState(x, duals_after(first, y, y_next), value, t + 1, after, penalties), info
 
