@@ -11,7 +11,8 @@ A box counts as feasible for a solver where a point that it asked for has, and a
 
 f and f* in units of 1e6 for ``values``. f* is the lowest that SLSQP reaches off the books from ``STARTS`` points.
 Rules were made on seeds 1 and 2; tables are of other seeds. On seed 11, with 5000 calls, ZO-SPLM, ZOCEG, ZOBCEG,
-SZO-ConEX and ZO-ALM are feasible on all nine, near on four, and none diverges; ZOEG is feasible on six, ZOGDA on eight.
+SZO-ConEX and ZO-ALM are feasible on all nine, near on 7, 5, 7, 4 and 7, and none diverges; ZOEG is feasible on six,
+ZOGDA on eight.
 
     python -m zoviz.papers.robustness.boxes                      # seeds 11 and 12, some minutes
     python -m zoviz.papers.robustness.boxes --seeds 13 --solvers ZOCEG
