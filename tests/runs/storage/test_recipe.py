@@ -106,9 +106,8 @@ def test_what_is_zovizs_own_is_named_without_its_module() -> None:
     assert first[0]["values"]["objective"] == {"function": "zoviz.problems.blackbox:hs22_objective"}
     assert first[1]["class"] == "zoviz.solvers.zoceg:ZOCEG" and "step_reach" not in first[1]["values"]
     # What came later is what it was then.
-    assert recipe.read(json.dumps(first)) == describe(
-        [BlackBox(), ZOCEG(step_reach=1e9, restoration=0, contraction=0.0)]
-    )
+    published = ZOCEG(step_reach=1e9, restoration=0, augmentation=False, contraction=0.0)
+    assert recipe.read(json.dumps(first)) == describe([BlackBox(), published])
 
 
 def test_a_users_class_of_the_same_name_is_another() -> None:
