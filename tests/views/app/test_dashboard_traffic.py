@@ -1,26 +1,18 @@
-"""What a page sends when a run begins: the state of the buttons first, no line's data twice, a look in two messages."""
+"""What a page sends when a run begins: the state of the buttons first, and no line's data twice."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import panel as pn
 import pytest
-from bokeh.application import Application
-from bokeh.application.handlers.function import FunctionHandler
 from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Line
 from bokeh.plotting import figure
-from bokeh.protocol import Protocol
 from bokeh.protocol.messages.patch_doc import patch_doc
-from bokeh.server.contexts import ApplicationContext
-from bokeh.util.token import generate_jwt_token
 from panel.io.state import set_curdoc
-from tornado.httputil import HTTPServerRequest, RequestStartLine
-from tornado.ioloop import IOLoop
 
 from zoviz import Run
 from zoviz.problems import LoadTracking
@@ -125,48 +117,3 @@ def test_a_row_of_the_list_goes_the_way_of_the_plots() -> None:
     with set_curdoc(document):
         dashboard.run_list.update()
     assert held == ["combine"] and document.callbacks.hold_value is None
-
-
-class Browser:
-    """A connection that keeps the messages it is given."""
-
-    def __init__(self) -> None:
-        self.protocol, self.messages = Protocol(), list[Any]()
-        self._socket = self
-
-    async def send_message(self, message: Any) -> None:
-        """Take a message."""
-        self.messages.append(message)
-
-
-@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
-def test_a_look_is_one_message_for_buttons_and_words_and_one_for_lines_and_lists() -> None:
-    dashboard, browser = Dashboard(LoadTracking(n=5), ZOCEG()), Browser()
-    dashboard.form.settings.iterations = 50
-
-    def build(document: Document) -> None:
-        with set_curdoc(document):
-            dashboard.rooms.fill("run")
-            document.add_root(pn.Column(dashboard.form, dashboard.buttons, dashboard.status_bar).get_root(document))
-            document.add_root(dashboard.rooms.__panel__().get_root(document))
-
-    async def drive() -> list[int]:
-        context = ApplicationContext(Application(FunctionHandler(build)), io_loop=IOLoop.current())
-        request = HTTPServerRequest(start_line=RequestStartLine("GET", "/", "HTTP/1.0"))
-        session = await context.create_session_if_needed("one", request, generate_jwt_token("one"))
-        session.subscribe(browser)
-        dashboard.controller.start()
-        run = dashboard.controller.run
-        assert run is not None
-        await asyncio.to_thread(run.wait)
-        counts = []
-        for _ in range(5):
-            with set_curdoc(session.document):
-                await session.with_document_locked(dashboard.look)
-            counts.append(len(browser.messages))
-            browser.messages.clear()
-        return counts
-
-    counts = asyncio.run(drive())
-    assert counts[0] == 2 and max(counts) == 2, counts
-    assert counts[-1] == 0, "nothing is sent where nothing is new"

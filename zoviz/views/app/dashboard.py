@@ -24,7 +24,7 @@ from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_styles, one_message
+from zoviz.views.common.bokeh_internals import keep_styles
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
 from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
@@ -201,25 +201,23 @@ class Dashboard(pn.viewable.Viewer):
             self.look()
 
     def look(self) -> None:
-        """Show what is new in the run, in two messages to the browser; needs the document's lock."""
-        # Before the lines, which keep a browser busy: buttons and words are of the present run, and of one moment.
-        with one_message(pn.state.curdoc):
-            if self.controller.run is not None:
-                self.controller.run.follow()
-            self.controller.look()
-            run = self.controller.run
-            self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
-            self.status_bar.update()
-        with one_message(pn.state.curdoc):
-            if not self.board.refresh():  # else the browser has enough to do until the next look
-                self.run_list.update()
-                self.rails.update(run)
-                for picture in self.pictures:
-                    picture.update(run)
-            self.output.update(run, visible=self.rooms.open == RUN)
-            if self.stored_runs is not None:
-                self.stored_runs.table.update()
-            self._write_address(run)
+        """Show what is new in the run; needs the document's lock."""
+        run = self.controller.run
+        if run is not None:
+            run.follow()
+        self.controller.look()
+        run = self.controller.run
+        self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
+        self.status_bar.update()  # before the lines, which keep a browser busy: what is said is of the present run
+        if not self.board.refresh():  # else the browser has enough to do until the next look
+            self.run_list.update()
+            self.rails.update(run)
+            for picture in self.pictures:
+                picture.update(run)
+        self.output.update(run, visible=self.rooms.open == RUN)
+        if self.stored_runs is not None:
+            self.stored_runs.table.update()
+        self._write_address(run)
 
     def read_address(self, query: str) -> None:
         """Set the form as the query of an address says, show the runs that it names, and say what cannot be."""

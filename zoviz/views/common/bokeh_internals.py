@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from bokeh.core.property.visual import Image
 from bokeh.document import Document
-from bokeh.document.events import DocumentPatchedEvent
 from bokeh.models import CustomJS
 from bokeh.util.warnings import BokehUserWarning
 
@@ -34,44 +31,6 @@ def read_no_named_files() -> None:
 def ignore_known_references() -> None:
     """Silence the warning for references sent twice: a table sends its style sheets back whenever it is shown."""
     warnings.filterwarnings("ignore", message="reference already known", category=BokehUserWarning)
-
-
-@contextmanager
-def one_message(document: Document | None) -> Iterator[None]:
-    """Return a context in which a document's changes are collected, and sent at its end in one message.
-
-    Each event of Bokeh's is a message of its own otherwise, and each message waits for the solver's thread to give way:
-    a page would see the status of a run seconds before its buttons. Needs the document's lock.
-    """
-    if document is None or document.callbacks.hold_value is not None:
-        yield
-        return
-    document.hold("combine")
-    try:
-        yield
-    finally:
-        _send_held(document)
-
-
-def _send_held(document: Document) -> None:
-    """Send what a document has held; where a server's session writes it, in one message for each connection."""
-    session: Any = getattr(document.session_context, "session", None)
-    if session is None or session._pending_writes is None:
-        document.unhold()
-        return
-    events: list[DocumentPatchedEvent] = []
-    # All else that Bokeh does with an event stays: only the session's handler gives way, which writes each by itself.
-    session._document_patched = events.append
-    try:
-        document.unhold()
-    finally:
-        del session._document_patched
-    for connection in session._subscribed_connections:
-        own = session if connection is session._current_patch_connection else None  # what the browser said it knows
-        if news := [event for event in events if own is None or event.setter is not own]:
-            message = connection.protocol.create("PATCH-DOC", news)
-            # Awaited before the lock is given back, so that nothing overtakes it.
-            session._pending_writes.append(connection._socket.send_message(message))
 
 
 # Bokeh 3.9 writes the style sheet of every axis and renderer at each paint, even where it stays as it is, and the

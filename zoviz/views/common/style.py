@@ -12,8 +12,6 @@ import param
 from bokeh.document import Document
 from panel.io.resources import LOCAL_DIST
 
-from zoviz.views.common.bokeh_internals import one_message
-
 THEME: dict[str, Any] = {
     "light": {"palette": {"primary": {"main": "#1D5C96"}}, "typography": {"fontSize": 14}},
     "dark": {
@@ -101,8 +99,15 @@ def batched_changes(document: Document | None) -> Iterator[None]:
     if document is None:
         yield
         return
-    with one_message(document), document.models.freeze():
-        yield
+    already_held = document.callbacks.hold_value is not None
+    if not already_held:
+        document.hold("combine")
+    try:
+        with document.models.freeze():
+            yield
+    finally:
+        if not already_held:
+            document.unhold()
 
 
 def tooltip(doc: str | None) -> str:

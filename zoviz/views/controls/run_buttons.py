@@ -12,7 +12,6 @@ import panel as pn
 import panel_material_ui as pmui
 from bokeh.models import ColumnDataSource, CustomJS
 from bokeh.models.widgets import Div
-from panel.io import unlocked
 
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
@@ -88,7 +87,7 @@ class RunButtons(pn.viewable.Viewer):
             size="small",
             width=94,
             margin=(3, 3),
-            on_click=lambda _: _obey(command),
+            on_click=lambda _: command(),
         )
 
     def _enable(self, controller: RunController) -> None:
@@ -105,12 +104,6 @@ class RunButtons(pn.viewable.Viewer):
         }
         for name, button in self.buttons.items():
             update_changed(button, disabled=not enabled[name])
-
-
-def _obey(command: Callable[[], None]) -> None:
-    """Do what a button says, and send all that it changes at once: a form has dozens of fields to lock."""
-    with unlocked():  # a handler may lack the document's lock
-        command()
 
 
 _RED, _AMBER, _GREEN = "#b3261e", "#8a5a00", "#1b7a3d"
