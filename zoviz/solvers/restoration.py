@@ -75,10 +75,19 @@ class Restoration(NamedTuple):
         """The replicas that restore feasibility, (R,) of bool."""
         return self.clock > 0
 
+    @property
+    def active(self) -> bool:
+        """Whether any replica restores feasibility: where none does, a step costs next to nothing more."""
+        return bool(self.clock.max() > 0)
+
     def after(self, value: Evaluation) -> Restoration:
         """Return what is to be done once a step has ended at a value, f (R,) and h (R, m)."""
-        violation, restoring = violation_of(value), self.mask
+        violation = violation_of(value)
         peak, top = np.maximum(self.peak, violation), np.maximum(self.top, violation)
+        if not self.active and self.clock.min() - 1.0 > -_WINDOW:  # in the middle of every window
+            reference = np.minimum(self.reference, violation)
+            return self._replace(clock=self.clock - 1.0, reference=reference, top=top, peak=peak)
+        restoring = self.mask
         gained = violation <= _PROGRESS * self.reference
         clock = np.where(restoring & gained, self.patience, self.clock - 1.0)
         clock = np.where(restoring & (violation <= self.goal), 0.0, clock)
@@ -145,7 +154,7 @@ def violation_of(value: Evaluation) -> Array:
 
 def weights_of(restoration: Restoration | None, y: Array, value: Evaluation) -> Array:
     """Return the weights (R, m) of the constraints in the gradient: y, or [h]_+ / ||[h]_+|| while restoring."""
-    if restoration is None or not restoration.mask.any():
+    if restoration is None or not restoration.active:
         return y
     positive = np.maximum(value.h, 0.0)
     size = np.maximum(violation_of(value), np.finfo(float).tiny)
@@ -154,19 +163,23 @@ def weights_of(restoration: Restoration | None, y: Array, value: Evaluation) -> 
 
 def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation) -> Phi:
     """Return the scalar whose gradient is estimated: the Lagrangian at y (R, m), the violation's while restoring."""
-    if restoration is None or not restoration.mask.any():
+    if restoration is None or not restoration.active:
         return Lagrangian(y)
     return Weighted(~restoration.mask, weights_of(restoration, y, value))
 
 
 def duals_after(restoration: Restoration | None, y: Array, y_next: Array) -> Array:
     """Return the new multipliers (R, m), of replicas that restore feasibility the old ones."""
-    return y_next if restoration is None else np.where(restoration.mask[:, None], y, y_next)
+    if restoration is None or not restoration.active:
+        return y_next
+    return np.where(restoration.mask[:, None], y, y_next)
 
 
 def known_duals(restoration: Restoration | None, y: Array) -> Array:
     """Return the multipliers (R, m) that an estimate was made with, for theory: NaN while restoring."""
-    return y if restoration is None else np.where(restoration.mask[:, None], np.nan, y)
+    if restoration is None or not restoration.active:
+        return y
+    return np.where(restoration.mask[:, None], np.nan, y)
 
 
 def moved(
@@ -176,7 +189,7 @@ def moved(
 
     Coordinates in which a bound would take the whole step are left out of Polyak's.
     """
-    if restoration is None or not restoration.mask.any():
+    if restoration is None or not restoration.active:
         return domain.project(x - step * gradient)
     violation = restoration.relaxation * violation_of(value)
     first = _polyak(violation, gradient)
@@ -202,6 +215,8 @@ def settled(
     (x, value), (x_next, value_next) = before, after
     if restoration is None:
         return Settled(x_next, value_next, None)
+    if not restoration.active:
+        return Settled(x_next, value_next, restoration.after(value_next))
     worse = restoration.mask & ~(violation_of(value_next) < violation_of(value))
     if worse.any():
         x_next = np.where(worse[:, None], x, x_next)

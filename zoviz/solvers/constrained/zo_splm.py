@@ -194,13 +194,16 @@ class ZOSPLM(Solver):
         x_next = moved(first, x, step, gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
-        trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
-        x_next, value, refused, penalties = descend(penalties, trial)
-        y_next = ascend(penalties, y, value.h, alpha, refused)
+        if penalties is None:
+            value, y_next = ahead, y + alpha * ahead.h
+        else:
+            change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
+            trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
+            x_next, value, refused, penalties = descend(penalties, trial)
+            y_next = ascend(penalties, y, value.h, alpha, refused)
         y_next = duals_after(first, y, np.minimum(np.maximum(y_next, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
-        if first is not None:
+        if first is not None and first.active:
             z_next = np.where(first.mask[:, None], x_next, z_next)
         info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius, added)
         return SPLMState(x_next, y_next, z_next, value, after, penalties), info
