@@ -129,7 +129,7 @@ class Worker:
 
     def _close(self) -> None:
         """Write the last row, release what the problem holds open, and only then publish the final status."""
-        for end in (self.solver.close, self._add_last_row, self.problem.release):
+        for end in (self._judge_end, self.solver.close, self._add_last_row, self.problem.release):
             try:
                 end()
             except Exception as error:  # likewise
@@ -139,13 +139,17 @@ class Worker:
                     self.error = error
                     self._end(RunStatus.FAILED, _sentence(error))
         outcome, message = self._outcome
-        if outcome is RunStatus.FINISHED:
-            self.guard.conclude(self.solver.iterate(self.state), self.iteration, self.oracle)
-            outcome = RunStatus.DIVERGED if self.guard.divergences else outcome
+        if outcome is RunStatus.FINISHED and self.guard.divergences:
+            outcome = RunStatus.DIVERGED
         self.message = f"{message} {self.guard.sentence}".strip()
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
         self.status = outcome
+
+    def _judge_end(self) -> None:
+        """Have the guard judge the answer of a run that came to its end."""
+        if self._outcome[0] is RunStatus.FINISHED:
+            self.guard.conclude(self.solver.iterate(self.state), self.iteration, self.oracle)
 
     def _add_last_row(self) -> None:
         if self.state is not None:
