@@ -11,7 +11,8 @@ from zoviz.core.streams import Streams
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP
 from zoviz.runs.engine.worker import PATH_POINTS
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.views.pictures.base import EVERY, Picture, PictureCard
+from zoviz.views.common.figure_frame import EVERY
+from zoviz.views.pictures.base import Picture, PictureCard
 from zoviz.views.pictures.loads import Loads
 from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane
 

@@ -12,7 +12,8 @@ from zoviz.core.registry import discover  # noqa: E402
 from zoviz.problems import BlackBoxAttack, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 from zoviz.views.common.colours import PALETTE  # noqa: E402
-from zoviz.views.pictures.base import EVERY, Picture, PictureCard  # noqa: E402
+from zoviz.views.common.figure_frame import EVERY  # noqa: E402
+from zoviz.views.pictures.base import Picture, PictureCard  # noqa: E402
 from zoviz.views.pictures.blackbox_attack import SHOWN, Attack, first_of_classes  # noqa: E402
 
 

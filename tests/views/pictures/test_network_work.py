@@ -12,7 +12,8 @@ from zoviz.core.registry import discover  # noqa: E402
 from zoviz.estimators import Gaussian  # noqa: E402
 from zoviz.problems import Gramacy, NetworkTuning  # noqa: E402
 from zoviz.solvers import SZOConEX  # noqa: E402
-from zoviz.views.pictures.base import EVERY, Picture, PictureCard  # noqa: E402
+from zoviz.views.common.figure_frame import EVERY  # noqa: E402
+from zoviz.views.pictures.base import Picture, PictureCard  # noqa: E402
 from zoviz.views.pictures.network_work import NetworkWork, frontier  # noqa: E402
 
 

@@ -188,7 +188,7 @@ class ZOALM(Solver):
         beta = (self.penalty * growth)[:, None] if penalties is None else penalties.penalty
         w = np.maximum(y + beta * value.h, 0.0)
         phi = scalar_of(first, w, value)
-        if self.weights == "direct" and (first is None or not first.mask.any()):
+        if self.weights == "direct" and (first is None or not first.active):
             phi = AugmentedLagrangian(y, beta)
         phi = watch_slopes(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)

@@ -194,13 +194,11 @@ class ZOSPLM(Solver):
         x_next = moved(first, x, step, gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        if penalties is None:
-            value, y_next = ahead, y + alpha * ahead.h
-        else:
-            change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
-            trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
-            x_next, value, refused, penalties = descend(penalties, trial)
-            y_next = ascend(penalties, y, value.h, alpha, refused)
+        # What the proximal term adds is looked at where there are penalties alone.
+        change = 0.0 if penalties is None else 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
+        trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
+        x_next, value, refused, penalties = descend(penalties, trial)
+        y_next = ascend(penalties, y, value.h, alpha, refused)
         y_next = duals_after(first, y, np.minimum(np.maximum(y_next, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
         if first is not None and first.active:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar, Literal
 
 import panel as pn
 import param
-from bokeh.models import CustomJSTickFormatter
 from bokeh.plotting import figure
 
 from zoviz.core.registry import discover
@@ -17,11 +16,8 @@ from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.background_work import in_background
-from zoviz.views.common.style import FULL_SCREEN, batched_changes, update_changed
-from zoviz.views.common.theme_overrides import SHORT, override_theme
-
-EVERY = 8
-"""Looks at the run between two looks at its picture: a picture moves every other second."""
+from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure
+from zoviz.views.common.style import batched_changes, update_changed
 
 
 class Picture(param.Parameterized):
@@ -36,7 +32,7 @@ class Picture(param.Parameterized):
     __abstract = True
 
     title: ClassVar[str] = ""
-    height: ClassVar[int] = 262
+    height: ClassVar[int] = HEIGHT
     follows: ClassVar[str] = "x"
     """Whose course it draws: "x" the iterate's, or "inner" a follower's."""
     slow: ClassVar[bool] = False
@@ -86,28 +82,7 @@ class Picture(param.Parameterized):
 
     def frame(self, x_label: str, y_label: str, **options: Any) -> Any:
         """Return an empty figure in the page's style."""
-        fig: Any = figure(
-            title=self.title,
-            height=self.height,
-            sizing_mode="stretch_width",
-            x_axis_label=x_label,
-            y_axis_label=y_label,
-            tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
-            stylesheets=[FULL_SCREEN],
-            active_scroll=None,
-            outline_line_color=None,
-            border_fill_alpha=0,
-            background_fill_alpha=0,
-            name=f"picture-{type(self).__name__}",
-            **options,
-        )
-        fig.toolbar.autohide, fig.toolbar.logo = True, None
-        override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
-        for axis in (fig.xaxis[0], fig.yaxis[0]):
-            axis.formatter = CustomJSTickFormatter(code=SHORT)
-            fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
-            override_theme(axis, axis_label_standoff=2, **fonts)
-        return fig
+        return empty_figure(self.title, f"picture-{type(self).__name__}", x_label, y_label, self.height, **options)
 
 
 class PictureCard(pn.viewable.Viewer):

@@ -8,18 +8,15 @@ from typing import Any
 import numpy as np
 import panel as pn
 from bokeh.models import ColumnDataSource, CustomJSTickFormatter, HoverTool, LinearColorMapper, Range1d
-from bokeh.plotting import figure
 
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
 from zoviz.views.common.background_work import in_background
-from zoviz.views.common.style import FULL_SCREEN, batched_changes, update_changed
-from zoviz.views.common.theme_overrides import SHORT, override_theme
+from zoviz.views.common.figure_frame import EVERY, empty_figure
+from zoviz.views.common.style import batched_changes, update_changed
 
-EVERY = 8
-"""Looks at the run between two looks at its strips, as of the pictures beside them."""
 MOST = 400
 """Constraints that are drawn, the first ones: of more a strip would be thinner than a pixel."""
 COLUMNS = 240
@@ -130,21 +127,8 @@ class ConstraintRails(pn.viewable.Viewer):
         update_changed(self._column, visible=True)
 
     def _make(self) -> Any:
-        fig: Any = figure(
-            title="Constraints   blue: active   orange: violated",
-            height=262,
-            sizing_mode="stretch_width",
-            x_axis_label="iterations, first replica",
-            y_range=Range1d(start=1.5, end=0.5),
-            tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
-            stylesheets=[FULL_SCREEN],
-            active_scroll=None,
-            outline_line_color=None,
-            border_fill_alpha=0,
-            background_fill_alpha=0,
-            name="plot-ConstraintRails",
-        )
-        fig.toolbar.autohide, fig.toolbar.logo = True, None
+        title, y_range = "Constraints   blue: active   orange: violated", Range1d(start=1.5, end=0.5)
+        fig = empty_figure(title, "plot-ConstraintRails", "iterations, first replica", "", y_range=y_range)
         fig.grid.grid_line_color = None
         palette = LinearColorMapper(
             palette=list(_COLOURS), low=-0.5, high=len(_COLOURS) - 0.5, nan_color="rgba(0,0,0,0)"
@@ -152,11 +136,7 @@ class ConstraintRails(pn.viewable.Viewer):
         strips = fig.image("value", x="x", y=0.5, dw="w", dh="h", source=self.image, color_mapper=palette)
         fig.add_tools(HoverTool(renderers=[strips], tooltips="h at $x{0,0}: $y{0}", visible=False))
         fig.x_range.range_padding = 0.0
-        override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
-        for axis, code in ((fig.xaxis[0], SHORT), (fig.yaxis[0], "return tick % 1 ? '' : 'h' + tick")):
-            axis.formatter = CustomJSTickFormatter(code=code)
-            fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
-            override_theme(axis, axis_label_standoff=2, **fonts)
+        fig.yaxis[0].formatter = CustomJSTickFormatter(code="return tick % 1 ? '' : 'h' + tick")
         return fig
 
 

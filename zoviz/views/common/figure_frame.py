@@ -1,0 +1,53 @@
+"""An empty figure in the page's style, for what stands beside the plots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bokeh.models import CustomJSTickFormatter
+from bokeh.plotting import figure
+
+from zoviz.views.common.style import FULL_SCREEN
+from zoviz.views.common.theme_overrides import SHORT, override_theme
+
+EVERY = 8
+"""Looks at the run between two looks at its pictures: they move every other second."""
+HEIGHT = 262
+"""Height of a picture in pixels."""
+
+
+def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int = HEIGHT, **options: Any) -> Any:
+    """Return a figure without renderers, with the page's tools, fonts and short labels of ticks.
+
+    Parameters
+    ----------
+    title, x_label, y_label : str
+    name : str
+        By which scripts and tests find it in the document.
+    height : int
+        In pixels.
+    **options
+        Further arguments of ``bokeh.plotting.figure``.
+    """
+    fig: Any = figure(
+        title=title,
+        height=height,
+        sizing_mode="stretch_width",
+        x_axis_label=x_label,
+        y_axis_label=y_label,
+        tools="pan,box_zoom,xwheel_zoom,reset,fullscreen,save",
+        stylesheets=[FULL_SCREEN],
+        active_scroll=None,
+        outline_line_color=None,
+        border_fill_alpha=0,
+        background_fill_alpha=0,
+        name=name,
+        **options,
+    )
+    fig.toolbar.autohide, fig.toolbar.logo = True, None
+    override_theme(fig.title, text_font_size="13px", text_font_style="bold", standoff=4)
+    for axis in (fig.xaxis[0], fig.yaxis[0]):
+        axis.formatter = CustomJSTickFormatter(code=SHORT)
+        fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
+        override_theme(axis, axis_label_standoff=2, **fonts)
+    return fig
