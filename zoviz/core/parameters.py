@@ -10,6 +10,10 @@ import param
 
 T = TypeVar("T")
 
+ABSENT: dict[str, str] = {"blank": "none"}
+"""The metadata of a parameter whose None means that there is no such thing (a limit, a known optimum), and forms call
+it so; of all others None leaves the choice to a rule or to the problem, and forms call it auto."""
+
 
 class Scale(param.Number):
     """A positive magnitude (step, radius, penalty) that lives on a logarithmic axis.

@@ -9,7 +9,7 @@ import panel_material_ui as pmui
 import param
 import pytest
 
-from zoviz.core.parameters import Scale
+from zoviz.core.parameters import ABSENT, Scale
 from zoviz.solvers import ZOSPLM
 from zoviz.views.controls.number_fields import (
     ABOVE,
@@ -27,7 +27,7 @@ class Settings(param.Parameterized):
     step = Scale(0.01, softbounds=(1e-6, 10), label="Primal step c", doc="How far one iteration moves.")
     radius = Scale(None, softbounds=(1e-8, 1), allow_None=True)
     batch = param.Integer(50, bounds=(1, 4096), label="Batch size")
-    budget = param.Integer(None, bounds=(1, None), allow_None=True)
+    budget = param.Integer(None, bounds=(1, None), allow_None=True, metadata=ABSENT)
     momentum = param.Number(0.9, bounds=(0, 1), inclusive_bounds=(True, False))
     weight = param.Number(1.0, bounds=(0, None), softbounds=(1, 2), inclusive_bounds=(False, True))
     rule = param.Selector(default="constant", objects=["constant", "1/k"])
@@ -234,7 +234,7 @@ def test_a_plain_number_that_a_rule_chooses_says_what_the_rule_takes() -> None:
     solver = ZOSPLM()
     form = SolverForm(solver)
     reach = form.fields["step_reach"].text_input
-    assert reach.value == "none"
+    assert reach.value == "auto"
     form.suggest({"primal_step": 1e-3, "step_reach": 41.5})
     assert reach.value == "auto: 41.5" and solver.step_reach is None
     reach.value = "7"
@@ -242,7 +242,7 @@ def test_a_plain_number_that_a_rule_chooses_says_what_the_rule_takes() -> None:
     reach.value = "auto"
     assert solver.step_reach is None and reach.value == "auto: 41.5"
     form.suggest({"dual_step": 1e-3})
-    assert reach.value == "none", "a step that is given is not shortened"
+    assert reach.value == "auto", "where the step is given the rule chooses none"
 
 
 def test_a_slider_reaches_no_further_around_a_rules_choice_than_a_run_bears() -> None:

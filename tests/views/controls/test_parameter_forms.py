@@ -1,13 +1,22 @@
-"""Forms of solvers: the fields of two parts with the same labels have their part's name above them."""
+"""Forms of solvers and problems: a field shows the state of its parameter, and part names stand above equal labels."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import panel as pn
+import param
 import pytest
 
+from helpers.every_solver import EVERY, EVERY_PROBLEM
+from zoviz.core.registry import discover
+from zoviz.estimators.base import GradientEstimator
 from zoviz.solvers import ZOSOGD, ZOSPLM
 from zoviz.solvers.base import Solver
-from zoviz.views.controls.parameter_forms import SolverForm
+from zoviz.views.controls.number_fields import SWITCHED, AutoSwitch, NumberField, NumberRule
+from zoviz.views.controls.parameter_forms import ParameterForm, SolverForm, editable
+from zoviz.views.controls.run_settings import RunSettings
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
@@ -21,3 +30,40 @@ def test_fields_of_the_same_name_stand_below_the_name_of_their_part(solver: Solv
     texts = [str(pane.object) for pane in SolverForm(solver).__panel__().select(pn.pane.HTML)]
     shown = [text.partition(">")[2].partition("<")[0] for text in texts if "uppercase" in text]
     assert shown[: len(headings)] == headings
+
+
+def each_field() -> Iterator[tuple[param.Parameterized, str]]:
+    """An object and the name of a parameter of it, for every declaration that a form of the page edits."""
+    estimators = discover("zoviz.estimators", GradientEstimator).values()
+    seen = set()
+    for cls in (RunSettings, *EVERY.values(), *estimators, *EVERY_PROBLEM.values()):
+        owner = cls()
+        for name in editable(owner):
+            parameter = cls.param[name]
+            declaration = (name, type(parameter), parameter.default, parameter.allow_None, parameter.doc)
+            if declaration not in seen:
+                seen.add(declaration)
+                yield owner, name
+
+
+def state(field: Any, parameter: param.Parameter) -> Any:
+    """The value that a person reads off a field."""
+    if isinstance(field, AutoSwitch):
+        return SWITCHED[field.choice.value]
+    return NumberRule.of(parameter).read(field.text_input.value) if isinstance(field, NumberField) else field.value
+
+
+def test_no_field_shows_a_state_that_is_not_its_parameters() -> None:
+    words = {}
+    for owner, name in each_field():
+        parameter, value = owner.param[name], getattr(owner, name)
+        field = ParameterForm(owner, [name]).fields[name]
+        assert state(field, parameter) == value, f"{type(owner).__name__}.{name}"
+        if value is None and isinstance(field, NumberField):
+            words.setdefault(field.text_input.value, set()).add(name)
+        if value is None and hasattr(field, "suggestion"):
+            field.suggestion = True if isinstance(field, AutoSwitch) else 3.0
+            assert state(field, parameter) is None and getattr(owner, name) is None, f"{type(owner).__name__}.{name}"
+    assert words["none"] >= {"calls", "gap", "iterations", "phase_length", "samples"}
+    assert words["auto"] >= {"primal_step", "restoration", "step_reach", "contraction", "horizon", "initial_points"}
+    assert words.keys() == {"auto", "none"} and not words["auto"] & words["none"]

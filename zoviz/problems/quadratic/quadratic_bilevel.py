@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.parameters import ABSENT
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sample
@@ -71,7 +72,12 @@ class QuadraticBilevel(OnlineBilevel):
     drift_size = param.Number(default=1.0, bounds=(0, 1e3), label="Drift size A", doc="Amplitude of the movement.")
     drift_rate = param.Number(default=1.0, bounds=(0, 100), label="Drift rate ω", doc="Factor of log(1 + t), or of t.")
     phase_length = param.Integer(
-        default=None, allow_None=True, bounds=(1, 10**9), label="Phase length", doc="Rounds until the centre jumps."
+        default=None,
+        allow_None=True,
+        bounds=(1, 10**9),
+        label="Phase length",
+        doc="Rounds until the centre jumps.",
+        metadata=ABSENT,
     )
     sampling_noise = param.Number(
         default=0.1, bounds=(0, 1e3), softbounds=(0, 1), label="Sampling noise σ", doc="Deviation of a batch of one."

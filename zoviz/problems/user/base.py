@@ -11,6 +11,7 @@ import param
 from numpy.typing import ArrayLike
 
 from zoviz.core.errors import OracleError
+from zoviz.core.parameters import ABSENT
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Optimum
@@ -49,7 +50,9 @@ class Simulation(Problem):
         label="Constraints m",
         doc="Number of constraints; None: found by a call.",
     )
-    optimal_value = param.Number(default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.")
+    optimal_value = param.Number(
+        default=None, allow_None=True, label="Known optimum f*", doc="For the gap, if known.", metadata=ABSENT
+    )
     scaled = param.Boolean(default=True)
     workers: param.Parameter[Workers | None] = param.Parameter(
         default=None, constant=True, label="Workers", doc="Processes, or an executor; None: one by one, here."

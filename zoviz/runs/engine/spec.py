@@ -11,7 +11,7 @@ import param
 
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
-from zoviz.core.parameters import Interval
+from zoviz.core.parameters import ABSENT, Interval
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.steering import Change
 from zoviz.runs.engine.stopping import Limits
@@ -64,13 +64,28 @@ class RunSettings(param.Parameterized):
     )
     seed = param.Integer(default=0, bounds=(0, 2**31), label="Seed", doc="Same seed and steering, same iterates.")
     iterations = param.Integer(
-        default=None, allow_None=True, bounds=(0, None), label="Iteration budget", doc="Empty: unlimited."
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        label="Iteration budget",
+        doc="Empty: unlimited.",
+        metadata=ABSENT,
     )
     calls = param.Integer(
-        default=None, allow_None=True, bounds=(1, None), label="Oracle-call budget", doc="Per replica; never exceeded."
+        default=None,
+        allow_None=True,
+        bounds=(1, None),
+        label="Oracle-call budget",
+        doc="Per replica; never exceeded.",
+        metadata=ABSENT,
     )
     seconds = param.Number(
-        default=None, allow_None=True, bounds=(0, None), label="Time budget in s", doc="Computing time of the steps."
+        default=None,
+        allow_None=True,
+        bounds=(0, None),
+        label="Time budget in s",
+        doc="Computing time of the steps.",
+        metadata=ABSENT,
     )
     samples = param.Integer(
         default=None,
@@ -78,6 +93,7 @@ class RunSettings(param.Parameterized):
         bounds=(1, None),
         label="Sample budget",
         doc="Samples ξ per replica, mini-batches in full; never exceeded.",
+        metadata=ABSENT,
     )
     targets = param.Dict(default={}, label="Targets", doc='First hits to record, e.g. {"gap": 1e-2}.')
     stop_at_targets = param.Boolean(

@@ -1,4 +1,4 @@
-"""Widgets for numbers: a text field that explains what it refuses, and a slider on a log scale.
+"""Widgets for numbers, a text field that explains what it refuses and a log slider; and one for auto, on and off.
 
 A value moves both ways: from the handle through the widget and the public solver to the run's worker, and from the
 worker's journal back (a schedule, a replay, another page). Five guards keep it from echoing:
@@ -28,13 +28,16 @@ from panel.widgets.base import WidgetBase
 
 from zoviz.core.parameters import Scale
 from zoviz.views.common.panel_internals import linked_parameter
-from zoviz.views.common.style import FIELD, tooltip
+from zoviz.views.common.style import FIELD, tooltip, update_changed
 
 Value: TypeAlias = int | float | None
 BELOW, ABOVE = 1e-2, 10.0
 """How far a slider reaches around what a rule chooses: longer steps soon diverge, shorter ones only wait."""
 
 STYLE: dict[str, Any] = {"stylesheets": [FIELD], "size": "small", "sizing_mode": "stretch_width"}
+
+SWITCHED = {"auto": None, "on": True, "off": False}
+"""The states of a switch that may be left to a rule, by their words."""
 
 
 def format_number(value: Value) -> str:
@@ -246,13 +249,49 @@ class LogSlider(NumberField):
         return pn.Column(self.text_input, self.slider, margin=(2, 10), sizing_mode="stretch_width")
 
 
+class AutoSwitch(PyComponent, WidgetBase):
+    """A list of auto, on and off for a param.Boolean that may be None, with what the rule chooses, as ``auto: on``.
+
+    A switch has two places only, and would show None as off, also where the rule has chosen on. Use it as
+    ``AutoSwitch.from_param(obj.param.sweep)`` or ``pn.Param(obj, widgets={"sweep": AutoSwitch})``.
+    """
+
+    value = param.Boolean(default=None, allow_None=True)
+    description = param.String(default="", doc="Tooltip of the label.")
+    disabled = param.Boolean(default=False)
+    suggestion = param.Boolean(default=None, allow_None=True, doc="What None stands for, where it is known.")
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**{"sizing_mode": "stretch_width", **params})
+        self.choice = pmui.Select(options=self._options(), value=self._word(), variant="standard", margin=0, **STYLE)
+        self._show()
+        self.choice.param.watch(lambda event: self.param.update(value=SWITCHED[event.new]), "value")
+        self.param.watch(self._show, ["value", "label", "description", "disabled", "suggestion"])
+
+    def _word(self) -> str:
+        return next(word for word, value in SWITCHED.items() if value is self.value)
+
+    def _options(self) -> dict[str, str]:
+        """Return the words by what is read in the list."""
+        chosen = {None: "auto", True: "auto: on", False: "auto: off"}[self.suggestion]
+        return {chosen: "auto", "on": "on", "off": "off"}
+
+    def _show(self, *_: param.parameterized.Event) -> None:
+        texts = {"label": self.label, "description": tooltip(self.description)}
+        update_changed(self.choice, options=self._options(), value=self._word(), disabled=bool(self.disabled), **texts)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return pn.Column(self.choice, margin=(2, 10), sizing_mode="stretch_width")
+
+
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:
     """Return the entry for `widgets` of pn.Param: ``{"type": class, option: value, ...}``; empty for Panel's choice."""
     common = {"margin": (2, 10), "description": tooltip(parameter.doc), **STYLE}
     if isinstance(parameter, param.Boolean):
-        return {"type": pmui.Switch, **common}
+        return {"type": AutoSwitch} if parameter.allow_None else {"type": pmui.Switch, **common}
     if isinstance(parameter, param.Number):
-        return {"type": LogSlider} if isinstance(parameter, Scale) else {"type": NumberField, "blank": "none"}
+        blank = (parameter.metadata or {}).get("blank", "auto")
+        return {"type": LogSlider} if isinstance(parameter, Scale) else {"type": NumberField, "blank": blank}
     if isinstance(parameter, param.Selector) and not isinstance(parameter, param.ListSelector):
         return {"type": pmui.Select, "variant": "standard", **common}
     if isinstance(parameter, param.String):

@@ -13,7 +13,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.style import note, section, update_changed
-from zoviz.views.controls.number_fields import STYLE, NumberField, widget_for
+from zoviz.views.controls.number_fields import STYLE, AutoSwitch, NumberField, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
@@ -209,6 +209,8 @@ class SolverForm(pn.viewable.Viewer):
             return
         self._suggested = values
         for name, field in self.fields.items():
+            choice = values.get(name)
             if isinstance(field, NumberField):
-                choice = values.get(name)
                 update_changed(field, suggestion=None if choice is None else float(choice))
+            elif isinstance(field, AutoSwitch):  # a switch that the rule leaves open is off
+                update_changed(field, suggestion=bool(choice) if values else None)

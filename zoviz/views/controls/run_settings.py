@@ -7,6 +7,7 @@ from typing import Any
 import panel as pn
 import param
 
+from zoviz.core.parameters import ABSENT
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import spec
 from zoviz.runs.run import Run
@@ -32,6 +33,7 @@ class RunSettings(spec.RunSettings):
         label="Gap",
         doc="First hit of |f - f*|.",
         inclusive_bounds=(False, True),
+        metadata=ABSENT,
     )
     violation = param.Number(
         default=None,
@@ -40,6 +42,7 @@ class RunSettings(spec.RunSettings):
         label="Violation",
         doc="First hit of the constraint violation.",
         inclusive_bounds=(False, True),
+        metadata=ABSENT,
     )
     stationarity = param.Number(
         default=None,
@@ -48,6 +51,7 @@ class RunSettings(spec.RunSettings):
         label="Stationarity",
         doc="First hit of epsilon-stationarity.",
         inclusive_bounds=(False, True),
+        metadata=ABSENT,
     )
     stop_at_targets = param.Boolean(label="Stop when all are hit")
 
