@@ -12,9 +12,19 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Iterate
 from zoviz.oracle import Oracle
 from zoviz.problems import BlackBox, NonconvexQCQP
-from zoviz.runs.engine.guard import DUAL_MULTIPLE, EVERY, LOST, MULTIPLE, PATIENCE, Guard
+from zoviz.runs.engine.guard import (
+    DUAL_MULTIPLE,
+    EVERY,
+    FAR,
+    FEWEST_ITERATIONS,
+    LOST,
+    MULTIPLE,
+    PATIENCE,
+    Guard,
+)
 from zoviz.runs.engine.stopping import RunStatus
-from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.runs.engine.trace import Trace
+from zoviz.solvers import DSZOG, SLSQP, ZOCEG, ZOSPLM
 
 STEPS = {"primal_step": 0.3, "dual_step": 0.1}
 
@@ -177,3 +187,54 @@ def test_multipliers_are_judged_in_the_functions_units() -> None:
         assert not guard.look(iterate(1.0, 1e18, 1e-6, 1e25), look * EVERY, oracle).any()
     ends = [guard.look(iterate(1.0, 1e18, 1e-6, 1e45), look * EVERY, oracle)[1] for look in range(10, 10 + PATIENCE)]
     assert ends == [False] * (PATIENCE - 1) + [True]
+
+
+def course(*violations: list[float]) -> Trace:
+    """A trace of these violations, a row each."""
+    trace = Trace()
+    for iteration, row in enumerate(violations):
+        trace.append({"iteration": iteration, "violation": np.array(row)})
+    return trace
+
+
+def test_an_end_is_far_from_feasible_by_the_constraints_size_at_the_starts() -> None:
+    """At the starts h is 10, which violates, and -20."""
+    guard, oracle, unknown = Guard(2), oracle_of(2), Guard(2)
+    value = Evaluation(np.zeros(2), np.array([[10.0], [-20.0]]))
+    guard.begin(Iterate(np.ones((2, 1)), value=value), oracle, descends=False)
+    resumed = Guard(2)
+    resumed.restore(guard.snapshot())
+    near = 0.9 * FAR * 20.0
+    for one in (guard, resumed):
+        assert one.infeasible_end(course([10.0, 0.0], [near, near]), 1e-6, 2) == ""
+        assert one.infeasible_end(course([10.0, 0.0], [np.nan, near]), 1e-6, 2) == ""
+        assert one.infeasible_end(course([10.0, 0.0], [4.0, 6.0]), 1e-6, 1) == (
+            "Ended far from feasible in 2 of 2 replicas: the last iterate violates the constraints by 5 in the median "
+            "(the start by 5). Feasible points were met on the way by 1 of 2: the best of them is best_x of the result."
+        )
+    assert "in 1 of 2 replicas: the last iterate violates the constraints by 4 (the start by 10)." in (
+        guard.infeasible_end(course([10.0, 0.0], [4.0, 0.0]), 1e-6, 0)
+    )
+    assert guard.infeasible_end(course([10.0, 0.0], [4.0, 0.0]), 5.0, 0) == "", "the tolerance counts as none"
+    assert guard.infeasible_end(Trace(), 1e-6, 0) == "", "a problem without constraints has no such column"
+    unknown.restore({name: part for name, part in guard.snapshot().items() if name != "h_size"})
+    assert "in 1 of 2" in unknown.infeasible_end(course([10.0, 10.0], [4.0, 0.5]), 1e-6, 0), "as in an early store"
+    assert "in 1 of 2" in unknown.infeasible_end(course([0.0, 0.0], [9.0, 0.0], [9.0, 0.0]), 1e-6, 0)
+
+
+def infeasible() -> BlackBox:
+    """Two constraints that exclude each other: x_1 <= -1 and x_1 >= 1."""
+    return BlackBox(lambda x: float(x @ x), lambda x: [x[0] + 1.0, 1.0 - x[0]], bounds=[(-2.0, 2.0)] * 2, m=2)
+
+
+def test_a_run_of_any_solver_that_ends_far_from_feasible_says_so_in_message_store_and_result(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
+        run = Run(infeasible(), DSZOG(), replicas=1, iterations=FEWEST_ITERATIONS, seed=1, store=store)
+        result, stored = run.run(), store.load(run.id)
+        assert stored.message == run.message == store.runs()[0].message and stored.result.message == result.message
+    assert "Ended far from feasible: the last iterate violates the constraints by" in run.message
+    assert result.message.startswith(run.message) and run.status is RunStatus.FINISHED
+    short = Run(infeasible(), DSZOG(), replicas=1, iterations=FEWEST_ITERATIONS - 1)
+    assert "far from feasible" not in short.run().message, "it had no time"
+    library = Run(infeasible(), SLSQP(), replicas=1, iterations=500)
+    assert "far from feasible" in library.run().message and library.progress.iteration < FEWEST_ITERATIONS

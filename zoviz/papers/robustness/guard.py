@@ -10,7 +10,7 @@ problems on which they converge, from several starts.
 
 A bad run's delay is counted from the first of its last rows at which a size is beyond its bound, or objective and
 violation both are exactly worse than at the start by three times that, to the iteration at which the guard stopped it;
-the slowest replica's counts.
+the slowest replica's counts. Of good runs those are named too that are said to end far from feasible.
 """
 
 from __future__ import annotations
@@ -180,19 +180,23 @@ def _blow_up(run: Run, replica: int, stop: int) -> int:
 
 def judge(cases: list[Case], diverging: bool) -> int:
     """Print a line for every run on which the guard erred, and the table's line; return how many there were."""
-    wrong, delays = 0, []
+    wrong, far, delays = 0, 0, []
     for case in cases:
         run = case.run()
         stopped = len(run.divergences) == REPLICAS and run.status == "diverged" and not run.result.success.any()
         if diverging:
             delays.append(delay(run))
+        elif "far from feasible" in run.message:
+            far += 1
+            print(f"  {case.name}, seed {case.seed}: {run.message}", flush=True)
         if diverging != stopped or (not diverging and run.divergences):
             wrong += 1
             print(f"  {case.name}, seed {case.seed}: {run.status}. {run.message}", flush=True)
     finite = [one for one in delays if np.isfinite(one)]
     kind, mistake = ("bad", "not stopped") if diverging else ("good", "touched")
     late = f"; the others at most {max(finite):.0f} iterations late, {np.mean(finite):.0f} on average" if finite else ""
-    print(f"{len(cases)} {kind} runs: {wrong} {mistake}{late}.")
+    said = "" if diverging else f", {far} said to end far from feasible"
+    print(f"{len(cases)} {kind} runs: {wrong} {mistake}{said}{late}.")
     return wrong
 
 

@@ -1,4 +1,4 @@
-"""The guard of a run: it stops replicas whose iterates, values or multipliers blow up, and says so."""
+"""The guard of a run stops replicas whose iterates, values or multipliers blow up, and says which end infeasible."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ import numpy as np
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation, Iterate
 from zoviz.oracle import Oracle
+from zoviz.runs.engine.columns import VIOLATION
+from zoviz.runs.engine.trace import Trace
 
 EVERY = 5
 """Iterations from one look to the next: a look costs some ten small reductions, a tenth of the smallest steps."""
@@ -25,6 +27,10 @@ LOST, WORSE = 8, 3.0
 """How many more looks (40 iterations) than not a replica must be worse than its start, and by how many times the scale
 of the start or all that it ever gained: an overshoot at the start, or noise at a good start, is no divergence. Chosen
 by us: of 200 default runs that converge none was stopped (``zoviz.papers.robustness.guard``)."""
+FAR = 0.1
+"""Share of the constraints' size at the starts, ||h||, above which the violation of an end is far from feasible."""
+FEWEST_ITERATIONS = 30
+"""Iterations before which a run that its budget ended is not judged: it had no time to become feasible."""
 _ADVICE = "Shorten the steps, or tighten the bounds."
 
 _VALUES = ("the iterate", "the follower's variables", "the linear system's solution", "the slack")
@@ -75,6 +81,7 @@ class Guard:
         self._beyond, self._lost = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
         self._start, self._best = np.full((2, replicas), np.nan), np.full((2, replicas), np.nan)
         self._scale = np.full((2, replicas), np.inf)
+        self._h_size = np.full(replicas, np.nan)
 
     @property
     def diverged(self) -> np.ndarray:
@@ -111,6 +118,8 @@ class Guard:
         if iterate.value is not None:
             value = iterate.value
             self._start = self._best = _merits(value)
+            h = value.h if oracle.units is None else value.h * oracle.units.h
+            self._h_size = np.sqrt(np.square(h).sum(axis=1))
             if descends:
                 self._scale = np.maximum(np.abs(np.stack([value.f, _largest(value.h)])), 1.0)
 
@@ -146,6 +155,40 @@ class Guard:
             for replica in _rows(failed & self._exceeds(_sizes(iterate)) & ~self.diverged):
                 self._add(replica, iteration, oracle, self._reason(iterate, replica))
 
+    def infeasible_end(self, trace: Trace, tolerance: float, points: int) -> str:
+        """Return the sentence on replicas whose last iterate is far from feasible; empty where there are none.
+
+        Parameters
+        ----------
+        trace : Trace
+            Of the whole run, in the user's units, the last row included.
+        tolerance : float
+            Violation that counts as none.
+        points : int
+            Replicas that met a feasible point on the way.
+        """
+        columns = trace.snapshot().columns
+        if VIOLATION not in columns:
+            return ""
+        last, start = columns[VIOLATION][-1], columns[VIOLATION][0]
+        # One for all replicas, whose functions are the same: a start beside the boundary tells nothing of their size.
+        # The first is NaN where a method does not show the values of its iterates.
+        scale = np.fmax(self._h_size, start).max() or np.nan_to_num(columns[VIOLATION]).max()
+        far = ~self.diverged & (last > max(FAR * scale, tolerance))  # NaN, of a frozen replica, is not
+        if not far.any():
+            return ""
+        replicas, count = far.size, int(far.sum())
+        whose = "" if replicas == 1 else f" in {count} of {replicas} replicas"
+        middle = "" if count == 1 else " in the median"
+        sentence = (
+            f"Ended far from feasible{whose}: the last iterate violates the constraints by "
+            f"{np.median(last[far]):.2g}{middle} (the start by {np.median(start[far]):.2g})."
+        )
+        if not points:
+            return sentence
+        met = "" if replicas == 1 else f" by {points} of {replicas}"
+        return f"{sentence} Feasible points were met on the way{met}: the best of them is best_x of the result."
+
     def snapshot(self) -> dict[str, Any]:
         """Return all that the next look needs, under names that stores hold."""
         return {
@@ -156,6 +199,7 @@ class Guard:
             "start": self._start,
             "best": self._best,
             "scale": self._scale,
+            "h_size": self._h_size,
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -163,6 +207,7 @@ class Guard:
         self.divergences = read_divergences(snapshot["divergences"])
         self._bounds, self._beyond, self._lost = dict(snapshot["bounds"]), snapshot["beyond"], snapshot["lost"]
         self._start, self._best, self._scale = snapshot["start"], snapshot["best"], snapshot["scale"]
+        self._h_size = snapshot.get("h_size", self._h_size)  # which stores did not have from the beginning
 
     def _exceeds(self, sizes: Mapping[str, Array]) -> np.ndarray:
         """Whether each replica has a size beyond its bound, (R,); NaN is not, but a failure of the black box."""

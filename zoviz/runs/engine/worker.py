@@ -15,7 +15,7 @@ from zoviz.core.streams import Mark, Streams
 from zoviz.oracle import Oracle, ValueSource
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
-from zoviz.runs.engine.guard import EVERY, Guard
+from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.startup import present, present_again, resolve
@@ -88,6 +88,7 @@ class Worker:
         self.inbox, self.journal, self.trace, self.path = Inbox(), Journal(), Trace(), Trace(PATH_POINTS)
         self.status, self.message, self.notes = RunStatus.READY, "", list[str]()
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
+        self._infeasible, self._solver_ended = "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
@@ -129,7 +130,8 @@ class Worker:
 
     def _close(self) -> None:
         """Write the last row, release what the problem holds open, and only then publish the final status."""
-        for end in (self._judge_end, self.solver.close, self._add_last_row, self.problem.release):
+        ends = (self._judge_end, self.solver.close, self._add_last_row, self._judge_feasibility, self.problem.release)
+        for end in ends:
             try:
                 end()
             except Exception as error:  # likewise
@@ -141,7 +143,7 @@ class Worker:
         outcome, message = self._outcome
         if outcome is RunStatus.FINISHED and self.guard.divergences:
             outcome = RunStatus.DIVERGED
-        self.message = f"{message} {self.guard.sentence}".strip()
+        self.message = " ".join(filter(None, [message, self.guard.sentence, self._infeasible]))
         for observer in self.observers:
             self.message = f"{self.message} {observer.ended(outcome, self.message)}".rstrip()
         self.status = outcome
@@ -154,6 +156,13 @@ class Worker:
     def _add_last_row(self) -> None:
         if self.state is not None:
             self.trace.append(self._row())
+
+    def _judge_feasibility(self) -> None:
+        """Look at the last row for replicas that end far from feasible; a run too short to tell is not judged."""
+        long = self._solver_ended or self.iteration >= FEWEST_ITERATIONS
+        if self.state is not None and long and self._outcome[0] in (RunStatus.FINISHED, RunStatus.STOPPED):
+            points = 0 if self.problem.stochastic else int(np.isfinite(self.oracle.best_f).sum())
+            self._infeasible = self.guard.infeasible_end(self.trace, self.tolerance, points)
 
     @property
     def remarks(self) -> str:
@@ -243,6 +252,7 @@ class Worker:
             return self._end(RunStatus.FINISHED, "Every replica hit every target.")
         over = self.solver.done(self.state, self.oracle.active)
         if over is not None:
+            self._solver_ended = True
             return self._end(RunStatus.FINISHED, over)
         return True
 
