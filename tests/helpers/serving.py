@@ -35,6 +35,9 @@ PAGE_LEFT = re.compile(
 )
 """What Bokeh writes of pages that were closed at a moment it does not expect: no error of ours."""
 
+AXES = re.compile(r"for log axis|initial ranges|Follow enabled")
+"""What Bokeh warns of axes in a browser's console: that they have nothing to show, and what they take instead."""
+
 
 @dataclass
 class Pages:
@@ -51,7 +54,7 @@ class Pages:
         context.route(lambda url: not is_local(url), self._refuse)
         page = context.new_page()
         page.on("pageerror", lambda error: self.problems.append(f"page error: {error}"))
-        page.on("console", lambda m: m.type == "error" and self.problems.append(f"console: {m.text} ({m.location})"))
+        page.on("console", lambda m: self._said(m.type, f"{m.text} ({m.location})"))
         page.on("websocket", lambda s: is_local(s.url) or self.problems.append(f"request outside localhost: {s.url}"))
         page.on("response", lambda r: r.status >= 400 and self.problems.append(f"status {r.status}: {r.url}"))
         page.on("requestfailed", lambda r: self._failed(r.url, r.failure))
@@ -63,6 +66,11 @@ class Pages:
         while self.contexts:
             self.contexts.pop().close()
         self.problems[:] = problems
+
+    def _said(self, kind: str, text: str) -> None:
+        """Note what a page writes to its console that it should not: errors, and warnings of our own axes."""
+        if kind == "error" or (kind == "warning" and AXES.search(text)):
+            self.problems.append(f"console: {text}")
 
     def _refuse(self, route: Route) -> None:
         self.problems.append(f"request outside localhost: {route.request.url}")

@@ -41,13 +41,19 @@ def test_text_names_no_file_and_arrays_are_still_images(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("module", "name", "method"),
-    [("core/dom", "InlineStyleSheet", "_update"), ("core/visuals/visual", "VisualProperties", "_get_css_value")],
+    [
+        ("core/dom", "InlineStyleSheet", "_update"),
+        ("core/visuals/visual", "VisualProperties", "_get_css_value"),
+        ("models/ranges/data_range1d", "DataRange1d", "_compute_range"),
+        ("models/plots/range_manager", "RangeManager", "update_dataranges"),
+    ],
 )
 def test_what_is_replaced_in_the_browser_stands_where_it_is_looked_for(module: str, name: str, method: str) -> None:
     script = SCRIPT.read_text(encoding="utf-8")
     source = script.partition(f"/* {module}.js */")[2].partition("\n},\n/* ")[0]
     body = re.search(rf"^    class {name}\b.*?^    }}$", source, re.MULTILINE | re.DOTALL)
-    assert body and re.search(rf"^        {method}\(", body[0], re.MULTILINE), f"{name} with a method {method}"
+    head = rf"^        (/\*protected\*/ )?{method}\("
+    assert body and re.search(head, body[0], re.MULTILINE), f"{name} with a method {method}"
 
 
 def test_a_shared_range_still_keeps_what_each_figure_told_it() -> None:

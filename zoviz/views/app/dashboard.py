@@ -24,7 +24,7 @@ from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_styles
+from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles
 from zoviz.views.common.panel_internals import harden_page
 from zoviz.views.common.run_controller import LiveRuns, RunController
 from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
@@ -260,6 +260,7 @@ class Dashboard(pn.viewable.Viewer):
         pn.state.onload(ticker.start)
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
+            keep_ranges(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
         values = {name: parts[-1].decode(errors="replace") for name, parts in pn.state.session_args.items()}
         self.read_address(urlencode(values))
