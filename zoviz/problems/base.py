@@ -148,6 +148,9 @@ class Problem(Noisy):
         ``evaluation_count`` in it is the number of points that a run has asked for so far.
         """
 
+    def count_constraints(self, place: Array) -> None:
+        """Find out the number of constraints where only a call tells it: at a place (n,) that a run asks for first."""
+
     @property
     def pointwise(self) -> bool:
         """Whether a batch is evaluated point by point, by ``collect``, so that parts of it may be too."""

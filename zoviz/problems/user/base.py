@@ -139,7 +139,7 @@ class Simulation(Problem):
         if self.optimal_value is None:
             return None
         nothing = np.full(self.n, np.nan)
-        return Optimum(self.optimal_value, nothing, np.full(self.m, np.nan), "given with the problem")
+        return Optimum(self.optimal_value, nothing, np.full(self._m or 0, np.nan), "given with the problem")
 
     def initial(self, streams: Streams) -> Array:
         """Return x0 for every replica, or starts uniform in the box, (R, n)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 import param
@@ -45,7 +45,7 @@ class BlackBox(Simulation):
     x0 : array_like, shape (n,), optional
         Start of every replica; without it the start is uniform in the (finite) box.
     m : int, optional
-        Number of constraints, needed for ``joint=True``; otherwise found by one call at the start.
+        Number of constraints, needed for ``joint=True``; otherwise found by a run's first call.
     workers : int, executor or map-like callable, optional
         Who evaluates the points of a batch in parallel: so many processes (-1: one per core), anything with
         ``submit`` (``concurrent.futures``; Dask's ``client.get_executor()``), or anything called as ``map`` is.
@@ -98,6 +98,13 @@ class BlackBox(Simulation):
             params = {"objective": objective, "constraints": constraints, "bounds": bounds} | params
         super().__init__(**({"x0": x0, "m_constraints": m} | params))
         check_workers(self.workers, self.timeout, self.vectorised)
+        self._in_hand: list[tuple[Array, Evaluation]] = []
+
+    def clone(self) -> Self:
+        """Return a clone around the same functions, which shares the value that has told the number of constraints."""
+        clone = super().clone()
+        clone._in_hand = self._in_hand
+        return clone
 
     def call(self, m: int | None) -> FunctionCall:
         """Return what evaluates all functions at one point (n,) in one joint call."""
@@ -110,11 +117,60 @@ class BlackBox(Simulation):
             return 0
         if isinstance(self.constraints, Sequence):
             return len(self.constraints)
-        value = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), self.start)
+        return self._counted_at(self.start)
+
+    def count_constraints(self, place: Array) -> None:
+        """Find out the number of constraints, where only a call tells it, by the value at a place (n,).
+
+        The value is kept, and is the answer when a run asks for it: no call is made that is not charged.
+        """
+        if self._m is not None or self.joint or not callable(self.constraints):
+            return
+        self._m = len(self._in_hand[0][1].h) if self._in_hand else self._counted_at(place)
+
+    def _counted_at(self, place: Array) -> int:
+        """Return the number of constraints by the value at a place (n,), which is kept."""
+        value = self._evaluator.once(self.call(None), place)
+        if isinstance(value, Evaluation):
+            self._in_hand.append((place.copy(), value))
+            return len(value.h)
+        # The objective may fail where the constraints do not; a run that meets the same error says so itself.
+        value = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), place)
         if isinstance(value, Failure):
             value.error.add_note("The call was to count the constraints: with m given it is not needed.")
             raise value.error
         return len(value.h)
+
+    def _take_from_hand(self, points: Array) -> dict[int, Evaluation]:
+        """Take the values that are kept for some of the points (k, n), once each: by the points' numbers."""
+        if len(points):
+            self.count_constraints(points[0])
+        taken: dict[int, Evaluation] = {}
+        for entry in tuple(self._in_hand):
+            rows = np.flatnonzero((points == entry[0]).all(axis=1))
+            if rows.size and int(rows[0]) not in taken:
+                try:
+                    self._in_hand.remove(entry)
+                except ValueError:  # another run of the same functions has taken it meanwhile
+                    continue
+                taken[int(rows[0])] = entry[1]
+        return taken
+
+    def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
+        """Evaluate points (k, n), those apart whose values are kept; otherwise as any simulation does."""
+        taken = self._take_from_hand(points) if self._in_hand or self._m is None else {}
+        if not taken:
+            return super().collect(points, each)
+        rest = np.setdiff1d(np.arange(len(points)), list(taken))
+        f, h = np.empty(len(points)), np.empty((len(points), self.m))
+        for i, value in taken.items():
+            f[i], h[i] = value
+            if each is not None:
+                each(i, value)
+        if rest.size:
+            report = None if each is None else lambda k, value: each(int(rest[k]), value)
+            f[rest], h[rest] = super().collect(points[rest], report)
+        return Evaluation(f, h)
 
     def probe(self) -> Evaluation | Failure:
         """Evaluate at ``start`` by one call, after which m is known."""
@@ -139,6 +195,19 @@ class BlackBox(Simulation):
         """
         if not self.vectorised:
             return super().evaluate(x)
+        taken = self._take_from_hand(x.reshape(-1, self.n)) if self._in_hand or self._m is None else {}
+        if not taken:
+            return self._together(x)
+        f, h = np.empty(x.size // self.n), np.empty((x.size // self.n, self.m))
+        rest = np.setdiff1d(np.arange(len(f)), list(taken))
+        for i, value in taken.items():
+            f[i], h[i] = value
+        if rest.size:
+            f[rest], h[rest] = self._together(x.reshape(-1, self.n)[rest])
+        return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
+
+    def _together(self, x: Array) -> Evaluation:
+        """Return the values at points (..., n) of functions that take several at once."""
         call = self.call(self.m)
         value = call(x) if self.on_error == "fail" else call.value(x)
         return self._failed(value, x) if isinstance(value, Failure) else value

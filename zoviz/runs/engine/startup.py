@@ -171,6 +171,14 @@ def present_again(
     return Scaled(problem, units)
 
 
+def first_place(problem: Problem, x0: Array) -> Array:
+    """Return the place (n,) that a run from x0 (R, n) asks for first: the first start, as ``present`` asks for it."""
+    if not problem.scaled:
+        return x0[0]
+    units = coordinates(problem.domain, problem.initial(_fixed()), 0)
+    return units.point(units.inverse(x0))[0]
+
+
 def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
     """Return whether to measure along every coordinate: in a box, under independent noise, for coordinate differences.
 

@@ -18,7 +18,7 @@ from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard
 from zoviz.runs.engine.result import Result, ResultInputs, summarise
 from zoviz.runs.engine.spec import RunSpec
-from zoviz.runs.engine.startup import present, present_again, resolve
+from zoviz.runs.engine.startup import first_place, present, present_again, resolve
 from zoviz.runs.engine.steering import Change, Inbox, Journal
 from zoviz.runs.engine.stopping import RunStatus, build
 from zoviz.runs.engine.trace import Trace
@@ -183,9 +183,10 @@ class Worker:
         """Check the problem, resolve open parameters, evaluate the start and record it."""
         self.status = RunStatus.RUNNING
         started = time.perf_counter()
+        x0 = np.array(self.problem.initial(self.streams), dtype=float)
+        self.problem.count_constraints(first_place(self.problem, x0))
         self.oracle = self.make_oracle()
         try:
-            x0 = np.array(self.problem.initial(self.streams), dtype=float)
             if self.problem.scaled:
                 self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
