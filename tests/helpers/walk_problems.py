@@ -46,11 +46,12 @@ class Line(NamedTuple):
 def walk(lab: Lab, url: str, problem: str, seconds: float) -> Line:
     """Open the page at a problem, start the solver that it offers, and read what is said once the run has ended."""
     lab.visit(f"{url}?{urlencode({'problem': problem, 'run.seconds': seconds})}")
-    solver = lab.page.get_by_role("combobox", name="Solver").first.inner_text().strip()
     lab.press("Start")
     ends = ("finished", "diverged", "stopped", "failed")
     lab.until(lambda: lab.status() in ends, f"{problem} has ended", 12 * seconds)
     lab.page.wait_for_timeout(2000)
+    # Not before: where a problem's data are loaded, its own solver is offered with them.
+    solver = lab.page.get_by_role("combobox", name="Solver").first.inner_text().strip()
     word = lab.page.locator(".zoviz-verdict")
     said = lab.page.locator(".zoviz-said").inner_text()
     verdict = word.inner_text() if word.count() else ""
@@ -77,7 +78,7 @@ def main() -> int:
                 except (AssertionError, Error) as error:  # the table says so, and the walk goes on
                     line = Line(problem, "", "no answer", "", str(error).splitlines()[0], [])
                 bad += not line.good
-                cells = (*line[:4], line.sentence[:90], " ".join(line.empty))
+                cells = (*line[:4], line.sentence[:160], " ".join(line.empty))
                 print("| " + " | ".join(cells) + " |", flush=True)
                 page.close()
         finally:

@@ -1,4 +1,4 @@
-"""Imports packages that only some problems need, with a sentence where one is missing."""
+"""Imports packages that only some problems or files need, with a sentence where one is missing."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from types import ModuleType
 from zoviz.core.errors import MissingExtra
 
 
-def require(module: str, extra: str) -> ModuleType:
+def require(module: str, extra: str, what: str = "this problem") -> ModuleType:
     """Import and return a module that is only needed here.
 
     Parameters
@@ -19,6 +19,8 @@ def require(module: str, extra: str) -> ModuleType:
         Its name.
     extra : str
         The optional extra of zoviz that installs it.
+    what : str
+        Needs it, in words.
 
     Raises
     ------
@@ -30,7 +32,7 @@ def require(module: str, extra: str) -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        raise _missing(module, extra) from None
+        raise _missing(module, extra, what) from None
 
 
 def folder(package: str, extra: str, distribution: str = "") -> Path:
@@ -44,8 +46,8 @@ def folder(package: str, extra: str, distribution: str = "") -> Path:
     return Path(spec.submodule_search_locations[0])
 
 
-def _missing(module: str, extra: str) -> MissingExtra:
+def _missing(module: str, extra: str, what: str = "this problem") -> MissingExtra:
     return MissingExtra(
-        f"Expected the package {module.replace('_', '-')}, which this problem needs, found none: install it with "
+        f"Expected the package {module.replace('_', '-')}, which {what} needs, found none: install it with "
         f'python -m pip install "zoviz[{extra}]".'
     )

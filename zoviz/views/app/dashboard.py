@@ -35,6 +35,7 @@ from zoviz.views.controls.run_form import RunForm
 from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.constraint_rails import ConstraintRails
+from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.run_list import RunList
 
 if TYPE_CHECKING:
@@ -128,11 +129,13 @@ class Dashboard(pn.viewable.Viewer):
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
         self.run_list, self.output = RunList(self.controller), ProgramOutput()
+        self.figure_download = FigureDownload(self.board)
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
         runs = pn.Column(
             pn.Row(section("Runs on the plots"), _switch(options.keep, margin=(8, 10))),
             self.run_list,
+            self.figure_download,
             pn.Row(_switch(options.outlive, margin=(2, 10)), visible=store is not None),
             css_classes=["zoviz-wide"],
             sizing_mode="stretch_width",
@@ -211,6 +214,7 @@ class Dashboard(pn.viewable.Viewer):
         self.status_bar.update()  # before the lines, which keep a browser busy: what is said is of the present run
         if not self.board.refresh():  # else the browser has enough to do until the next look
             self.run_list.update()
+            self.figure_download.update()
             self.rails.update(run)
             for picture in self.pictures:
                 picture.update(run)

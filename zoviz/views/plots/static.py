@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
 import holoviews as hv
 import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the options below are for
 import numpy as np
@@ -18,9 +16,7 @@ from zoviz.views.common.colours import REFERENCE, free_colour
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
-
-Runs = Run | StoredRun | Sequence[Run | StoredRun] | Mapping[str, Run | StoredRun]
-"""One run, several, or several by name."""
+from zoviz.views.plots.named_runs import Runs, named_runs
 
 
 def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
@@ -39,7 +35,7 @@ def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "s
     log_y : bool
         Draw magnitudes on a logarithmic axis.
     """
-    runs_by_name = _named(runs)
+    runs_by_name = named_runs(runs)
     for run in runs_by_name.values():
         columns = run.trace.snapshot().columns
         if column not in columns:
@@ -60,26 +56,11 @@ def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y
     view : PlotView
         E.g. ``zoviz.views.plots.catalogue.variance.Variance()``.
     """
-    runs_by_name = _named(runs)
+    runs_by_name = named_runs(runs)
     lines = {name: view.lines(run.trace.snapshot().columns) for name, run in runs_by_name.items()}
     columns = next(iter(runs_by_name.values())).trace.snapshot().columns
     title, label = view.heading(columns), view.y_label(columns) or view.title
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y and view.can_log)
-
-
-def _named(runs: Runs) -> dict[str, Run | StoredRun]:
-    """Return the runs by names that differ."""
-    if isinstance(runs, Mapping):
-        runs_by_name = dict(runs)
-    else:
-        runs_by_name = {}
-        for run in [runs] if isinstance(runs, (Run, StoredRun)) else runs:
-            title = run.label or type(run.solver).title or type(run.solver).__name__
-            runs_by_name[title if title not in runs_by_name else f"{title} #{len(runs_by_name) + 1}"] = run
-    not_begun = [name for name, run in runs_by_name.items() if not len(run.trace)]
-    if not runs_by_name or not_begun:
-        raise ValueError(f"Expected runs that have begun, got {not_begun or 'none'}: call start() or run() first.")
-    return runs_by_name
 
 
 def _components(column: str, values: Array) -> list[Series]:

@@ -1,0 +1,97 @@
+"""Figures for print: their sizes, inks, caption, and the scripts that remake them."""
+
+from __future__ import annotations
+
+import io
+import re
+import struct
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from zoviz import Run
+from zoviz.problems import LoadTracking
+from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.views.common.shown_runs import ShownRuns
+from zoviz.views.plots.board import Board
+from zoviz.views.plots.figure_download import FigureDownload
+from zoviz.views.plots.paper_figure import INKS, RESOLUTION, WIDTHS, PaperFigure
+
+pytest.importorskip("matplotlib")
+# Panel's Material widgets of Panel's
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Run]:
+    schedule = [(10, 0, 0.0, "primal_step", None, 0.01)]
+    out = [Run(LoadTracking(n=5), ZOSPLM(), replicas=3, iterations=20, schedule=schedule)]
+    out.append(Run(LoadTracking(n=5), ZOCEG(), replicas=3, iterations=20))
+    for run in out:
+        run.run()
+    return out
+
+
+def test_an_archive_has_three_formats_of_a_columns_width_a_caption_and_scripts(runs: list[Run], tmp_path: Path) -> None:
+    PaperFigure(runs).save(tmp_path / "figure.zip")
+    with zipfile.ZipFile(tmp_path / "figure.zip") as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert set(files) == {
+        *("figure.pdf", "figure.svg", "figure.png"),
+        *("caption.txt", "figure.py", "run_1.py", "run_2.py"),
+    }
+    points = 72 * WIDTHS["one column"]
+    svg = files["figure.svg"].decode()
+    assert f'width="{points:g}pt"' in svg and INKS[0] in svg and INKS[1] in svg
+    assert re.search(rb"/MediaBox \[ ?0 0 252 ", files["figure.pdf"]) and b"/Type3" not in files["figure.pdf"]
+    assert struct.unpack(">I", files["figure.png"][16:20])[0] == round(RESOLUTION * WIDTHS["one column"])
+    for name in ("figure.py", "run_1.py", "run_2.py"):
+        compile(files[name], name, "exec")
+    assert b"'ZOCEG': runpy.run_path" in files["figure.py"] and b"'one column'" in files["figure.py"]
+
+
+def test_the_caption_has_the_settings_and_what_was_changed(runs: list[Run]) -> None:
+    one, both = PaperFigure(runs[0], width="two columns"), PaperFigure(runs)
+    assert one.plots == ("Gap", "Violation") and both.plots == ("Gap",)
+    assert one.caption.startswith("Objective gap |f − f*| (a) and constraint violation ‖[h(x)]₊‖ (b) against oracle")
+    step = runs[0].resolved["primal_step"]
+    for words in ("5 variables", f"Primal step c {step:.3g}*", "3 replicas", "seed 0", "at the dashed lines"):
+        assert words in one.caption
+    assert f"Primal step c from {step:.3g} to 0.01 at iteration 10" in one.caption
+    assert "ZO-SPLM, " in both.caption and "ZOCEG, " in both.caption and "Thin lines: best feasible" in both.caption
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"width": "wide"}, "Expected a width of one column, two columns, got 'wide'"),
+        ({"axis": "samples"}, "Expected runs with samples"),
+        ({"plots": ["Regret"]}, "Expected plots on which the runs have values, .*got .*'Regret'"),
+    ],
+)
+def test_what_cannot_be_drawn_is_told_in_a_sentence(runs: list[Run], options: dict, sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        PaperFigure(runs, **options)
+
+
+def test_only_names_of_figures_are_written(runs: list[Run], tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="Expected a name that ends in .pdf, .svg, .png or .zip"):
+        PaperFigure(runs).save(tmp_path / "figure.eps")
+
+
+def test_the_page_offers_the_plots_that_it_shows(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    shown = ShownRuns()
+    board = Board(shown)
+    download = FigureDownload(board)
+    download.update()
+    assert not download.__panel__().visible
+    shown.put(runs[0])
+    board.refresh()
+    download.update()
+    assert download.__panel__().visible and download.plots == "Gap"
+    assert download.param.plots.names["Objective gap + Constraint violation"] == "Gap+Violation"
+    monkeypatch.setattr(PaperFigure, "archive", lambda figure: " ".join((*figure.plots, figure.width)).encode())
+    download.param.update(plots="Gap+Violation", width="two columns")
+    made = download.make()
+    assert isinstance(made, io.BytesIO) and made.read() == b"Gap Violation two columns"

@@ -1,0 +1,93 @@
+"""A row of the page from which a figure for print is downloaded."""
+
+from __future__ import annotations
+
+import io
+import re
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.views.common.style import batched_changes, tooltip
+from zoviz.views.plots.board import Board
+
+WIDTHS = ("one column", "two columns")
+
+
+class FigureDownload(pn.viewable.Viewer):
+    """A choice of plots and width, and a button that downloads the visible runs as a figure for print.
+
+    The file is a zip of the figure as PDF, SVG and PNG, with a caption of the runs' settings and the scripts that
+    remake it.
+
+    Parameters
+    ----------
+    board : Board
+        Whose runs, plots, axis and band the figure has.
+    """
+
+    plots: param.Selector[str] = param.Selector(
+        default="", objects=[""], label="Plots", doc="What the figure shows: one plot, or two beside each other."
+    )
+    width: param.Selector[str] = param.Selector(
+        default=WIDTHS[0],
+        objects=list(WIDTHS),
+        label="Width",
+        doc="3.5 or 7.16 inches, the columns of IEEE's journals.",
+    )
+
+    def __init__(self, board: Board, **params: Any) -> None:
+        super().__init__(**params)
+        self._board = board
+        self._button = pmui.FileDownload(
+            callback=self.make,
+            filename="zoviz_figure.zip",
+            label="Figure for print",
+            size="small",
+            variant="text",
+            width=170,
+            margin=(8, 4),
+            embed=False,
+        )
+        look: dict[str, Any] = {"size": "small", "margin": (4, 6)}
+        self._row = pn.Row(
+            pmui.Select.from_param(self.param.plots, description=tooltip(self.param.plots.doc), width=330, **look),
+            pmui.Select.from_param(self.param.width, description=tooltip(self.param.width.doc), width=150, **look),
+            self._button,
+            visible=False,
+            margin=0,
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._row
+
+    def update(self) -> None:
+        """Offer the plots that are on the page, each alone and the first two together; nothing without a run."""
+        shown = [one for one in self._board.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
+        names = {type(view).__name__: view.title for view in self._board.visible_plots} if shown else {}
+        pair = [name for name in ("Gap", "Objective") if name in names][:1] + ["Violation"] * ("Violation" in names)
+        offers = {" + ".join(names[name] for name in pair): "+".join(pair)} if len(pair) > 1 else {}
+        offers = {title: name for name, title in names.items()} | offers
+        titles = dict.fromkeys(one.problem_title for one in shown)
+        file = re.sub(r"[^\w.-]+", "-", "_".join(["zoviz_figure", *titles]), flags=re.ASCII) + ".zip"
+        row_stale = self._row.visible != bool(offers)
+        if not row_stale and self.param.plots.names == offers and self._button.filename == file:
+            return
+        with batched_changes(pn.state.curdoc):
+            if offers and self.param.plots.names != offers:
+                self.param.plots.objects = offers
+                self.plots = self.plots if self.plots in offers.values() else next(iter(offers.values()))
+            self._button.filename = file
+            self._row.visible = bool(offers)
+
+    def make(self) -> io.BytesIO:
+        """Return the zip file of the figure, with the axis, band and scale of the board."""
+        from zoviz.views.plots.paper_figure import PaperFigure
+
+        board = self._board
+        runs = {one.name: one.run for one in board.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1}
+        plots = self.plots.split("+")
+        figure = PaperFigure(runs, plots, width=self.width, axis=board.axis, band=board.band, log_y=board.log_y)
+        return io.BytesIO(figure.archive())

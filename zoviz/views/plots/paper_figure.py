@@ -1,0 +1,313 @@
+"""Figures for print, as wide as a column, with a caption of the settings and the scripts that remake them."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import param
+
+from zoviz.core.optional import require
+from zoviz.core.registry import discover
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.columns import CALLS
+from zoviz.runs.engine.trace import Snapshot
+from zoviz.runs.run import Run
+from zoviz.runs.script import script
+from zoviz.runs.stored_run import StoredRun
+from zoviz.views.common.colours import REFERENCE
+from zoviz.views.plots.base import MOST_LISTED, PlotView
+from zoviz.views.plots.event_marks import event_marks, parameter_label
+from zoviz.views.plots.line_data import AXES, BANDS, ZERO_HEIGHT, Series, has_zeros, line_data, signed
+from zoviz.views.plots.named_runs import Runs, named_runs
+
+WIDTHS = {"one column": 3.5, "two columns": 7.16}
+"""Widths of a figure in inches: those of a column and of a page in IEEE's guide for authors."""
+HEIGHT = 2.3
+"""Height of a figure in inches."""
+RESOLUTION = 600
+"""Dots per inch of a PNG, as printers ask for lines."""
+INKS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+"""Okabe and Ito (2008), which colour-blind readers tell apart, without yellow, which paper swallows."""
+DASHES: tuple[Any, ...] = ("solid", (0, (6, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2)), (0, (10, 3)), (0, (3, 3)))
+"""Of the runs in turn: a figure must be read in black and white, too."""
+LINES = {"solid": DASHES[0], "dashed": DASHES[1], "dotted": DASHES[2], "dotdash": DASHES[3], "dashdot": DASHES[3]}
+"""Of the lines of a single run, by the dashboard's words."""
+LOOK: dict[str, Any] = {
+    "font.family": "DejaVu Sans",  # Matplotlib's own: the same everywhere, with all the symbols
+    "font.size": 7.5,
+    "axes.labelsize": 7.5,
+    "legend.fontsize": 7,
+    "xtick.labelsize": 7,
+    "ytick.labelsize": 7,
+    "lines.linewidth": 1.1,
+    "axes.linewidth": 0.6,
+    "grid.linewidth": 0.4,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.minor.width": 0.4,
+    "ytick.minor.width": 0.4,
+    "pdf.fonttype": 42,  # outlines of letters, as publishers ask; Matplotlib's own choice is pictures of letters
+    "svg.hashsalt": "zoviz",  # the same figure gives the same file
+}
+_SPREAD = {
+    "std": "mean, with a band of one standard deviation",
+    "range": "mean, with a band from the least to the largest",
+    "quartiles": "median, with a band between the quartiles",
+    "none": "mean",
+}
+_REMAKE = '''"""Remakes a figure of zoviz: repeats its runs, and draws them as they were drawn."""
+
+import runpy
+from pathlib import Path
+
+from zoviz.views.plots.paper_figure import PaperFigure
+
+here = Path(__file__).parent
+runs = {{
+{runs}}}
+figure = PaperFigure(runs, {plots!r}, width={width!r}, axis={axis!r}, band={band!r}, log_y={log_y!r})
+for suffix in ("pdf", "svg", "png"):
+    figure.save(here / f"figure.{{suffix}}")
+'''
+
+
+class PaperFigure:
+    """A figure of one or several runs of one problem for print; needs the extra ``figures``.
+
+    Lines, bands and zeros are those of the dashboard, in inks and dashes that colour-blind readers and printers tell
+    apart. What a live run has come to is drawn as it was when the figure was made.
+
+    Parameters
+    ----------
+    runs : Run or StoredRun, sequence of them or mapping of str to them
+        Runs that have begun.
+    plots : sequence of str
+        Names of the dashboard's plots, ``"Gap"``, ``"Violation"``, side by side; by default the gap, or the objective
+        where no optimum is known, and in two columns the violation beside it.
+    width : str
+        ``one column`` or ``two columns``.
+    axis : str
+        ``calls``, ``samples``, ``iteration`` or ``seconds``.
+    band : str
+        ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
+    log_y : bool
+        Draw magnitudes on logarithmic axes.
+
+    Examples
+    --------
+    >>> from zoviz import Run
+    >>> from zoviz.problems import LoadTracking
+    >>> from zoviz.solvers import ZOCEG
+    >>> run = Run(LoadTracking(n=5), ZOCEG(), replicas=2, iterations=9)
+    >>> result = run.run()
+    >>> PaperFigure(run).caption.partition(":")[0]
+    'Objective gap |f − f*| against oracle calls per replica on Load tracking (convex) (5 variables, 1 constraint)'
+    """
+
+    def __init__(
+        self,
+        runs: Runs,
+        plots: Sequence[str] = (),
+        *,
+        width: str = "one column",
+        axis: str = CALLS,
+        band: str = "std",
+        log_y: bool = True,
+    ) -> None:
+        self.runs = named_runs(runs)
+        self._snapshots = {name: run.trace.snapshot() for name, run in self.runs.items()}
+        self.width, self.axis, self.band, self.log_y = width, axis, band, log_y
+        for what, value, values in (("width", width, WIDTHS), ("axis", axis, AXES), ("band", band, BANDS.values())):
+            if value not in values:
+                raise ValueError(f"Expected a {what} of {', '.join(values)}, got {value!r}.")
+        without = [name for name, snapshot in self._snapshots.items() if axis not in snapshot.columns]
+        if without:
+            raise ValueError(f"Expected runs with {axis}, got {without[0]!r}, which has none: choose another axis.")
+        views = {name: cls() for name, cls in discover("zoviz.views.plots.catalogue", PlotView).items()}
+        known = [name for name, view in views.items() if view.has_values(list(self._snapshots.values()))]
+        if not plots:
+            first = [name for name in ("Gap", "Objective") if name in known][:1]
+            plots = [*first, *(name for name in ("Violation",) if width == "two columns" and name in known)]
+        strange = [name for name in plots if name not in known]
+        if strange or not plots:
+            raise ValueError(f"Expected plots on which the runs have values, {', '.join(known)}, got {strange}.")
+        self.plots = tuple(plots)
+        self._views = [views[name] for name in plots]
+
+    def save(self, path: str | Path) -> None:
+        """Write the figure as ``.pdf``, ``.svg`` or ``.png``; as ``.zip`` all three, caption and scripts with them.
+
+        Raises
+        ------
+        ValueError
+            For another suffix.
+        MissingExtra
+            Where Matplotlib is not installed.
+        """
+        path = Path(path)
+        suffix = path.suffix.lstrip(".")
+        if suffix not in ("pdf", "svg", "png", "zip"):
+            raise ValueError(f"Expected a name that ends in .pdf, .svg, .png or .zip, got {path.name!r}.")
+        path.write_bytes(self.archive() if suffix == "zip" else self.drawn(suffix)[suffix])
+
+    def archive(self) -> bytes:
+        """Return a zip file of the figure in three formats, its caption, and the scripts that remake it."""
+        files: dict[str, str | bytes] = {f"figure.{name}": data for name, data in self.drawn().items()}
+        files |= {"caption.txt": self.caption + "\n", **self.scripts()}
+        out = io.BytesIO()
+        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, content in files.items():
+                archive.writestr(name, content)
+        return out.getvalue()
+
+    def drawn(self, *formats: str) -> dict[str, bytes]:
+        """Return the figure in some formats, by default PDF, SVG and PNG, by their names."""
+        matplotlib = require("matplotlib", "figures", "a figure for print")
+        from matplotlib.figure import Figure
+
+        out = {}
+        with matplotlib.rc_context(LOOK):
+            figure = Figure(figsize=(WIDTHS[self.width], HEIGHT), layout="constrained")
+            panels = figure.subplots(1, len(self._views), squeeze=False)[0]
+            for at, (axes, view) in enumerate(zip(panels, self._views, strict=True)):
+                self._draw(axes, view, f"({chr(ord('a') + at)})" if len(panels) > 1 else "", not at)
+            for name in formats or ("pdf", "svg", "png"):
+                file = io.BytesIO()
+                dates: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}
+                figure.savefig(file, format=name, dpi=RESOLUTION, metadata=dates.get(name))
+                out[name] = file.getvalue()
+        return out
+
+    def _draw(self, axes: Any, view: PlotView, tag: str, first: bool) -> None:
+        """Draw one plot; the legend of several runs stands on the first only."""
+        from matplotlib.ticker import EngFormatter
+
+        log, alone = self.log_y and view.can_log, len(self.runs) == 1
+        axes.set_yscale("log" if log else "linear")
+        for at, (name, snapshot) in enumerate(self._snapshots.items()):
+            lines = [one for one in view.lines(snapshot.columns) if alone or not one.muted]
+            data = line_data(snapshot, lines, self.axis, self.band, False, log, ZERO_HEIGHT * (1 + at % 8)).columns()
+            for rank, one in enumerate(lines):
+                listed = one.label if alone and len(lines) <= MOST_LISTED else "" if rank or alone else name
+                look = {"color": REFERENCE if one.muted else INKS[at % len(INKS)]}
+                look |= {"linestyle": LINES.get(one.dash, "solid") if alone else DASHES[at % len(DASHES)]}
+                look |= {"linewidth": LOOK["lines.linewidth"] * (1.0 if alone or not rank else 0.5)}
+                _line(axes, data, one, look, listed)
+        if alone:
+            for x in event_marks(next(iter(self.runs.values())), self.axis)["x"]:
+                axes.axvline(x, color=REFERENCE, linewidth=0.6, linestyle=DASHES[1], zorder=1)
+        columns = next(iter(self._snapshots.values())).columns
+        label = f"{view.heading(columns)} {signed(view.y_label(columns), log)}".strip()
+        axes.set(xlabel=AXES[self.axis], ylabel=label)
+        axes.xaxis.set_major_formatter(EngFormatter(sep=""))
+        axes.grid(axis="y", alpha=0.4)
+        axes.spines[["top", "right"]].set_visible(False)
+        axes.set_title(tag, loc="left", fontsize=LOOK["font.size"])
+        if first or alone:
+            handles, labels = axes.get_legend_handles_labels()
+            if len(handles) > 1:
+                axes.legend(handles, labels, frameon=False, handlelength=2.6)
+
+    @property
+    def caption(self) -> str:
+        """The sentences below the figure: what is drawn, of which runs, with which settings."""
+        columns = next(iter(self._snapshots.values())).columns
+        headings = []
+        for at, view in enumerate(self._views):
+            log = self.log_y and view.can_log
+            text = f"{view.heading(columns)} {signed(view.y_label(columns), log)}".strip()
+            text = text if not at else text[:1].lower() + text[1:]
+            headings.append(f"{text} ({chr(ord('a') + at)})" if len(self._views) > 1 else text)
+        run = next(iter(self.runs.values()))
+        problem = run.problem if run.initial is None else run.initial.problem
+        sentences = [f"{' and '.join(headings)} against {AXES[self.axis]} on {_problem_words(problem)}."]
+        sentences += [f"Lines: {_SPREAD[self.band]} of the replicas."] if self.band != "none" else []
+        zeros = [
+            f"At the bottom: {view.zero_words}."
+            for view in self._views
+            if self.log_y and view.can_log and self._some(view, has_zeros)
+        ]
+        sentences += dict.fromkeys(zeros)
+        thin = [line.label for view in self._views for line in view.lines(columns)[1:] if not line.muted]
+        sentences += [f"Thin lines: {', '.join(dict.fromkeys(thin))}."] if thin and len(self.runs) > 1 else []
+        sentences += [_run_words(name, run, self._snapshots[name]) + "." for name, run in self.runs.items()]
+        if any(run.resolved for run in self.runs.values()):
+            sentences.append("An asterisk marks what the solver's rule chose.")
+        changes = [] if len(self.runs) > 1 else [_change_words(run, change) for change in run.journal]
+        sentences += [f"Changed while it ran, at the dashed lines: {'; '.join(changes)}."] if changes else []
+        return " ".join([*sentences, f"Made with zoviz {version('zoviz')}."]).replace(". .", ".")
+
+    def _some(self, view: PlotView, asked: Callable[[Snapshot, Series], bool]) -> bool:
+        """Return whether something holds for a line of a plot."""
+        return any(asked(one, line) for one in self._snapshots.values() for line in view.lines(one.columns))
+
+    def scripts(self) -> dict[str, str]:
+        """Return Python scripts by file name: one that remakes the figure, and one for each run that it repeats."""
+        files, entries = {}, ""
+        for at, (name, run) in enumerate(self.runs.items(), 1):
+            files[f"run_{at}.py"] = script(run)
+            entries += f'    {name!r}: runpy.run_path(str(here / "run_{at}.py"))["run"],\n'
+        chosen = {"plots": self.plots, "width": self.width, "axis": self.axis, "band": self.band, "log_y": self.log_y}
+        return {"figure.py": _REMAKE.format(runs=entries, **chosen), **files}
+
+
+def _line(axes: Any, data: Mapping[str, Any], one: Series, look: dict[str, Any], label: str) -> None:
+    """Draw a line, its band, and where it is 0 on a logarithmic axis; references leave the axis as it is."""
+    x = data["x"]
+    if not one.muted:
+        low, high = data[f"{one.key}.low"], data[f"{one.key}.high"]
+        axes.fill_between(x, low, high, color=look["color"], alpha=0.18, linewidth=0)
+    known = np.isfinite(data[one.key]).any()
+    axes.plot(x, data[one.key], label=label if label and known else "_", scaley=not one.muted, **look)
+    if one.zeros:
+        bottom = axes.get_xaxis_transform()
+        axes.plot(x, data[f"{one.key}.zero"], transform=bottom, scaley=False, **look | {"linewidth": 1.6})
+
+
+def _problem_words(problem: Problem) -> str:
+    """Return a problem's title, with its dimensions and what differs from the defaults."""
+    count = f"{problem.m} constraint{'s' if problem.m != 1 else ''}"
+    words = [f"{problem.domain.n} variables", count, *_differing({"": problem}, {})]
+    return f"{type(problem).title or type(problem).__name__} ({', '.join(words)})"
+
+
+def _run_words(name: str, run: Run | StoredRun, snapshot: Snapshot) -> str:
+    """Return a run's solver, what differs from its defaults or its rule chose, replicas, seed, iterations and calls."""
+    solver = run.solver if run.initial is None else run.initial.solver
+    title = type(solver).title or type(solver).__name__
+    words = [title if title == name else f"{name}: {title}", *_differing(solver.parts(), run.resolved)]
+    calls = snapshot.columns[CALLS].max(axis=None)
+    words += [f"{run.replicas} replica{'s' if run.replicas != 1 else ''}", f"seed {run.seed}"]
+    return ", ".join([*words, f"{run.progress.iteration:,} iterations", f"{calls:,.0f} calls each"])
+
+
+def _differing(parts: Mapping[str, param.Parameterized], resolved: Mapping[str, Any]) -> Iterator[str]:
+    """Yield the words of each plain parameter that is not as its class has it; with an asterisk what a rule chose."""
+    for prefix, part in parts.items():
+        for name, value in part.param.values().items():
+            parameter = type(part).param[name]
+            chosen = value is None and f"{prefix}{name}" in resolved
+            value = resolved[f"{prefix}{name}"] if chosen else value
+            plain = isinstance(value, (bool, int, float, str)) and (parameter.precedence or 0) >= 0
+            # What a rule leaves off is as its paper has it.
+            if name != "name" and plain and (value is not False if chosen else value != parameter.default):
+                yield f"{parameter.label} {_value_words(value)}{'*' if chosen else ''}"
+
+
+def _value_words(value: Any) -> str:
+    """Return a value of a parameter as a caption has it."""
+    if value is None or isinstance(value, bool):
+        return {None: "auto", True: "on", False: "off"}[value]
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def _change_words(run: Run | StoredRun, change: Any) -> str:
+    """Return what a person or a schedule changed, and when."""
+    name = parameter_label(run.solver, change.name)
+    return f"{name} from {_value_words(change.old)} to {_value_words(change.new)} at iteration {change.iteration:,}"
