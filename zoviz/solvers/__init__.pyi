@@ -816,14 +816,14 @@ class ZOAdam(_ZOAdam):
     ) -> None: ...
 
 class ZOConservSGD(_ZOConservSGD):
-    inner_step: float
+    inner_step: float | None
     schedule: Literal["constant", "diminishing"]
     estimator: GradientEstimator
     inner_batch: int
     def __init__(
         self,
         *,
-        inner_step: float = 0.01,
+        inner_step: float | None = None,
         schedule: Literal["constant", "diminishing"] = "constant",
         estimator: GradientEstimator = ...,
         inner_batch: int = 1,
@@ -831,14 +831,14 @@ class ZOConservSGD(_ZOConservSGD):
     ) -> None: ...
 
 class ZOGD(_ZOGD):
-    inner_step: float
+    inner_step: float | None
     schedule: Literal["constant", "diminishing"]
     estimator: GradientEstimator
     inner_batch: int
     def __init__(
         self,
         *,
-        inner_step: float = 0.01,
+        inner_step: float | None = None,
         schedule: Literal["constant", "diminishing"] = "constant",
         estimator: GradientEstimator = ...,
         inner_batch: int = 1,
@@ -846,7 +846,7 @@ class ZOGD(_ZOGD):
     ) -> None: ...
 
 class ZORecursiveGD(_ZORecursiveGD):
-    inner_step: float
+    inner_step: float | None
     weight: float
     schedule: Literal["constant", "theory"]
     estimator: GradientEstimator
@@ -854,7 +854,7 @@ class ZORecursiveGD(_ZORecursiveGD):
     def __init__(
         self,
         *,
-        inner_step: float = 0.01,
+        inner_step: float | None = None,
         weight: float = 0.99,
         schedule: Literal["constant", "theory"] = "constant",
         estimator: GradientEstimator = ...,

@@ -13,10 +13,14 @@ from zoviz.problems.bilevel import BilevelConstants
 
 _DIRECTIONS, _POWERS, _STEP = 8, 8, 1e-2
 """Directions of differences, power iterations, and length of the differences' steps (chosen by us)."""
+_PAIRS, _SHARE = 32, 0.25
+"""Pairs of directions in y for the size of g's Hessian, and the length of their steps in units of ||y_1||, or 1 where
+that is 0 (chosen by us): a network is not smooth, and shorter differences see its kinks and not its curvature."""
 _MARGIN = 3.0
-"""How much larger L_g is taken to be than the largest curvature along a few directions (chosen by us)."""
-_LEAST_CONVEXITY = 1e-3
-"""Share of L_g that mu_g is at least taken to be: where a difference shows none, noise or round-off hid it."""
+"""How much larger L_g is at least taken to be than the largest curvature along a few directions (chosen by us)."""
+_LEAST_CONVEXITY = 0.05
+"""Share of L_g that mu_g is at least taken to be (chosen by us). What is smaller along a random direction is hardly
+convex, and no theory gives it a step; the leader's goes with the third power, and at a thousandth it stood still."""
 _SYSTEM_MARGIN = 10.0
 """How much longer than a first solution the system's may become (chosen by us)."""
 
@@ -27,8 +31,9 @@ def measured_bilevel_constants(
     """Measure L_g, mu_g, L_F and p at (x_1, y_1) from round 0's functions, in the first replica that has them.
 
     Second differences of values along random directions give mean curvatures of g in y, of f in both, and mixed ones;
-    L_g is three times the largest found or, with products at hand, what power iterations find; mu_g the smallest
-    found. L_F = L_fx + L_fy (J / mu_g)^2 with J the norm of the mixed derivative, p = 10 ||grad_y f|| / mu_g.
+    L_g is what power iterations find or, with values alone, that of ``_curvature_by_values``, at least three times the
+    largest found along a direction; mu_g the smallest found. L_F = L_fx + L_fy (J / mu_g)^2 with J the norm of the
+    mixed derivative, p = 10 ||grad_y f|| / mu_g.
 
     Notes
     -----
@@ -45,6 +50,8 @@ def measured_bilevel_constants(
     largest = _MARGIN * bends.max(axis=1)
     if first_order:
         largest = np.maximum(largest / _MARGIN, _power(rounds, x0, y0, in_y[:, 0]))
+    else:
+        largest = np.maximum(largest, _curvature_by_values(rounds, x0, y0, streams))
     estimates = np.stack([largest, bends.min(axis=1), f_bend, f_bend_x, f_slope, mixed])
     good = np.flatnonzero(np.isfinite(estimates).all(axis=0))
     estimates = estimates[:, good[0]] if good.size else np.ones(len(estimates))
@@ -56,9 +63,9 @@ def measured_bilevel_constants(
     return BilevelConstants(curvature, convexity, outer, size, provenance=Provenance.MEASURED, calls=calls)
 
 
-def _directions(streams: Streams, size: int) -> Array:
-    """Draw unit vectors, (R, k, size)."""
-    u = streams.normal("magnitudes", _DIRECTIONS, size)
+def _directions(streams: Streams, size: int, count: int = _DIRECTIONS, purpose: str = "magnitudes") -> Array:
+    """Draw unit vectors, (R, count, size)."""
+    u = streams.normal(purpose, count, size)
     return u / np.linalg.norm(u, axis=-1, keepdims=True)
 
 
@@ -88,6 +95,30 @@ def _mixed(rounds: BilevelOracle, x: Array, y: Array, u: Array, w: Array) -> Arr
         rounds.inner(x[:, None] + s * _STEP * u, y[:, None] + r * _STEP * w) for s in (1.0, -1.0) for r in (1.0, -1.0)
     ]
     return np.sqrt(np.square((values[0] - values[1] - values[2] + values[3]) / (4.0 * _STEP**2)).mean(axis=1))
+
+
+def _curvature_by_values(rounds: BilevelOracle, x: Array, y: Array, streams: Streams) -> Array:
+    r"""Return the largest curvature of g in y as values alone tell it, (R,).
+
+    .. math:: L_g \approx \frac{\|H\|_F^2}{d\,\mathrm{mean}\,|u^\top H u|}, \qquad
+              \|H\|_F^2 = d^2\,\mathrm{mean}\,(u^\top H w)^2
+
+    over random unit vectors u and w, by four values for each pair. Of a Hessian without negative eigenvalues it is
+    their mean, weighted by themselves: the largest where a few of them make up the whole, as a network's do. Along a
+    random direction these few are lost among the d others.
+    """
+    d, size = y.shape[1], np.sqrt(np.square(y).sum(axis=1))
+    length = np.where(size > 0, _SHARE * size, 1.0)[:, None]
+    u, w = (length[..., None] * _directions(streams, d, _PAIRS, "curvatures") for _ in range(2))
+    sums, differences = u + w, u - w
+    spread, base = _spread(x, u), y[:, None]
+    plus, minus = rounds.inner(spread, base + sums), rounds.inner(spread, base - sums)
+    across = rounds.inner(spread, base + differences), rounds.inner(spread, base - differences)
+    mixed = (plus + minus - across[0] - across[1]) / (4.0 * length**2)
+    middle = rounds.inner(x[:, None], base)
+    # u + w is a random direction too, of square length 2: no further calls.
+    along = np.abs(np.concatenate([plus + minus, across[0] + across[1]], axis=1) - 2.0 * middle) / (2.0 * length**2)
+    return d * np.square(mixed).mean(axis=1) / np.maximum(along.mean(axis=1), np.finfo(float).tiny)
 
 
 def _power(rounds: BilevelOracle, x: Array, y: Array, v: Array) -> Array:

@@ -14,13 +14,17 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import BilevelOracle, DerivedOracle, Oracle
 from zoviz.problems.base import Problem
-from zoviz.problems.bilevel import BilevelConstants
+from zoviz.problems.bilevel import BilevelConstants, OnlineBilevel
 from zoviz.solvers.base import Info
 from zoviz.solvers.bilevel.base import RoundSolver
 from zoviz.solvers.step_rules import diminishing
 
 RADIUS = 5e-3
 """Smoothing radius of the reference code for single images."""
+LONGEST = 1e-2
+"""Its step, which is the longest that the rule takes."""
+_HALF_PACE = 0.5
+"""A step in units of the largest stable one, as for methods of both levels (chosen by us)."""
 
 
 class SingleLevelState(NamedTuple):
@@ -49,7 +53,7 @@ class SingleLevel(RoundSolver):
         "estimator.smoothing_radius",
     )
 
-    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y.")
+    inner_step = Scale(None, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y.")
     schedule: param.Selector[str] = param.Selector(
         default="constant",
         objects=["constant", "diminishing"],
@@ -64,8 +68,14 @@ class SingleLevel(RoundSolver):
     )
 
     def suggest(self, problem: Problem, constants: BilevelConstants) -> dict[str, Any]:
-        """Return the smoothing radius, where it is left open: 0.005, as in the reference code for single images."""
-        return {"estimator.smoothing_radius": RADIUS}
+        """Return radius and step where they are left open: 0.005 and 0.01, as in the reference code for single images.
+
+        The step is at most 1 / [2 L_g (1 + v)], half of what the follower's curvature bears, with v = (d - 1) / k the
+        relative variance of the estimate; a rule of ours, as 0.01 is too long for steeper functions than those.
+        """
+        inflation = 1.0 + self.relative_variance(OnlineBilevel.of(problem).inner_domain.n)
+        longest = _HALF_PACE / (constants.inner_curvature * inflation)
+        return {"estimator.smoothing_radius": RADIUS, "inner_step": min(LONGEST, longest)}
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> Any:
         """Return the state with x the point of X nearest to x0 (R, n); no call."""

@@ -24,7 +24,7 @@ class ZOGD(SingleLevel):
 
     title = "ZO-GD (single-level)"
 
-    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y along the estimate.")
+    inner_step = Scale(None, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y along the estimate.")
 
     def move(
         self, state: SingleLevelState, estimate: Estimate, rate: float, view: DerivedOracle, project: Any

@@ -48,7 +48,7 @@ class ZORecursiveGD(SingleLevel):
     title = "ZO-SOGD (single-level)"
     live = (*SingleLevel.live, "weight")
 
-    inner_step = Scale(1e-2, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y along the direction.")
+    inner_step = Scale(None, softbounds=(1e-4, 1.0), label="Inner step ℓ", doc="Step of y along the direction.")
     weight = param.Number(
         default=0.99, bounds=(0, 1), label="Weight γ", doc="Weight of the newest estimate; 1: no recursion."
     )
