@@ -85,7 +85,7 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
             if "list" in order:
                 break
         assert {"list", "counters"} <= set(order)
-        assert len(dashboard.run_list.column.objects) == 1
+        assert len(dashboard.run_list.column.objects) == 2  # the row of the run, and that of a figure for print
     finally:
         dashboard.controller.stop()
         assert isinstance(dashboard.controller.run, Run)

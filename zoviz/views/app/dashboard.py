@@ -128,14 +128,13 @@ class Dashboard(pn.viewable.Viewer):
         self.controller = RunController(self.form, store, live_runs)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
-        self.run_list, self.output = RunList(self.controller), ProgramOutput()
         self.figure_download = FigureDownload(self.board)
+        self.run_list, self.output = RunList(self.controller, self.figure_download), ProgramOutput()
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
         runs = pn.Column(
             pn.Row(section("Runs on the plots"), _switch(options.keep, margin=(8, 10))),
             self.run_list,
-            self.figure_download,
             pn.Row(_switch(options.outlive, margin=(2, 10)), visible=store is not None),
             css_classes=["zoviz-wide"],
             sizing_mode="stretch_width",

@@ -263,7 +263,9 @@ class AutoSwitch(PyComponent, WidgetBase):
 
     def __init__(self, **params: Any) -> None:
         super().__init__(**{"sizing_mode": "stretch_width", **params})
-        self.choice = pmui.Select(options=self._options(), value=self._word(), variant="standard", margin=0, **STYLE)
+        self.choice = pmui.Select(
+            options=self._options(), value=self._word(), variant="standard", margin=(2, 10), **STYLE
+        )
         self._show()
         self.choice.param.watch(lambda event: self.param.update(value=SWITCHED[event.new]), "value")
         self.param.watch(self._show, ["value", "label", "description", "disabled", "suggestion"])
@@ -281,7 +283,7 @@ class AutoSwitch(PyComponent, WidgetBase):
         update_changed(self.choice, options=self._options(), value=self._word(), disabled=bool(self.disabled), **texts)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.choice, margin=(2, 10), sizing_mode="stretch_width")
+        return self.choice
 
 
 def widget_for(parameter: param.Parameter) -> dict[str, Any]:

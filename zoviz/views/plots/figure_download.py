@@ -10,7 +10,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.views.common.style import batched_changes, tooltip
+from zoviz.views.common.style import batched_changes, tooltip, update_changed
 from zoviz.views.plots.board import Board
 
 WIDTHS = ("one column", "two columns")
@@ -40,7 +40,16 @@ class FigureDownload(pn.viewable.Viewer):
 
     def __init__(self, board: Board, **params: Any) -> None:
         super().__init__(**params)
-        self._board = board
+        self._board, self._row = board, pn.Row(visible=False, margin=0)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        if not self._row.objects:
+            self._row.objects = self._widgets()
+        return self._row
+
+    def _widgets(self) -> list[pn.viewable.Viewable]:
+        """Return what the row has, made when it is first shown."""
+        look: dict[str, Any] = {"size": "small", "margin": (4, 6)}
         self._button = pmui.FileDownload(
             callback=self.make,
             filename="zoviz_figure.zip",
@@ -51,17 +60,11 @@ class FigureDownload(pn.viewable.Viewer):
             margin=(8, 4),
             embed=False,
         )
-        look: dict[str, Any] = {"size": "small", "margin": (4, 6)}
-        self._row = pn.Row(
+        return [
             pmui.Select.from_param(self.param.plots, description=tooltip(self.param.plots.doc), width=330, **look),
             pmui.Select.from_param(self.param.width, description=tooltip(self.param.width.doc), width=150, **look),
             self._button,
-            visible=False,
-            margin=0,
-        )
-
-    def __panel__(self) -> pn.viewable.Viewable:
-        return self._row
+        ]
 
     def update(self) -> None:
         """Offer the plots that are on the page, each alone and the first two together; nothing without a run."""
@@ -72,15 +75,17 @@ class FigureDownload(pn.viewable.Viewer):
         offers = {title: name for name, title in names.items()} | offers
         titles = dict.fromkeys(one.problem_title for one in shown)
         file = re.sub(r"[^\w.-]+", "-", "_".join(["zoviz_figure", *titles]), flags=re.ASCII) + ".zip"
-        row_stale = self._row.visible != bool(offers)
-        if not row_stale and self.param.plots.names == offers and self._button.filename == file:
+        if not self._row.objects:
+            return
+        same = self.param.plots.names == offers and self._button.filename == file
+        if self._row.visible == bool(offers) and (same or not offers):  # a batch counts all models of the document
             return
         with batched_changes(pn.state.curdoc):
-            if offers and self.param.plots.names != offers:
+            if offers:
                 self.param.plots.objects = offers
                 self.plots = self.plots if self.plots in offers.values() else next(iter(offers.values()))
-            self._button.filename = file
-            self._row.visible = bool(offers)
+                update_changed(self._button, filename=file)
+            update_changed(self._row, visible=bool(offers))
 
     def make(self) -> io.BytesIO:
         """Return the zip file of the figure, with the axis, band and scale of the board."""

@@ -73,10 +73,13 @@ class RunList(pn.viewable.Viewer):
     ----------
     controller : RunController
         Ends the page's run before its row is removed.
+    below : Viewer
+        What stands below the rows, where there are any.
     """
 
-    def __init__(self, controller: RunController, **params: Any) -> None:
+    def __init__(self, controller: RunController, below: pn.viewable.Viewer, **params: Any) -> None:
         super().__init__(**params)
+        self._below = below
         self._controller, self._runs_shown = controller, controller.runs_shown
         self._rows: dict[str, _Row] = {}
         self.column = pn.Column(sizing_mode="stretch_width", margin=0)
@@ -99,7 +102,7 @@ class RunList(pn.viewable.Viewer):
         rows: list[pn.viewable.Viewable] = [row.box for row in self._rows.values()]
         # As the plots' changes go: a message of Panel's own, sent while those are on their way, may not reach the page.
         with batched_changes(pn.state.curdoc):
-            self.column.objects = rows or [self._hint]
+            self.column.objects = [*rows, self._below] if rows else [self._hint]
         self._follow()
 
     def _follow(self) -> None:
