@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import asyncio
 import importlib.metadata
 import inspect
+from collections.abc import Awaitable, Callable
 
 import panel as pn
 import panel_material_ui as pmui
 import param
+import pytest
+from bokeh.document import Document
 from packaging.specifiers import SpecifierSet
+from panel.io import document as panel_document
 from panel.io.server import ComponentResourceHandler
 from panel.io.state import state
 from panel.util import edit_readonly
 
-from zoviz.views.common.panel_internals import PARSE_ANY_PATH, VERSIONS, harden_page, linked_parameter
+from zoviz.views.common.panel_internals import (
+    PARSE_ANY_PATH,
+    SEND_UNLESS_UNMARKED,
+    VERSIONS,
+    harden_page,
+    linked_parameter,
+    strand_no_messages,
+)
 
 
 def test_this_panel_was_checked() -> None:
@@ -54,3 +66,45 @@ def test_a_page_takes_a_file_as_logo_and_follows_the_servers_busyness_unless_har
     harden_page(hardened)
     assert usual.param["logo"].class_ is not type(None) and hardened.param["logo"].class_ is type(None)
     assert busy_pages(usual, hardened) == [True, False]
+
+
+class Connection:
+    """A connection whose first message takes until it is told that it arrived."""
+
+    def __init__(self) -> None:
+        self.sent: list[str] = []
+        self.arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._socket = self
+
+    def send(self, connection: Connection, msg: str) -> list[asyncio.Future[None]]:
+        self.sent.append(msg)
+        return [self.arrived]
+
+
+async def sent_when_one_is_deferred_as_another_arrives(send: Callable[[Document], Awaitable[None]]) -> list[str]:
+    """The messages that reach the browser of two, the second deferred in the moment in which the first arrives."""
+    document, connection = Document(), Connection()
+    panel_document.extra_socket_handlers[Connection] = connection.send
+    tasks = []
+    try:
+        for message in ("first", "second"):
+            panel_document._WRITE_BLOCK[document] = True
+            panel_document._WRITE_MSGS[document] = {connection: [message]}
+            tasks.append(asyncio.ensure_future(send(document)))
+            await asyncio.sleep(0)
+            if not connection.arrived.done():
+                connection.arrived.set_result(None)
+        await asyncio.gather(*tasks)
+        return connection.sent
+    finally:
+        del panel_document.extra_socket_handlers[Connection]
+
+
+def test_panel_strands_a_message_that_is_deferred_as_another_arrives_unless_kept_from_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    assert asyncio.run(sent_when_one_is_deferred_as_another_arrives(SEND_UNLESS_UNMARKED)) == ["first"]
+    monkeypatch.setattr(panel_document, "_dispatch_msgs", SEND_UNLESS_UNMARKED)
+    strand_no_messages()
+    send = panel_document._dispatch_msgs
+    assert asyncio.run(sent_when_one_is_deferred_as_another_arrives(send)) == ["first", "second"]

@@ -8,6 +8,8 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
+from bokeh.document import Document
+from panel.io import document as panel_document
 from panel.io.server import ComponentResourceHandler
 from panel.util import edit_readonly
 from tornado.web import HTTPError
@@ -17,6 +19,9 @@ VERSIONS = ">=1.9,<1.10"
 
 PARSE_ANY_PATH = ComponentResourceHandler.parse_url_path
 """Panel's own method, before it is replaced."""
+
+SEND_UNLESS_UNMARKED = panel_document._dispatch_msgs
+"""Panel's own coroutine, before it is replaced."""
 
 
 def _parse_loaded_path(handler: ComponentResourceHandler, path: str) -> str:
@@ -35,6 +40,24 @@ def import_no_addressed_modules() -> None:
     """
     route: Any = ComponentResourceHandler
     route.parse_url_path = _parse_loaded_path
+
+
+async def _send_deferred(document: Document) -> None:
+    """Send a document's deferred messages as Panel does, those too that were deferred while others were being sent."""
+    if document in panel_document._WRITE_MSGS:
+        panel_document._WRITE_BLOCK[document] = True
+    await SEND_UNLESS_UNMARKED(document)
+
+
+def strand_no_messages() -> None:
+    """Keep messages that Panel defers from waiting for a next one that may never come.
+
+    While a websocket is being written to, Panel 1.9 defers changes, marks the document and makes a task that sends
+    them. A task that ends removes the mark, also where more was deferred meanwhile; and a task that sees no mark sends
+    nothing. A button that was enabled by such a change stayed disabled.
+    """
+    deferred: Any = panel_document
+    deferred._dispatch_msgs = _send_deferred
 
 
 def linked_parameter(widget: Any) -> param.Parameter | None:

@@ -158,9 +158,9 @@ class StoredRunsTable(pn.viewable.Viewer):
     def update(self) -> None:
         """Complete the list by what a thread has read of its runs; called by the page's looks."""
         if self._summaries.collect():
-            frame = self._frame()
-            names = ("gap", "verdict", "parameters")
-            self.tabulator.patch({name: list(enumerate(frame[name])) for name in names})
+            # Not patch(): a patch that comes while the browser still builds the table raises there, and what else its
+            # message brings is lost.
+            self.tabulator.value = self._frame()
             self._summaries.ask(self.records)
 
     def _frame(self) -> pd.DataFrame:
