@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from numbers import Real
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import param
 
@@ -50,6 +50,11 @@ class Scale(param.Number):
             precedence=precedence,
         )
 
+    if not TYPE_CHECKING:
+        # A number of Param's may be a generator of numbers, which every reading asks after, three calls deep. A scale
+        # is none, and solvers read some in every step.
+        __get__ = param.Parameter.__get__
+
     def _validate_value(self, val: Any, allow_None: bool) -> None:  # noqa: N803
         if val is None and allow_None:
             return
@@ -58,6 +63,20 @@ class Scale(param.Number):
         if not good or not low <= val <= high:
             automatic = ", or None for the solver's own rule" if allow_None else ""
             raise ValueError(f"Expected {self.name} a number from {low:g} to {high:g}{automatic}; got {val!r}.")
+
+
+class PlainNumber(param.Number):
+    """A number that is no generator of numbers, and is read without asking whether it is, like a ``Scale``."""
+
+    if not TYPE_CHECKING:
+        __get__ = param.Parameter.__get__
+
+
+class PlainInteger(param.Integer):
+    """An integer that is no generator of integers, and is read without asking whether it is, like a ``Scale``."""
+
+    if not TYPE_CHECKING:
+        __get__ = param.Parameter.__get__
 
 
 class Interval(param.Parameter):

@@ -10,7 +10,7 @@ import numpy as np
 import param
 
 from zoviz.core.configurable import Configurable
-from zoviz.core.parameters import Scale
+from zoviz.core.parameters import PlainInteger, Scale
 from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation
 from zoviz.oracle import ValueOracle
@@ -39,7 +39,7 @@ class GradientEstimator(Configurable):
         label="Smoothing radius r",
         doc="Distance from the point to its probes; None: chosen by the solver's rule.",
     )
-    batch_size = param.Integer(
+    batch_size = PlainInteger(
         default=1,
         bounds=(1, 10_000_000),
         softbounds=(1, 1000),
@@ -139,16 +139,17 @@ class DirectionalEstimator(GradientEstimator):
     ) -> Estimate:
         """Estimate the gradient (R, n) of ``phi`` at x (R, n); see ``GradientEstimator.estimate``."""
         replicas, n = x.shape
-        k, r = n if self.sweep else self.batch_size, self.smoothing_radius if radius is None else radius
+        sweep = self.sweep  # once: reading a parameter costs as much as a small array operation
+        k, r = n if sweep else self.batch_size, self.smoothing_radius if radius is None else radius
         origin, start = None, 0
         if not self.central:
             base = oracle(x) if base is None else base
             origin = phi(base)[:, None]
         total, square = np.zeros((replicas, n)), np.zeros(replicas)
         good: Any = k
-        signs = np.sign(streams.normal("directions", 1, n)[:, 0]) if self.sweep else np.empty((replicas, 0))
+        signs = np.sign(streams.normal("directions", 1, n)[:, 0]) if sweep else None
         for count in chunks(k, replicas * n * x.itemsize):
-            u = _coordinates(signs, start, count) if self.sweep else streams.normal("directions", count, n)
+            u = _coordinates(signs, start, count) if signs is not None else streams.normal("directions", count, n)
             start += count
             squares = np.einsum("rkn,rkn->rk", u, u)
             lengths = self.step_lengths(squares, r)
@@ -160,7 +161,7 @@ class DirectionalEstimator(GradientEstimator):
                 w = np.where(finite, w, 0.0)
             total += np.matmul(w[:, None, :], u)[:, 0, :]
             square += np.einsum("rk,rk,rk->r", w, w, squares)
-        if not self.sweep:
+        if not sweep:
             return self._summary(total, square, good, base, oracle)
         if isinstance(good, np.ndarray):
             oracle.fail(good == 0)  # a slope that failed alone is 0: the others are what they are

@@ -30,9 +30,9 @@ def keep_best(
     if better.any():
         better[better] = domain.contains(x[better], ON_BOUNDARY)
     if x.ndim == 2:
-        rows = np.flatnonzero(better)
+        rows = better.nonzero()[0]
         best_f[rows], best_x[rows] = value.f[rows], place[rows]
     elif better.any():
-        rows = np.flatnonzero(better.any(axis=1))
+        rows = np.nonzero(better.any(axis=1))[0]
         columns = first(np.where(better[rows], 0.0, np.inf), value.f[rows])
         best_f[rows], best_x[rows] = value.f[rows, columns], place[rows, columns]

@@ -63,6 +63,8 @@ class Noisy(Configurable):
 
     def lagrangian_noise(self, dual: Array) -> Array:
         """Return the variance (R,) of the additive noise on f + <y, h>, for y (R, m)."""
+        if self.noise != "independent":
+            return np.zeros(len(dual))
         variances = self.noise_variances
         return variances[0] + np.square(dual) @ variances[1:]
 

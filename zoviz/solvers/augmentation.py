@@ -197,11 +197,18 @@ def waiting_of(restoration: Restoration | None, value: Evaluation) -> np.ndarray
     return np.zeros(len(value.f), dtype=bool) if restoration is None else restoration.mask
 
 
-def watch_slopes(solver: Solver, augmentation: Augmentation | None, phi: Phi, n: int, radius: float) -> Phi:
-    """Return the scalar phi, with a watch on the constraints' slopes in n variables where the Lagrangian may change."""
+def watch_slopes(
+    solver: Solver, augmentation: Augmentation | None, phi: Phi, n: int, radius: float | None = None
+) -> Phi:
+    """Return the scalar phi, with a watch on the constraints' slopes in n variables where the Lagrangian may change.
+
+    ``radius`` is that of the estimate, the estimator's own by default.
+    """
     if augmentation is None:
         return phi
-    estimator, spacing = solver.estimator, radius
+    estimator = solver.estimator
+    radius = estimator.smoothing_radius if radius is None else radius
+    spacing = radius
     if isinstance(estimator, DirectionalEstimator):  # a sweep's draws are as long as a normal one
         spacing = float(np.sqrt(n) * estimator.step_lengths(np.full((1, 1), float(n)), radius)[0, 0])
     return Watch(phi, n, spacing)
@@ -250,14 +257,12 @@ class StepEnd(NamedTuple):
     x: Array
     value: Evaluation
     refused: np.ndarray
-    augmentation: Augmentation | None
+    augmentation: Augmentation
 
 
-def descend(augmentation: Augmentation | None, trial: Trial) -> StepEnd:
+def descend(augmentation: Augmentation, trial: Trial) -> StepEnd:
     """Return where a step ends: at its start where the augmented Lagrangian does not descend."""
     (x, value), (x_next, value_next) = trial.before, trial.after
-    if augmentation is None:
-        return StepEnd(x_next, value_next, np.zeros(len(x), dtype=bool), None)
     merit = augmentation.merit(trial.y, value)
     change = augmentation.merit(trial.y, value_next) - merit + trial.added
     slope = (trial.gradient * (x_next - x)).sum(axis=1)
@@ -270,9 +275,18 @@ def descend(augmentation: Augmentation | None, trial: Trial) -> StepEnd:
 
 
 def ascend(
-    augmentation: Augmentation | None, y: Array, h: Array, step: float, refused: np.ndarray, share: float = 1.0
+    augmentation: Augmentation | None,
+    y: Array,
+    h: Array,
+    step: float,
+    refused: np.ndarray | None = None,
+    share: float = 1.0,
 ) -> Array:
-    """Return y (R, m) after an ascent along h (R, m) by ``step`` or a share of the penalty, not yet in its bounds."""
+    """Return y (R, m) after an ascent along h (R, m) by ``step`` or a share of the penalty, not yet in its bounds.
+
+    Replicas whose primal step was ``refused``, (R,), keep theirs.
+    """
     if augmentation is None:
         return y + step * h
-    return y + np.where(refused[:, None], 0.0, augmentation.dual_step(step, share) * augmentation.slope(y, h))
+    change = augmentation.dual_step(step, share) * augmentation.slope(y, h)
+    return y + (change if refused is None else np.where(refused[:, None], 0.0, change))

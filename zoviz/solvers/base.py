@@ -294,12 +294,13 @@ class Solver(Configurable):
             ``variance_predicted``, and ``bound: <source>`` for each published bound; empty where the problem has no
             exact gradients, or the method no estimator.
         """
-        target = None if self.estimator is None else self.target(problem, info, exact)
+        estimator = self.estimator
+        target = None if estimator is None else self.target(problem, info, exact)
         if target is None:
             return {}
         noise = problem.lagrangian_noise(info.dual)
-        prediction = self.estimator.predicted_variance(target.square, target.n, noise, info.radius)
-        bounds = self.estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
+        prediction = estimator.predicted_variance(target.square, target.n, noise, info.radius)
+        bounds = estimator.published_bounds(target.slope, target.curvature, target.n, info.radius)
         return {"variance_predicted": prediction} | {f"bound: {source}": bound for source, bound in bounds.items()}
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
@@ -309,10 +310,13 @@ class Solver(Configurable):
         if gradients is None or constants is None:
             return None
         lagrangian = gradients[0] + np.matmul(info.dual[:, None, :], gradients[1])[:, 0, :]
-        size, added = np.sqrt(np.square(info.dual).sum(axis=-1)), 0.0 if info.added is None else info.added
+        size = np.sqrt(np.square(info.dual).sum(axis=-1))
+        slope = constants.slope + size * constants.constraint_slope
+        if info.added is not None:
+            lagrangian, slope = lagrangian + info.added, slope + np.linalg.norm(info.added, axis=-1)
         return Target(
-            square=np.square(lagrangian + added).sum(axis=-1),
+            square=np.square(lagrangian).sum(axis=-1),
             n=lagrangian.shape[-1],
-            slope=constants.slope + size * constants.constraint_slope + np.linalg.norm(np.atleast_2d(added), axis=-1),
+            slope=slope,
             curvature=constants.curvature + size * constants.constraint_curvature,
         )

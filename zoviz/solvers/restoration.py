@@ -55,11 +55,16 @@ class Restoration(NamedTuple):
     goal : Array, shape (R,)
         The violation that counts as none.
     top, peak : Array, shape (R,)
-        The largest violation in the window, and so far.
+        The largest violation in the window, and before it.
     patience : float
         What ``clock`` is set to by progress.
     relaxation : Array, shape (R,)
         theta, halved by a step that is taken back and doubled by one that is not.
+    rest : int
+        Iterations until a window ends in any replica; 0 while any restores feasibility.
+    recent : tuple of Array, shape (R, m) each
+        The constraints' values that ``clock``, ``reference`` and ``top`` do not know of yet: looked at when a window
+        ends, and all at once, as looking at each in its step would take a tenth of the smallest ones.
     """
 
     clock: Array
@@ -69,6 +74,8 @@ class Restoration(NamedTuple):
     peak: Array
     patience: float
     relaxation: Array
+    rest: int
+    recent: tuple[Array, ...] = ()
 
     @property
     def mask(self) -> np.ndarray:
@@ -78,21 +85,24 @@ class Restoration(NamedTuple):
     @property
     def active(self) -> bool:
         """Whether any replica restores feasibility: where none does, a step costs next to nothing more."""
-        return bool(self.clock.max() > 0)
+        return not self.rest
 
-    def after(self, value: Evaluation) -> Restoration:
-        """Return what is to be done once a step has ended at a value, f (R,) and h (R, m)."""
-        violation = violation_of(value)
-        peak, top = np.maximum(self.peak, violation), np.maximum(self.top, violation)
-        if not self.active and self.clock.min() - 1.0 > -_WINDOW:  # in the middle of every window
-            reference = np.minimum(self.reference, violation)
-            return self._replace(clock=self.clock - 1.0, reference=reference, top=top, peak=peak)
-        restoring = self.mask
+    def after(self, value: Evaluation, violation: Array | None = None) -> Restoration:
+        """Return what is to be done once a step has ended at a value, f (R,) and h (R, m).
+
+        ``violation`` is ||[h]_+||, (R,), where that is known already.
+        """
+        if self.rest > 1:  # in the middle of every window
+            return self._replace(rest=self.rest - 1, recent=(*self.recent, value.h))
+        before = self._looked_up()
+        violation, restoring = violation_of(value) if violation is None else violation, self.mask
+        top = np.maximum(before.top, violation)
+        peak = np.maximum(self.peak, top)
         gained = violation <= _PROGRESS * self.reference
-        clock = np.where(restoring & gained, self.patience, self.clock - 1.0)
+        clock = np.where(restoring & gained, self.patience, before.clock - 1.0)
         clock = np.where(restoring & (violation <= self.goal), 0.0, clock)
         compared = ~restoring & (clock <= -_WINDOW)
-        lowest = np.minimum(self.reference, violation)
+        lowest = np.minimum(before.reference, violation)
         again = compared & (lowest > _PROGRESS * top) & (violation > _LARGE * peak)
         clock = np.where(compared, np.where(again, self.patience, 0.0), clock)
         ended = restoring & (clock <= 0)
@@ -100,7 +110,19 @@ class Restoration(NamedTuple):
         reference = np.where((restoring & gained) | anew, violation, np.where(restoring, self.reference, lowest))
         goal = np.where(again, _GONE * violation, self.goal)
         top = np.where(anew, violation, top)
-        return self._replace(clock=clock, reference=reference, goal=goal, top=top, peak=peak)
+        return before._replace(clock=clock, reference=reference, goal=goal, top=top, peak=peak, rest=_rest(clock))
+
+    def _looked_up(self) -> Restoration:
+        """Return the same with the recent values looked at."""
+        if not self.recent:
+            return self
+        violations = violation_of(Evaluation(np.zeros(0), np.stack(self.recent)))
+        return self._replace(
+            clock=self.clock - float(len(self.recent)),
+            reference=np.minimum(self.reference, violations.min(axis=0)),
+            top=np.maximum(self.top, violations.max(axis=0)),
+            recent=(),
+        )
 
 
 class Weighted:
@@ -144,17 +166,18 @@ def begin(value: Evaluation, patience: int | None, contract: str) -> Restoration
     violation = violation_of(value)
     clock = np.where(violation > 0, float(patience), 0.0)
     theta = np.full(len(clock), _RELAXATION)
-    return Restoration(clock, violation, _GONE * violation, violation, violation, float(patience), theta)
+    goal = _GONE * violation
+    return Restoration(clock, violation, goal, violation, violation, float(patience), theta, _rest(clock))
 
 
 def violation_of(value: Evaluation) -> Array:
-    """Return ||[h]_+||, (R,)."""
-    return np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=1))
+    """Return ||[h]_+||, (...) of values at (...) points."""
+    return np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=-1))
 
 
 def weights_of(restoration: Restoration | None, y: Array, value: Evaluation) -> Array:
     """Return the weights (R, m) of the constraints in the gradient: y, or [h]_+ / ||[h]_+|| while restoring."""
-    if restoration is None or not restoration.active:
+    if restoration is None or restoration.rest:
         return y
     positive = np.maximum(value.h, 0.0)
     size = np.maximum(violation_of(value), np.finfo(float).tiny)
@@ -163,21 +186,21 @@ def weights_of(restoration: Restoration | None, y: Array, value: Evaluation) -> 
 
 def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation) -> Phi:
     """Return the scalar whose gradient is estimated: the Lagrangian at y (R, m), the violation's while restoring."""
-    if restoration is None or not restoration.active:
+    if restoration is None or restoration.rest:
         return Lagrangian(y)
     return Weighted(~restoration.mask, weights_of(restoration, y, value))
 
 
 def duals_after(restoration: Restoration | None, y: Array, y_next: Array) -> Array:
     """Return the new multipliers (R, m), of replicas that restore feasibility the old ones."""
-    if restoration is None or not restoration.active:
+    if restoration is None or restoration.rest:
         return y_next
     return np.where(restoration.mask[:, None], y, y_next)
 
 
 def known_duals(restoration: Restoration | None, y: Array) -> Array:
     """Return the multipliers (R, m) that an estimate was made with, for theory: NaN while restoring."""
-    if restoration is None or not restoration.active:
+    if restoration is None or restoration.rest:
         return y
     return np.where(restoration.mask[:, None], np.nan, y)
 
@@ -189,7 +212,7 @@ def moved(
 
     Coordinates in which a bound would take the whole step are left out of Polyak's.
     """
-    if restoration is None or not restoration.active:
+    if restoration is None or restoration.rest:
         return domain.project(x - step * gradient)
     violation = restoration.relaxation * violation_of(value)
     first = _polyak(violation, gradient)
@@ -215,16 +238,22 @@ def settled(
     (x, value), (x_next, value_next) = before, after
     if restoration is None:
         return Settled(x_next, value_next, None)
-    if not restoration.active:
+    if restoration.rest:
         return Settled(x_next, value_next, restoration.after(value_next))
-    worse = restoration.mask & ~(violation_of(value_next) < violation_of(value))
+    violation, reached = violation_of(value), violation_of(value_next)
+    worse = restoration.mask & ~(reached < violation)
     if worse.any():
         x_next = np.where(worse[:, None], x, x_next)
         f, h = np.where(worse, value.f, value_next.f), np.where(worse[:, None], value.h, value_next.h)
-        value_next = Evaluation(f, h)
+        value_next, reached = Evaluation(f, h), np.where(worse, violation, reached)
     theta = restoration.relaxation
     theta = np.where(worse, 0.5 * theta, np.where(restoration.mask, np.minimum(2.0 * theta, _RELAXATION), theta))
-    return Settled(x_next, value_next, restoration._replace(relaxation=theta).after(value_next))
+    return Settled(x_next, value_next, restoration._replace(relaxation=theta).after(value_next, reached))
+
+
+def _rest(clock: Array) -> int:
+    """Return in how many iterations a window ends in any replica, given the clocks (R,); 0 while any restores."""
+    return 0 if clock.max() > 0 else _WINDOW + int(clock.min())
 
 
 def _polyak(violation: Array, gradient: Array) -> Array:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-import numpy as np
-import param
+import math
 
+import numpy as np
+
+from zoviz.core.parameters import PlainNumber
 from zoviz.core.types import Array, Constants, Evaluation
 from zoviz.estimators.base import DirectionalEstimator
 from zoviz.oracle import DerivedOracle, ValueOracle
@@ -40,9 +42,9 @@ _STEEPER = 1.0 / 3.0
 the longest, then is the longest that a quadratic bears, 2 / L."""
 
 
-def step_reach_parameter() -> param.Number:
+def step_reach_parameter() -> PlainNumber:
     """Return the parameter w of ``following``, for a solver with a primal step that a rule may choose."""
-    return param.Number(
+    return PlainNumber(
         default=None,
         allow_None=True,
         bounds=(0, None),
@@ -99,9 +101,10 @@ def following(step: float | Array, reach: float | None, y: Array) -> float | Arr
     .. math:: c_t = c \min\{1, w / \|y_t\|\}
 
     keeps c_t (L_f + ||y_t|| L_h) below c (L_f + w L_h): a step that is fixed for moderate multipliers is too long for
-    larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is open.
+    larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is open,
+    or no multiplier comes near it.
     """
-    if reach is None:
+    if reach is None or y.max(initial=0.0) * math.sqrt(y.shape[1]) < reach:  # the norm of none can be beyond
         return step
     size = np.sqrt(np.square(y).sum(axis=1, keepdims=True))
     return step * np.minimum(1.0, reach / np.maximum(size, NEGLIGIBLE))

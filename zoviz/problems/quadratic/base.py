@@ -33,6 +33,15 @@ class Quadratics(NamedTuple):
     optimum: Optimum | None
     domain: Box
 
+    def products(self, x: Array) -> Array:
+        """Return both Qx, (..., 2, n), as one product of matrices: NumPy would loop over the leading axes."""
+        return (x.reshape(-1, x.shape[-1]) @ self.matrices).reshape(*x.shape[:-1], 2, x.shape[-1])
+
+    def values(self, x: Array, halves: Array) -> Evaluation:
+        """Return f (...) and h (..., 1) at x (..., n), given both Qx/2 + d, (..., 2, n)."""
+        both = np.einsum("...i,...ji->...j", x, halves) + self.offsets
+        return Evaluation(both[..., 0], both[..., 1:])
+
 
 class QuadraticProblem(Problem):
     """A quadratic objective under one quadratic constraint and a cube; ``build`` returns an ``instance``."""
@@ -60,27 +69,21 @@ class QuadraticProblem(Problem):
 
     def evaluate(self, x: Array, xi: object = None) -> Evaluation:
         """Return f (...) and h (..., 1) at x (..., n), from one matrix product for the whole batch."""
-        data = self.data
-        return self._values(x, 0.5 * self._products(x) + data.vectors)
+        data: Quadratics = self.data
+        return data.values(x, 0.5 * data.products(x) + data.vectors)
 
     def gradient(self, x: Array, xi: object = None) -> tuple[Array, Array]:
         """Return Qx + d of both functions, (..., n) and (..., 1, n)."""
-        slopes = self._products(x) + self.data.vectors
+        data: Quadratics = self.data
+        slopes = data.products(x) + data.vectors
         return slopes[..., 0, :], slopes[..., 1:, :]
 
     def value_and_gradient(self, x: Array) -> tuple[Evaluation, tuple[Array, Array]]:
         """Return values and gradients at x (..., n) from the same product."""
-        products, data = self._products(x), self.data
+        data: Quadratics = self.data
+        products = data.products(x)
         slopes = products + data.vectors
-        return self._values(x, slopes - 0.5 * products), (slopes[..., 0, :], slopes[..., 1:, :])
-
-    def _products(self, x: Array) -> Array:
-        """Return both Qx, (..., 2, n), as one product of matrices: NumPy would loop over the leading axes."""
-        return (x.reshape(-1, x.shape[-1]) @ self.data.matrices).reshape(*x.shape[:-1], 2, x.shape[-1])
-
-    def _values(self, x: Array, halves: Array) -> Evaluation:
-        both = np.einsum("...i,...ji->...j", x, halves) + self.data.offsets
-        return Evaluation(both[..., 0], both[..., 1:])
+        return data.values(x, slopes - 0.5 * products), (slopes[..., 0, :], slopes[..., 1:, :])
 
 
 def bounds_on(

@@ -79,6 +79,7 @@ class Guard:
         self.divergences: tuple[Divergence, ...] = ()
         self._bounds: dict[str, Array] = {}
         self._beyond, self._lost = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
+        self._counting = False  # whether any of them is more than 0
         self._start, self._best = np.full((2, replicas), np.nan), np.full((2, replicas), np.nan)
         self._scale = np.full((2, replicas), np.inf)
         self._h_size = np.full(replicas, np.nan)
@@ -125,9 +126,12 @@ class Guard:
 
     def look(self, iterate: Iterate, iteration: int, oracle: Oracle) -> np.ndarray:
         """Judge the replicas by the present iterate, and return which of them have just diverged, (R,) of bool."""
-        beyond = self._exceeds(_sizes(iterate))
+        beyond, worse = self._exceeds(_sizes(iterate)), self._worse(iterate)
+        if not (self._counting or beyond.any() or worse.any()):
+            return beyond  # most looks, which are to cost little
         self._beyond = np.where(beyond, self._beyond + 1, 0)
-        self._lost = np.maximum(self._lost + np.where(self._worse(iterate), 1, -1), 0)
+        self._lost = np.maximum(self._lost + np.where(worse, 1, -1), 0)
+        self._counting = bool(self._beyond.any() or self._lost.any())
         watched = oracle.active & ~oracle.failed
         for replica in _rows(watched & (self._beyond >= PATIENCE)):
             self._add(replica, iteration, oracle, self._reason(iterate, replica))
@@ -208,10 +212,15 @@ class Guard:
         self._bounds, self._beyond, self._lost = dict(snapshot["bounds"]), snapshot["beyond"], snapshot["lost"]
         self._start, self._best, self._scale = snapshot["start"], snapshot["best"], snapshot["scale"]
         self._h_size = snapshot.get("h_size", self._h_size)  # which stores did not have from the beginning
+        self._counting = bool(self._beyond.any() or self._lost.any())
 
     def _exceeds(self, sizes: Mapping[str, Array]) -> np.ndarray:
         """Whether each replica has a size beyond its bound, (R,); NaN is not, but a failure of the black box."""
-        return np.logical_or.reduce([size > self._bounds.get(name, np.inf) for name, size in sizes.items()])
+        beyond = np.zeros(len(self._beyond), dtype=bool)
+        for name, size in sizes.items():
+            if name in self._bounds:
+                beyond |= size > self._bounds[name]
+        return beyond
 
     def _reason(self, iterate: Iterate, replica: int) -> str:
         """Return the clause on the size of a replica that exceeds its bound most."""
@@ -248,7 +257,7 @@ def read_divergences(stored: Any) -> tuple[Divergence, ...]:
 
 def _rows(mask: np.ndarray) -> list[int]:
     """Return the replicas of a mask (R,)."""
-    return [int(row) for row in np.flatnonzero(mask)]
+    return [int(row) for row in mask.nonzero()[0]]
 
 
 def _sizes(iterate: Iterate) -> dict[str, Array]:
@@ -258,7 +267,9 @@ def _sizes(iterate: Iterate) -> dict[str, Array]:
     if iterate.value is not None:
         sizes[_OBJECTIVE], sizes[_CONSTRAINT] = np.abs(iterate.value.f), _largest(iterate.value.h)
     duals = [_largest(one) for one in (iterate.dual, iterate.row_dual) if one is not None]
-    return sizes | ({_DUALS: np.maximum.reduce(duals)} if duals else {})
+    if duals:
+        sizes[_DUALS] = duals[0] if len(duals) == 1 else np.maximum(*duals)
+    return sizes
 
 
 def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
@@ -275,9 +286,9 @@ def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
 
 def _largest(part: Array) -> Array:
     """Return the largest magnitude in every row, (R, k) to (R,); 0 where k is 0."""
-    return np.maximum(part.max(axis=1, initial=0.0), -part.min(axis=1, initial=0.0))
+    return np.abs(part).max(axis=1, initial=0.0)
 
 
 def _merits(value: Evaluation) -> Array:
     """Return objective and violation ||[h]_+||, (2, R)."""
-    return np.stack([value.f, np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=1))])
+    return np.array([value.f, np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=1))])

@@ -75,9 +75,9 @@ def row(
     oracle: Oracle,
     measured: dict[str, Array],
     points: ExactPoints,
-    shown: np.ndarray,
+    hidden: np.ndarray | None = None,
 ) -> dict[str, Array]:
-    """Return a trace's row: every column with a replica axis, (R,) or (R, k); NaN for replicas not ``shown``, (R,).
+    """Return a trace's row: every column with a replica axis, (R,) or (R, k); NaN for ``hidden`` replicas, (R,).
 
     In the user's units, but for the variance of the solver's estimate and what theory says of it. A replica that the
     guard stopped is shown as it was then: a mean that left it out would be that of the others.
@@ -105,8 +105,7 @@ def row(
         if solver.estimator is not None:
             out[columns.VARIANCE] = info.variance
         out.update(solver.theory(problem, info, points.find(info.point)))
-    if not shown.all():
-        hidden = ~shown
+    if hidden is not None:
         for name in out.keys() - {columns.BEST_OBJECTIVE, columns.BEST_GAP} - counts.keys():
             out[name] = np.array(out[name], dtype=float)
             out[name][hidden] = np.nan

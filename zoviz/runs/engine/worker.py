@@ -305,7 +305,7 @@ class Worker:
             self._keep_point()
         # The last row waits for the polished answer, whose measures it has beside those of the iterate.
         due = self.trace.wants(self.iteration) and not (
-            self.solver.polishes and self.iteration == self.limits.iterations
+            self.iteration == self.limits.iterations and self.solver.polishes
         )
         if due or self.open:
             measured = self.measured()
@@ -432,6 +432,7 @@ class Worker:
         """Return the present figures, measured here unless they are given."""
         with np.errstate(all="ignore"):
             measured = measured or self.measured()
+            hidden = None if self.oracle.all_active else ~(self.oracle.active | self.guard.diverged)
             row = measures.row(
                 self.scaled_problem,
                 self.solver,
@@ -440,7 +441,7 @@ class Worker:
                 self.oracle,
                 measured,
                 self.exact,
-                self.oracle.active | self.guard.diverged,
+                hidden,
             )
         return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
 

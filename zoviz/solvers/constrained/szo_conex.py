@@ -226,13 +226,11 @@ class SZOConEX(Solver):
         theta = self.extrapolation
         step = diminishing(self.primal_step, k, self.schedule)
         dual_step = diminishing(self.dual_step, k, self.schedule)
-        forecast, none = (1.0 + theta) * level - theta * previous, np.zeros(len(x), dtype=bool)
-        y_next = np.minimum(np.maximum(ascend(penalties, y, forecast, dual_step, none, _DUAL_PART), 0.0), self.dual_cap)
-        y_next = duals_after(first, y, y_next)
+        forecast = (1.0 + theta) * level - theta * previous
+        y_next = np.maximum(ascend(penalties, y, forecast, dual_step, share=_DUAL_PART), 0.0)
+        y_next = duals_after(first, y, np.minimum(y_next, self.dual_cap))
         weights = weights_in(penalties, y_next, value)
-        phi = watch_slopes(
-            self, penalties, scalar_of(first, weights, value), x.shape[1], self.estimator.smoothing_radius
-        )
+        phi = watch_slopes(self, penalties, scalar_of(first, weights, value), x.shape[1])
         gradient, variance = self._gradient(state._replace(y=weights), phi, oracle, streams)
         length = lengthen(penalties, following(step, self.step_reach, y_next))
         x_next = moved(first, x, length, gradient, value, oracle.domain)
@@ -245,11 +243,11 @@ class SZOConEX(Solver):
         average = average + (x_next - average) / (k + 1.0)
         info = Info(variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
         x_next, there, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
-        x_next, value, refused, penalties = descend(penalties, trial)
-        if refused.any():
-            y_next, ahead = np.where(refused[:, None], y, y_next), np.where(refused[:, None], value.h, ahead)
-        return ConEXState(x_next, y_next, value, ahead, level, average, k + 1, after, penalties), info
+        if penalties is not None:
+            trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
+            x_next, there, refused, penalties = descend(penalties, trial)
+            y_next, ahead = np.where(refused[:, None], y, y_next), np.where(refused[:, None], there.h, ahead)
+        return ConEXState(x_next, y_next, there, ahead, level, average, k + 1, after, penalties), info
 
     def _gradient(self, state: ConEXState, phi: Phi, oracle: ProblemOracle, streams: Streams) -> tuple[Array, Array]:
         """Return G_0 + sum_i y_i G_i at x, that of phi, and its variance; of the violation while restoring."""

@@ -190,20 +190,21 @@ class ZOALM(Solver):
         phi = scalar_of(first, w, value)
         if self.weights == "direct" and (first is None or not first.active):
             phi = AugmentedLagrangian(y, beta)
-        phi = watch_slopes(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
+        phi = watch_slopes(self, penalties, phi, x.shape[1])
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, w), self.estimator.smoothing_radius)
         step = lengthen(penalties, following(self.primal_step, self.step_reach, w))
         x_next = moved(first, x, step / growth[:, None], estimate.gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
-        x, value, refused, penalties = descend(penalties, trial)
         if penalties is None:
             alpha = np.minimum(self.dual_step, beta)
-            y_next = y + alpha * np.maximum(value.h, -y / beta)
+            y_next = y + alpha * np.maximum(ahead.h, -y / beta)
         else:
-            y_next = ascend(penalties, y, value.h, self.dual_step, refused)
+            trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
+            x_next, ahead, refused, penalties = descend(penalties, trial)
+            y_next = ascend(penalties, y, ahead.h, self.dual_step, refused)
+        x, value = x_next, ahead
         y = duals_after(first, y, np.maximum(y_next, 0.0))
         if (t + 1) % _WINDOW == 0:
             violation = violation_of(value)

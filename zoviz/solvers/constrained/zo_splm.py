@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import param
 
-from zoviz.core.parameters import Part, Scale
+from zoviz.core.parameters import Part, PlainNumber, Scale
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
@@ -109,7 +109,7 @@ class ZOSPLM(Solver):
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step α", doc="Step of the dual variables along h.")
-    proximal_step = param.Number(
+    proximal_step = PlainNumber(
         default=0.5, bounds=(0, 1), inclusive_bounds=(False, True), label="Proximal step β", doc="How fast z follows x."
     )
     proximal_weight = Scale(
@@ -180,31 +180,33 @@ class ZOSPLM(Solver):
         x, y, z, value, first, penalties = state
         weights = weights_in(penalties, y, value)
         phi = scalar_of(first, weights, value)
-        phi = watch_slopes(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
+        phi = watch_slopes(self, penalties, phi, x.shape[1])
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
+        estimator, radius = self.estimator, self.estimator.smoothing_radius
         if self.estimate_proximal:
             inner = with_proximal(oracle, z, p)
             base = Evaluation(value.f + 0.5 * p * np.square(x - z).sum(axis=-1), value.h)
-            estimate = self.estimator.estimate(phi, x, inner, streams, base=base)
+            estimate = estimator.estimate(phi, x, inner, streams, base=base, radius=radius)
             gradient, added = estimate.gradient, p * (x - z)
         else:
-            estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
+            estimate = estimator.estimate(phi, x, oracle, streams, base=value, radius=radius)
             gradient, added = estimate.gradient + p * (x - z), None
         step = lengthen(penalties, following(c, self.step_reach, y))
         x_next = moved(first, x, step, gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        # What the proximal term adds is looked at where there are penalties alone.
-        change = 0.0 if penalties is None else 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
-        trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
-        x_next, value, refused, penalties = descend(penalties, trial)
-        y_next = ascend(penalties, y, value.h, alpha, refused)
+        refused = None
+        if penalties is not None:
+            change = 0.5 * p * (np.square(x_next - z) - np.square(x - z)).sum(axis=1)
+            trial = Trial(y, (x, value), (x_next, ahead), gradient, phi, first, change)
+            x_next, ahead, refused, penalties = descend(penalties, trial)
+        y_next = ascend(penalties, y, ahead.h, alpha, refused)
         y_next = duals_after(first, y, np.minimum(np.maximum(y_next, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
-        if first is not None and first.active:
+        if first is not None and not first.rest:
             z_next = np.where(first.mask[:, None], x_next, z_next)
-        info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius, added)
-        return SPLMState(x_next, y_next, z_next, value, after, penalties), info
+        info = Info(estimate.variance, x, known_duals(first, weights), radius, added)
+        return SPLMState(x_next, y_next, z_next, ahead, after, penalties), info
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian, with the proximal term where that is estimated too."""

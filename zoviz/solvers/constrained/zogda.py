@@ -180,15 +180,18 @@ class ZOGDA(Solver):
         alpha = diminishing(self.dual_step, t, self.schedule)
         weights = weights_in(penalties, y, value)
         phi = scalar_of(first, weights, value)
-        phi = watch_slopes(self, penalties, phi, x.shape[1], self.estimator.smoothing_radius)
+        phi = watch_slopes(self, penalties, phi, x.shape[1])
         estimate = self.estimator.estimate(phi, x, oracle, streams, base=value)
         info = Info(estimate.variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
         step = lengthen(penalties, following(c, self.step_reach, y))
         x_next = moved(first, x, step, estimate.gradient, value, oracle.domain)
         oracle.resample()
         x_next, ahead, after = settled(first, (x, value), (x_next, oracle(x_next)))
-        trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
-        x, value, refused, penalties = descend(penalties, trial)
+        refused = None
+        if penalties is not None:
+            trial = Trial(y, (x, value), (x_next, ahead), estimate.gradient, phi, first)
+            x_next, ahead, refused, penalties = descend(penalties, trial)
+        x, value = x_next, ahead
         slope = value.h
         if self.dual == "estimated" and oracle.m:
             base = Evaluation(Lagrangian(y)(value), value.h)
