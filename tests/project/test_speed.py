@@ -161,7 +161,7 @@ def test_overhead_of_one_step() -> None:
     assert best_of_attempts(measure, lambda ratio: ratio <= limit) <= limit
 
 
-BEFORE, STEPS = 400, 200
+BEFORE, STEPS = 500, 500
 """Steps that are not counted, in which a start becomes feasible, and those that are."""
 
 

@@ -65,14 +65,14 @@ class Scale(param.Number):
             raise ValueError(f"Expected {self.name} a number from {low:g} to {high:g}{automatic}; got {val!r}.")
 
 
-class PlainNumber(param.Number):
+class PlainNumber(param.Number[T]):
     """A number that is no generator of numbers, and is read without asking whether it is, like a ``Scale``."""
 
     if not TYPE_CHECKING:
         __get__ = param.Parameter.__get__
 
 
-class PlainInteger(param.Integer):
+class PlainInteger(param.Integer[T]):
     """An integer that is no generator of integers, and is read without asking whether it is, like a ``Scale``."""
 
     if not TYPE_CHECKING:

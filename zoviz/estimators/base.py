@@ -39,7 +39,7 @@ class GradientEstimator(Configurable):
         label="Smoothing radius r",
         doc="Distance from the point to its probes; None: chosen by the solver's rule.",
     )
-    batch_size = PlainInteger(
+    batch_size: PlainInteger[int] = PlainInteger(
         default=1,
         bounds=(1, 10_000_000),
         softbounds=(1, 1000),

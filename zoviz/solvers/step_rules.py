@@ -42,7 +42,7 @@ _STEEPER = 1.0 / 3.0
 the longest, then is the longest that a quadratic bears, 2 / L."""
 
 
-def step_reach_parameter() -> PlainNumber:
+def step_reach_parameter() -> PlainNumber[float | None]:
     """Return the parameter w of ``following``, for a solver with a primal step that a rule may choose."""
     return PlainNumber(
         default=None,

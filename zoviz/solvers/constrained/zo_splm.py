@@ -109,7 +109,7 @@ class ZOSPLM(Solver):
 
     primal_step = Scale(None, softbounds=(1e-6, 1.0), label="Primal step c", doc="Step of x along the estimate.")
     dual_step = Scale(None, softbounds=(1e-6, 1.0), label="Dual step α", doc="Step of the dual variables along h.")
-    proximal_step = PlainNumber(
+    proximal_step: PlainNumber[float] = PlainNumber(
         default=0.5, bounds=(0, 1), inclusive_bounds=(False, True), label="Proximal step β", doc="How fast z follows x."
     )
     proximal_weight = Scale(
