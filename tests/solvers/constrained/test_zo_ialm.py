@@ -87,7 +87,8 @@ class Replica:
         x_next = np.clip(x_next, 0.0, 2.0)
         level = 0.5 * (self.phi(v + RADIUS * np.eye(n)[i]) + self.phi(v - RADIUS * np.eye(n)[i]))
         d = x_next[i] - v[i]
-        bound = level + slope * d + self.curvature / 2 * d * d + 1e-12 * (1 + abs(level))
+        lost = RADIUS**2 if abs(d) < RADIUS else 0.0
+        bound = level + slope * d + self.curvature / 2 * (d * d + lost) + 1e-12 * (1 + abs(level))
         if self.finds and self.phi(x_next) > bound:
             self.curvature *= 2
             self.log.append("doubled")

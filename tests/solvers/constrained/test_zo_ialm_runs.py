@@ -16,7 +16,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Estimate
 from zoviz.estimators import Block, Coordinate
 from zoviz.oracle import Oracle
-from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.problems import LoadTracking, NonconvexQCQP, PressureVessel
 from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOiALM
@@ -40,7 +40,7 @@ def exact(bench: Bench, **settings: Any) -> ZOiALM:
             return gradient[np.arange(len(v)), i], phi(stub.problem.evaluate(v))
 
     return ExactSteps(
-        **(GIVEN | {"dual_cap": 10.0} | settings), estimator=ExactTests(smoothing_radius=1e-3, differences="central")
+        **(GIVEN | {"dual_cap": 10.0} | settings), estimator=ExactTests(smoothing_radius=1e-9, differences="central")
     )
 
 
@@ -121,3 +121,10 @@ def test_it_refuses_what_it_cannot_do() -> None:
 
 def test_no_constraint_is_plain_descent() -> None:
     assert_plain_descent(ZOiALM(), 400)
+
+
+def test_the_curvature_does_not_double_for_ever_along_a_coordinate_in_which_phi_is_concave() -> None:
+    """There the mean of the values on both sides, which stands for the one between, lies below it."""
+    run = Run(problem=PressureVessel(), solver=ZOiALM(), replicas=2, iterations=1000, seed=0)
+    run.run()
+    assert run.state.curvature.max() < 1e4 * run.state.penalty.max() * run.resolved["constraint_slope"] ** 2

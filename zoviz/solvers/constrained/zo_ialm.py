@@ -187,8 +187,13 @@ class ZOiALM(Solver):
         info = self._info(state, v, np.full(len(x), np.nan if oracle.contract == "independent" else 0.0))
         bound = state.curvature
         if self._finds(oracle):
+            radius_square = self.estimator.smoothing_radius**2
             d = (x_next - v)[rows, i]
-            room = slope * d + 0.5 * bound * d * d + _ROUND_OFF * (1.0 + np.abs(level))
+            # The level is the mean of two values at a distance h, by L h^2 / 2 below phi(v) at most. What is seen of a
+            # step shorter than h is that: without this room L would double up to infinity where phi is concave.
+            square = np.square(d)
+            spread = square + np.where(square < radius_square, radius_square, 0.0)
+            room = slope * d + 0.5 * bound * spread + _ROUND_OFF * (1.0 + np.abs(level))
             worse = phi(value) - level > room
             bound, wide = np.where(worse, 2.0 * bound, bound), worse[:, None]
             x_next, z_next = np.where(wide, x, x_next), np.where(wide, z, z_next)
