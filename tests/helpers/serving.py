@@ -109,7 +109,8 @@ class Server:
 
     def errors(self, since: int = 0) -> str:
         """The text from this character on where it holds an error, else nothing."""
-        text = PAGE_LEFT.sub("", self.text()[since:])
+        # Blanked in the whole text: what the page of a test before left may be half written at this character.
+        text = PAGE_LEFT.sub(lambda match: " " * len(match[0]), self.text())[since:]
         return text if "ERROR" in text or "Traceback" in text else ""
 
     def wait(self, timeout: float = 60) -> None:
