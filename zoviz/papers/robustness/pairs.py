@@ -12,6 +12,10 @@ of which a hundredth is left at most: the violation's start is the largest among
 less than ``LEFT`` is left, diverges where a replica has diverged or more than ``MORE`` times the start is left, and
 stalls otherwise.
 
+With linear constraints, 1000 iterations: 36 pairs converge, 8 are refused. Online bilevel, 400 rounds and 250 of
+``LossTuning``: of 60 pairs 40 converge, 5 are refused and 15 stall, the five methods of one level on ``BlackBoxAttack``
+(0.92 to 0.95 left) and all but OGD and SOGD (0.82 and 0.83 left) on ``LossTuning``. None diverges.
+
     python -m zoviz.papers.robustness.pairs linear                       # 2000 iterations a pair
     python -m zoviz.papers.robustness.pairs bilevel --problems LossTuning --iterations 400
     python -m zoviz.papers.robustness.pairs designs --solvers ZOSPLM ZOCEG
