@@ -91,9 +91,9 @@ class QuadraticSlice(Picture):
         )
         legend = fig.legend[0]
         fig.add_layout(legend, "above")
-        legend.update(
-            orientation="horizontal", padding=0, margin=2, spacing=8, glyph_width=24, glyph_height=24, label_standoff=0
-        )
+        # From the left: the frame is narrower than the legend beside a colour bar, over which there is room.
+        legend.update(orientation="horizontal", location="left", padding=0, margin=2, spacing=6)
+        legend.update(glyph_width=20, glyph_height=20, label_standoff=0)
         legend.update(border_line_color=None, background_fill_alpha=0.0)
         override_theme(legend, label_text_font_size="11px")
         fig.x_range.range_padding = fig.y_range.range_padding = 0.0
