@@ -59,7 +59,9 @@ class Evaluator:
         return self._processes.answers(points)
 
     def once(self, call: FunctionCall, x: Array) -> Evaluation | Failure:
-        """Return the outcome at one point (n,) of a call that is not repeated."""
+        """Return the outcome at one point (n,) of a call that is not repeated, by the user's executor or here."""
+        if callable(self._workers) or hasattr(self._workers, "submit"):
+            return list(self.outcomes(call, [x]))[0][1]
         if self._timeout is None:
             return call(x)
         processes = WorkerProcesses(call, 1, self._timeout)
