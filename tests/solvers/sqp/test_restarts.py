@@ -1,6 +1,8 @@
-"""The noise-free arm as a whole, on a function of one variable with two minima."""
+"""The noise-free arm as a whole, on functions of one variable with two minima."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -19,7 +21,12 @@ def joint(x: Array) -> Array:
     return np.stack([(x[:, 0] ** 2 - 1.0) ** 2 + 0.3 * x[:, 0], np.full(len(x), -1.0)], axis=-1)
 
 
-def course(calls: int, seed: int) -> list[Restarts]:
+def trap(x: Array) -> Array:
+    """f = x^2 and an h that falls from the start to 0.1 at the bound -3, and is below 0 around 2 only."""
+    return np.stack([x[:, 0] ** 2, 0.1 + 0.3 * (x[:, 0] + 3.0) - 3.0 * np.exp(-((x[:, 0] - 2.0) ** 2))], axis=-1)
+
+
+def course(calls: int, seed: int, joint: Callable[[Array], Array] = joint) -> list[Restarts]:
     """The arm after every request, until so many calls are made."""
     space = space_of(Box([-3.0], [3.0]), START, np.full(1, 1e-6))
     settings = Settings(1.0, 1.0, 1.0, 1.0, 3.0, 0.1)
@@ -51,3 +58,10 @@ def test_only_runs_that_end_near_the_best_value_are_polished(monkeypatch: pytest
     assert polished(course(1000, seed=0)) == {False}
     monkeypatch.setattr(restarts, "_NEAR", np.inf)
     assert polished(course(1000, seed=0)) == {False, True}
+
+
+def test_a_start_beside_the_least_violation_around_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    best = course(200, seed=0, joint=trap)[-1].best
+    assert best[0] > 0.0 and trap(best[None])[0, 1] == pytest.approx(0.0, abs=1e-5)
+    monkeypatch.setattr(restarts, "_PROGRESS", np.inf)  # restores again and again, as if that had gained something
+    assert course(200, seed=0, joint=trap)[-1].best[0] == pytest.approx(-3.0)

@@ -15,6 +15,8 @@ from zoviz.solvers.sqp.smooth_phase import SmoothRun
 
 _NARROWEST, _WIDEST = -2.0, 1.0
 """Decimal exponents of a restart's first radius."""
+_PROGRESS = 0.9
+"""Share of the violation at the last restoration's beginning below which another one is worth while (chosen by us)."""
 _NEAR = 1e-2
 """Excess over the lowest f, relative to it, up to which it is worth while to polish a run's end."""
 
@@ -28,6 +30,8 @@ class Restarts(NamedTuple):
         The present run.
     runs, again, restorations : int
         Runs so far; those that began at the best point; those that only sought feasibility.
+    restored_from : float
+        The largest h at which the last of these began; +inf before the first.
     best, best_value : Array, shapes (n,) and (1 + m,)
         The feasible point of the lowest f, else the least violated one.
     best_run : int
@@ -45,6 +49,7 @@ class Restarts(NamedTuple):
     runs: int
     again: int
     restorations: int
+    restored_from: float
     best: Array
     best_value: Array
     best_run: int
@@ -60,7 +65,7 @@ def begin(value: Array, situation: Situation) -> Restarts:
     run = smooth_phase.begin(start, first_value, len(value) - 1, 1.0, situation.settings.penalty)
     if first_value is None:  # the same point would fail again
         run = run._replace(phase="over")
-    return Restarts(run, 1, 0, 0, start, value, 1, np.zeros(len(value) - 1), "", False)
+    return Restarts(run, 1, 0, 0, np.inf, start, value, 1, np.zeros(len(value) - 1), "", False)
 
 
 def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
@@ -111,7 +116,11 @@ def _behind(run: SmoothRun, best: Array, space: Space) -> bool:
 
 
 def _next(state: Restarts, situation: Situation) -> Restarts:
-    """Begin another run: feasibility first where nothing feasible was seen, the best point again, or elsewhere."""
+    """Begin another run: feasibility first where nothing feasible was seen, the best point again, or elsewhere.
+
+    Where no restoration gains any more the best point may be the least violated one around, and feasible ones are
+    elsewhere: further restorations then count among the runs that begin at the best point.
+    """
     space, settings, generator = situation.space, situation.settings, situation.generator
     m = len(state.best_value) - 1
     radius, penalty = 10.0 ** generator.uniform(_NARROWEST, _WIDEST), 10.0 ** generator.uniform(-1.0, 2.0)
@@ -120,10 +129,14 @@ def _next(state: Restarts, situation: Situation) -> Restarts:
     if state.run.restoring:  # now the whole problem from where it led
         run = smooth_phase.begin(state.run.x, state.run.value, m, radius, penalty)
         return state._replace(run=run, runs=runs + 1)
-    if infeasible and usable and 2 * state.restorations <= runs:
+    # A restoration is two runs: the whole problem follows it.
+    due = state.again + 2 * state.restorations < (1.0 - settings.restart_share) * runs
+    violation = float(state.best_value[1:].max(initial=0.0))
+    if infeasible and usable and (due or violation < _PROGRESS * state.restored_from):
         run = smooth_phase.begin(state.best, state.best_value, m, radius, 1.0, restoring=True)
-        return state._replace(run=run, runs=runs + 1, restorations=state.restorations + 1)
-    if usable and state.again < (1.0 - settings.restart_share) * runs:
+        restorations = state.restorations + 1
+        return state._replace(run=run, runs=runs + 1, restorations=restorations, restored_from=violation)
+    if usable and not infeasible and state.again < (1.0 - settings.restart_share) * runs:
         run = smooth_phase.begin(state.best, state.best_value, m, radius, penalty, central=True)
         return state._replace(run=run, runs=runs + 1, again=state.again + 1)
     place = elsewhere(runs, state.best, smooth_phase.in_units(state.run, situation).space, generator)
