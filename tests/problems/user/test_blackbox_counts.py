@@ -107,3 +107,10 @@ def _defined_beyond(least: float, x: Array) -> float:
     if x[0] < least:
         raise ArithmeticError("undefined")
     return float(x @ x)
+
+
+def test_the_value_that_told_the_count_is_not_that_of_another_objective() -> None:
+    problem = BlackBox(lambda x: 0.0, lambda x: 1.0 - x[0], bounds=[(-2.0, 2.0)] * 2, x0=[0.0, 0.0])
+    assert problem.m == 1
+    problem.objective = lambda x: 5.0
+    assert problem.evaluate(np.zeros((1, 2))).f[0] == 5.0

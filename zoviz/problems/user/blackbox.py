@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Self, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 import param
@@ -28,6 +28,15 @@ def hs22_constraints(x: Array) -> Array:
 
 Functions: TypeAlias = Callable[..., Any] | Sequence[Callable[..., Any]]
 """One function or several, x of shape (n,) to a number or to numbers."""
+
+
+class _EarlyValue(NamedTuple):
+    """The value of the call that told the number of constraints, at its place (n,), and the functions then."""
+
+    place: Array
+    value: Evaluation
+    objective: Any
+    constraints: Any
 
 
 class BlackBox(Simulation):
@@ -98,12 +107,12 @@ class BlackBox(Simulation):
             params = {"objective": objective, "constraints": constraints, "bounds": bounds} | params
         super().__init__(**({"x0": x0, "m_constraints": m} | params))
         check_workers(self.workers, self.timeout, self.vectorised)
-        self._in_hand: list[tuple[Array, Evaluation]] = []
+        self._early_values: dict[int, _EarlyValue] = {}
 
     def clone(self) -> Self:
         """Return a clone around the same functions, which shares the value that has told the number of constraints."""
         clone = super().clone()
-        clone._in_hand = self._in_hand
+        clone._early_values = self._early_values
         return clone
 
     def call(self, m: int | None) -> FunctionCall:
@@ -126,13 +135,14 @@ class BlackBox(Simulation):
         """
         if self._m is not None or self.joint or not callable(self.constraints):
             return
-        self._m = len(self._in_hand[0][1].h) if self._in_hand else self._counted_at(place)
+        early = next(iter(tuple(self._early_values.values())), None)
+        self._m = self._counted_at(place) if early is None else len(early.value.h)
 
     def _counted_at(self, place: Array) -> int:
         """Return the number of constraints by the value at a place (n,), which is kept."""
         value = self._evaluator.once(self.call(None), place)
         if isinstance(value, Evaluation):
-            self._in_hand.append((place.copy(), value))
+            self._early_values[id(value)] = _EarlyValue(place.copy(), value, self.objective, self.constraints)
             return len(value.h)
         # The objective may fail where the constraints do not; a run that meets the same error says so itself.
         value = self._evaluator.once(FunctionCall(zero, self.constraints, False, None), place)
@@ -141,24 +151,22 @@ class BlackBox(Simulation):
             raise value.error
         return len(value.h)
 
-    def _take_from_hand(self, points: Array) -> dict[int, Evaluation]:
+    def _take_early_values(self, points: Array) -> dict[int, Evaluation]:
         """Take the values that are kept for some of the points (k, n), once each: by the points' numbers."""
         if len(points):
             self.count_constraints(points[0])
         taken: dict[int, Evaluation] = {}
-        for entry in tuple(self._in_hand):
-            rows = np.flatnonzero((points == entry[0]).all(axis=1))
-            if rows.size and int(rows[0]) not in taken:
-                try:
-                    self._in_hand.remove(entry)
-                except ValueError:  # another run of the same functions has taken it meanwhile
-                    continue
-                taken[int(rows[0])] = entry[1]
+        for key, one in tuple(self._early_values.items()):
+            rows = np.flatnonzero((points == one.place).all(axis=1))
+            same = one.objective is self.objective and one.constraints is self.constraints
+            # None where another run of the same functions has taken it meanwhile.
+            if same and rows.size and int(rows[0]) not in taken and self._early_values.pop(key, None) is not None:
+                taken[int(rows[0])] = one.value
         return taken
 
     def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
         """Evaluate points (k, n), those apart whose values are kept; otherwise as any simulation does."""
-        taken = self._take_from_hand(points) if self._in_hand or self._m is None else {}
+        taken = self._take_early_values(points) if self._early_values or self._m is None else {}
         if not taken:
             return super().collect(points, each)
         rest = np.setdiff1d(np.arange(len(points)), list(taken))
@@ -195,7 +203,7 @@ class BlackBox(Simulation):
         """
         if not self.vectorised:
             return super().evaluate(x)
-        taken = self._take_from_hand(x.reshape(-1, self.n)) if self._in_hand or self._m is None else {}
+        taken = self._take_early_values(x.reshape(-1, self.n)) if self._early_values or self._m is None else {}
         if not taken:
             return self._together(x)
         f, h = np.empty(x.size // self.n), np.empty((x.size // self.n, self.m))
