@@ -111,7 +111,7 @@ class DirectionalEstimator(GradientEstimator):
         default=None,
         allow_None=True,
         label="Sweep the coordinates",
-        doc="The n coordinates for the k random directions. Empty: by the rule, where k >= n and values repeat.",
+        doc="The n coordinates for the k random directions. Auto: by the rule, where k >= n and values repeat.",
     )
 
     def step_lengths(self, squares: Array, radius: float) -> Array:

@@ -35,7 +35,7 @@ class Noisy(Configurable):
         allow_None=True,
         bounds=(0, 1e9),
         label="Noise scale of h",
-        doc="Factor of the additive noise on every h, in the units of h. Empty: that of f.",
+        doc="Factor of the additive noise on every h, in the units of h. Auto: that of f.",
     )
     noise_degrees = param.Number(
         default=5.0, bounds=(2.01, 1e6), label="Student-t degrees", doc="Degrees of freedom of the Student-t noise."

@@ -162,7 +162,7 @@ def augmentation_parameter() -> param.Boolean:
         allow_None=True,
         label="Penalty where needed",
         doc="Augment the Lagrangian where multipliers alone do not lessen the violation. No: never, as published. "
-        "Empty: by the rule, where that chooses the step.",
+        "Auto: by the rule, where that chooses the step.",
     )
 
 

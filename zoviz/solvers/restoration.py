@@ -145,7 +145,7 @@ def restoration_parameter() -> param.Integer:
         bounds=(0, 1_000_000),
         label="Feasibility first",
         doc="Reduce the start's violation first, until so many iterations bring no progress. 0: not at all, as "
-        "published. Empty: by the rule, where that chooses the step.",
+        "published. Auto: by the rule, where that chooses the step.",
     )
 
 

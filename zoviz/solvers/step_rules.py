@@ -51,7 +51,7 @@ def step_reach_parameter() -> PlainNumber[float | None]:
         inclusive_bounds=(False, True),
         label="Reach of the step w",
         doc="Beyond multipliers of this size the step of x is shortened as w / ||y||. 1e9: constant, as published. "
-        "Empty: by the rule, where that chooses the step.",
+        "Auto: by the rule, where that chooses the step.",
     )
 
 

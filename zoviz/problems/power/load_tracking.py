@@ -52,7 +52,7 @@ class LoadTracking(Problem):
         allow_None=True,
         bounds=(0, None),
         label="Curtailment in kW",
-        doc="p_c(0) - D in kW: by how much the total load must fall. Empty: 15 kW per user, the paper's 1500 kW at "
+        doc="p_c(0) - D in kW: by how much the total load must fall. Auto: 15 kW per user, the paper's 1500 kW at "
         "n = 100. More than all users together can give leaves no feasible point, which is refused.",
     )
 

@@ -68,7 +68,7 @@ class RunSettings(param.Parameterized):
         allow_None=True,
         bounds=(0, None),
         label="Iteration budget",
-        doc="Empty: unlimited.",
+        doc="None: unlimited.",
         metadata=ABSENT,
     )
     calls = param.Integer(

@@ -177,7 +177,7 @@ class ExtraGradient(Solver):
         allow_None=True,
         bounds=(0, 1),
         label="Khobotov's test ν",
-        doc="Where η ‖F(z⁺) - F(z)‖ > ν ‖z⁺ - z‖ the step is taken back and shortened. 0: never, as published. Empty: "
+        doc="Where η ‖F(z⁺) - F(z)‖ > ν ‖z⁺ - z‖ the step is taken back and shortened. 0: never, as published. Auto: "
         "by the rule, where that chooses the step.",
     )
     dual_cap = Scale(None, softbounds=(1e-1, 1e4), label="Dual cap y_max", doc="Dual variables stay in [0, y_max].")

@@ -147,7 +147,7 @@ class LinearMethod(Solver):
         bounds=(1, 10**9),
         softbounds=(100, 10**6),
         label="Horizon T",
-        doc="Iterations that the rule sizes the steps for. Empty: the run's budget, or 10 000 where it has none.",
+        doc="Iterations that the rule sizes the steps for. Auto: the run's budget, or 10 000 where it has none.",
     )
     batch_size = param.Integer(
         default=1, bounds=(1, 10**6), softbounds=(1, 100), label="Mini-batch", doc="Samples of one iteration."
