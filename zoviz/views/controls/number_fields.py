@@ -280,7 +280,11 @@ class AutoSwitch(PyComponent, WidgetBase):
 
     def _show(self, *_: param.parameterized.Event) -> None:
         texts = {"label": self.label, "description": tooltip(self.description)}
-        update_changed(self.choice, options=self._options(), value=self._word(), disabled=bool(self.disabled), **texts)
+        options, word = self._options(), self._word()
+        renamed = self.choice.options != options and self.choice.value == word
+        update_changed(self.choice, options=options, value=word, disabled=bool(self.disabled), **texts)
+        if renamed:  # the browser has the words that are read, of which Panel sends only the list
+            self.choice.param.trigger("value")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.choice
