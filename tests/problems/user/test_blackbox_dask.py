@@ -31,8 +31,9 @@ BOX = [(-1.0, 1.0)] * 2
 @contextmanager
 def cluster(patience: int = 3) -> Iterator[Any]:
     """Two processes; a task is given up when more than ``patience`` (Dask's default is 3) have died of it."""
+    timeouts = {f"distributed.comm.timeouts.{name}": "200s" for name in ("connect", "tcp")}  # of a busy machine
     with (
-        dask.config.set({"distributed.scheduler.allowed-failures": patience}),
+        dask.config.set({"distributed.scheduler.allowed-failures": patience, **timeouts}),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as two,
         distributed.Client(two) as client,
     ):
