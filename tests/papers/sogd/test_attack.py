@@ -93,7 +93,7 @@ def test_the_tuning_plays_all_phases_and_gives_its_verdicts(capsys: pytest.Captu
 
 
 def test_a_pace_is_that_of_the_steps() -> None:
-    solvers = {"few": ZOGD(), "many": ZOGD()}
+    solvers = {"few": ZOGD(inner_step=1e-2), "many": ZOGD(inner_step=1e-2)}
     solvers["few"].estimator.batch_size, solvers["many"].estimator.batch_size = 2, 20_000
     result = paces(solvers, QuadraticBilevel(), 2, 5, 2)
     assert 0.0 < 5.0 * result["few"] < result["many"] < 60.0
