@@ -153,32 +153,42 @@ class BlackBox(Simulation):
 
     def _take_early_values(self, points: Array) -> dict[int, Evaluation]:
         """Take the values that are kept for some of the points (k, n), once each: by the points' numbers."""
-        if len(points):
+        if self._m is None and len(points):
             self.count_constraints(points[0])
-        taken: dict[int, Evaluation] = {}
+        early: dict[int, Evaluation] = {}
         for key, one in tuple(self._early_values.items()):
             rows = np.flatnonzero((points == one.place).all(axis=1))
             same = one.objective is self.objective and one.constraints is self.constraints
             # None where another run of the same functions has taken it meanwhile.
-            if same and rows.size and int(rows[0]) not in taken and self._early_values.pop(key, None) is not None:
-                taken[int(rows[0])] = one.value
-        return taken
+            if same and rows.size and int(rows[0]) not in early and self._early_values.pop(key, None) is not None:
+                early[int(rows[0])] = one.value
+        return early
+
+    def _completed(
+        self, early: dict[int, Evaluation], count: int, others: Callable[[np.ndarray], Evaluation]
+    ) -> Evaluation:
+        """Return values f (count,) and h (count, m): the early ones, and what ``others`` says of the other points."""
+        f, h = np.empty(count), np.empty((count, self.m))
+        for i, value in early.items():
+            f[i], h[i] = value
+        rest = np.setdiff1d(np.arange(count), list(early))
+        if rest.size:
+            f[rest], h[rest] = others(rest)
+        return Evaluation(f, h)
 
     def collect(self, points: Array, each: Callable[[int, Evaluation], object] | None = None) -> Evaluation:
         """Evaluate points (k, n), those apart whose values are kept; otherwise as any simulation does."""
-        taken = self._take_early_values(points) if self._early_values or self._m is None else {}
-        if not taken:
-            return super().collect(points, each)
-        rest = np.setdiff1d(np.arange(len(points)), list(taken))
-        f, h = np.empty(len(points)), np.empty((len(points), self.m))
-        for i, value in taken.items():
-            f[i], h[i] = value
-            if each is not None:
+        early, collect = self._take_early_values(points), super().collect
+        if not early:
+            return collect(points, each)
+
+        def others(rest: np.ndarray) -> Evaluation:
+            return collect(points[rest], None if each is None else lambda k, value: each(int(rest[k]), value))
+
+        if each is not None:
+            for i, value in early.items():
                 each(i, value)
-        if rest.size:
-            report = None if each is None else lambda k, value: each(int(rest[k]), value)
-            f[rest], h[rest] = super().collect(points[rest], report)
-        return Evaluation(f, h)
+        return self._completed(early, len(points), others)
 
     def probe(self) -> Evaluation | Failure:
         """Evaluate at ``start`` by one call, after which m is known."""
@@ -203,16 +213,12 @@ class BlackBox(Simulation):
         """
         if not self.vectorised:
             return super().evaluate(x)
-        taken = self._take_early_values(x.reshape(-1, self.n)) if self._early_values or self._m is None else {}
-        if not taken:
+        points = x.reshape(-1, self.n)
+        early = self._take_early_values(points)
+        if not early:
             return self._together(x)
-        f, h = np.empty(x.size // self.n), np.empty((x.size // self.n, self.m))
-        rest = np.setdiff1d(np.arange(len(f)), list(taken))
-        for i, value in taken.items():
-            f[i], h[i] = value
-        if rest.size:
-            f[rest], h[rest] = self._together(x.reshape(-1, self.n)[rest])
-        return Evaluation(f.reshape(x.shape[:-1]), h.reshape(*x.shape[:-1], self.m))
+        value = self._completed(early, len(points), lambda rest: self._together(points[rest]))
+        return Evaluation(value.f.reshape(x.shape[:-1]), value.h.reshape(*x.shape[:-1], self.m))
 
     def _together(self, x: Array) -> Evaluation:
         """Return the values at points (..., n) of functions that take several at once."""

@@ -203,7 +203,7 @@ class ZOSPLM(Solver):
         y_next = ascend(penalties, y, ahead.h, alpha, refused)
         y_next = duals_after(first, y, np.minimum(np.maximum(y_next, 0.0), self.dual_cap))
         z_next = z + beta * (x_next - z)
-        if first is not None and not first.rest:
+        if first is not None and first.active:
             z_next = np.where(first.mask[:, None], x_next, z_next)
         info = Info(estimate.variance, x, known_duals(first, weights), radius, added)
         return SPLMState(x_next, y_next, z_next, ahead, after, penalties), info

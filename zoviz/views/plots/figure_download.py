@@ -10,10 +10,10 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from zoviz.views.common.shown_runs import ShownRun
 from zoviz.views.common.style import batched_changes, tooltip, update_changed
 from zoviz.views.plots.board import Board
-
-WIDTHS = ("one column", "two columns")
+from zoviz.views.plots.paper_figure import WIDTHS, PaperFigure
 
 
 class FigureDownload(pn.viewable.Viewer):
@@ -32,7 +32,7 @@ class FigureDownload(pn.viewable.Viewer):
         default="", objects=[""], label="Plots", doc="What the figure shows: one plot, or two beside each other."
     )
     width: param.Selector[str] = param.Selector(
-        default=WIDTHS[0],
+        default=next(iter(WIDTHS)),
         objects=list(WIDTHS),
         label="Width",
         doc="3.5 or 7.16 inches, the columns of IEEE's journals.",
@@ -68,15 +68,15 @@ class FigureDownload(pn.viewable.Viewer):
 
     def update(self) -> None:
         """Offer the plots that are on the page, each alone and the first two together; nothing without a run."""
-        shown = [one for one in self._board.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
+        if not self._row.objects:  # it is on no page yet
+            return
+        shown = self._visible_runs()
         names = {type(view).__name__: view.title for view in self._board.visible_plots} if shown else {}
         pair = [name for name in ("Gap", "Objective") if name in names][:1] + ["Violation"] * ("Violation" in names)
         offers = {" + ".join(names[name] for name in pair): "+".join(pair)} if len(pair) > 1 else {}
         offers = {title: name for name, title in names.items()} | offers
         titles = dict.fromkeys(one.problem_title for one in shown)
         file = re.sub(r"[^\w.-]+", "-", "_".join(["zoviz_figure", *titles]), flags=re.ASCII) + ".zip"
-        if not self._row.objects:
-            return
         same = self.param.plots.names == offers and self._button.filename == file
         if self._row.visible == bool(offers) and (same or not offers):  # a batch counts all models of the document
             return
@@ -87,12 +87,14 @@ class FigureDownload(pn.viewable.Viewer):
                 update_changed(self._button, filename=file)
             update_changed(self._row, visible=bool(offers))
 
+    def _visible_runs(self) -> list[ShownRun]:
+        """Return the runs on the plots that have a line to draw."""
+        return [one for one in self._board.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
+
     def make(self) -> io.BytesIO:
         """Return the zip file of the figure, with the axis, band and scale of the board."""
-        from zoviz.views.plots.paper_figure import PaperFigure
-
         board = self._board
-        runs = {one.name: one.run for one in board.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1}
+        runs = {one.name: one.run for one in self._visible_runs()}
         plots = self.plots.split("+")
         figure = PaperFigure(runs, plots, width=self.width, axis=board.axis, band=board.band, log_y=board.log_y)
         return io.BytesIO(figure.archive())
