@@ -1,1 +1,1 @@
-"""What a run's course says of it, for pages, notebooks, scripts and command lines; nothing here draws."""
+"""What a run's course, and calls beside it, say of a run, for pages, notebooks and scripts; nothing here draws."""

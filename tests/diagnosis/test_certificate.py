@@ -1,0 +1,164 @@
+"""The certificate: known multipliers, intervals that cover the truth, and a run that is left as it was."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz import BlackBox, Run, ZovizError
+from zoviz.core.types import Array
+from zoviz.diagnosis.certificate import Activity, Certificate, Certifier, certificate_of
+from zoviz.diagnosis.certified_points import certificates, coverage, points, problems, truth
+from zoviz.problems import ConexQCQP, LoadTracking, QuadraticBilevel
+from zoviz.problems.base import Problem
+from zoviz.solvers import ZOCEG
+
+
+def known() -> list[Problem]:
+    return [LoadTracking(n=8), ConexQCQP(n=8)]
+
+
+@pytest.mark.parametrize("problem", known(), ids=lambda problem: type(problem).__name__)
+def test_a_known_optimum_has_no_residual_and_its_known_multipliers(problem: Problem) -> None:
+    optimum = problem.known_optimum
+    made = Certifier().certify(problem, optimum.point)
+    assert made.residual.low == 0.0 and made.residual.high < 1e-8 and made.floor < 1e-8
+    assert made.multipliers == pytest.approx(optimum.multipliers, rel=1e-6)
+    assert made.active == (Activity.YES,) and made.violation.high < 1e-9 and made.nearly is None
+    assert made.sentence.startswith("KKT residual ") and "active: h1;" in made.sentence
+
+
+def test_a_point_that_is_not_stationary_has_the_residual_of_exact_gradients() -> None:
+    problem = ConexQCQP(n=8)
+    x = points(problem)[1]
+    made, true = Certifier().certify(problem, x), truth(problem, x)
+    assert true.residual > 1.0 and made.residual.value == pytest.approx(true.residual, rel=1e-6)
+    assert made.residual.low <= true.residual * (1 + 1e-9) and true.residual * (1 - 1e-9) <= made.residual.high
+
+
+def test_a_row_a_little_below_zero_is_inactive_and_the_sentence_says_what_it_would_change() -> None:
+    problem = LoadTracking(n=8)
+    inside = problem.known_optimum.point.copy()
+    inside[int(np.argmax(problem.domain.upper - inside))] += 1e-3  # a little more curtailed than need be
+    made = Certifier().certify(problem, inside)
+    assert made.active == (Activity.NO,) and made.residual.low > 1.0 and made.multipliers == pytest.approx([0.0])
+    assert made.nearly.rows == (0,) and made.nearly.residual < 0.1 and "h1 = -1." in made.sentence
+    tolerant = Certifier(tolerance=1e-2).certify(problem, inside)
+    assert tolerant.active == (Activity.YES,) and tolerant.residual.high < 0.1
+    assert tolerant.complementarity.value == pytest.approx(1e-3 * problem.known_optimum.multipliers[0], rel=0.2)
+
+
+@pytest.mark.parametrize("noise", [1e-3, 1e-1])
+def test_intervals_cover_the_truth_under_noise(noise: float) -> None:
+    problem = ConexQCQP(n=8)
+    for x in points(problem):
+        made, true = certificates(problem, x, noise, range(10)), truth(problem, x)
+        shares = coverage(made, true)
+        assert min(shares.residual, shares.violation, shares.multipliers) >= 0.7, shares  # 10 of 95 %
+    assert all(one.floor > 0.1 * noise for one in made), "noise has a floor"
+
+
+def test_intervals_of_no_noise_taken_for_those_under_noise_cover_nothing() -> None:
+    """The ablation: without standard errors the same figures are wrong."""
+    problem, noise = ConexQCQP(n=8), 1e-2
+    x = points(problem)[1]
+    true = truth(problem, x)
+    values = [one.residual.value for one in certificates(problem, x, noise, range(6))]
+    exact = Certifier().certify(problem, x).residual
+    width = exact.high - exact.low
+    assert not any(abs(value - true.residual) <= width for value in values)
+
+
+def test_the_floor_falls_with_the_root_of_the_repeats() -> None:
+    problem = ConexQCQP(n=8, noise="independent", noise_scale=1e-2)
+    x = problem.known_optimum.point
+    floors = [Certifier(repeats=repeats).certify(problem, x).floor for repeats in (4, 64)]
+    assert floors[0] / floors[1] == pytest.approx(4.0, rel=0.35)
+
+
+def test_the_cost_is_linear_in_n_and_told_before() -> None:
+    calls = {}
+    for n in (10, 20, 40):
+        for noise in ("deterministic", "independent"):
+            problem = ConexQCQP(n=n, noise=noise, noise_scale=1e-3)
+            made = Certifier().certify(problem, problem.domain.project(np.full(n, 0.1)))
+            least, most = Certifier().cost(problem)
+            assert least <= made.calls <= most
+            calls[noise, n] = made.calls
+    for noise in ("deterministic", "independent"):
+        assert 3.0 * calls[noise, 10] <= calls[noise, 40] <= 4.5 * calls[noise, 10]
+
+
+def test_noise_that_all_points_share_cancels_in_slopes_and_not_in_constraints() -> None:
+    problem = ConexQCQP(n=8, noise="common", noise_scale=1e-2)
+    made = Certifier().certify(problem, problem.known_optimum.point)
+    assert made.floor < 1e-6 and made.h_error[0] > 1e-3 and made.multipliers_low[0] > 0
+
+
+def test_a_run_that_was_certified_is_as_one_that_was_not() -> None:
+    problem = LoadTracking(n=5, noise="independent", noise_scale=0.1)
+    looked, alone = (Run(problem, ZOCEG(), replicas=2, iterations=20, seed=3) for _ in range(2))
+    made: list[Certificate] = []
+    looked.run(lambda: made.append(certificate_of(looked, 1)) if looked.progress.iteration % 10 == 0 else None)
+    alone.run()
+    assert len(made) == 2 and all(one.calls > 0 for one in made)
+    assert np.array_equal(looked.result.x, alone.result.x) and looked.result.calls[0] == alone.result.calls[0]
+
+
+def failing(x: Array) -> float:
+    return float("nan") if x[0] != 0.5 else float(x @ x)
+
+
+def test_failed_coordinates_are_left_out_and_counted() -> None:
+    problem = BlackBox(failing, bounds=[(0, 1)] * 2, x0=[0.5, 0.5])
+    made = Certifier().certify(problem, np.array([0.5, 0.5]))
+    assert made.failed == 1 and made.residual.value == pytest.approx(0.5) and "1 of 2 coordinates" in made.sentence
+
+
+def test_a_point_at_a_bound_is_asked_inside_the_box_alone() -> None:
+    asked: list[Array] = []
+
+    def bowl(x: Array) -> float:
+        asked.append(x.copy())
+        return float(np.square(x - 2.0).sum())
+
+    made = Certifier().certify(BlackBox(bowl, bounds=[(0, 1)] * 3, x0=[0.5] * 3), np.array([1.0, 1.0, 0.25]))
+    assert np.min(asked) >= 0.0 and np.max(asked) <= 1.0
+    # The first two push outwards; the third may move by 0.75 alone.
+    assert made.residual.value == pytest.approx(0.75, rel=1e-6)
+
+
+def test_it_may_be_cancelled_between_batches() -> None:
+    calls: list[Array] = []
+
+    def slow(x: Array) -> float:
+        calls.append(x)
+        return float(x @ x)
+
+    def proceed() -> None:
+        if len(calls) >= 20:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Certifier().certify(BlackBox(slow, bounds=[(-1, 1)] * 30, x0=[0.1] * 30), np.full(30, 0.1), proceed=proceed)
+    assert 20 <= len(calls) <= 36
+
+
+def test_what_cannot_be_certified_is_refused_with_a_sentence() -> None:
+    with pytest.raises(ZovizError, match="form 'constrained'"):
+        Certifier().certify(QuadraticBilevel(), np.zeros(2))
+    with pytest.raises(ZovizError, match="inside the bounds"):
+        Certifier().certify(LoadTracking(n=2), np.array([-1.0, 0.0]))
+    nothing = BlackBox(lambda x: float("nan"), bounds=[(0, 1)])
+    with pytest.raises(ZovizError, match="finite values at the point"):
+        Certifier().certify(nothing, np.array([0.5]))
+
+
+@pytest.mark.slow
+def test_coverage_over_200_certificates_of_every_problem_and_noise() -> None:
+    for name, problem in problems():
+        for noise in (1e-4, 1e-2):
+            for x in points(problem):
+                shares = coverage(certificates(problem, x, noise, range(100)), truth(problem, x))
+                print(name, noise, shares)
+                assert min(shares.residual, shares.violation, shares.multipliers) >= 0.9, (name, noise)

@@ -1,0 +1,79 @@
+"""The command ``zoviz certify``: how nearly a stored run's answer satisfies the conditions for a minimum."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import asdict
+
+from zoviz.cli.build import look_here, open_store
+from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.options import json_option, store_option, trust_option
+from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of
+
+
+class _Certify(Command):
+    name, order, help = "certify", 25, "tell by function values how nearly a stored run's answer is stationary"
+    examples = """  zoviz certify 3f2a                             KKT residual, violation, multipliers, with intervals
+  zoviz certify 3f2a --repeats 16                four times the calls under noise, for half the floor
+  zoviz certify 3f2a --tolerance 1e-3            rows of h that close to 0 count as active
+The calls are charged to nobody's budget; before a program is launched you are asked."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's options."""
+        default = Certifier()
+        parser.add_argument("id", metavar="ID", help="as zoviz runs lists it; any beginning that no other run shares")
+        parser.add_argument("--replica", type=int, default=0, help="whose answer (%(default)s)")
+        parser.add_argument("--repeats", type=int, default=default.repeats, help="of each call under noise")
+        parser.add_argument("--tolerance", type=float, default=default.tolerance, help="size of h that counts as 0")
+        parser.add_argument("--yes", action="store_true", help="do not ask before a costly one")
+        trust_option(parser)
+        store_option(parser)
+        json_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Say what it costs, make the certificate, and print it."""
+        stored = open_store(args).load(args.id)
+        if stored.own:
+            look_here()
+        if not 0 <= args.replica < stored.replicas:
+            raise UsageError(f"Expected a replica from 0 to {stored.replicas - 1}, got {args.replica}.")
+        try:
+            certifier = Certifier(repeats=args.repeats, tolerance=args.tolerance)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
+        least, most = certifier.cost(stored.problem)
+        say(f"This takes {least:,} to {most:,} calls, charged to no run; Ctrl-C ends it.")
+        if stored.problem.costly and not args.yes:
+            if not sys.stdin.isatty():
+                raise UsageError(f"Expected --yes where nobody can be asked, got a program and {most:,} calls of it.")
+            if input("Go on? [y/N] ").strip().casefold() not in ("y", "yes"):
+                say("Nothing was spent.")
+                return FINE
+        certificate = certificate_of(stored, args.replica, certifier)
+        if args.json:
+            show(asdict(certificate) | {"sentence": certificate.sentence})
+        else:
+            print(certificate.sentence)
+            _print_rows(certificate)
+        return FINE
+
+
+def _print_rows(certificate: Certificate) -> None:
+    """Print a line for every constraint that may be active."""
+    rows = [
+        (
+            f"h{j + 1}",
+            word,
+            f"{number(certificate.h[j], 3)} ± {number(certificate.h_error[j], 2)}",
+            number(certificate.multipliers[j], 5),
+            f"{number(certificate.multipliers_low[j], 5)} to {number(certificate.multipliers_high[j], 5)}",
+        )
+        for j, word in enumerate(certificate.active)
+        if word != "no"
+    ]
+    if rows:
+        table(("ROW", "ACTIVE", "VALUE", "MULTIPLIER", "INTERVAL"), rows, "lllr")
+
+
+COMMAND = _Certify()

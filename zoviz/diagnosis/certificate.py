@@ -1,0 +1,346 @@
+"""A certificate of a point by function values alone: how nearly the conditions for a minimum hold there."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import param
+from scipy.stats import norm
+
+from zoviz.core import defaults
+from zoviz.core.configurable import Configurable
+from zoviz.core.errors import ZovizError
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array
+from zoviz.diagnosis.differences import Slopes, cost, slopes
+from zoviz.diagnosis.stationarity import Interval, Multipliers, Place, Sample, interval_of_residual, solved
+from zoviz.oracle import Oracle
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.result import Result
+
+BATCH = 16
+"""Points of a problem without formulas that are asked for at once: between two batches one may cancel."""
+FORM = "constrained"
+CLEARLY = 3.0
+"""Standard errors below 0 from which on a row counts as inactive: taken for one by mistake, once in 700 times, an
+active row leaves a residual that is not there."""
+
+
+class Activity(StrEnum):
+    """Whether a constraint is active at a point."""
+
+    YES = "yes"
+    NO = "no"
+    UNKNOWN = "cannot tell"
+
+
+class NearlyActive(NamedTuple):
+    """A point's residual if rows counted as active that lie below 0: it may be near a point where they are.
+
+    Attributes
+    ----------
+    rows : tuple of int
+        Those of the rows that would have a multiplier, from 0.
+    residual, complementarity : float
+        Then, the second being the largest |y_j h_j|.
+    """
+
+    rows: tuple[int, ...]
+    residual: float
+    complementarity: float
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What function values say of a point; a first-order certificate says stationary, never optimal.
+
+    Attributes
+    ----------
+    x : Array, shape (n,)
+    residual : Interval
+        min over y >= 0 of ||x - P_X(x - grad f - J^T y)||, rows that are not active having y_j = 0.
+    violation : Interval
+        ||[h]_+||.
+    complementarity : Interval
+        The largest |y_j h_j|.
+    multipliers, multipliers_low, multipliers_high : Array, shape (m,)
+    h, h_error : Array, shape (m,)
+        Constraints, and their standard errors.
+    active : tuple of Activity
+        One for each constraint.
+    nearly : NearlyActive or None
+        What the residual would be if rows were active that are clearly below 0, where it is less than half as large.
+    singular_value : Interval
+        The smallest of the Jacobian of the active rows in the free coordinates; near 0 the multipliers are not unique.
+        NaN where no row is active.
+    floor : float
+        A residual that a perfect point would stay below under this noise, with 95 %.
+    failed : int
+        Coordinates along which the black box gave no values: the residual is that of the others.
+    calls : int
+        What it cost, off the books of any run.
+    confidence : float
+        Of the intervals.
+    """
+
+    x: Array
+    residual: Interval
+    violation: Interval
+    complementarity: Interval
+    multipliers: Array
+    multipliers_low: Array
+    multipliers_high: Array
+    h: Array
+    h_error: Array
+    active: tuple[Activity, ...]
+    nearly: NearlyActive | None
+    singular_value: Interval
+    floor: float
+    failed: int
+    calls: int
+    confidence: float
+
+    @property
+    def sentence(self) -> str:
+        """The certificate in one sentence."""
+        parts = [", ".join(filter(None, self._figures)), self._near, self._failures, *self._limits]
+        return "; ".join(filter(None, parts)) + "."
+
+    @property
+    def _figures(self) -> tuple[str, ...]:
+        sure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.YES]
+        unsure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNKNOWN]
+        return (
+            f"KKT residual {_text(self.residual)}",
+            f"violation {_text(self.violation)}" if self.active else "",
+            f"active: {', '.join(sure) or 'none'}" if self.active else "",
+            f"cannot tell: {', '.join(unsure)}" if unsure else "",
+        )
+
+    @property
+    def _near(self) -> str:
+        if self.nearly is None:
+            return ""
+        rows = ", ".join(f"h{j + 1} = {self.h[j]:.1e}" for j in self.nearly.rows)
+        return f"with {rows} as active it would be {self.nearly.residual:.1e}, |y h| {self.nearly.complementarity:.1e}"
+
+    @property
+    def _failures(self) -> str:
+        return f"{self.failed} of {self.x.size} coordinates gave no values" if self.failed else ""
+
+    @property
+    def _limits(self) -> tuple[str, str]:
+        return f"{self.calls:,} calls", f"cannot see below {self.floor:.1e}"
+
+
+class Certifier(Configurable):
+    """What makes certificates, by calls on a ledger of their own.
+
+    Gradient and Jacobian are measured by differences along all coordinates (``zoviz.diagnosis.differences``), with
+    standard errors; every figure has an interval from normal draws of (g, J, h), for each of which the multipliers are
+    solved for again. A row counts as inactive, and its multiplier as 0, where h_j lies below 0 by more than the
+    tolerance and 3 standard errors.
+    """
+
+    repeats = param.Integer(
+        default=4, bounds=(1, 10_000), label="Repeats", doc="Times that each point is asked for, under noise."
+    )
+    draws = param.Integer(
+        default=200, bounds=(200, 100_000), label="Draws", doc="Draws of the errors, of which the intervals are made."
+    )
+    confidence = param.Number(default=0.95, bounds=(0.5, 0.999), label="Confidence", doc="Of the intervals.")
+    tolerance = param.Number(
+        default=defaults.FEASIBILITY_TOLERANCE, bounds=(0, None), label="Tolerance", doc="Size of h that counts as 0."
+    )
+
+    def cost(self, problem: Problem) -> tuple[int, int]:
+        """Return the least and the largest number of calls that a certificate takes."""
+        box = Box.of(problem.domain)
+        return cost(int(box.variable.sum()), problem.noise, self.repeats)
+
+    def certify(
+        self, problem: Problem, x: Array, seed: int = 0, proceed: Callable[[], object] = lambda: None
+    ) -> Certificate:
+        """Certify a point.
+
+        Parameters
+        ----------
+        problem : Problem
+            In a box; it is left as it is, a clone is asked.
+        x : Array, shape (n,)
+            In the box, in the user's units.
+        seed : int
+            Of the noise and the draws, apart from every run's of the same seed.
+        proceed : callable
+            Called before every batch of calls; what it raises ends the certificate.
+
+        Raises
+        ------
+        ZovizError
+            For another kind of task, a point outside the box, or one at which the black box gives no value.
+        """
+        if problem.form != FORM:
+            raise ZovizError(
+                f"Expected a problem of the form {FORM!r} for a certificate, got {problem.form!r}: its conditions of "
+                "stationarity are others."
+            )
+        place = Box.of(problem.domain)
+        if not place.contains(x[None], self.tolerance)[0]:
+            raise ZovizError("Expected a point inside the bounds, got one outside: project it first.")
+        streams = Streams(zlib.crc32(f"certificate {seed}".encode()), 1)
+        own, x = problem.clone(), place.project(x)
+        own.count_constraints(x)
+        try:
+            oracle = Oracle(own, streams)
+            batch = BATCH if own.pointwise else None
+            with np.errstate(all="ignore"):
+                measured = slopes(oracle, x, self.repeats, proceed, batch)
+        finally:
+            own.release()
+        if not np.isfinite(measured.value).all():
+            raise ZovizError(
+                f"Expected finite values at the point, got NaN or Inf: nothing can be certified there. "
+                f"{own.failure_message}".rstrip()
+            )
+        return self._certificate(place, x, measured, streams.generator("draws"))
+
+    def _certificate(self, box: Box, x: Array, measured: Slopes, random: np.random.Generator) -> Certificate:
+        place, h, error = Place(box, x), measured.value[1:], measured.value_error[1:]
+        lost = ~np.isfinite(measured.slope).all(axis=0) | ~np.isfinite(measured.slope_error).all(axis=0)
+        if lost.any():  # a coordinate of which nothing is known has no part in the residual
+            blank = np.where(lost, 0.0, measured.slope), np.where(lost, 0.0, measured.slope_error)
+            measured = measured._replace(slope=blank[0], slope_error=blank[1])
+        values, errors = measured.draws(random, self.draws)
+        z = self._quantile(h.size)
+        sample = Sample(errors[:, 0], errors[:, 1:], self._may_be_active(h, error))
+        gradient, jacobian = measured.slope[0], measured.slope[1:]
+        best = place.multipliers(gradient, jacobian, sample.allowed)
+        residual, floor = interval_of_residual(place, gradient, jacobian, best, sample, self.confidence)
+        again = solved(place, gradient, jacobian, best.free, sample)
+        y = np.array([one.y for one in again])
+        low, high = self._around(best.y, y)
+        active = self._active(h, error, low)
+        slack = np.abs(best.y * h).max(initial=0.0)
+        slacks = np.abs(y * (h + values[:, 1:])).max(axis=1, initial=0.0)
+        return Certificate(
+            x=x,
+            residual=residual,
+            violation=Interval(*(_violation(h + shift * z * error) for shift in (0.0, -1.0, 1.0))),
+            complementarity=Interval(float(slack), *map(float, np.quantile(slacks, self._tails))),
+            multipliers=best.y,
+            multipliers_low=low,
+            multipliers_high=high,
+            h=h,
+            h_error=error,
+            active=active,
+            nearly=_nearly(place.multipliers(gradient, jacobian, np.ones(h.size, dtype=bool)), best, h, sample.allowed),
+            singular_value=self._singular_value(jacobian, sample.jacobian, best, active),
+            floor=floor,
+            failed=int(lost.sum()),
+            calls=measured.calls,
+            confidence=self.confidence,
+        )
+
+    @property
+    def _tails(self) -> tuple[float, float]:
+        return 0.5 * (1.0 - self.confidence), 0.5 * (1.0 + self.confidence)
+
+    def _quantile(self, rows: int) -> float:
+        """Return the standard errors within which all rows lie at once."""
+        return float(norm.isf(0.5 * (1.0 - self.confidence) / max(rows, 1)))
+
+    def _may_be_active(self, h: Array, error: Array) -> np.ndarray:
+        """Return which rows of h (..., m) are not clearly below 0."""
+        return np.asarray(h + CLEARLY * error >= -self.tolerance)
+
+    def _around(self, y: Array, draws: Array) -> tuple[Array, Array]:
+        """Return ends of the multipliers' intervals, of draws (D, m): those of the draws, and these mirrored at y.
+
+        Draws have the bias of the estimate twice, their mirror image has it taken away; both are covered.
+        """
+        low, high = np.quantile(draws, self._tails, axis=0)
+        return np.maximum(np.minimum(low, 2.0 * y - high), 0.0), np.maximum(high, 2.0 * y - low)
+
+    def _active(self, h: Array, error: Array, low: Array) -> tuple[Activity, ...]:
+        """Say which rows are active: near 0 or above for sure, or perhaps so with a multiplier that is not 0."""
+        sure = (h - CLEARLY * error > -self.tolerance) | (self._may_be_active(h, error) & (low > 0.0))
+        none = ~self._may_be_active(h, error)
+        return tuple(
+            Activity.NO if no else Activity.YES if yes else Activity.UNKNOWN for no, yes in zip(none, sure, strict=True)
+        )
+
+    def _singular_value(
+        self, jacobian: Array, errors: Array, best: Multipliers, active: tuple[Activity, ...]
+    ) -> Interval:
+        """Return the smallest singular value of the active rows' Jacobian in the free coordinates."""
+        rows = np.array([word is Activity.YES for word in active], dtype=bool)
+        if not rows.any() or not best.free.any():
+            return Interval(np.nan, np.nan, np.nan)
+        if rows.sum() > best.free.sum():
+            return Interval(0.0, 0.0, 0.0)
+        own = jacobian[np.ix_(rows, best.free)]
+        least = np.linalg.svd(own + errors[:, rows][:, :, best.free], compute_uv=False)[:, -1]
+        low, high = np.quantile(least, self._tails)
+        return Interval(float(np.linalg.svd(own, compute_uv=False)[-1]), float(low), float(high))
+
+
+class CertifiedRun(Protocol):
+    """The members of a live or stored run that its certificate needs."""
+
+    @property
+    def problem(self) -> Problem:
+        """The problem."""
+
+    @property
+    def result(self) -> Result:
+        """The outcome so far."""
+
+    @property
+    def seed(self) -> int:
+        """The seed of the run's random numbers."""
+
+
+def certificate_of(
+    run: CertifiedRun,
+    replica: int = 0,
+    certifier: Certifier | None = None,
+    proceed: Callable[[], object] = lambda: None,
+) -> Certificate:
+    """Certify the reported point of a live or stored run, whose budget and random numbers are left alone.
+
+    Parameters
+    ----------
+    run : Run or StoredRun
+    replica : int
+    certifier : Certifier, optional
+    proceed : callable
+        As for ``Certifier.certify``.
+    """
+    x = run.result.x[replica]
+    return (Certifier() if certifier is None else certifier).certify(run.problem, x, run.seed, proceed)
+
+
+def _nearly(every: Multipliers, best: Multipliers, h: Array, allowed: np.ndarray) -> NearlyActive | None:
+    """Return what the rows that are not allowed would change, where that is much."""
+    if every.norm >= 0.5 * best.norm:
+        return None
+    rows = tuple(np.flatnonzero((every.y > 0.0) & ~allowed).tolist())
+    return NearlyActive(rows, every.norm, float(np.abs(every.y * h).max(initial=0.0)))
+
+
+def _violation(h: Array) -> float:
+    return float(np.sqrt(np.square(np.maximum(h, 0.0)).sum()))
+
+
+def _text(interval: Interval) -> str:
+    """Return a figure with its interval; where that begins at 0, with its end alone."""
+    if interval.low > 0.0:
+        return f"{interval.value:.1e} ({interval.low:.1e} to {interval.high:.1e})"
+    value = f"{interval.value:.1e}" if interval.value else "0"
+    return f"{value} (< {interval.high:.1e})" if interval.high > 0.0 else value
