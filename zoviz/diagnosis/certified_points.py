@@ -15,7 +15,7 @@ import numpy as np
 from scipy.optimize import Bounds, minimize
 
 from zoviz.core import defaults
-from zoviz.core.errors import MissingExtra
+from zoviz.core.errors import MissingExtra, ZovizError
 from zoviz.core.registry import discover
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -70,22 +70,25 @@ def points(problem: Problem) -> tuple[Array, Array]:
     return solution, Box.of(problem.domain).project(solution + BETWEEN * (start - solution))
 
 
-def _solution(problem: Problem, start: Array) -> Array:
-    def slopes(x: Array) -> tuple[Array, Array]:
-        gradients = problem.gradient(x[None])
-        assert gradients is not None
-        return gradients[0][0], gradients[1][0]
+def _slopes(problem: Problem, x: Array) -> tuple[Array, Array]:
+    """Return the exact gradients (n,) of f and (m, n) of h at a point (n,)."""
+    gradients = problem.gradient(x[None])
+    if gradients is None:
+        raise ZovizError(f"Expected a problem with known gradients, got a {type(problem).__name__}: choose another.")
+    return gradients[0][0], gradients[1][0]
 
+
+def _solution(problem: Problem, start: Array) -> Array:
     rows = {
         "type": "ineq",
         "fun": lambda x: -problem.evaluate(x[None]).h[0],
-        "jac": lambda x: -slopes(x)[1],
+        "jac": lambda x: -_slopes(problem, x)[1],
     }
     box = Box.of(problem.domain)
     answer = minimize(
         lambda x: float(problem.evaluate(x[None]).f[0]),
         start,
-        jac=lambda x: slopes(x)[0],
+        jac=lambda x: _slopes(problem, x)[0],
         bounds=Bounds(box.lower, box.upper),
         constraints=rows,
         method="SLSQP",
@@ -96,10 +99,9 @@ def _solution(problem: Problem, start: Array) -> Array:
 
 def truth(problem: Problem, x: Array, allowed: np.ndarray | None = None) -> Truth:
     """Return the figures at a point by exact gradients; rows below 0 by the usual tolerance have no multiplier."""
-    gradients, h = problem.gradient(x[None]), problem.evaluate(x[None]).h[0]
-    assert gradients is not None
+    (gradient, jacobian), h = _slopes(problem, x), problem.evaluate(x[None]).h[0]
     active = h >= -defaults.FEASIBILITY_TOLERANCE if allowed is None else allowed
-    best = Place(Box.of(problem.domain), x).multipliers(gradients[0][0], gradients[1][0], active)
+    best = Place(Box.of(problem.domain), x).multipliers(gradient, jacobian, active)
     return Truth(best.norm, float(np.sqrt(np.square(np.maximum(h, 0.0)).sum())), best.y)
 
 

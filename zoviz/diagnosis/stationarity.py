@@ -65,10 +65,6 @@ class Place:
         self.below, self.above = np.maximum(x - box.lower, 0.0), np.maximum(box.upper - x, 0.0)
         self.inside = (self.below > 0) & (self.above > 0)
 
-    def residual(self, gradient: Array, jacobian: Array, y: Array) -> Array:
-        """Return x - P_X(x - g - J^T y), (n,), of g (n,), J (m, n) and y (m,)."""
-        return np.minimum(np.maximum(gradient + y @ jacobian, -self.above), self.below)
-
     def multipliers(
         self, gradient: Array, jacobian: Array, allowed: np.ndarray, free: np.ndarray | None = None
     ) -> Multipliers:
@@ -84,21 +80,24 @@ class Place:
             Coordinates to begin with; default: those strictly inside their bounds.
         """
         free, rows = self.inside if free is None else free, np.flatnonzero(allowed)
-        best: Multipliers | None = None
-        for _ in range(ROUNDS):
-            y = np.zeros(len(jacobian))
-            if rows.size and free.any():
-                y[rows] = _least_squares(jacobian[np.ix_(rows, free)].T, -gradient[free])
-            slope = gradient + y @ jacobian
-            residual = np.minimum(np.maximum(slope, -self.above), self.below)
-            now = (slope > -self.above) & (slope < self.below)
-            if best is None or residual @ residual < best.residual @ best.residual:
-                best = Multipliers(y, residual, now)
-            if not rows.size or (now == free).all():
+        best = self._solved(gradient, jacobian, rows, free)
+        last = best
+        for _ in range(ROUNDS - 1):
+            if not rows.size or (last.free == free).all():
                 break
-            free = now
-        assert best is not None
+            free = last.free
+            last = self._solved(gradient, jacobian, rows, free)
+            best = min(best, last, key=lambda one: one.norm)
         return best
+
+    def _solved(self, gradient: Array, jacobian: Array, rows: np.ndarray, free: np.ndarray) -> Multipliers:
+        """Return the multipliers of some rows that serve the free coordinates best, and which are free with them."""
+        y = np.zeros(len(jacobian))
+        if rows.size and free.any():
+            y[rows] = _least_squares(jacobian[np.ix_(rows, free)].T, -gradient[free])
+        slope = gradient + y @ jacobian
+        residual = np.minimum(np.maximum(slope, -self.above), self.below)
+        return Multipliers(y, residual, (slope > -self.above) & (slope < self.below))
 
 
 def _least_squares(matrix: Array, right: Array) -> Array:
