@@ -7,7 +7,17 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from zoviz.papers.minimize.strangers import Outcome, Results, Stranger, Trial, counts, main, outcome, references
+from zoviz.papers.minimize.strangers import (
+    Outcome,
+    Results,
+    Stranger,
+    Trial,
+    counts,
+    known_values,
+    main,
+    outcome,
+    references,
+)
 from zoviz.papers.minimize.strangers_pool import NAMES, VARIANTS, distinct, halves, optima
 
 
@@ -78,3 +88,15 @@ def test_references_are_found_and_lowered_by_what_methods_met(tmp_path: Path) ->
     assert references(["HS24"], results, path)["HS24"] == pytest.approx(-1.0, abs=1e-6)
     results.outcomes[Trial("HS24", "SLSQP", 20, 0.0, 0)] = Outcome([0.0], [0.0], 9, 0.1, "SLSQP", -1.5)
     assert references(["HS24"], results, path) == {"HS24": -1.5}
+
+
+def test_own_problems_of_many_variables_are_posed_from_a_start_in_their_box_with_their_known_optimum() -> None:
+    best = known_values(["NonconvexQCQP100", "HS43", "no such problem"])
+    assert set(best) == {"NonconvexQCQP100", "HS43"}
+    stranger = Stranger("NonconvexQCQP100", best["NonconvexQCQP100"])
+    assert stranger.x0.shape == (100,) and len(stranger.bounds) == 100
+    solution = stranger.problem.known_optimum
+    assert solution is not None
+    gap, violation, f = stranger.worth(solution.point)
+    assert abs(gap) <= 1e-9 and violation <= 1e-9 and f == pytest.approx(best["NonconvexQCQP100"])
+    assert stranger.worth(stranger.x0)[0] > 1e-1 or stranger.worth(stranger.x0)[1] > 1e-4

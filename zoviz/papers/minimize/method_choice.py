@@ -32,24 +32,18 @@ import numpy as np
 from zoviz.core.errors import ZovizError
 from zoviz.core.registry import discover
 from zoviz.core.sets import Box
-from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.papers.minimize.classics import DESIGNS, best_known, posed
-from zoviz.problems import BlackBox, ConexQCQP, LoadTracking, NonconvexQCQP
+from zoviz.papers.minimize.large_problems import posed_large
+from zoviz.problems import BlackBox
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
 SMALL = ("HS12", "HS22", "HS29", "HS35", "HS37", "HS43", "HS65", "HS76", "HS100", "HS113", *DESIGNS)
 """Problems of 2 to 10 variables: of Hock and Schittkowski, and the engineering classics."""
-LARGE: dict[str, Callable[[], Problem]] = {
-    "LoadTracking20": lambda: LoadTracking(n=20),
-    "LoadTracking100": lambda: LoadTracking(n=100),
-    "ConexQCQP20": lambda: ConexQCQP(n=20),
-    "ConexQCQP50": lambda: ConexQCQP(n=50),
-    "NonconvexQCQP20": lambda: NonconvexQCQP(n=20),
-    "NonconvexQCQP50": lambda: NonconvexQCQP(n=50),
-}
+MANY = ("LoadTracking20", "LoadTracking100", "ConexQCQP20", "ConexQCQP50", "NonconvexQCQP20", "NonconvexQCQP50")
+"""Problems of 20 to 100 variables."""
 OTHERS = ("COBYLA", "COBYQA", "SLSQP", "TrustConstr", "CMAES")
 METHODS = ("ZOSQP", "ALSPG", *OTHERS, "ZOCEG", "ZOBCEG", "ZOEG", "ZOSPLM", "SZOConEX")
 LEVELS = (0.01, 0.1)
@@ -86,14 +80,13 @@ class Case(NamedTuple):
 
 def pose(name: str) -> Posed:
     """Return a problem by its name, with its start and optimal value."""
-    if name not in LARGE:
+    if name not in MANY:
         small, x0 = posed(name)
         return Posed(small, small.domain, x0, best_known(name).value)
-    large = LARGE[name]()
-    box, optimum = Box.of(large.domain), large.known_optimum
-    if optimum is None:
+    large, box, x0 = posed_large(name)
+    if large.known_optimum is None:
         raise ZovizError(f"Expected a problem whose optimum is known, got {name}: losses are measured from it.")
-    return Posed(large, box, box.project(large.initial(Streams(0, 1)))[0], optimum.value)
+    return Posed(large, box, x0, large.known_optimum.value)
 
 
 def case(task: Posed, level: float, seed: int = 1) -> Case:
@@ -149,7 +142,7 @@ def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps:
     for name, task in tasks.items():
         rows.append([float(np.median(trial(method, task, level, sweeps, seconds))) for method in methods])
         print(f"{name:16}" + "".join(f"{loss:12.2g}" for loss in rows[-1]), flush=True)
-    for kind, names in (("2 to 10", set(SMALL)), ("20 to 100", set(LARGE))):
+    for kind, names in (("2 to 10", set(SMALL)), ("20 to 100", set(MANY))):
         own = [row for name, row in zip(tasks, rows, strict=True) if name in names]
         if own:
             print(f"{kind:16}" + "".join(f"{mark:12.2f}" for mark in marks(np.array(own))), flush=True)
@@ -158,7 +151,7 @@ def table(tasks: dict[str, Posed], methods: Sequence[str], level: float, sweeps:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print the methods' median losses and marks, a table for each level of noise and budget."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--problems", nargs="+", default=[*SMALL, *LARGE], choices=[*SMALL, *LARGE], metavar="NAME")
+    parser.add_argument("--problems", nargs="+", default=[*SMALL, *MANY], choices=[*SMALL, *MANY], metavar="NAME")
     parser.add_argument("--methods", nargs="+", default=METHODS)
     parser.add_argument("--levels", nargs="+", type=float, default=LEVELS)
     parser.add_argument("--sweeps", nargs="+", type=int, default=SWEEPS)

@@ -16,6 +16,7 @@ goes on where it stood; a trial that takes more than ``--seconds`` of computing 
 
     python -m zoviz.papers.minimize.strangers --budgets 20 100 --most 15         # the first 15 of the development half
     python -m zoviz.papers.minimize.strangers --half reporting                   # all of the other half: days
+    python -m zoviz.papers.minimize.strangers --half large --budgets 25 100      # own problems, n = 100 and 310
     python -m zoviz.papers.minimize.strangers --references                       # f* again
 """
 
@@ -32,10 +33,13 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.errors import ZovizError
+from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.minimize.minimize import minimize
 from zoviz.papers.minimize.classics import best_known, posed
+from zoviz.papers.minimize.large_problems import LARGE, posed_large
 from zoviz.papers.minimize.strangers_pool import halves, optima
+from zoviz.problems.base import Problem
 
 FEASIBLE = 1e-4
 LEVELS = (1e-1, 1e-2, 1e-3)
@@ -80,6 +84,23 @@ class Outcome(NamedTuple):
     best: float
 
 
+def pose(name: str) -> tuple[Problem, Box, Array]:
+    """Return a problem of a list by its name, with its box and its start (n,)."""
+    if name in LARGE:
+        return posed_large(name)
+    problem, x0 = posed(name)
+    return problem, problem.domain, x0
+
+
+def known_values(names: Sequence[str]) -> dict[str, float]:
+    """Return f* of those of these problems of which it is known."""
+    best = optima()
+    exact = {name: LARGE[name]().known_optimum for name in names if name in LARGE}
+    return {name: best[name] for name in names if name in best} | {
+        name: optimum.value for name, optimum in exact.items() if optimum is not None
+    }
+
+
 class Stranger:
     """A problem as a user's function, which records the best point at which it was evaluated.
 
@@ -95,7 +116,7 @@ class Stranger:
     """
 
     def __init__(self, name: str, optimum: float, noise: float = 0.0, seed: int = 0) -> None:
-        self.problem, self.x0 = posed(name)
+        self.problem, self._box, self.x0 = pose(name)
         self._optimum, self._noise, self._rng = optimum, noise, np.random.default_rng(seed)
         self.m = self.problem.m
         self._size_f = 1.0 + abs(optimum)
@@ -113,7 +134,7 @@ class Stranger:
 
     def _assessment(self, x: Array, f: float, h: Array) -> tuple[float, float, float]:
         violation = float((h / self._size_h).max(initial=0.0))
-        good = np.isfinite(f) and np.isfinite(h).all() and self.problem.domain.contains(x, 1e-9).all()
+        good = np.isfinite(f) and np.isfinite(h).all() and self._box.contains(x, 1e-9).all()
         return ((f - self._optimum) / self._size_f, violation, f) if good else (np.inf, np.inf, np.inf)
 
     def __call__(self, x: Array) -> tuple[float, Array]:
@@ -132,7 +153,7 @@ class Stranger:
     @property
     def bounds(self) -> list[tuple[float, float]]:
         """The bounds (lower, upper) of every variable."""
-        return list(zip(self.problem.domain.lower, self.problem.domain.upper, strict=True))
+        return list(zip(self._box.lower, self._box.upper, strict=True))
 
 
 def outcome(trial: Trial, optimum: float, seconds: float | None) -> Outcome:
@@ -227,7 +248,8 @@ def references(names: Sequence[str], results: Results, path: Path | None = None)
 def main(arguments: Sequence[str] | None = None) -> None:
     """Print a table for each level of noise and budget that the command line names, or find f* again."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--half", choices=("development", "reporting"), default="development")
+    lists = {**halves(), "large": [name for name in LARGE if name.endswith(("100", "310"))]}
+    parser.add_argument("--half", choices=lists, default="development", help="or own problems of 100 and 310 variables")
     parser.add_argument("--most", type=int, help="so many of its problems, from the first; default: all")
     parser.add_argument("--problems", nargs="+", help="these instead")
     parser.add_argument("--methods", nargs="+", default=METHODS)
@@ -238,12 +260,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--results", type=Path, help="file of the outcomes, which is gone on with")
     parser.add_argument("--references", action="store_true", help="find f* again, and print no table")
     options = parser.parse_args(arguments)
-    names = options.problems or halves()[options.half][: options.most]
+    names = options.problems or lists[options.half][: options.most]
     results = Results(options.results)
     if options.references:
         print(references(names, results))
         return
-    best = optima()
+    best = known_values(names)
     unknown = [name for name in names if name not in best]
     if unknown:
         print(f"left out, as f* is not known: {', '.join(unknown)}")
