@@ -140,6 +140,11 @@ class Lab:
         """A column of a named data source as the browser has it; empty where there is none."""
         return self.js("return Array.from(find(a[0])?.data?.[a[1]] ?? [])", [source, column])
 
+    def columns(self, source: str, *names: str) -> list[list[Any]]:
+        """Columns of a named data source at one moment: a run that goes on adds points between two calls of ``data``."""
+        body = "const data = find(a[0])?.data ?? {}; return a[1].map(name => Array.from(data[name] ?? []))"
+        return self.js(body, [source, names])
+
     def legend(self, plot: str = "plot-Gap") -> list[str]:
         """The labels in a plot's legend."""
         return self.js("return find(a).above.filter(m => m.items).flatMap(m => m.items.map(i => i.label.value))", plot)

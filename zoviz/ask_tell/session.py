@@ -197,7 +197,7 @@ class AskTell:
         ZovizError
             Where there is nothing left to ask.
         """
-        batch, answers = self._asked(), self._worker.answers
+        batch, answers = self._question_batch(), self._worker.answers
         return batch if answers.open.all() else batch.take(answers.open)
 
     def tell(self, batch: Batch, f: ArrayLike, h: ArrayLike | None = None) -> None:
@@ -231,7 +231,7 @@ class AskTell:
         if self._worker.answers.tell(rows, np.concatenate([objective, constraints], axis=1)):
             self._proceed()
 
-    def _asked(self) -> Batch:
+    def _question_batch(self) -> Batch:
         """Return all points of the present question, told or not."""
         question = self.question
         points = question.points
@@ -245,7 +245,7 @@ class AskTell:
         ValueError
             For what is no batch, or has points that are not open.
         """
-        request, is_open = self._asked(), self._worker.answers.open
+        request, is_open = self._question_batch(), self._worker.answers.open
         if not isinstance(batch, Batch):
             raise ValueError(f"Expected the batch of ask() first, then f and h, got {batch!r:.80} as batch.")
         rows = np.asarray(batch.ids) - request.ids[0]

@@ -61,7 +61,7 @@ class _Imports:
         self._lines.add(f"from {cls.__module__} import {cls.__name__} as _{cls.__name__}")
         return f"_{cls.__name__}"
 
-    def shown(self, annotation: object, holder: type) -> str:
+    def annotation_text(self, annotation: object, holder: type) -> str:
         """Return an annotation as it stands in the stub: types by their last names, text as it was written."""
         if isinstance(annotation, str):
             for node in ast.walk(ast.parse(annotation)):
@@ -96,14 +96,16 @@ def _class(cls: type[param.Parameterized], own: dict[str, type], imports: _Impor
     above = [base.__name__ for base in cls.__mro__[1:] if own.get(base.__name__) is base]
     lines = [f"class {cls.__name__}({', '.join([imports.alias(cls), *above[:1]])}):"]
     names = [name for name in settable(cls) if name != "name"]
-    lines += [f"    {name}: {imports.shown(value_type(cls, name), cls)}" for name in names]
+    lines += [f"    {name}: {imports.annotation_text(value_type(cls, name), cls)}" for name in names]
     lines += ["    def __init__(", "        self,"]
     arguments = constructor(cls).parameters.values()
     by_name = [argument.kind is inspect.Parameter.KEYWORD_ONLY for argument in arguments]
     for place, argument in enumerate(arguments):
         if by_name[place] and not any(by_name[:place]):
             lines.append("        *,")
-        lines.append(f"        {argument.name}: {imports.shown(argument.annotation, cls)}{_default(argument)},")
+        lines.append(
+            f"        {argument.name}: {imports.annotation_text(argument.annotation, cls)}{_default(argument)},"
+        )
     return "\n".join([*lines, "    ) -> None: ..."])
 
 

@@ -257,8 +257,8 @@ def _exploded(columns: Mapping[str, Array], at: np.ndarray) -> bool:
 
 def _median(values: Array) -> Array:
     """Return the medians (T,) over replicas of values (T, R), the upper one of two; those that are frozen left out."""
-    known = np.where(np.isnan(values), np.inf, values)
-    ordered, count = np.sort(known, axis=1), (~np.isnan(values)).sum(axis=1)
+    comparable = np.where(np.isnan(values), np.inf, values)
+    ordered, count = np.sort(comparable, axis=1), (~np.isnan(values)).sum(axis=1)
     middle = np.minimum(count // 2, np.maximum(count - 1, 0))
     return np.where(count > 0, np.take_along_axis(ordered, middle[:, None], axis=1)[:, 0], np.nan)
 

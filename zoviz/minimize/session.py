@@ -258,8 +258,8 @@ class Session:
 
     def _mean_answer(self, candidates: Mapping[str, Array], calls: int) -> Answer:
         """Return the best of some points, by the words for them, as the means of repeated calls show."""
-        known = np.stack([np.where(np.isfinite(x), x, self._best.x) for x in candidates.values()])
-        points, repeats = self._problem.domain.project(known), calls // len(candidates)
+        finite = np.stack([np.where(np.isfinite(x), x, self._best.x) for x in candidates.values()])
+        points, repeats = self._problem.domain.project(finite), calls // len(candidates)
         value = self._problem.evaluate(np.repeat(points[:, None], repeats, axis=1))
         good = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)
         failures = int((~good).sum())

@@ -202,7 +202,7 @@ class Oracle:
 
     @contextmanager
     def stage(
-        self, limit: Array, replicas: np.ndarray, known: tuple[Array, Evaluation] | None = None
+        self, limit: Array, replicas: np.ndarray, free: tuple[Array, Evaluation] | None = None
     ) -> Iterator[Stage]:
         """Serve one of several solvers for a while: counts, noise, best points and budget stay the run's.
 
@@ -217,7 +217,7 @@ class Oracle:
             Calls of the whole run, per replica, at which the stage is over.
         replicas : ndarray of bool, shape (R,)
             Those that the stage is for; of these, the active ones take part.
-        known : tuple of Array, shape (R, n), and Evaluation, optional
+        free : tuple of Array, shape (R, n), and Evaluation, optional
             A point of each replica and its joint value, where that does not change: asked for in the stage, it is free.
 
         Yields
@@ -233,7 +233,7 @@ class Oracle:
         if self._stage is not None:
             raise ZovizError("Expected one stage at a time, got another within a stage: leave the first before.")
         failed, any_failed, all_active = self.failed, self.any_failed, self.all_active
-        self._stage = stage = Stage(limit if self._limit is None else np.minimum(limit, self._limit), known)
+        self._stage = stage = Stage(limit if self._limit is None else np.minimum(limit, self._limit), free)
         self._ceiling, self.active = stage.limit, self.run_active & replicas
         self.failed, self.any_failed, self.all_active = stage.failed, False, bool(self.active.all())
         try:
@@ -271,11 +271,11 @@ class Oracle:
         return self._paid_values(x, mask)
 
     def _stage_values(self, stage: Stage, x: Array, mask: np.ndarray | None) -> Evaluation:
-        """Return the values in a stage: what is known is free, and each replica pays for all the rest or none."""
+        """Return the values in a stage: free ones, and the rest for which each replica pays for all or none."""
         points = x[:, None] if x.ndim == 2 else x
         live = np.broadcast_to(self.active[:, None], points.shape[:2])
         live = live if mask is None else live & mask
-        free = live & stage.is_known(points)
+        free = live & stage.is_free(points)
         paid = live & ~free
         paid &= self.affords(paid.sum(axis=1))[:, None]
         if paid.any():

@@ -14,7 +14,7 @@ class Stage:
     ----------
     limit : Array, shape (R,)
         Calls of the whole run, per replica, at which the stage is over.
-    known : tuple of Array, shape (R, n), and Evaluation, optional
+    free : tuple of Array, shape (R, n), and Evaluation, optional
         A point of each replica and its joint value, f (R,) and h (R, m), in the solver's units: asked for, it is free.
 
     Attributes
@@ -25,20 +25,20 @@ class Stage:
         Replicas for which ``Oracle.fail`` was called in the stage.
     """
 
-    def __init__(self, limit: Array, known: tuple[Array, Evaluation] | None = None) -> None:
-        self.limit, self._known = limit, known
+    def __init__(self, limit: Array, free: tuple[Array, Evaluation] | None = None) -> None:
+        self.limit, self._free = limit, free
         self.answered = np.zeros(len(limit), dtype=np.int64)
         self.failed = np.zeros(len(limit), dtype=bool)
 
-    def is_known(self, points: Array) -> np.ndarray:
-        """Whether each of the points (R, q, n) is its replica's known one, (R, q)."""
-        if self._known is None:
+    def is_free(self, points: Array) -> np.ndarray:
+        """Whether each of the points (R, q, n) is the one of its replica that is free, (R, q)."""
+        if self._free is None:
             return np.zeros(points.shape[:2], dtype=bool)
-        return (points == self._known[0][:, None]).all(axis=-1)
+        return (points == self._free[0][:, None]).all(axis=-1)
 
     def answer(self, value: Evaluation, paid: np.ndarray, free: np.ndarray) -> None:
-        """Write the known values into those of a batch, f (R, q) and h (R, q, m), where ``free``, and count both."""
-        if self._known is not None and free.any():
+        """Write the free values into those of a batch, f (R, q) and h (R, q, m), where ``free``, and count both."""
+        if self._free is not None and free.any():
             rows = np.nonzero(free)[0]
-            value.f[free], value.h[free] = self._known[1].f[rows], self._known[1].h[rows]
+            value.f[free], value.h[free] = self._free[1].f[rows], self._free[1].h[rows]
         self.answered += (paid | free).sum(axis=1)

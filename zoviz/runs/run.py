@@ -57,7 +57,7 @@ class Run(RunSettings):
     the public ``solver`` (or of its estimator) reaches the clone between two steps and is written to ``journal``; a
     structural parameter cannot be set. Times count computing only: neither pauses nor measures off the books.
 
-    With a ``store`` everything is kept there while it happens, under ``id``. Trouble with it never ends a run:
+    With a ``store`` everything is kept there while it happens, under ``id``. An error of the store never ends a run:
     ``message`` tells.
 
     Parameters

@@ -74,7 +74,7 @@ _STEPS = (0.01, 0.04, 0.16)
 """Steps as shares of the width: the first, and those to which independent noise may widen it."""
 _CLEAR = 100.0
 """A second difference this many times its function's noise is taken as it is (More and Wild 2012, tau_1)."""
-_SEEN = 3.0
+_SIGNIFICANCE = 3.0
 """Standard errors from which a mean counts as told from noise."""
 _FRAMES = 20
 """Directions, at least, with which the widest step is repeated where noise still hides a curvature."""
@@ -227,7 +227,7 @@ class _Probes:
         inverse = _mean(1.0 / length**2, good, number)
         slopes = _mean(np.square((ahead - behind) / (2.0 * length)), good, number)
         noise = 0.5 * square * inverse
-        significant = slopes > noise * (1.0 + _SEEN * np.sqrt(2.0 / number))
+        significant = slopes > noise * (1.0 + _SIGNIFICANCE * np.sqrt(2.0 / number))
         slope = np.sqrt(n * np.where(significant, slopes - noise, slopes if self.noisy else 0.0))
         second = ahead + behind
         mean, mean_square = (_mean((second / length**2) ** p, good, number) for p in (1, 2))
@@ -235,7 +235,7 @@ class _Probes:
         error = np.sqrt(noise / number + 4.0 * square * inverse**2 / repeats)
         whole = number >= n
         spread = _spread(mean_square - mean**2, mean, error, noise, (number, self._freedom), n)
-        mean = np.abs(mean) + np.where(np.abs(mean) < _SEEN * error, 2.0 * error, 0.0)
+        mean = np.abs(mean) + np.where(np.abs(mean) < _SIGNIFICANCE * error, 2.0 * error, 0.0)
         bend, norm = mean + spread * np.where(whole, 1.5, 1.0), np.sqrt(n * mean**2 + spread**2)
         positive = whole & (np.where(good, second, 1.0) > 0).all(axis=0)
         bend = np.where(positive, np.minimum(bend, n * (mean + 2.0 * error)), bend)
@@ -296,7 +296,9 @@ def _spread(variance: Array, mean: Array, error: Array, noise: Array, counts: tu
     variance = np.maximum(variance, 0.0) * np.where(counts[0] <= n, counts[0] / pairs * (n - 1) / n, 1.0)
     blur = noise * np.sqrt(2.0 / pairs + 2.0 / np.maximum(counts[1], 1))  # of both variances, were all of it noise
     # Where the mean is below its noise, the variance, which is scaled by n / sqrt(2), needs twice the significance.
-    significant = variance - noise > blur * np.where(np.abs(mean) < _SEEN * error, 2.0 * _SEEN, _SEEN)
+    significant = variance - noise > blur * np.where(
+        np.abs(mean) < _SIGNIFICANCE * error, 2.0 * _SIGNIFICANCE, _SIGNIFICANCE
+    )
     factor = 0.5 * n * (n + 2) * (n > 1)
     estimate, bound = np.sqrt(factor * np.maximum(variance - noise, 0.0)), np.sqrt(factor * blur)
     return np.where(significant, estimate, np.minimum(bound, 1.5 * np.abs(mean)))

@@ -74,9 +74,9 @@ def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     lab.settle(Seconds="auto")
     lab.start()
     assert overlaps(lab) == []
-    first = lab.data("source-run1", "x"), lab.data("source-run1", "gap")
+    first = lab.columns("source-run1", "x", "gap")
     lab.until(lambda: max(lab.data("source-run1", "x")) > 1.2 * max(first[0]), "the lines grow")
-    x, gap = lab.data("source-run1", "x"), lab.data("source-run1", "gap")
+    x, gap = lab.columns("source-run1", "x", "gap")
     print(f"lines: {len(first[0])} points to {first[0][-1]:g} calls, then {len(x)} points to {x[-1]:g} calls")
     assert len(x) == len(gap) <= 301 and x == sorted(x) and finite(gap)[-1] < finite(gap)[0]
     lab.end("running")

@@ -73,7 +73,7 @@ def test_the_verdict_on_calls_names_who_is_faster(capsys: pytest.CaptureFixture[
 
 
 def test_what_methods_see_of_the_problem_changes_no_figure_of_it() -> None:
-    informed, untold, scaled = (table.instance(1, 4, True, view) for view in table.SHOWN)
+    informed, untold, scaled = (table.instance(1, 4, True, view) for view in table.VIEWS)
     assert informed.constants is not None and untold.constants is None and scaled.constants is None
     assert scaled.scaled and not untold.scaled
     point = informed.known_optimum.point

@@ -16,7 +16,7 @@ from zoviz.core.streams import Streams  # noqa: E402
 from zoviz.core.types import Iterate  # noqa: E402
 from zoviz.problems import BlackBoxAttack  # noqa: E402
 from zoviz.problems.learning import images as images_module  # noqa: E402
-from zoviz.problems.learning.blackbox_attack import KNOWN, SEEN  # noqa: E402
+from zoviz.problems.learning.blackbox_attack import CLASSIFIER_SHARE, STREAM_END  # noqa: E402
 from zoviz.problems.learning.images import images  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 
@@ -48,9 +48,9 @@ def test_both_levels_are_those_of_the_docstring(problem: BlackBoxAttack) -> None
     outer, inner = problem.outer(x, y, xi), problem.inner(x, y, xi)
     assert xi.outer.shape == (R, 5) and xi.inner.shape == (R, 8)
     for r in range(R):
-        assert outer[r] == pytest.approx(by_hand(problem, y[r], xi.outer[r], (KNOWN, SEEN)), rel=1e-12)
+        assert outer[r] == pytest.approx(by_hand(problem, y[r], xi.outer[r], (CLASSIFIER_SHARE, STREAM_END)), rel=1e-12)
         cost = sum(np.exp(x[r, i]) * y[r, i] ** 2 for i in range(problem.n))
-        expected = by_hand(problem, y[r], xi.inner[r], (KNOWN, SEEN)) + 0.15 * cost
+        expected = by_hand(problem, y[r], xi.inner[r], (CLASSIFIER_SHARE, STREAM_END)) + 0.15 * cost
         assert inner[r] == pytest.approx(expected, rel=1e-12)
     np.testing.assert_array_equal(problem.outer(x + 0.1, y, xi), outer)
 
@@ -59,10 +59,10 @@ def test_measures_are_taken_on_images_that_neither_network_nor_stream_have_seen(
     streams = Streams(0, R)
     x, y = problem.initial(streams), 2.0 * streams.normal("test", problem.n)
     measures = problem.measures(Iterate(x, inner=y), None)
-    test = images("digits").part(SEEN, 1.0)
+    test = images("digits").part(STREAM_END, 1.0)
     rows = np.arange(len(test.labels))
     for r in range(R):
-        assert measures["loss"][r] == pytest.approx(by_hand(problem, y[r], rows, (SEEN, 1.0)), rel=1e-12)
+        assert measures["loss"][r] == pytest.approx(by_hand(problem, y[r], rows, (STREAM_END, 1.0)), rel=1e-12)
         read = problem.classes(y[r : r + 1], problem.data.test)[0]
         assert measures["accuracy"][r] == pytest.approx((read == test.labels).mean())
         assert measures["perturbation"][r] == max(abs(y[r]))

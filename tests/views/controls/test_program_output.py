@@ -10,7 +10,7 @@ from zoviz import Run
 from zoviz.core.types import Printed
 from zoviz.problems import Executable, LoadTracking
 from zoviz.solvers import ZOCEG
-from zoviz.views.controls.program_output import EVERY, LENGTH, SHOWN, ProgramOutput, output_html
+from zoviz.views.controls.program_output import CALLS, EVERY, LENGTH, ProgramOutput, output_html
 
 NASTY = [
     "<script>document.title = 'taken'</script>",
@@ -64,9 +64,9 @@ def test_it_is_bounded_and_has_the_end_of_what_is_long() -> None:
     calls = [one(i, "<" * 10_000 + "the end", "e" * 10_000) for i in range(1, 21)]
     text = output_html(calls)
     view = Seen(text)
-    assert view.words.count("the end") == SHOWN and "call 20 " in view.words and "call 8 " not in view.words
+    assert view.words.count("the end") == CALLS and "call 20 " in view.words and "call 8 " not in view.words
     assert f"({10_007 - LENGTH:,} characters before)" in view.words
-    assert len(view.words) < SHOWN * (2 * LENGTH + 200) and len(text) < 5 * SHOWN * 2 * LENGTH
+    assert len(view.words) < CALLS * (2 * LENGTH + 200) and len(text) < 5 * CALLS * 2 * LENGTH
 
 
 def test_colours_and_progress_bars_of_terminals_are_no_rubbish() -> None:

@@ -14,7 +14,7 @@ from zoviz.solvers import ZOGD  # noqa: E402
 from zoviz.views.common.colours import PALETTE  # noqa: E402
 from zoviz.views.common.figure_frame import EVERY  # noqa: E402
 from zoviz.views.pictures.base import Picture, PictureCard  # noqa: E402
-from zoviz.views.pictures.blackbox_attack import SHOWN, Attack, first_of_classes  # noqa: E402
+from zoviz.views.pictures.blackbox_attack import CLASSES, Attack, first_of_classes  # noqa: E402
 
 
 def test_only_the_attack_has_this_picture() -> None:
@@ -29,18 +29,18 @@ def test_tiles_are_images_perturbation_and_sums() -> None:
     picture.update(problem, path)
     y, test = path[-1], problem.data.test
     places = first_of_classes(test)
-    assert test.labels[places].tolist() == list(range(SHOWN))
+    assert test.labels[places].tolist() == list(range(CLASSES))
     tiles = [tile[::-1].ravel() for tile in picture.images.data["image"]]
     for i, a in enumerate(test.pixels[places]):
         np.testing.assert_array_equal(tiles[i], a)
-        np.testing.assert_array_equal(tiles[SHOWN + i], a + y)
+        np.testing.assert_array_equal(tiles[CLASSES + i], a + y)
     np.testing.assert_array_equal(picture.change.data["image"][0][::-1].ravel(), y)
     words, net = picture.words.data, problem.data.network
     right, wrong = words["colour"][0], PALETTE[7]
     for i, a in enumerate([*test.pixels[places], *(test.pixels[places] + y)]):
         logits = np.maximum(a @ net.first + net.shift, 0.0) @ net.second + net.offset
         assert words["text"][i] == f"read as {logits.argmax()}"
-        assert words["colour"][i] == (right if logits.argmax() == i % SHOWN else wrong)
+        assert words["colour"][i] == (right if logits.argmax() == i % CLASSES else wrong)
     assert words["text"][-1] == f"‖y‖∞ = {np.abs(y).max():.2f}"
     assert wrong in words["colour"], "a misread image is told by its colour"
 

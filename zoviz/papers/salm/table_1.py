@@ -91,11 +91,11 @@ class Case(NamedTuple):
 
 def cases() -> dict[str, Case]:
     """Return the problems by their names on the command line."""
-    known = problem_for()
+    exact_rows = problem_for()
     sampled = problem_for(sampled=True)
     fair = FairClassification(loss="logistic difference")
     return {
-        "qp": Case("stochastic QP", known, (1.0, 0.5, 0.25), KNOWN_ROWS),
+        "qp": Case("stochastic QP", exact_rows, (1.0, 0.5, 0.25), KNOWN_ROWS),
         "sampled": Case("stochastic QP, sampled rows", sampled, (1.0, 0.5, 0.25), SAMPLED_ROWS),
         "fair": Case("fair classification", fair, (0.1, 0.05, 0.02), KNOWN_ROWS),
     }

@@ -71,12 +71,12 @@ def theorem_5_7(horizons: list[int], replicas: int, seed: int = 0, sampled: bool
     """Compare Algorithm 3 with a = 1, by ||v|| and by ||Ax - b||; with sampled rows Remark 5.8's method."""
     problem = problem_for(sampled)
 
-    def made(horizon: int) -> list[Solver]:
+    def solvers_for(horizon: int) -> list[Solver]:
         if sampled:
             return [StormSampledALM(horizon=horizon), StormSampledALM(horizon=horizon, momentum=1.0)]
         return [StormALM(horizon=horizon), StormALM(horizon=horizon, momentum=1.0)]
 
-    measured = [[along(one, problem, T, replicas, seed)[:2] for T in horizons for one in made(T)]]
+    measured = [[along(one, problem, T, replicas, seed)[:2] for T in horizons for one in solvers_for(T)]]
     table = np.array(measured).reshape(len(horizons), 2, 2, replicas)  # horizon, method, measure, replica
     by = np.moveaxis(table, (2, 1), (0, 1))  # measure, method, horizon, replica
     return {name: compared(-1.0 / 3.0, horizons, by[i]) for i, name in enumerate(("||v||", "||Ax - b||"))}

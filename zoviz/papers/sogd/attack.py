@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
     rounds: int
 
 
-Found = dict[str, Outcome]
+Outcomes = dict[str, Outcome]
 
 
 def solver(method: str, rates: Rates) -> Solver:
@@ -133,7 +133,7 @@ def line(method: str, rates: Rates, outcome: Outcome) -> str:
 
 def table(
     heading: str, methods: list[str], problem: BlackBoxAttack, seeds: int, limits: Limits, trial: Limits | None = None
-) -> Found:
+) -> Outcomes:
     """Search rates for every method, run it with the best, print a row, and return the outcomes by method."""
     heads = ("accuracy in %", "loss", "largest |y|")
     print(f"\n{heading}\n{'method':>16} {'rates':>11} " + " ".join(f"{head:>17}" for head in heads), end=" ")
@@ -146,14 +146,14 @@ def table(
     return outcomes
 
 
-def compare(outcomes: Found, mine: str, others: list[str]) -> None:
+def compare(outcomes: Outcomes, mine: str, others: list[str]) -> None:
     """Print whether one method's accuracy is lower than each of the others'."""
     for other in others:
         a, b = outcomes[mine].accuracy, outcomes[other].accuracy
         print(f"  {mine} below {other}: {below(a, b)} ({figure(100 * a)} and {figure(100 * b)} %)")
 
 
-def verdicts(outcomes: Found, heading: str) -> None:
+def verdicts(outcomes: Outcomes, heading: str) -> None:
     """Print whether the outcomes agree with the paper's claims, with the figures."""
     print(f"\n{heading}")
     print("claim 1: ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservSGD (lower accuracy on perturbed images)")
@@ -165,7 +165,7 @@ def verdicts(outcomes: Found, heading: str) -> None:
         print(f"  {name}: {'yes' if one.size.max() < LARGEST else 'no'} (largest {one.size.max():.3g})")
 
 
-def times(equal: Found, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -> None:
+def times(equal: Outcomes, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -> None:
     """Print the time of a step of each method beside the paper's claim on runtimes."""
     solvers = {name: solver(name, (0.03, 0.03)) for name in [*SINGLE, *BILEVEL]}
     pace = paces(solvers, problem, seeds, rounds, 5)

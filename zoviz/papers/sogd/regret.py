@@ -143,14 +143,14 @@ def best_of_grid(rival: str, problem: OnlineBilevel, horizon: int, replicas: int
     """Return the steps of x and y with the least average regret on other seeds, and the regrets (R,) on seed 0."""
     cls, settings = RIVALS[rival]
 
-    def made(outer: float, inner: float) -> Solver:
+    def solver_with(outer: float, inner: float) -> Solver:
         own = {"system_step": inner} if cls is SOGD else {}
         return cls(outer_step=outer, inner_step=inner, **own, **settings)
 
     grid = list(itertools.product(GRID, INNER))
-    trials = {steps: average_regret(problem, made(*steps), horizon, 3, seed=1).mean() for steps in grid}
+    trials = {steps: average_regret(problem, solver_with(*steps), horizon, 3, seed=1).mean() for steps in grid}
     best = min(grid, key=lambda steps: np.nan_to_num(trials[steps], nan=np.inf))
-    return *best, average_regret(problem, made(*best), horizon, replicas)
+    return *best, average_regret(problem, solver_with(*best), horizon, replicas)
 
 
 def compare_windows(problem: OnlineBilevel, horizon: int, replicas: int) -> dict[str, tuple[float, float, Array]]:

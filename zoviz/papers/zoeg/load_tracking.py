@@ -97,13 +97,13 @@ class Untold(Judged):
         return None
 
 
-SHOWN: dict[str, type[Judged]] = {"told": Judged, "untold": Untold, "scaled": Untold}
+VIEWS: dict[str, type[Judged]] = {"told": Judged, "untold": Untold, "scaled": Untold}
 """How methods see the problem: with its constants; without; and also in units of its box and its first values."""
 
 
 def instance(seed: int, n: int, noisy: bool, view: str = "told") -> Judged:
-    """Return load tracking of n users, with or without noise, in one of the views of ``SHOWN``."""
-    problem = SHOWN[view](n=n, seed=seed, scaled=view == "scaled")
+    """Return load tracking of n users, with or without noise, in one of the views of ``VIEWS``."""
+    problem = VIEWS[view](n=n, seed=seed, scaled=view == "scaled")
     if noisy:
         problem.noise, problem.noise_constraint_scale = "independent", NOISE_KILOWATTS
         problem.noise_scale = NOISE_SHARE * abs(problem.known_optimum.value)
@@ -195,7 +195,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--methods", nargs="+", default=list(everything), choices=list(everything), metavar="CLASS")
     parser.add_argument("--case", nargs="+", default=["noiseless", "noisy"], choices=["noiseless", "noisy"])
-    parser.add_argument("--shown", default="told", choices=list(SHOWN), help="what methods see of the problem")
+    parser.add_argument("--shown", default="told", choices=list(VIEWS), help="what methods see of the problem")
     parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
     parser.add_argument("--n", type=int, default=100, help="users")
     parser.add_argument("--calls", type=int, default=20_000, help="budget of oracle calls per replica")

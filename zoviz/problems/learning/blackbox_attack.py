@@ -24,7 +24,7 @@ from zoviz.problems.learning.images import (
     images,
 )
 
-KNOWN, SEEN = 0.6, 0.8
+CLASSIFIER_SHARE, STREAM_END = 0.6, 0.8
 """Shares of the data: the network knows the first 60 %, the stream comes from the next 20 %, the rest is for tests."""
 HALF = 5.0
 """Pixels are normalised to [-HALF, HALF], which is Y too."""
@@ -136,7 +136,9 @@ class BlackBoxAttack(OnlineBilevel):
         """Load the images and train the network, unless it has been trained for these parameters."""
         every, settings = images(self.dataset), (self.dataset, self.hidden_units, self.epochs, self.seed)
         if self._trained is None or self._trained.settings != settings:
-            network = classifier(every.part(0.0, KNOWN), -HALF, HALF, self.hidden_units, self.epochs, self.seed)
+            network = classifier(
+                every.part(0.0, CLASSIFIER_SHARE), -HALF, HALF, self.hidden_units, self.epochs, self.seed
+            )
             self._trained = _Trained(settings, network)
         network = self._trained.network
 
@@ -144,7 +146,9 @@ class BlackBoxAttack(OnlineBilevel):
             pixels = HALF * (2.0 * part.pixels - 1.0)
             return Pool(pixels, network.hidden(pixels), part.labels)
 
-        return _Data(network, pool(every.part(KNOWN, SEEN)), pool(every.part(SEEN, 1.0)), every.side)
+        return _Data(
+            network, pool(every.part(CLASSIFIER_SHARE, STREAM_END)), pool(every.part(STREAM_END, 1.0)), every.side
+        )
 
     def take_data(self, clone: Problem) -> None:
         """Take over data and network, if they are there, of a clone with the same parameters."""
@@ -177,7 +181,7 @@ class BlackBoxAttack(OnlineBilevel):
         self, iteration: int, streams: Streams, shape: tuple[int, ...] = (), size: int | tuple[int, ...] = 1
     ) -> Sample:
         """Draw indices of the round's images: ``outer`` (R, b) for f and ``inner`` (R, b') for g."""
-        there = self.shown(iteration)
+        there = self.image_indices(iteration)
         if self.noise == "deterministic":
             every = np.tile(there, (streams.replicas, 1))
             return Sample(outer=every, inner=every)
@@ -185,7 +189,7 @@ class BlackBoxAttack(OnlineBilevel):
         units = {"outer": streams.uniform("xi: f", outer), "inner": streams.uniform("xi: g", inner)}
         return Sample(**{level: there[(len(there) * unit).astype(np.intp)] for level, unit in units.items()})
 
-    def shown(self, t: int) -> np.ndarray:
+    def image_indices(self, t: int) -> np.ndarray:
         """Return the indices, in the stream, of the images that round t may show."""
         labels = self.data.stream.labels
         if self.stages == 1:

@@ -19,7 +19,7 @@ Read = Callable[[Any, Any, Any, Any], Any]
 """x, y, logits (B, b, 10) and memberships of the classes, of that shape too, to losses (B,)."""
 EXACT = 512
 """Evenly chosen images that stand for a phase's whole distribution."""
-SEEN = 0.7
+TRAINING_SHARE = 0.7
 """Share of the images that the stream comes from; the rest is for tests."""
 
 
@@ -118,10 +118,10 @@ class LossTuning(OnlineBilevel):
         if min(self.ratios) <= 0.0:
             raise ValueError(f"Expected ratios > 0, got {self.ratios}: class i has a share proportional to ratio^i.")
         every = images(self.dataset)
-        stream = every.part(0.0, SEEN)
+        stream = every.part(0.0, TRAINING_SHARE)
         members = tuple(np.flatnonzero(stream.labels == label) for label in range(CLASSES))
         network = ConvNet(every.side, (self.channels, 2 * self.channels), self.hidden_units)
-        return _Data(network, stream, every.part(SEEN, 1.0), members)
+        return _Data(network, stream, every.part(TRAINING_SHARE, 1.0), members)
 
     @property
     def domain(self) -> Box:

@@ -22,7 +22,7 @@ from zoviz.evaluation.program_io import outputs
 from zoviz.evaluation.scipy_constraints import Bounds
 from zoviz.problems.user.base import Simulation
 
-KEPT = 20
+PRINTED_CALLS = 20
 """Launches whose printing stays in memory."""
 
 
@@ -187,7 +187,7 @@ class _Launches:
     """
 
     def __init__(self, log_folder: str | None, above: _Launches | None = None) -> None:
-        self._printed: deque[Printed] = deque(maxlen=KEPT)
+        self._printed: deque[Printed] = deque(maxlen=PRINTED_CALLS)
         self._log_folder, self._above, self._last, self._call_count = log_folder, above, -1, 0
         self._lock = threading.Lock()  # for the numbers and outputs, which runs' and pages' threads use
 

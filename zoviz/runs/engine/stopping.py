@@ -62,7 +62,7 @@ class Limits(NamedTuple):
         return min(max(shares), 1.0) if shares else math.nan
 
     @property
-    def asked(self) -> str:
+    def oracle_budget(self) -> str:
         """The oracle's budgets in words: of calls, and of samples where there is one."""
         words = [] if self.calls is None and self.samples is not None else [f"{self.calls} oracle calls"]
         return " and ".join(words if self.samples is None else [*words, f"{self.samples} samples"])

@@ -118,7 +118,7 @@ class Worker:
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
-            self._end(RunStatus.FINISHED, str(budget) or f"The budget of {self.limits.asked} is spent.")
+            self._end(RunStatus.FINISHED, str(budget) or f"The budget of {self.limits.oracle_budget} is spent.")
         except KeyboardInterrupt as interrupt:
             self.error = interrupt
             self._end(RunStatus.STOPPED, f"Interrupted after {self.iteration} iterations.")
@@ -197,8 +197,8 @@ class Worker:
             self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
             raise ValueError(
-                f"Expected a budget that covers choosing the steps and evaluating the start, got {self.limits.asked}: "
-                "raise it, or set the steps yourself."
+                "Expected a budget that covers choosing the steps and evaluating the start, got "
+                f"{self.limits.oracle_budget}: raise it, or set the steps yourself."
             ) from None
         self.seconds = time.perf_counter() - started
         if self.oracle.any_failed:

@@ -30,7 +30,7 @@ class Recorder(RunObserver):
     """An observer that stores a run: once an interval, all that is new in one transaction.
 
     Between two steps the worker hands over its state when it is asked to (``stepped``), which costs a test of a flag
-    otherwise. Trouble with the store never ends a run: it is told, and what could not be written is tried again at
+    otherwise. An error of the store never ends a run: it is said, and what could not be written is tried again at
     the next interval, so that nothing is lost if the disk has room again.
 
     Parameters
@@ -53,7 +53,7 @@ class Recorder(RunObserver):
     Attributes
     ----------
     storage_message : str
-        What is amiss with the store at present, as a sentence; else empty.
+        The present error of the store as a sentence; else empty.
     """
 
     _worker: Worker  # from the run's start on
@@ -145,7 +145,7 @@ class Recorder(RunObserver):
             self._snapshots = self._worker.iteration, rows.snapshots(self._worker)
             self._state_error = ""
         except Exception as error:  # whatever it is, the run goes on, and says so
-            self._state_error = f"Its state could not be stored: {_told(error)}"
+            self._state_error = f"Its state could not be stored: {_reason(error)}"
         now = time.perf_counter()
         self._next = now + _SHARE * (now - started)
         self._answered.set()
@@ -185,7 +185,7 @@ class Recorder(RunObserver):
                 with self._database.writing() as connection:
                     count = write(connection)
             except Exception as error:  # likewise
-                self.storage_message = f"Storing failed: {_told(error)}"
+                self.storage_message = f"Storing failed: {_reason(error)}"
                 return
             del self._entries[:count]
             if settle is not None:
@@ -193,5 +193,5 @@ class Recorder(RunObserver):
             self.storage_message = self._state_error
 
 
-def _told(error: Exception) -> str:
+def _reason(error: Exception) -> str:
     return str(error) if isinstance(error, ZovizError) else f"{type(error).__name__}: {error}"

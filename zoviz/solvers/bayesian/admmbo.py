@@ -119,10 +119,10 @@ class ADMMBO(BayesianSolver):
                 self._distance(evidence.points, stage), evidence.f, self._distance(points, stage), mean, deviation
             )
         j = stage.turn - 1
-        known = (evidence.h[:, j] > 0.0) + self._distance(evidence.points, stage)
+        objective = (evidence.h[:, j] > 0.0) + self._distance(evidence.points, stage)
         chance = special.ndtr(-mean[:, 1 + j] / deviation[:, 1 + j])
         far = self._distance(points, stage)
-        gain = improvement_of_h(float(known.min()) - far, chance)
+        gain = improvement_of_h(float(objective.min()) - far, chance)
         # Where nothing improves, the least expectation comes next, by values below 0.
         return gain if gain.max() > 0.0 else -((1.0 - chance) + far)
 
@@ -178,12 +178,12 @@ def _rebalanced(stage: Stage) -> Stage:
     return stage
 
 
-def improvement_of_f(known: Array, f: Array, far: Array, mean: Array, deviation: Array) -> Array:
+def improvement_of_f(quadratic: Array, f: Array, far: Array, mean: Array, deviation: Array) -> Array:
     """Return the expected improvement (q,) of f plus a quadratic over the data.
 
     Parameters
     ----------
-    known, f : Array, shape (N,)
+    quadratic, f : Array, shape (N,)
         The quadratic and f at the data.
     far : Array, shape (q,)
         The quadratic at the points.
@@ -191,7 +191,7 @@ def improvement_of_f(known: Array, f: Array, far: Array, mean: Array, deviation:
     """
     from scipy import special
 
-    u = (np.min(f + known) - mean[:, 0] - far) / deviation[:, 0]
+    u = (np.min(f + quadratic) - mean[:, 0] - far) / deviation[:, 0]
     return deviation[:, 0] * (u * special.ndtr(u) + np.exp(-0.5 * u**2) / np.sqrt(2.0 * np.pi))
 
 

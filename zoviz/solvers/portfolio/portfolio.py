@@ -268,8 +268,8 @@ class Portfolio(Solver):
         remaining = oracle.remaining
         share = 1.0 if len(stages) % self.members == 0 else self.share
         limit = np.minimum(calls + (np.ceil(share * remaining) if share < 1.0 else remaining), _ENDLESS)
-        known = (state.x, state.value) if oracle.contract == "deterministic" else None
-        with oracle.stage(limit, np.ones(len(calls), dtype=bool), known) as stage:
+        free = (state.x, state.value) if oracle.contract == "deterministic" else None
+        with oracle.stage(limit, np.ones(len(calls), dtype=bool), free) as stage:
             inner = self._member(state._replace(stages=stages)).init(state.x, oracle, streams)
         return state._replace(
             through=stage.failed.astype(float), limit=limit, gained=calls, inner=[inner], stages=stages

@@ -110,8 +110,8 @@ def candidate(
     m = len(equalities)
     best = minimise(model, np.zeros(m), region, np.zeros(len(region.lower)), penalty)
     for _ in range(2 if m else 0):
-        doubt = errors * model.standard_error(best.u)[1:] - 0.5 * region.tolerance
-        back_off = np.where(equalities, 0.0, np.minimum(np.maximum(0.0, doubt), most * model.noise[1:]))
+        uncertainty = errors * model.standard_error(best.u)[1:] - 0.5 * region.tolerance
+        back_off = np.where(equalities, 0.0, np.minimum(np.maximum(0.0, uncertainty), most * model.noise[1:]))
         cautious = minimise(model, back_off, region, best.u, penalty)
         shortfall = np.maximum(cautious.values[1:] + back_off, 0.0)[~equalities].max(initial=0.0)
         if shortfall > 0.5 * back_off.max(initial=0.0) + 1e-12:

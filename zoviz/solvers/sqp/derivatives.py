@@ -16,7 +16,7 @@ _ROUND_OFF = 1e-3
 """Steps are relative to this share of |x_i| where s_i is even smaller: x itself is rounded."""
 _LEAST = 1e-14
 """A guard against steps of length 0 where an interval is tiny."""
-_DAMPING, _KEPT = 0.2, 0.8
+_DAMPING, _DAMPED_SHARE = 0.2, 0.8
 """Powell's damping: curvature below a fifth of the model's is raised to a fifth."""
 _SMALLEST, _LARGEST = 1e-4, 1e4
 """Limits of the first scaling."""
@@ -135,7 +135,7 @@ def update_hessian(hessian: Array, step: Array, change: Array, first: bool) -> A
     present = float(step @ along)
     if not present > _SHORT:
         return hessian
-    weight = 1.0 if curvature >= _DAMPING * present else _KEPT * present / (present - curvature)
+    weight = 1.0 if curvature >= _DAMPING * present else _DAMPED_SHARE * present / (present - curvature)
     mixture = weight * change + (1.0 - weight) * along
     hessian = hessian - np.outer(along, along) / present + np.outer(mixture, mixture) / (step @ mixture)
     hessian = (hessian + hessian.T) / 2.0

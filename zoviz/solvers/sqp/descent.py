@@ -265,14 +265,14 @@ def judge(
     equal = pairs.paired(len(prediction.multipliers))
     weights = np.maximum(prediction.multipliers, np.where(close & ~equal, 0.7 * descent.penalty, 0.0))
     weights = np.square(np.concatenate([[1.0], weights]))
-    doubt = float(np.sqrt((weights * (variance + np.square(prediction.centre_errors))).sum()))
+    uncertainty = float(np.sqrt((weights * (variance + np.square(prediction.centre_errors))).sum()))
     own = of_calls + np.minimum(np.square(prediction.errors), 0.5 * np.square(prediction.noise))
     present = _merit(prediction.centre_values, prediction, descent.penalty)
     promise = present - _merit(prediction.values, prediction, descent.penalty)
     decrease = present - _merit(estimate, prediction, descent.penalty)
-    call_doubt = float(np.sqrt((weights * own).sum()))
-    limited = promise < 2.0 * min(doubt, call_doubt)
-    accepted = decrease > 0.0 or (limited and decrease > -doubt)
+    call_uncertainty = float(np.sqrt((weights * own).sum()))
+    limited = promise < 2.0 * min(uncertainty, call_uncertainty)
+    accepted = decrease > 0.0 or (limited and decrease > -uncertainty)
     relevant = np.concatenate(
         [
             [True],
@@ -281,7 +281,7 @@ def judge(
         ]
     )
     misfit = float((np.abs(call_means - prediction.values) / np.sqrt(own))[relevant].max())
-    after = _with_radius(descent, prediction, promise, decrease, doubt, call_doubt, limited)
+    after = _with_radius(descent, prediction, promise, decrease, uncertainty, call_uncertainty, limited)
     if not limited and decrease < 0.25 * promise:
         threshold = float(special.stdtrit(max(2.0, archive.degrees), 1.0 - _FALSE_ALARM / relevant.sum()))
         after = _after_misfit(after, misfit, threshold, situation)
@@ -315,8 +315,8 @@ def _with_radius(
     prediction: Prediction,
     promise: float,
     decrease: float,
-    doubt: float,
-    call_doubt: float,
+    uncertainty: float,
+    call_uncertainty: float,
     limited: bool,
 ) -> Descent:
     """Set the radius, and under the limit of noise the number of calls, by what the step promised and gave."""
@@ -325,8 +325,8 @@ def _with_radius(
     if not limited:
         return descent._replace(radius=min(2.0 * radius, LARGEST_RADIUS)) if good else descent
     more = descent.limited + 1
-    calls = int(1.6 * descent.calls) + 1 if more > 1 and decrease < 2.0 * doubt else max(descent.calls, 4 * n)
-    if good and decrease > 2.0 * call_doubt:
+    calls = int(1.6 * descent.calls) + 1 if more > 1 and decrease < 2.0 * uncertainty else max(descent.calls, 4 * n)
+    if good and decrease > 2.0 * call_uncertainty:
         radius = min(2.0 * radius, LARGEST_RADIUS)
     # More calls at a radius whose bias shows are useless; a larger radius whose bias hides costs nothing.
     if prediction.largest_bias**2 > 4.0 / prediction.typical_count:

@@ -239,8 +239,8 @@ def _basin(arm: NoisyArm, situation: Situation) -> Basin:
         return Basin(np.inf, np.inf, descent.centre, _RADIUS, situation.settings.penalty)
     _, model = descents.fit_models(descent, arm.archive, arm.pairs, space)
     values = model.value(np.zeros(space.n))
-    doubt = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
-    excess = max(0.0, float(values[1:].max(initial=0.0) - doubt))
+    uncertainty = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
+    excess = max(0.0, float(values[1:].max(initial=0.0) - uncertainty))
     return Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty)
 
 
@@ -248,8 +248,8 @@ def _after_trial(arm: NoisyArm, prediction: Prediction, situation: Situation) ->
     """Judge the trial, and take its point as the one to be returned where it is feasible by two standard errors."""
     tolerance = situation.space.tolerance
     descent, estimate, error = descents.judge(arm.descent, prediction, arm.archive, arm.pairs, situation)
-    equal, doubt = arm.pairs.paired(len(tolerance)), 2.0 * error[1:]
-    sure = np.where(equal, np.abs(estimate[1:]) - doubt, estimate[1:] + doubt) <= tolerance
+    equal, uncertainty = arm.pairs.paired(len(tolerance)), 2.0 * error[1:]
+    sure = np.where(equal, np.abs(estimate[1:]) - uncertainty, estimate[1:] + uncertainty) <= tolerance
     arm = arm._replace(descent=descent, stage="design")
     if sure.all() and np.isfinite(error).all() and estimate[0] < arm.safe_f:
         arm = arm._replace(safe=prediction.point, safe_f=float(estimate[0]), x=prediction.point)

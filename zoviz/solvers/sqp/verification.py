@@ -116,15 +116,15 @@ def estimates(race: Race) -> tuple[Array, Array]:
 def excess(race: Race, tolerance: Array) -> tuple[Array, Array]:
     """Return the violations (k,) beyond ``tolerance`` (m,) that the estimates leave possible, and those they prove."""
     estimate, error = estimates(race)
-    h, doubt = estimate[:, 1:], _SURE * error[:, 1:]
+    h, uncertainty = estimate[:, 1:], _SURE * error[:, 1:]
     # An equality cannot be told to hold; it counts as met unless it is told not to.
-    upper = np.where(race.equal, np.abs(h) - doubt, h + doubt) - tolerance
-    lower = np.where(race.equal, np.abs(h) - doubt, h - doubt) - tolerance
+    upper = np.where(race.equal, np.abs(h) - uncertainty, h + uncertainty) - tolerance
+    lower = np.where(race.equal, np.abs(h) - uncertainty, h - uncertainty) - tolerance
     return upper.max(axis=1, initial=0.0), lower.max(axis=1, initial=0.0)
 
 
 def leader(race: Race, tolerance: Array) -> int:
-    """Return the index of the best candidate: lowest f if surely within ``tolerance`` (m,), else least in doubt."""
+    """Return the index of the best candidate: lowest f if surely within ``tolerance`` (m,), else least uncertain."""
     estimate, _ = estimates(race)
     possible, certain = excess(race, tolerance)
     finite = np.isfinite(estimate).all(axis=1) & np.isfinite(possible)

@@ -31,8 +31,8 @@ class Thumbnail(TypedDict):
 
 def course(label: str, iterations: Array, mean: Array, logarithmic: bool) -> Thumbnail:
     """Return the thumbnail of means (T,) over replicas; on a logarithmic axis those of magnitudes."""
-    known = np.isfinite(mean)
-    x, y = iterations[known], np.abs(mean[known]) if logarithmic else mean[known]
+    finite = np.isfinite(mean)
+    x, y = iterations[finite], np.abs(mean[finite]) if logarithmic else mean[finite]
     level = np.log10(np.maximum(y, 1e-12)) if logarithmic else y
     rows = row_indices(x, False, POINTS)
     width, height = x[-1] - x[0] or 1.0, np.ptp(level) or 1.0
@@ -41,7 +41,7 @@ def course(label: str, iterations: Array, mean: Array, logarithmic: bool) -> Thu
     return Thumbnail(label=label, first=float(f"{y[0]:.3g}"), last=float(f"{y[-1]:.3g}"), points=points)
 
 
-def made(set_up: SetUp, seconds: float) -> Thumbnail:
+def thumbnail(set_up: SetUp, seconds: float) -> Thumbnail:
     """Run a set-up for so long and return its course."""
     form = RunForm()
     complaints = apply_query(form, set_up.query)
@@ -63,7 +63,7 @@ def thumbnails() -> dict[str, Thumbnail]:
 
 def main() -> None:
     """Run all set-ups and write their courses."""
-    courses = {one.title: made(one, 8.0) for one in SET_UPS}
+    courses = {one.title: thumbnail(one, 8.0) for one in SET_UPS}
     lines = [f"  {json.dumps(title)}: {json.dumps(one)}" for title, one in courses.items()]
     FILE.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
 

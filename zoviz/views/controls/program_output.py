@@ -17,7 +17,7 @@ from zoviz.views.common.style import section, update_changed
 
 EVERY = 4
 """Looks at the run between two looks at what it printed: once a second."""
-SHOWN = 12
+CALLS = 12
 """Evaluations that are shown."""
 LENGTH = 2000
 """Characters of each of their streams that are shown, the last ones."""
@@ -97,7 +97,7 @@ class ProgramOutput(pn.viewable.Viewer):
 
 def output_html(calls: Sequence[Printed]) -> str:
     """Return the last calls as HTML, newest first, with every printed word escaped."""
-    return "".join(_call(one) for one in reversed(calls[-SHOWN:]))
+    return "".join(_call(one) for one in reversed(calls[-CALLS:]))
 
 
 def _call(one: Printed) -> str:

@@ -16,7 +16,7 @@ from zoviz.views.common.colours import PALETTE, TARGET
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
-SHOWN = 5
+CLASSES = 5
 """Images, each of another class."""
 _GREYS = tuple(f"#{level:02x}{level:02x}{level:02x}" for level in range(256))
 _RIGHT, _WRONG = TARGET, PALETTE[7]
@@ -24,7 +24,7 @@ _RIGHT, _WRONG = TARGET, PALETTE[7]
 
 def first_of_classes(pool: Pool) -> np.ndarray:
     """Return the indices (classes,) of the first image of each of the first classes."""
-    return np.array([int(np.argmax(pool.labels == label)) for label in range(SHOWN)])
+    return np.array([int(np.argmax(pool.labels == label)) for label in range(CLASSES)])
 
 
 def _diverging() -> tuple[str, ...]:
@@ -53,7 +53,7 @@ class Attack(Picture):
         tiles: dict[str, Any] = {"x": [], "y": [], "image": []}
         self.images, self.change = ColumnDataSource(dict(tiles)), ColumnDataSource(dict(tiles))
         self.words = ColumnDataSource({"x": [], "y": [], "text": [], "colour": []})
-        fig = self.frame("", "", x_range=(-0.9, 1.25 * SHOWN), y_range=(-0.35, 3.75), match_aspect=True)
+        fig = self.frame("", "", x_range=(-0.9, 1.25 * CLASSES), y_range=(-0.35, 3.75), match_aspect=True)
         fig.grid.grid_line_color = None
         fig.axis.visible = False
         grey = LinearColorMapper(palette=_GREYS, low=-HALF, high=HALF)
@@ -77,15 +77,15 @@ class Attack(Picture):
         def tile(pixels: Array) -> Array:
             return pixels.reshape(side, side)[::-1]
 
-        left = 1.25 * np.arange(SHOWN)
+        left = 1.25 * np.arange(CLASSES)
         images = [tile(a) for a in some.pixels] + [tile(a + y) for a in some.pixels]
-        high, low = np.full(SHOWN, 2.5), np.zeros(SHOWN)
+        high, low = np.full(CLASSES, 2.5), np.zeros(CLASSES)
         self.images.data = {"x": np.tile(left, 2), "y": np.concatenate([high, low]), "image": images}
-        self.change.data = {"x": [left[SHOWN // 2]], "y": [1.25], "image": [tile(y)]}
+        self.change.data = {"x": [left[CLASSES // 2]], "y": [1.25], "image": [tile(y)]}
         classes = np.concatenate([before, after])
         size = f"‖y‖∞ = {np.abs(y).max():.2f}"
         self.words.data = {
-            "x": [*(np.tile(left, 2) + 0.5), left[SHOWN // 2] + 1.75],
+            "x": [*(np.tile(left, 2) + 0.5), left[CLASSES // 2] + 1.75],
             "y": [*(high + 1.0), *(low + 1.0), 1.65],
             "text": [f"read as {one}" for one in classes] + [size],
             "colour": [_RIGHT if good else _WRONG for good in classes == np.tile(labels, 2)] + [PALETTE[0]],
