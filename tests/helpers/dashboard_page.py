@@ -141,7 +141,7 @@ class Lab:
         return self.js("return Array.from(find(a[0])?.data?.[a[1]] ?? [])", [source, column])
 
     def columns(self, source: str, *names: str) -> list[list[Any]]:
-        """Columns of a named data source at one moment: a run that goes on adds points between two calls of ``data``."""
+        """Columns of a data source at one moment: a run that goes on adds points between two calls of ``data``."""
         body = "const data = find(a[0])?.data ?? {}; return a[1].map(name => Array.from(data[name] ?? []))"
         return self.js(body, [source, names])
 
