@@ -95,6 +95,19 @@ def test_nothing_to_measure_leaves_one() -> None:
         assert oracle.units.f == expected and oracle.units.h.tolist() == [1.0]
 
 
+def test_a_constraint_that_is_flat_around_the_start_counts_by_its_way_to_zero() -> None:
+    """Violated by 1, or 1 inside, and a change of 1e-4 around: in units of that it would hide the third, and all f."""
+
+    def constraints(x: Array) -> Array:
+        return np.stack([1.0 - 1e-4 * x[..., 0], 1e-4 * x[..., 1] - 1.0, 8.0 * (x[..., 0] - 0.5)], axis=-1)
+
+    problem = BlackBox(lambda x: x.sum(axis=-1) + 1e6, constraints, bounds=[(0.0, 1.0)] * 2, vectorised=True)
+    oracle = Oracle(problem, Streams(0, 1))
+    present(problem, oracle, np.full((1, 2), 0.5), Streams(0, 1))
+    assert oracle.units.h[:2] == pytest.approx([0.25, 0.25], abs=1e-4)
+    assert 0.1 < oracle.units.h[2] <= 1.0 and oracle.units.f < 1.0, "what changes evenly counts by its change"
+
+
 @pytest.mark.parametrize("problem", [LoadTracking(n=20), NonconvexQCQP(n=8)], ids=lambda p: type(p).__name__)
 def test_an_analytic_problem_is_measured_exactly_in_its_own_units(problem: Problem) -> None:
     scaled = problem.clone()

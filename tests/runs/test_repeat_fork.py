@@ -13,6 +13,7 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
+from zoviz.runs.engine import startup
 from zoviz.runs.engine.checkpoint import restore, snapshot
 from zoviz.runs.engine.spec import RunSpec
 from zoviz.runs.engine.steering import Change
@@ -196,3 +197,29 @@ def test_a_repetition_takes_the_steps_of_its_run_and_not_todays_rule(
             assert twin.result.calls.tolist() == source.result.calls.tolist()
         np.testing.assert_array_equal(fork.trace["objective"][:13], source.trace["objective"])
         assert not np.array_equal(other.result.x, source.result.x)
+
+
+def test_a_repetition_takes_the_units_of_its_run_and_not_todays_rule(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    problem = NonconvexQCQP(n=4, scaled=True)
+    with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
+        source = Run(problem, ZOSPLM(), iterations=12, store=store)
+        source.run()
+        monkeypatch.setattr(startup, "_REACH", 0.5 * startup._REACH)
+        other = Run(problem, ZOSPLM(), iterations=12)
+        other.run()
+        assert source.measured_units is not None and other.measured_units != source.measured_units
+        replay = store.load(source.id).replay()
+        replay.run()
+        third = store.load(replay.id).replay()  # what was given is stored too
+        namespace: dict[str, Any] = {}
+        exec(script(source), namespace)
+        for twin in (replay, third, namespace["run"], source.fork(12)):
+            if twin.status == "ready":
+                twin.run()
+            assert twin.measured_units == source.measured_units
+            np.testing.assert_array_equal(twin.result.x, source.result.x)
+            assert twin.result.calls.tolist() == source.result.calls.tolist()
+        assert not np.array_equal(other.result.x, source.result.x)
+    assert Run(NonconvexQCQP(n=4), ZOSPLM(), iterations=1).measured_units is None

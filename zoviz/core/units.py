@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -90,6 +91,11 @@ class Units:
     def dual(self, y: Array) -> Array:
         """Map a solver's multipliers to the user's units, shape (..., m)."""
         return y * (self.f / self.h)
+
+    @property
+    def sizes(self) -> dict[str, Any]:
+        """The level and size of f, those of h (m,), and the coordinates' widths (n,), as plain numbers and lists."""
+        return {"level": self.level, "f": self.f, "h": self.h.tolist(), "width": self.width.tolist()}
 
     def sketch(self, sketch: Sketch) -> Sketch:
         """Map a solver's region and points to the user's units."""

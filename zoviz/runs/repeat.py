@@ -35,6 +35,10 @@ class BegunRun(Protocol):
         """The values that were chosen for parameters left open."""
 
     @property
+    def measured_units(self) -> Mapping[str, Any] | None:
+        """The sizes of the units that were measured for its solver."""
+
+    @property
     def spent_calls(self) -> bool:
         """Whether the call budget ended the run, in mid-step."""
 
@@ -57,7 +61,7 @@ def forked(
 ) -> RunSpec:
     """Describe a run that repeats ``source`` up to iteration ``at``, then goes on with ``changes``.
 
-    Parameters left open take the values that ``source`` took: larger budgets, or another version's rule, would
+    Parameters left open, and units, are those that ``source`` took: larger budgets, or another version's rule, would
     choose others.
 
     Parameters
@@ -89,7 +93,11 @@ def forked(
         raise ValueError(f"Expected at a whole number of iterations, 0 or more, got {at!r}.")
     schedule = list(source.journal.until(at))
     schedule += [Change(int(at), 0, 0.0, name, None, value) for name, value in changes.items()]
-    repeated = {"schedule": tuple(schedule), "resolved": dict(source.resolved)}
+    repeated = {
+        "schedule": tuple(schedule),
+        "resolved": dict(source.resolved),
+        "unit_sizes": source.measured_units,
+    }
     return spec.replaced(**{"study": "", "parent": source.id} | settings | repeated)
 
 

@@ -89,6 +89,9 @@ class Run(RunSettings):
         A store, or its URL, where the run is kept.
     checkpoint : float or "every call"
         Seconds between two checkpoints in the store; with "every call" no evaluation that was paid for is ever lost.
+    unit_sizes : mapping, optional
+        Sizes of a scaled problem's units, to take in place of those that would be measured: another run's
+        ``measured_units``. Measuring is charged all the same.
     label : str
         Name for people.
     study, parent : str
@@ -142,6 +145,7 @@ class Run(RunSettings):
         resolved: Mapping[str, Any] | None = None,
         store: RunStore | str | None = None,
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
+        unit_sizes: Mapping[str, Any] | None = None,
         label: str = "",
         study: str = "",
         parent: str = "",
@@ -160,6 +164,7 @@ class Run(RunSettings):
             tolerance=tolerance,
             store=store,
             checkpoint=checkpoint,
+            unit_sizes=None if unit_sizes is None else dict(unit_sizes),
             label=label,
             study=study,
             parent=parent,
@@ -453,6 +458,11 @@ class Run(RunSettings):
     def units(self) -> Units | None:
         """The units by which the solver's points, values and multipliers become the user's; None where equal."""
         return None if self._oracle is None else self._oracle.units
+
+    @property
+    def measured_units(self) -> dict[str, Any] | None:
+        """The sizes of ``units``, as plain numbers by name; None where the solver sees the user's own."""
+        return None if self.units is None else self.units.sizes
 
     @property
     def progress(self) -> Progress:

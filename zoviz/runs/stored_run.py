@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from sqlalchemy import Connection, select
@@ -16,7 +16,7 @@ from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume
-from zoviz.runs.engine.checkpoint import ResumeData, points
+from zoviz.runs.engine.checkpoint import ResumeData, points, unit_sizes
 from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
 from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
@@ -250,6 +250,14 @@ class StoredRun:
         """The counters at the run's last sign of life."""
         counters, samples = (self.record.iterations, self.record.calls, self.record.seconds), self.record.samples
         return Progress(*counters, self.limits.fraction(*counters, samples), samples)
+
+    @cached_property
+    def measured_units(self) -> dict[str, Any] | None:
+        """The sizes of the units in which the solver saw the problem; None where these are the user's own."""
+        if "units" in self._outcome:
+            return cast("dict[str, Any] | None", self._outcome["units"])
+        with self._store.database.reading() as connection:  # early stores have them in the checkpoint alone
+            return unit_sizes(resume.checkpoint(connection, self.id))
 
     @property
     def spent_calls(self) -> bool:

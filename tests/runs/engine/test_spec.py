@@ -25,6 +25,7 @@ OTHERS: dict[str, Any] = {
     "stop_at_targets": True,
     "tolerance": 1e-3,
     "checkpoint": "every call",
+    "unit_sizes": {"level": 0.0, "f": 2.0, "h": [3.0], "width": [1.0] * 4},
     "label": "mine",
     "study": "loads",
     "parent": "0" * 32,
@@ -39,7 +40,7 @@ def spec(**settings: Any) -> RunSpec:
 def test_the_identity_is_that_of_the_first_stores() -> None:
     assert list(spec().identity.items()) == [(name, DEFAULTS[name]) for name in BEGINNING]
     assert list(spec(**OTHERS).identity.items()) == [
-        (name, OTHERS[name]) for name in (*BEGINNING, "samples", "tolerance")
+        (name, OTHERS[name]) for name in (*BEGINNING, "samples", "tolerance", "unit_sizes")
     ]
 
 

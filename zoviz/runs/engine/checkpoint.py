@@ -132,6 +132,12 @@ def points(data: bytes | None) -> int:
     return 0 if data is None else int(_read(data)["oracle"]["calls"].sum())
 
 
+def unit_sizes(data: bytes | None) -> dict[str, Any] | None:
+    """Return the sizes of the units that a checkpoint of any version holds; None where there is none, or no units."""
+    units = None if data is None else _read(data)["units"]
+    return None if units is None else {name: np.asarray(size).tolist() for name, size in units.items()}
+
+
 def restore(
     worker: Worker,
     data: bytes | None,

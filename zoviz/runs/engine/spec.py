@@ -112,6 +112,14 @@ class RunSettings(param.Parameterized):
         label="Checkpoint every",
         doc='Seconds between two checkpoints in the store, or "every call": none that was paid for is ever lost.',
     )
+    unit_sizes = param.Dict(
+        default=None,
+        allow_None=True,
+        precedence=-1,
+        label="Sizes of units",
+        doc="Another run's measured_units, to take in place of those that would be measured.",
+        metadata=ABSENT,
+    )
     label = param.String(default="", label="Label", doc="Name for people.")
     study = param.String(default="", precedence=-1, label="Study", doc="Name of the study that the run belongs to.")
     parent = param.String(default="", precedence=-1, label="Parent", doc="Id of the run that this one repeats.")
@@ -125,7 +133,7 @@ class RunSpec:
     ----------
     problem : Problem
     solver : Solver
-    replicas, seed, iterations, calls, seconds, samples, targets, stop_at_targets, tolerance, checkpoint
+    replicas, seed, iterations, calls, seconds, samples, targets, stop_at_targets, tolerance, checkpoint, unit_sizes
         As ``RunSettings`` describes them.
     label, study, parent
         Likewise: how it is named, and where it belongs.
@@ -153,6 +161,7 @@ class RunSpec:
     stop_at_targets: bool = field(default=False, metadata=_role(free=True, first=5))
     tolerance: float = field(default=defaults.FEASIBILITY_TOLERANCE, metadata=_role())
     checkpoint: float | str = field(default=defaults.CHECKPOINT_SECONDS, metadata=_role(free=True, computes=False))
+    unit_sizes: Mapping[str, Any] | None = field(default=None, metadata=_role(shared=False))
     label: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
     study: str = field(default="", metadata=_role(listed=True, computes=False, shared=False, first=6))
     parent: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -126,11 +126,14 @@ def present(
     Coordinates are those of ``units.coordinates``, which ``_evened`` changes for an estimator that probes them one by
     one. Values are divided by how much they change near the start,
 
-    .. math:: s_i = \max_{j \le 4} |h_i(x^0 + (v_j - x^0) / 4) - h_i(x^0)|, \qquad v_j \in X \text{ random},
+    .. math:: s_i = \max\Big\{\max_{j \le 4} |h_i(x^0 + (v_j - x^0) / 4) - h_i(x^0)|,\ |h_i(x^0)| / 4\Big\}, \qquad
+              v_j \in X \text{ random},
 
-    f likewise, once f(x^0) is subtracted; where nothing changes, by the value itself, or by 1 where it is 0. 5 calls
-    per replica. The figures of the first start that is defined serve every replica, so that its course does not
-    depend on how many others follow.
+    f likewise, once f(x^0) is subtracted, and without the second part; where nothing changes, by the value itself, or
+    by 1 where it is 0. A constraint matters where it is 0, and on the way there it changes by |h_i(x^0)|, so by a
+    quarter of that over a quarter of the way, if evenly: one that is flat around the start would otherwise count a
+    thousandfold where it is not. 5 calls per replica. The figures of the first start that is defined serve every
+    replica, so that its course does not depend on how many others follow.
 
     Parameters
     ----------
@@ -155,6 +158,7 @@ def present(
     change = np.nan_to_num(np.abs(np.array(others) - level)).max(axis=0)
     size = np.where(np.abs(level) > 0, np.abs(level), 1.0)
     size = np.where(change > _ROUND_OFF * np.abs(level), change, size)
+    size[1:] = np.maximum(size[1:], _REACH * np.abs(level[1:]))
     sizes = level[0], size[0], size[1:]
     scaled = present_again(problem, oracle, *sizes)
     width = _evened(oracle, units.with_values(*sizes), x0) if _pays(estimator, oracle) else None
@@ -162,11 +166,16 @@ def present(
 
 
 def present_again(
-    problem: Problem, oracle: Oracle, level: float, f: float, h: Array, width: Array | None = None
+    problem: Problem,
+    oracle: Oracle,
+    level: float,
+    f: float,
+    h: Array | Sequence[float],
+    width: Array | Sequence[float] | None = None,
 ) -> Problem:
     """Return the problem in known units, at no call: level f_0, sizes s_f and s_i, shape (m,), and widths, (n,)."""
-    units = _coordinates(problem, _fixed()).with_values(level, f, h)
-    units = units if width is None else units.with_width(width)
+    units = _coordinates(problem, _fixed()).with_values(level, f, np.array(h, dtype=float))
+    units = units if width is None else units.with_width(np.array(width, dtype=float))
     oracle.set_units(units)
     return Scaled(problem, units)
 

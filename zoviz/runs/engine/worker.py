@@ -90,6 +90,7 @@ class Worker:
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
         self._infeasible, self._solver_ended = "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
+        self.unit_sizes = spec.unit_sizes
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
         self.info: Any = None
@@ -189,6 +190,8 @@ class Worker:
         try:
             if self.problem.scaled:
                 self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
+                if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
+                    self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
             plan = self._plan()
             self.resolved, note = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
@@ -346,9 +349,7 @@ class Worker:
             "info": self.info,
             "streams": {key: mark._asdict() for key, mark in self.streams.snapshot().items()},
             "oracle": oracle.snapshot(),
-            "units": None
-            if units is None
-            else {"level": units.level, "f": units.f, "h": units.h, "width": units.width},
+            "units": None if units is None else units.sizes,
             "resolved": self.resolved,
             "live": {name: solver.get(name) for name in (*self.resolved, *solver.live)},
             "hits": [target.hit for target in self.targets],

@@ -136,6 +136,7 @@ def outcome(worker: Worker) -> bytes:
     result = worker.result
     content: dict[str, Any] = {name: getattr(result, name) for name in OUTCOME}
     content["active"] = worker.oracle.active.copy()
+    content["units"] = None if worker.oracle.units is None else worker.oracle.units.sizes
     content["divergences"] = [one._asdict() for one in worker.guard.divergences]
     content["hits"] = [target.hit for target in worker.targets]
     content |= {"spent_calls": worker.spent_calls, "iteration": worker.iteration, "problem": worker.problem.snapshot()}
