@@ -9,9 +9,10 @@ from zoviz import Run
 from zoviz.core.sets import Box
 from zoviz.core.types import Array, Evaluation
 from zoviz.papers.robustness.boxes import boxes
-from zoviz.problems import BlackBox, ConexQCQP
+from zoviz.problems import BlackBox, ConexQCQP, Gramacy
 from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
-from zoviz.solvers.restoration import begin, duals_after, known_duals, moved, scalar_of, weights_of
+from zoviz.solvers import restoration as rules
+from zoviz.solvers.restoration import begin, duals_after, known_duals, moved, scalar_of, settled, weights_of
 
 EVERY = (ZOSPLM, ZOCEG, ZOBCEG, SZOConEX, ZOALM, ZOGDA)
 
@@ -64,6 +65,38 @@ def test_it_begins_again_where_the_method_stays_far_outside() -> None:
         masks.append(restoration.mask.tolist())
     assert not np.any(masks[:-1])
     assert masks[-1] == [True, False, False]
+
+
+def test_a_replica_that_restored_twice_in_vain_begins_elsewhere() -> None:
+    """One that gains nothing, and one that gains slowly, from u_0 = 1/4 in [0, 10]: u_1 = 1/4 + 0.618."""
+    here, box, x = value([0.0] * 2, [[1.0]] * 2), Box([0.0], [10.0]), np.full((2, 1), 3.0)
+    state, y, level = begin(here, 2, "deterministic", np.full((2, 1), 0.25)), np.ones((2, 1)), 1.0
+    steps = 0
+    while state is not None and state.leaving is None:
+        assert (steps := steps + 1) < 40
+        level *= 0.99
+        state = settled(state, (x, here), (x, value([0.0] * 2, [[1.0], [level]]))).restoration
+    assert state is not None and state.leaving.tolist() == [True, False] and steps == 2 + 20 + 2
+    there = moved(state, x, 0.1, np.ones((2, 1)), here, box)
+    assert there[0, 0] == pytest.approx(10.0 * (0.25 + 2.0 / (1.0 + 5.0**0.5)))
+    assert duals_after(state, y, y + 1.0)[0, 0] == 0.0, "they are another place's"
+    arrived = settled(state, (x, here), (there, value([0.0] * 2, [[7.0], [level]])))
+    assert arrived.x[0, 0] == there[0, 0], "farther outside, and not taken back"
+    assert arrived.restoration is not None and arrived.restoration.leaving is None
+    assert arrived.restoration.mask[0] and arrived.restoration.reference[0] == 7.0
+
+
+@pytest.mark.parametrize("places", [rules._PLACES, 0])
+def test_the_corner_where_the_toy_is_least_violated_is_left(places: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At (1, 0) the wavy constraint is 1/2 and rises along both edges; with no place to go to all runs end there."""
+    monkeypatch.setattr(rules, "_PLACES", places)
+    run = Run(problem=Gramacy(), solver=ZOSPLM(), replicas=4, iterations=400, seed=3)
+    run.run()
+    if places:
+        assert run.trace["violation"][-1].max() < 1e-3
+    else:
+        np.testing.assert_allclose(run.result.x, [[1.0, 0.0]] * 4)
+        np.testing.assert_allclose(run.trace["violation"][-1], 0.5)
 
 
 def test_multipliers_wait_and_theory_is_told_none() -> None:

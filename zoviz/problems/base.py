@@ -40,6 +40,8 @@ class Problem(Noisy):
     """Whether values under a sample xi differ from the objective, so that no best point can be read off them."""
     online: ClassVar[bool] = False
     """Whether every iteration is a round with a task of its own, which its sample holds whatever the noise contract."""
+    convex_constraints: ClassVar[bool | None] = None
+    """Whether all constraints are convex functions on X; None where that is not known."""
     costly: ClassVar[bool] = False
     """Whether every value is a simulation, so that tests of full length are left to the slow ones."""
     columns: ClassVar[tuple[Column, ...]] = ()

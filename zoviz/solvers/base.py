@@ -78,6 +78,8 @@ class Solver(Configurable):
     interruption and is given the values that were already paid for."""
     external: ClassVar[bool] = False
     """Whether the method is another library's, which may not be installed."""
+    needs_convex_constraints: ClassVar[bool] = False
+    """Whether the method, by its default rules, comes to no solution where a constraint is known not to be convex."""
     has_sketch: ClassVar[bool] = False
     """Whether there is a region around the iterate to be drawn, which ``sketch`` tells."""
     planned: ClassVar[tuple[str, ...]] = ()
@@ -102,7 +104,17 @@ class Solver(Configurable):
                 f"{name[0].upper()}{name[1:]} solves {' and '.join(self.forms)} problems, and "
                 f"{problem.title or type(problem).__name__} is {problem.form}: choose another solver."
             )
-        return self.missing_package or self.unsupported_reason(problem)
+        return self.missing_package or self._no_saddle_reason(problem) or self.unsupported_reason(problem)
+
+    def _no_saddle_reason(self, problem: Problem) -> str | None:
+        """Return the sentence of a method that seeks a saddle point for a problem whose Lagrangian may have none."""
+        if not self.needs_convex_constraints or problem.convex_constraints is not False:
+            return None
+        return (
+            f"{self.title or type(self).__name__} seeks a saddle point of the Lagrangian, which a problem with convex "
+            f"constraints has, and {problem.title or type(problem).__name__} has others: choose ZO-SPLM, which adds a "
+            "penalty where there is none."
+        )
 
     @property
     def asks_derivatives(self) -> bool:

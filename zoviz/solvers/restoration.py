@@ -13,9 +13,17 @@ millionth of what it was, as equations never quite lose it, or where so many ite
 It begins again where in 20 iterations of the method itself a violation that is large beside the largest so far stood
 still, to a tenth: a Lagrangian that is not convex may be least far outside, where multipliers grow without effect.
 
+Where that is in vain twice, and as far outside, the violation itself is least around there, and no descent leads to a
+feasible point: the next step goes elsewhere in X, with multipliers 0, up to eight times. The places are
+
+.. math:: u_k = u_0 + k\,(\varphi^{-1}, \dots, \varphi^{-n}) \bmod 1, \qquad \varphi^{n+1} = \varphi + 1
+
+in shares of X, from one uniform u_0 a replica, so that its course does not depend on the others'.
+
 References
 ----------
-Polyak (1969), Minimization of unsmooth functionals, for the step; Fletcher and Leyffer (2002) for restoration.
+Polyak (1969), Minimization of unsmooth functionals, for the step; Fletcher and Leyffer (2002) for restoration;
+Roberts (2018), The unreasonable effectiveness of quasirandom sequences, for the places.
 """
 
 from __future__ import annotations
@@ -38,6 +46,8 @@ _PROGRESS, _GONE = 0.9, 1e-6
 _WINDOW, _LARGE = 20, 0.1
 """Iterations of the method in a window, and the share of the largest so far from which one is
 large (chosen by us, on the development seeds of ``zoviz.papers.robustness.boxes`` and the engineering designs)."""
+_PLACES = 8
+"""Places elsewhere that a replica tries at most (chosen by us): a problem may have no feasible point."""
 _RELAXATION = 1.2
 """theta, between 0 and 2: above 1 a step ends inside of a constraint that is linear, and not on its boundary."""
 
@@ -65,6 +75,14 @@ class Restoration(NamedTuple):
     recent : tuple of Array, shape (R, m) each
         The constraints' values that ``clock``, ``reference`` and ``top`` do not know of yet: looked at when a window
         ends, and all at once, as looking at each in its step would take a tenth of the smallest ones.
+    origin : Array, shape (R, n), or None
+        u_0; None where no replica goes elsewhere.
+    vain : Array, shape (R,), or None
+        The violation at which the last restoration ended in vain; infinite where that did not.
+    places : Array, shape (R,), or None
+        k, the places that were tried.
+    leaving : ndarray of bool, shape (R,), or None
+        The replicas whose next step goes elsewhere.
     """
 
     clock: Array
@@ -76,6 +94,10 @@ class Restoration(NamedTuple):
     relaxation: Array
     rest: int
     recent: tuple[Array, ...] = ()
+    origin: Array | None = None
+    vain: Array | None = None
+    places: Array | None = None
+    leaving: np.ndarray | None = None
 
     @property
     def mask(self) -> np.ndarray:
@@ -110,7 +132,25 @@ class Restoration(NamedTuple):
         reference = np.where((restoring & gained) | anew, violation, np.where(restoring, self.reference, lowest))
         goal = np.where(again, _GONE * violation, self.goal)
         top = np.where(anew, violation, top)
-        return before._replace(clock=clock, reference=reference, goal=goal, top=top, peak=peak, rest=_rest(clock))
+        state = before._replace(clock=clock, reference=reference, goal=goal, top=top, peak=peak)
+        if self.vain is not None and self.places is not None:
+            state = state._departed(violation, ended, (self.vain, self.places))
+        return state._replace(rest=_rest(state.clock))
+
+    def _departed(self, violation: Array, ended: np.ndarray, before: tuple[Array, Array]) -> Restoration:
+        """Return the same, with what follows where a restoration ``ended``, or a replica has come elsewhere, (R,)."""
+        vain, places = before
+        in_vain = ended & (violation > self.goal) & (violation > _LARGE * self.peak)
+        leaving = in_vain & (violation > _PROGRESS * vain) & (places < _PLACES)
+        vain = np.where(in_vain, violation, np.where(ended, np.inf, vain))
+        anew = leaving if self.leaving is None else leaving | self.leaving
+        return self._replace(
+            clock=np.where(anew, self.patience, self.clock),
+            reference=np.where(anew, violation, self.reference),
+            vain=np.where(leaving, np.inf, vain),
+            places=places + leaving,
+            leaving=leaving if leaving.any() else None,
+        )
 
     def _looked_up(self) -> Restoration:
         """Return the same with the recent values looked at."""
@@ -156,10 +196,11 @@ def patience_of(solver: Solver) -> dict[str, int]:
     return {"restoration": _PATIENCE}
 
 
-def begin(value: Evaluation, patience: int | None, contract: str) -> Restoration | None:
+def begin(value: Evaluation, patience: int | None, contract: str, unit: Array | None = None) -> Restoration | None:
     """Return what is to be done from starts of a value, f (R,) and h (R, m); None where there is no patience.
 
-    Only where values repeat: noise hides what a step gains.
+    Only where values repeat: noise hides what a step gains. ``unit``, (R, n), is uniform on [0, 1), for places
+    elsewhere.
     """
     if not patience or not value.h.shape[1] or contract != "deterministic":
         return None
@@ -167,7 +208,10 @@ def begin(value: Evaluation, patience: int | None, contract: str) -> Restoration
     clock = np.where(violation > 0, float(patience), 0.0)
     theta = np.full(len(clock), _RELAXATION)
     goal = _GONE * violation
-    return Restoration(clock, violation, goal, violation, violation, float(patience), theta, _rest(clock))
+    first = Restoration(clock, violation, goal, violation, violation, float(patience), theta, _rest(clock))
+    if unit is None:
+        return first
+    return first._replace(origin=np.array(unit), vain=np.full(len(clock), np.inf), places=np.zeros(len(clock)))
 
 
 def violation_of(value: Evaluation) -> Array:
@@ -192,10 +236,11 @@ def scalar_of(restoration: Restoration | None, y: Array, value: Evaluation) -> P
 
 
 def duals_after(restoration: Restoration | None, y: Array, y_next: Array) -> Array:
-    """Return the new multipliers (R, m), of replicas that restore feasibility the old ones."""
+    """Return the new multipliers (R, m): the old ones of replicas that restore feasibility, 0 of those that leave."""
     if restoration is None or restoration.rest:
         return y_next
-    return np.where(restoration.mask[:, None], y, y_next)
+    y_next = np.where(restoration.mask[:, None], y, y_next)
+    return y_next if restoration.leaving is None else np.where(restoration.leaving[:, None], 0.0, y_next)
 
 
 def known_duals(restoration: Restoration | None, y: Array) -> Array:
@@ -217,7 +262,10 @@ def moved(
     violation = restoration.relaxation * violation_of(value)
     first = _polyak(violation, gradient)
     free = np.where(domain.project(x - first * gradient) == x, 0.0, gradient) if domain.separable else gradient
-    return domain.project(x - np.where(restoration.mask[:, None], _polyak(violation, free) * free, step * gradient))
+    ends = domain.project(x - np.where(restoration.mask[:, None], _polyak(violation, free) * free, step * gradient))
+    if restoration.leaving is None:
+        return ends
+    return np.where(restoration.leaving[:, None], domain.sample(_place(restoration)), ends)
 
 
 class Settled(NamedTuple):
@@ -241,19 +289,30 @@ def settled(
     if restoration.rest:
         return Settled(x_next, value_next, restoration.after(value_next))
     violation, reached = violation_of(value), violation_of(value_next)
-    worse = restoration.mask & ~(reached < violation)
+    arrived = np.zeros_like(restoration.mask) if restoration.leaving is None else restoration.leaving
+    worse = restoration.mask & ~(reached < violation) & ~arrived
     if worse.any():
         x_next = np.where(worse[:, None], x, x_next)
         f, h = np.where(worse, value.f, value_next.f), np.where(worse[:, None], value.h, value_next.h)
         value_next, reached = Evaluation(f, h), np.where(worse, violation, reached)
     theta = restoration.relaxation
     theta = np.where(worse, 0.5 * theta, np.where(restoration.mask, np.minimum(2.0 * theta, _RELAXATION), theta))
+    theta = np.where(arrived, _RELAXATION, theta)
     return Settled(x_next, value_next, restoration._replace(relaxation=theta).after(value_next, reached))
 
 
 def _rest(clock: Array) -> int:
     """Return in how many iterations a window ends in any replica, given the clocks (R,); 0 while any restores."""
     return 0 if clock.max() > 0 else _WINDOW + int(clock.min())
+
+
+def _place(restoration: Restoration) -> Array:
+    """Return the present place of the replicas elsewhere, u_k, in shares of X, (R, n)."""
+    unit, root = np.asarray(restoration.origin), 2.0
+    n = unit.shape[1]
+    for _ in range(60):  # the contraction's error falls by n + 1 each time, at least by 2
+        root = (1.0 + root) ** (1.0 / (n + 1))
+    return (unit + np.multiply.outer(np.asarray(restoration.places), root ** -np.arange(1.0, n + 1.0))) % 1.0
 
 
 def _polyak(violation: Array, gradient: Array) -> Array:

@@ -8,7 +8,9 @@ import pytest
 from helpers.every_problem import EACH_CLASS, inside, small
 from helpers.parameters import assert_documented
 from zoviz.core.streams import Streams
+from zoviz.problems import NonconvexQCQP
 from zoviz.problems.base import Problem
+from zoviz.solvers import OGDARR, ZOEG, ZOSPLM
 
 
 @EACH_CLASS
@@ -121,3 +123,16 @@ def test_starts_lie_in_the_domain(cls: type[Problem]) -> None:
     assert problem.domain.distance(x0).max() == 0.0
     np.testing.assert_array_equal(x0, problem.initial(Streams(3, 50)))
     np.testing.assert_array_equal(x0[:4], problem.initial(Streams(3, 4)))
+
+
+@EACH_CLASS
+def test_constraints_that_are_said_not_to_be_convex_are_not(cls: type[Problem]) -> None:
+    """Between two points one lies above the chord; methods for which that matters refuse the problem, with a reason."""
+    problem = small(cls)
+    if problem.convex_constraints is not False:
+        pytest.skip("nothing is said")
+    x = inside(problem, 2, 2000)
+    ends, middle = problem.evaluate(x).h, problem.evaluate(x.mean(axis=0)).h
+    assert (middle - ends.mean(axis=0) > 1e-6 * np.abs(ends).max(axis=0)).any()
+    assert "saddle point" in (ZOEG().accepts(problem) or "") and "ZO-SPLM" in (OGDARR().accepts(problem) or "")
+    assert ZOSPLM().accepts(problem) is None and ZOEG().accepts(NonconvexQCQP()) is None

@@ -11,7 +11,7 @@ import pytest
 from helpers.every_solver import EACH_OWN_CLASS, OWN, OWN_PAIRS, PARTS, PROBLEMS, World, finished, marks
 from zoviz.core.registry import discover
 from zoviz.estimators import GradientEstimator
-from zoviz.problems import NonconvexQCQP
+from zoviz.problems import Gramacy, NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, ZOSPLM, Solver
 
@@ -28,26 +28,29 @@ EACH_SEEDS = pytest.mark.parametrize(
 )
 
 
+# It has local solutions, at which a method of descent ends as it should: a test of its own, below.
+SEVERAL = "Gramacy"
 # Their constraints are not convex, which these methods' theory and rules ask for: the last iterate may stay outside.
-NOT_CONVEX = ("Gramacy", "PressureVessel", "Spring", "WeldedBeam")
+NOT_CONVEX = ("PressureVessel", "Spring", "WeldedBeam")
 # Led back to feasible points where they stand still outside, and with penalties, they converge there all the same.
 RETURNS = {
     *itertools.product(
         ("ProximalPoint", "SZOConEX", "ZOALM", "ZOBCEG", "ZOCEG", "ZOGDA", "ZOSPLM"), ("PressureVessel", "WeldedBeam")
     ),
-    *itertools.product(("ZOALM", "ZOBCEG", "ZOCEG", "ZOGDA", "ZOSPLM"), ("Spring",)),
+    *itertools.product(("SZOConEX", "ZOALM", "ZOBCEG", "ZOCEG", "ZOGDA", "ZOSPLM", "ZOiALM"), ("Spring",)),
 }
 # They come near it from the starts of one seed, and not of three.
-UNSURE = {("ZOBCEG", "Gramacy"), ("ZOCEG", "Gramacy"), ("DSZOG", "PressureVessel")}
-# With twice the calls for an iteration's forecast it takes longer until a penalty is large enough.
-LONGER = {("SZOConEX", "PressureVessel"): 3}
+UNSURE = {("DSZOG", "PressureVessel"), ("ZOiALM", "PressureVessel"), ("ProximalPoint", "Spring")}
+# With twice the calls for an iteration's forecast it takes longer until a penalty is large enough; and to restore
+# feasibility of the spring, where constraints are flat in most of the box, takes hundreds of iterations.
+LONGER = {("SZOConEX", "PressureVessel"): 3, ("SZOConEX", "Spring"): 3, ("ZOSPLM", "Spring"): 3}
 # Where f curves down along the rows of its equations, the Lagrangian has no saddle point without a penalty.
 NO_SADDLE, WITH_PENALTY = ("StochasticQP",), ("DSZOG", "ZOiALM")
 
 
 # What joint directions in x and y see of h, the slope in y, is noise in x; the rules do not allow for so much of it
 # where h has many rows or stays large.
-JOINT = {(solver, problem) for solver in ("OGDARR", "ZOEG") for problem in ("DistributedConsensus", "SpeedReducer")}
+JOINT = {("OGDARR", "DistributedConsensus"), ("ZOEG", "DistributedConsensus")}
 # It punishes one of 60 rows at a time, which are themselves drawn at random; the last leaves 4 % after 1500 iterations.
 OTHERS = {("OGDARR", "ACLoadTracking"), ("DSZOG", "DistributedConsensus"), ("DSZOG", "FairClassification")}
 
@@ -70,7 +73,11 @@ def expected(solver: str, problem: str) -> list[pytest.MarkDecorator]:
 @EACH_SEEDS
 @pytest.mark.parametrize(
     "solver, problem",
-    [pytest.param(s, p, id=f"{s}-{p}", marks=marks(s, p, long=True) + expected(s, p)) for s, p in OWN_PAIRS],
+    [
+        pytest.param(s, p, id=f"{s}-{p}", marks=marks(s, p, long=True) + expected(s, p))
+        for s, p in OWN_PAIRS
+        if p != SEVERAL
+    ],
 )
 def test_defaults_converge_visibly(solver: str, problem: str, seeds: tuple[int, ...]) -> None:
     if PROBLEMS[problem]().known_optimum is None:
@@ -86,6 +93,22 @@ def test_defaults_converge_visibly(solver: str, problem: str, seeds: tuple[int, 
         ends.append([column[-1].mean() for column in columns])
     share = np.mean(ends, axis=0) / np.mean(starts, axis=0)
     assert share[0] <= GAP_SHARE and share[1] <= VIOLATION_SHARE, share
+
+
+@pytest.mark.parametrize(
+    "solver",
+    [
+        pytest.param(solver, marks=pytest.mark.slow if solver != "SZOConEX" else ())
+        # DSZOG's penalty is fixed, and settles outside.
+        for solver in ("SZOConEX", "ProximalPoint", "ZOALM", "ZOBCEG", "ZOCEG", "ZOGDA", "ZOSPLM", "ZOiALM")
+    ],
+)
+def test_each_run_on_the_toy_ends_at_one_of_its_solutions(solver: str) -> None:
+    """Two are local, of higher f, which no theorem on descent excludes: the counter-example is in the class's notes."""
+    run = finished(solver, Gramacy(), 4, ITERATIONS * PARTS.get(solver, 1), 3)
+    solutions = np.array([[0.195123, 0.404665], [0.0, 0.75], [0.7196, 0.1413]])
+    away = np.linalg.norm(run.result.x[:, None] - solutions, axis=-1).min(axis=1)
+    assert away.max() < 5e-3 and run.trace["violation"][-1].max() < 5e-3, away
 
 
 def takes(cls: type[Solver], estimator: type[GradientEstimator]) -> bool:

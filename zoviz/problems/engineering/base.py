@@ -29,6 +29,7 @@ class DesignProblem(Problem):
 
     scaled = param.Boolean(default=True)
 
+    convex_constraints: ClassVar[bool | None] = False
     n: ClassVar[int]
     """Number of variables."""
     lower: ClassVar[tuple[float, ...]]

@@ -216,7 +216,7 @@ class SZOConEX(Solver):
         if oracle.contract != "deterministic":
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract)
+        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
         y, penalties = np.zeros((len(x0), oracle.m)), first_augmentation(self, value, oracle.contract)
         return ConEXState(x0, y, value, level, level, np.zeros_like(x0), 0, first, penalties)
 
@@ -243,6 +243,8 @@ class SZOConEX(Solver):
         average = average + (x_next - average) / (k + 1.0)
         info = Info(variance, x, known_duals(first, weights), self.estimator.smoothing_radius)
         x_next, there, after = settled(first, (x, value), (x_next, oracle(x_next)))
+        if first is not None and first.leaving is not None:  # no forecast reaches elsewhere
+            ahead = np.where(first.leaving[:, None], there.h, ahead)
         if penalties is not None:
             trial = Trial(y_next, (x, value), (x_next, there), gradient, phi, first)
             x_next, there, refused, penalties = descend(penalties, trial)

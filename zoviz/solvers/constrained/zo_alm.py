@@ -177,7 +177,7 @@ class ZOALM(Solver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract)
+        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
         penalties = first_augmentation(self, value, oracle.contract, self.penalty)
         y, violation = np.zeros((len(x0), oracle.m)), violation_of(value)
         return ALMState(x0, y, value, np.ones(len(x0)), violation, 0, first, penalties)

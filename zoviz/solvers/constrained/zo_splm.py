@@ -171,7 +171,7 @@ class ZOSPLM(Solver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SPLMState:
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract)
+        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
         penalties = first_augmentation(self, value, oracle.contract)
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
 

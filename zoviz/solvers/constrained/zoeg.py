@@ -48,6 +48,7 @@ class ZOEG(ExtraGradient):
 
     title = "ZOEG"
     families = (Sphere, Gaussian, CentralSphere)
+    needs_convex_constraints = True  # its joint directions see no constraint by itself, which a penalty would take
 
     dual: param.Selector[str] = param.Selector(
         default="estimated",
