@@ -7,6 +7,7 @@ import pytest
 from zoviz.problems import (
     BlackBox,
     DistributedConsensus,
+    HMCTuning,
     LoadTracking,
     NonconvexQCQP,
     PressureVessel,
@@ -15,8 +16,10 @@ from zoviz.problems import (
     StochasticQP,
 )
 from zoviz.solvers import Solver
+from zoviz.views.app.page_address import query_of
 from zoviz.views.controls.default_solver import default_solver, family
 from zoviz.views.controls.picker import Picker
+from zoviz.views.controls.run_form import RunForm
 
 
 class Mine(NonconvexQCQP):
@@ -51,3 +54,19 @@ def test_the_first_is_made_for_the_problem(problem: Problem, title: str, solvers
 def test_where_it_is_not_offered_the_first_of_the_list_is_taken() -> None:
     assert default_solver(StochasticQP(), ["DSZOG", "COBYLA (SciPy)"]) == "DSZOG"
     assert family(Mine()) == "quadratic" and family(PressureVessel()) == "engineering"
+
+
+def test_where_values_are_simulations_few_are_asked_at_a_time(solvers: dict[str, Solver]) -> None:
+    """A batch of probes for each of twenty replicas would take minutes a step: no line, no verdict, no answer."""
+    problem = HMCTuning()
+    offered = [name for name, solver in solvers.items() if solver.accepts(problem) is None]
+    assert default_solver(problem, offered) == "ZOSQP"
+    form = RunForm(problem)
+    assert form.settings.replicas == 2
+    assert "replicas" not in query_of(form)
+    form.picker.pick("Nonconvex QCQP")
+    assert form.settings.replicas == 20
+    form.settings.replicas = 7
+    form.picker.pick(next(iter(form.picker.problems)))
+    assert form.settings.replicas == 7, "what a person chose stays"
+    assert "run.replicas=7" in query_of(form)

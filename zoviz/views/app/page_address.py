@@ -27,7 +27,7 @@ def _owners(form: RunForm, solver: Solver) -> Iterator[tuple[str, param.Paramete
         other = fresh[prefix] if type(fresh.get(prefix)) is type(part) else type(part)()
         yield f"solver.{prefix}", part, {name: getattr(other, name) for name in editable(part)}
     for prefix, owner in (("problem.", form.picker.problem), ("run.", form.settings)):
-        yield prefix, owner, {name: type(owner).param[name].default for name in editable(owner)}
+        yield prefix, owner, {name: owner.param[name].default for name in editable(owner)}
 
 
 def query_of(form: RunForm, runs: Iterable[str] = (), room: str = "") -> str:

@@ -1,4 +1,4 @@
-"""The solver that a page offers first for a problem: one that is made for its kind."""
+"""What a page offers first for a problem: a solver that is made for its kind, and how many replicas."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ BY_FAMILY = {
 }
 """By the folder of ``zoviz.problems``: variables of very different scales, as designs and strangers' problems have, are
 for ZOSQP, which finds them."""
+COSTLY = ("ZOSQP",)
+"""Where every value is a simulation: a method with a batch of probes would not finish its first step in ten seconds."""
 ELSE = ("ZO-SPLM", "ZOSQP")
+REPLICAS, COSTLY_REPLICAS = 20, 2
+"""Independent runs; where every value is a simulation, as few as show a spread."""
 
 
 def family(problem: Problem) -> str:
@@ -41,5 +45,11 @@ def default_solver(problem: Problem, offered: Collection[str]) -> str:
         Titles, in the order of the list; at least one.
     """
     kinds = [BY_KIND[kind] for kind in (*problem.kinds, problem.form) if kind in BY_KIND]
-    titles = [*(title for kind in kinds for title in kind), *BY_FAMILY.get(family(problem), ()), *ELSE]
+    titles = [*(title for kind in kinds for title in kind), *BY_FAMILY.get(family(problem), ())]
+    titles += [*(COSTLY if problem.costly else ()), *ELSE]
     return next((title for title in titles if title in offered), next(iter(offered)))
+
+
+def default_replicas(problem: Problem) -> int:
+    """Return how many replicas to begin with."""
+    return COSTLY_REPLICAS if problem.costly else REPLICAS

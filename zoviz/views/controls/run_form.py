@@ -31,6 +31,8 @@ class RunForm(pn.viewable.Viewer):
         self.picker = Picker(problem, solver)
         self.settings = RunSettings()
         self.settings_form = RunSettingsForm(self.settings)
+        self.settings.suit(self.picker.problem)
+        self.picker.param.watch(lambda _: self.settings.suit(self.picker.problem), "problem_name")
         self._settings_panel = LazyPanel()
         self._settings_panel.put(self.settings_form)
 

@@ -13,13 +13,14 @@ from zoviz.runs.engine import spec
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.style import section, update_changed
+from zoviz.views.controls.default_solver import REPLICAS, default_replicas
 from zoviz.views.controls.parameter_forms import ParameterForm, editable, lock_note
 
 
 class RunSettings(spec.RunSettings):
     """The settings of the next run: those of every run, with the page's own defaults, and a field for each target."""
 
-    replicas = param.Integer(default=20, doc="Independent runs in lock-step: they make the bands.")
+    replicas = param.Integer(default=REPLICAS, doc="Independent runs in lock-step: they make the bands.")
     seconds = param.Number(default=20.0, allow_None=True, label="Seconds")
     iterations = param.Integer(allow_None=True, label="Iterations", doc="none: unlimited.")
     calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica; none: unlimited.")
@@ -54,6 +55,13 @@ class RunSettings(spec.RunSettings):
         metadata=ABSENT,
     )
     stop_at_targets = param.Boolean(label="Stop when all are hit")
+
+    def suit(self, problem: Problem) -> None:
+        """Offer as many replicas as suit a problem, unless a person has chosen another number."""
+        before, now = self.param.replicas.default, default_replicas(problem)
+        self.param.replicas.default = now
+        if self.replicas == before:
+            self.replicas = now
 
     def make(self, problem: Problem, solver: Solver) -> Run:
         """Make a run with these settings, not started."""
