@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from zoviz import estimators, problems, solvers
 from zoviz.ask_tell.session import AskTell
+from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.minimize.minimize import minimize
 from zoviz.problems import BlackBox, Executable
@@ -57,3 +58,28 @@ if not TYPE_CHECKING:  # to a type checker every misspelt name would be Any
 
             return getattr(import_module(_LAZY[name]), name)
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def _show_in_notebooks() -> None:
+    """Have objects of zoviz show themselves as the last line of a notebook's cell; elsewhere their text is enough."""
+    import sys
+
+    shell: Any = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
+    if getattr(shell, "kernel", None) is None:
+        return
+
+    def show(thing: Any) -> None:
+        sys.setswitchinterval(defaults.SWITCH_INTERVAL)  # first: a run at work would have what follows wait for it
+        from zoviz.views.notebook.displays import show  # with Panel: a second that only a first display waits for
+
+        show(thing)
+
+    formatter = shell.display_formatter.ipython_display_formatter
+    for kind in (Run, Result, problems.Problem, solvers.Solver):
+        formatter.for_type(kind, show)
+    for name in ("StoredRun", "Study"):
+        formatter.for_type_by_name(_LAZY[name], name, show)
+    formatter.for_type_by_name("zoviz.views.app.dashboard", "Dashboard", show)
+
+
+_show_in_notebooks()

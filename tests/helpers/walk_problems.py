@@ -46,7 +46,8 @@ class Line(NamedTuple):
 def walk(lab: Lab, url: str, problem: str, seconds: float) -> Line:
     """Open the page at a problem, start the solver that it offers, and read what is said once the run has ended."""
     lab.visit(f"{url}?{urlencode({'problem': problem, 'run.seconds': seconds})}")
-    lab.until(lambda: lab.page.get_by_role("combobox", name="Problem").first.inner_text().strip() == problem, "it is chosen")
+    chosen = lab.page.get_by_role("combobox", name="Problem").first
+    lab.until(lambda: chosen.inner_text().strip() == problem, f"{problem} is chosen")
     lab.press("Start")
     ends = ("finished", "diverged", "stopped", "failed")
     lab.until(lambda: lab.status() in ends, f"{problem} has ended", 12 * seconds)

@@ -36,6 +36,7 @@ LAYERS = (
     ("views/*", "views/common"),
     ("views/**/",),
     ("views/app",),
+    ("views/notebook",),
     ("cli",),
 )
 # Solvers, and what they are run by, know kinds of problem and no problem.

@@ -31,3 +31,7 @@ def calls_for(n: int) -> int:
 def store_url() -> str:
     """Return the URL of the store that ``ZOVIZ_STORE`` names, else of the one in the working folder."""
     return os.environ.get(STORE_VARIABLE, STORE_URL)
+
+
+SWITCH_INTERVAL = 5e-4
+"""Seconds until a solver's thread gives way, of Python's 5 ms: a page's update waits for it at each of its messages."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from zoviz.core.registry import discover
 from zoviz.problems import BlackBox, NonconvexQCQP, PressureVessel, Problem
-from zoviz.views.controls.about_problem import about_html, facts, sentence, source
+from zoviz.solvers import ZOSPLM
+from zoviz.views.controls.about_problem import about_html, facts, formula, sentence, source
 from zoviz.views.controls.picker import Picker
 
 
@@ -43,3 +44,23 @@ def test_the_picker_shows_it() -> None:
     assert "50 variables, 1 constraint" in str(picker.about.object)
     picker.problem_name = "Pressure vessel design"
     assert "The cheapest cylindrical vessel" in str(picker.about.object)
+
+
+def test_formulas_are_found_also_where_param_has_appended_to_the_documentation() -> None:
+    class Documented(ZOSPLM):
+        r"""A method.
+
+        .. math::
+            x = 1,
+
+            y = 2.
+
+        More words.
+        """
+
+        __abstract = True
+
+    assert formula(Documented()) == "x = 1, y = 2."
+    Documented.__doc__ = f"{Documented.__doc__}\x1b[1mParameters of 'Documented'\n\x1b[0m"
+    assert formula(Documented()) == "x = 1, y = 2." and sentence(Documented()) == "A method."
+    assert formula(BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)])) == ""

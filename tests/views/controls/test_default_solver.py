@@ -15,7 +15,7 @@ from zoviz.problems import (
     QuadraticBilevel,
     StochasticQP,
 )
-from zoviz.solvers import Solver
+from zoviz.solvers import ZOSPLM, Solver
 from zoviz.views.app.page_address import query_of
 from zoviz.views.controls.default_solver import default_solver, family
 from zoviz.views.controls.picker import Picker
@@ -70,3 +70,13 @@ def test_where_values_are_simulations_few_are_asked_at_a_time(solvers: dict[str,
     form.picker.pick(next(iter(form.picker.problems)))
     assert form.settings.replicas == 7, "what a person chose stays"
     assert "run.replicas=7" in query_of(form)
+
+
+def test_what_the_rule_chose_for_a_run_is_not_said_of_the_next() -> None:
+    """Its values were found by charged calls, of that run's problem: the form of the next has none yet."""
+    picker = Picker(BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)] * 2), ZOSPLM())
+    picker.suggest({"primal_step": 0.0035})
+    field = picker.solver_form.fields["primal_step"]
+    assert field.suggestion == 0.0035
+    picker.suggest(None)
+    assert field.suggestion is None

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 import struct
+import threading
 import zipfile
 from pathlib import Path
 
@@ -93,5 +95,24 @@ def test_the_page_offers_the_plots_that_it_shows(runs: list[Run], monkeypatch: p
     assert download.param.plots.names["Objective gap + Constraint violation"] == "Gap+Violation"
     monkeypatch.setattr(PaperFigure, "archive", lambda figure: " ".join((*figure.plots, figure.width)).encode())
     download.param.update(plots="Gap+Violation", width="two columns")
-    made = download.make()
+    made = asyncio.run(download.make())
     assert isinstance(made, io.BytesIO) and made.read() == b"Gap Violation two columns"
+
+
+def test_the_servers_loop_goes_on_while_a_figure_is_drawn(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
+    board = Board()
+    board.runs_shown.put(runs[0])
+    board.refresh()
+    download = FigureDownload(board)
+    download.__panel__()
+    download.update()
+    looked = threading.Event()
+    monkeypatch.setattr(PaperFigure, "archive", lambda figure: b"drawn" if looked.wait(60) else b"the loop stood still")
+
+    async def page() -> io.BytesIO:
+        making = asyncio.ensure_future(download.make())
+        await asyncio.sleep(0)
+        looked.set()
+        return await making
+
+    assert asyncio.run(page()).read() == b"drawn"

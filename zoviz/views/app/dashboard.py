@@ -110,8 +110,7 @@ class Dashboard(pn.viewable.Viewer):
     Examples
     --------
     >>> from zoviz.views.app.dashboard import Dashboard
-    >>> from zoviz.views.app.server import embed
-    >>> frame = embed(lambda: Dashboard())  # in a notebook, the last line of a cell shows it
+    >>> page = Dashboard()  # in a notebook, as the last line of a cell, it shows itself
     """
 
     def __init__(

@@ -7,11 +7,9 @@ import sys
 
 import panel as pn
 
+from zoviz.core import defaults
 from zoviz.views.common.bokeh_internals import ignore_known_references, read_no_named_files
 from zoviz.views.common.panel_internals import import_no_addressed_modules, strand_no_messages
-
-SWITCH_INTERVAL = 5e-4
-"""Seconds until a solver's thread gives way, of Python's 5 ms: a page's update waits for it at each of its messages."""
 
 
 def prepare() -> None:
@@ -27,7 +25,7 @@ def prepare() -> None:
 
 def configure_process() -> None:
     """Set thread switching, which files a browser may have the server read, and that no message to it is stranded."""
-    sys.setswitchinterval(SWITCH_INTERVAL)
+    sys.setswitchinterval(defaults.SWITCH_INTERVAL)
     ignore_known_references()
     import_no_addressed_modules()
     read_no_named_files()

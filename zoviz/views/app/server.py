@@ -93,8 +93,8 @@ def _free_port() -> int:
 def embed(make: Callable[[], Any], height: int = 900) -> Any:
     """Serve pages from this process, in a thread, and show them in a frame in a notebook's cell.
 
-    Nothing is loaded from the internet, the output stays small, and the page is alive while a cell is busy. The frame
-    needs a browser on the same machine; elsewhere, ``panel serve``.
+    For front ends without a channel to the kernel; elsewhere a dashboard or a run as a cell's last line shows itself.
+    Nothing is loaded from the internet, and the output stays small. The frame needs a browser on the same machine.
 
     Parameters
     ----------

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import panel as pn
@@ -12,6 +14,7 @@ from bokeh.document import Document
 from panel.io import document as panel_document
 from panel.io.server import ComponentResourceHandler
 from panel.util import edit_readonly
+from panel_material_ui.base import MaterialComponent
 from tornado.web import HTTPError
 
 VERSIONS = ">=1.9,<1.10"
@@ -79,3 +82,57 @@ def harden_page(page: pmui.Page) -> None:
     page.param["logo"].class_ = type(None)
     with edit_readonly(page):
         page.busy = False
+
+
+BUNDLED_TEXT: Any = vars(MaterialComponent)["_render_esm"].__func__
+"""Panel Material UI's own method, before it is replaced."""
+
+_TAKE_SHARED = """
+while (!globalThis.zoviz_material) await new Promise(resolve => setTimeout(resolve, 20));
+export default (await globalThis.zoviz_material).default;
+"""
+_SHARE = """
+(async () => {
+  while (!globalThis.importShim) await new Promise(resolve => setTimeout(resolve, 20));
+  const text = TEXT;
+  globalThis.zoviz_material ??= importShim(URL.createObjectURL(new Blob([text], {type: "text/javascript"})));
+})();
+"""
+
+
+def share_material_in_cells() -> str:
+    """Have Material widgets in a notebook's cells share one copy of their code, and return the script that brings it.
+
+    Panel Material UI 0.16 takes its code from a content delivery network there, or, with inline resources, writes
+    1.4 MB of it into each single widget.
+    """
+    kind: Any = MaterialComponent
+    kind._render_esm = classmethod(_shared_text)
+    path = MaterialComponent._bundle_path
+    return _SHARE.replace("TEXT", json.dumps(path.read_text(encoding="utf-8")).replace("</", "<\\/"))
+
+
+def _shared_text(cls: Any, compiled: bool | str = True, server: bool = False) -> str | None:
+    """Return what imports the shared copy, for a cell; for a server what Panel Material UI returns."""
+    if server or compiled == "compiling" or cls._esm_base is None:
+        return BUNDLED_TEXT(cls, compiled, server)
+    return _TAKE_SHARED
+
+
+class OrderedColumn(pn.Column):
+    """A column whose messages from a notebook's front end are handled by a function of choice, one after the other.
+
+    Panel handles each in the thread in which the kernel receives it, whatever another thread does to the document.
+
+    Parameters
+    ----------
+    handle : callable
+        Is given each message's work, a function without arguments, to do it soon.
+    """
+
+    def __init__(self, *objects: Any, handle: Callable[[Callable[[], object]], object], **params: Any) -> None:
+        super().__init__(*objects, **params)
+        self._handle = handle
+
+    def _on_msg(self, ref: str, manager: Any, msg: Any) -> None:
+        self._handle(lambda: super(OrderedColumn, self)._on_msg(ref, manager, msg))

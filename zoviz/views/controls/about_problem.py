@@ -7,18 +7,29 @@ import inspect
 import re
 
 from zoviz.problems.base import Problem
+from zoviz.solvers.base import Solver
 from zoviz.views.common.style import details_html
 
 
-def sentence(problem: Problem) -> str:
-    """Return the first sentence of the documentation of a problem's class."""
-    return (inspect.getdoc(type(problem)) or "").partition("\n\n")[0].replace("\n", " ")
+def documentation(subject: Problem | Solver) -> str:
+    """Return the documentation of a problem's or solver's class, without what Param appends to it in a notebook."""
+    return inspect.cleandoc((inspect.getdoc(type(subject)) or "").partition("\x1b")[0])
 
 
-def source(problem: Problem) -> str:
-    """Return the references of a problem's class in one line; empty where it names none."""
-    documentation = inspect.getdoc(type(problem)) or ""
-    match = re.search(r"^References\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", documentation, re.MULTILINE | re.DOTALL)
+def sentence(subject: Problem | Solver) -> str:
+    """Return the first sentence of the documentation of a problem's or solver's class."""
+    return documentation(subject).partition("\n\n")[0].replace("\n", " ")
+
+
+def formula(subject: Problem | Solver) -> str:
+    """Return the first formula of the documentation of a problem's or solver's class, as TeX; empty without one."""
+    match = re.search(r"^\.\. math::((?:[^\n]+|\n[ \t]+[^\n]*|\n(?=\n[ \t]))*)", documentation(subject), re.MULTILINE)
+    return "" if match is None else " ".join(match[1].split())
+
+
+def source(subject: Problem | Solver) -> str:
+    """Return the references of a problem's or solver's class in one line; empty where it names none."""
+    match = re.search(r"^References\n-+\n(.*?)(?=^\w[\w ]*\n-+\n|\Z)", documentation(subject), re.MULTILINE | re.DOTALL)
     return "" if match is None else " ".join(match[1].split())
 
 

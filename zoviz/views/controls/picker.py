@@ -137,7 +137,8 @@ class Picker(pn.viewable.Viewer):
                 return
             try:
                 constants = self.solver.known_constants(self.problem)
-                if constants is None:
+                if constants is None:  # what the rule chose for a run was of that run's problem
+                    self.solver_form.suggest({})
                     return
                 resolved = self.solver.suggest(self.problem, constants)
             except ValueError as error:

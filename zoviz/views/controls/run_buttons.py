@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import panel as pn
@@ -49,6 +49,10 @@ class RunButtons(pn.viewable.Viewer):
     Parameters
     ----------
     controller : RunController
+    names : collection of str
+        Of the commands that have a button; by default all.
+    icons : bool
+        Whether the buttons have icons, whose font a page's server must have.
 
     Attributes
     ----------
@@ -56,7 +60,9 @@ class RunButtons(pn.viewable.Viewer):
         By the name of the command.
     """
 
-    def __init__(self, controller: RunController, **params: Any) -> None:
+    def __init__(
+        self, controller: RunController, names: Collection[str] = tuple(_LOOKS), icons: bool = True, **params: Any
+    ) -> None:
         super().__init__(**params)
         commands: dict[str, Callable[[], None]] = {
             "start": controller.start,
@@ -67,7 +73,7 @@ class RunButtons(pn.viewable.Viewer):
             "undo": controller.undo,
             "reset": controller.reset,
         }
-        self.buttons = {name: self._button(name, command) for name, command in commands.items()}
+        self.buttons = {name: self._button(name, command, icons) for name, command in commands.items() if name in names}
         self._row = pn.Row(*self.buttons.values(), margin=(4, 4), css_classes=["zoviz-buttons"])
         self.buttons["undo"].description = tooltip("Put the parameter that was changed last back to where it was.")
         self._enable(controller)
@@ -77,11 +83,11 @@ class RunButtons(pn.viewable.Viewer):
         return self._row
 
     @staticmethod
-    def _button(name: str, command: Callable[[], None]) -> pmui.Button:
+    def _button(name: str, command: Callable[[], None], icons: bool) -> pmui.Button:
         label, icon, colour = _LOOKS[name]
         return pmui.Button(
             label=label,
-            icon=icon,
+            icon=icon if icons else None,
             color=colour,
             variant="contained" if name == "start" else "outlined",
             size="small",

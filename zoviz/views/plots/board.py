@@ -8,6 +8,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 import param
+from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 
 from zoviz.core.registry import discover
@@ -130,7 +131,7 @@ class Board(pn.viewable.Viewer):
         )
         if not (self._stale_figures or self._stale_lines or grown):
             return False
-        with batched_changes(self.views[0].figure.document):
+        with batched_changes(self.document):
             if self._stale_figures:
                 self._rebuild()
             else:
@@ -160,11 +161,16 @@ class Board(pn.viewable.Viewer):
         ]
         # A new figure goes to the browser as its lines do: Panel's own message could overtake theirs, or come after
         # it, and each has models that the other refers to.
-        with batched_changes(self.views[0].figure.document if entering else None):
+        with batched_changes(self.document if entering else None):
             for pane, figure in entering:
                 pane.object = figure
             for on, cell in zip(needed, self._cells, strict=True):
                 update_changed(cell, visible=on)
+
+    @property
+    def document(self) -> Document | None:
+        """The document of the page that the plots are on; None before there is one."""
+        return self.views[0].figure.document
 
     @property
     def visible_plots(self) -> list[PlotView]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import re
 from typing import Any
@@ -10,6 +11,8 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from zoviz.core.errors import ZovizError
+from zoviz.views.common.background_work import in_background
 from zoviz.views.common.shown_runs import ShownRun
 from zoviz.views.common.style import batched_changes, tooltip, update_changed
 from zoviz.views.plots.board import Board
@@ -91,10 +94,18 @@ class FigureDownload(pn.viewable.Viewer):
         """Return the runs on the plots that have a line to draw."""
         return [one for one in self._board.runs_shown.runs.values() if one.visible and len(one.run.trace) > 1]
 
-    def make(self) -> io.BytesIO:
-        """Return the zip file of the figure, with the axis, band and scale of the board."""
+    async def make(self) -> io.BytesIO:
+        """Return the zip file of the figure, with the axis, band and scale of the board; a thread draws it.
+
+        Else every page of the server would wait for two seconds and more.
+        """
         board = self._board
         runs = {one.name: one.run for one in self._visible_runs()}
         plots = self.plots.split("+")
         figure = PaperFigure(runs, plots, width=self.width, axis=board.axis, band=board.band, log_y=board.log_y)
-        return io.BytesIO(figure.archive())
+        try:
+            return io.BytesIO(await asyncio.wrap_future(in_background(figure.archive)))
+        except ZovizError as error:  # a package that is missing: Panel only logs what a coroutine raises
+            if pn.state.notifications is not None:
+                pn.state.notifications.error(str(error), duration=8000)
+            raise

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import threading
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib.metadata import version
@@ -110,6 +111,9 @@ class PaperFigure:
     'Objective gap |f − f*| against oracle calls per replica on Load tracking (convex) (5 variables, 1 constraint)'
     """
 
+    _one_at_a_time = threading.Lock()
+    """Matplotlib's settings are those of the whole process."""
+
     def __init__(
         self,
         runs: Runs,
@@ -172,7 +176,7 @@ class PaperFigure:
         from matplotlib.figure import Figure
 
         out = {}
-        with matplotlib.rc_context(LOOK):
+        with self._one_at_a_time, matplotlib.rc_context(LOOK):
             figure = Figure(figsize=(WIDTHS[self.width], HEIGHT), layout="constrained")
             panels = figure.subplots(1, len(self._views), squeeze=False)[0]
             for at, (axes, view) in enumerate(zip(panels, self._views, strict=True)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import holoviews as hv
 import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the options below are for
 import numpy as np
@@ -9,10 +11,11 @@ from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.runs.engine.columns import CALLS, GAP
+from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
+from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
-from zoviz.views.common.colours import REFERENCE, free_colour
+from zoviz.views.common.colours import PALETTE, REFERENCE, free_colour
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
@@ -40,12 +43,34 @@ def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "s
         columns = run.trace.snapshot().columns
         if column not in columns:
             raise ValueError(f"Expected one of the columns {sorted(columns)}, got {column!r}.")
-    views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
-    view = next((view for view in views if column in [one.column for one in view.series(columns)]), None)
+    view = _view_of(column, columns)
     log_y = log_y and (view is None or view.can_log)
     title, label = (column, column) if view is None else (view.heading(columns), view.y_label(columns) or column)
     lines = {name: _components(column, run.trace[column]) for name, run in runs_by_name.items()}
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y)
+
+
+def course(trace: Trace, column: str = "", axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
+    """Draw one column of a trace by itself, as a ``Result`` has it, whose run is not at hand: without marks.
+
+    Parameters
+    ----------
+    trace : Trace
+    column : str
+        By default the gap, or the objective where the optimum is unknown.
+    axis, band, log_y
+        As of ``convergence``.
+    """
+    snapshot = trace.snapshot()
+    column = column or (GAP if GAP in snapshot.columns else OBJECTIVE)
+    view = _view_of(column, snapshot.columns)
+    log_y = log_y and (view is None or view.can_log)
+    title = column if view is None else view.heading(snapshot.columns)
+    label = column if view is None else view.y_label(snapshot.columns)
+    lines = _components(column, trace[column])
+    values = line_data(snapshot, lines, axis, band, False, log_y).columns()
+    parts = _drawn(values, lines, title, PALETTE[0], several=False)
+    return _dressed(hv.Overlay(parts), title, AXES[axis], signed(label or column, log_y), log_y)
 
 
 def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
@@ -61,6 +86,12 @@ def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y
     columns = next(iter(runs_by_name.values())).trace.snapshot().columns
     title, label = view.heading(columns), view.y_label(columns) or view.title
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y and view.can_log)
+
+
+def _view_of(column: str, columns: Mapping[str, Array]) -> PlotView | None:
+    """Return the dashboard's plot that draws a column; None where none does."""
+    views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
+    return next((view for view in views if column in [one.column for one in view.series(columns)]), None)
 
 
 def _components(column: str, values: Array) -> list[Series]:
@@ -83,7 +114,8 @@ def _overlay(
         raise ValueError(
             f"Expected an axis of {sorted(AXES)} and a band of {sorted(BANDS.values())}, got {axis!r} and {band!r}."
         )
-    areas, curves, marks = [], [], []
+    parts: list[hv.Element] = []
+    marks: list[hv.Element] = []
     used: set[str] = set()
     for name, run in runs_by_name.items():
         if axis not in run.trace.snapshot().columns:
@@ -91,19 +123,27 @@ def _overlay(
         colour = free_colour(run.solver, used)
         used.add(colour)
         values = line_data(run.trace.snapshot(), lines[name], axis, band, False, log_y).columns()
-        for one in lines[name]:
-            ink = REFERENCE if one.muted else colour
-            legend = " · ".join(part for part in (name if len(runs_by_name) > 1 else "", one.label) if part) or name
-            low, high = values[f"{one.key}.low"], values[f"{one.key}.high"]
-            if np.isfinite(low).any():
-                area = hv.Area((values["x"], low, high), "x", ["low", "high"], label=legend)
-                areas.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
-            curve = hv.Curve((values["x"], values[one.key]), "x", "y", label=legend)
-            curves.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
+        parts += _drawn(values, lines[name], name, colour, several=len(runs_by_name) > 1)
         marks += _marks(run, axis, values["x"], values[lines[name][0].key]) if lines[name] else []
+    parts.sort(key=lambda one: not isinstance(one, hv.Area))  # bands lie behind all lines
     problem = type(next(iter(runs_by_name.values())).problem)
     heading = f"{title}: {problem.title or problem.__name__}"
-    return _dressed(hv.Overlay([*areas, *curves, *marks]), heading, AXES[axis], signed(label, log_y), log_y)
+    return _dressed(hv.Overlay([*parts, *marks]), heading, AXES[axis], signed(label, log_y), log_y)
+
+
+def _drawn(values: dict[str, Array], lines: list[Series], name: str, colour: str, several: bool) -> list[hv.Element]:
+    """Return a band, where there is one, and a line for each of a run's series."""
+    parts: list[hv.Element] = []
+    for one in lines:
+        ink = REFERENCE if one.muted else colour
+        legend = " · ".join(part for part in (name if several else "", one.label) if part) or name
+        low, high = values[f"{one.key}.low"], values[f"{one.key}.high"]
+        if np.isfinite(low).any():
+            area = hv.Area((values["x"], low, high), "x", ["low", "high"], label=legend)
+            parts.append(area.opts(color=ink, fill_alpha=0.18, line_alpha=0, backend="bokeh"))
+        curve = hv.Curve((values["x"], values[one.key]), "x", "y", label=legend)
+        parts.append(curve.opts(color=ink, line_width=2, line_dash=one.dash, backend="bokeh"))
+    return parts
 
 
 def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: bool) -> hv.Overlay:

@@ -1,0 +1,122 @@
+"""A run in a notebook's cell: buttons, status, the fields of its parameters, and its plots."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import panel as pn
+
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.runs.stored_run import StoredRun
+from zoviz.solvers.base import Solver
+from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.shown_runs import ShownRuns
+from zoviz.views.common.style import section
+from zoviz.views.controls.go_back import GoBack
+from zoviz.views.controls.parameter_forms import SolverForm
+from zoviz.views.controls.run_buttons import RunButtons, StatusBar
+from zoviz.views.pictures.base import PictureCard
+from zoviz.views.plots.board import Board
+
+PERIOD = 0.25
+"""Seconds between two looks at a run."""
+LOOK: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
+
+
+class _ThisRun:
+    """The source of runs of a cell, which has one: that which the cell shows."""
+
+    complaint = ""
+    loading = False
+
+    def __init__(self, run: Run) -> None:
+        self._run = run
+
+    @property
+    def solver(self) -> Solver:
+        return self._run.solver
+
+    def check(self) -> str:
+        return "" if self._run.worker is None else "This run has ended: its replay() repeats it, its fork() goes on."
+
+    def make(self) -> Run:
+        return self._run
+
+    def load(self, problem: Problem, solver: Solver) -> None:
+        """Nothing: the cell's fields are those of its own run."""
+
+
+class LiveRun(pn.viewable.Viewer):
+    """A run that is steered and watched in a cell.
+
+    Parameters
+    ----------
+    run : Run
+        At work, or not begun yet.
+    """
+
+    def __init__(self, run: Run, **params: Any) -> None:
+        super().__init__(**params)
+        self._run = run
+        store: Any = run.store
+        self.controller = RunController(_ThisRun(run), store)
+        self._form = SolverForm(run.solver)
+        self._status, self._board = StatusBar(self.controller), Board(self.controller.runs_shown)
+        self._pictures = [PictureCard("solver"), PictureCard("problem")]
+        for picture in self._pictures:
+            self._board.beside(picture)
+        controls = self._board.controls()
+        controls.append(GoBack(self.controller))
+        fields = pn.Column(section("Parameters"), self._form, width=330, max_height=700, scroll="y-auto", margin=0)
+        plots = pn.Column(controls, self._board, **LOOK)
+        buttons = RunButtons(self.controller, ("start", "pause", "step", "unpause", "stop", "undo"), icons=False)
+        self._column = pn.Column(buttons, self._status, pn.Row(fields, plots, **LOOK), **LOOK)
+        if run.active:
+            self.look()  # before it is in a cell: what it changes there is sent one by one
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    def look(self) -> bool:
+        """Show what is new; return whether there may be more: the run has not ended."""
+        if self.controller.run is None and self._run.worker is not None:  # begun, here or by another cell
+            self.controller.watch_run(self._run)
+        run = self.controller.run
+        if run is not None:
+            run.follow()
+        self.controller.look()
+        run = self.controller.run
+        self._form.lock(self.controller.active)
+        self._form.suggest({} if run is None else dict(run.resolved))
+        self._status.update()
+        if not self._board.refresh():
+            for picture in self._pictures:
+                picture.update(run)
+        pn.io.push_notebook(self._column)
+        return run is None or self.controller.active
+
+
+class EndedRun(pn.viewable.Viewer):
+    """The plots of runs that have ended, with nothing that needs a kernel.
+
+    Parameters
+    ----------
+    shown : ShownRuns
+    """
+
+    def __init__(self, shown: ShownRuns, **params: Any) -> None:
+        super().__init__(**params)
+        self._board = Board(shown)
+        for _ in range(3):  # lines, then the whole of their data, then what the legend says of them
+            self._board.refresh()
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._board.__panel__()
+
+
+def shown_alone(run: Run | StoredRun) -> ShownRuns:
+    """Return the runs of a board that has one."""
+    shown = ShownRuns()
+    shown.put(run)
+    return shown
