@@ -14,6 +14,7 @@ from zoviz.minimize.minimize import minimize
 from zoviz.problems import BlackBox, Executable
 from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
+from zoviz.views.app.kernel import kernel_shell
 
 if TYPE_CHECKING:
     from zoviz.runs.store import Store
@@ -64,8 +65,8 @@ def _show_in_notebooks() -> None:
     """Have objects of zoviz show themselves as the last line of a notebook's cell; elsewhere their text is enough."""
     import sys
 
-    shell: Any = sys.modules["IPython"].get_ipython() if "IPython" in sys.modules else None
-    if getattr(shell, "kernel", None) is None:
+    shell = kernel_shell()
+    if shell is None:
         return
 
     def show(thing: Any) -> None:

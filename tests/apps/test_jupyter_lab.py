@@ -11,7 +11,7 @@ import pytest
 from helpers.jupyter_lab import PATIENCE, OpenNotebook, jupyter_lab, write
 
 pytest.importorskip("jupyterlab", reason='JupyterLab is missing: python -m pip install -e ".[notebook]"')
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
 
 BEGIN = """
 from zoviz import Run
@@ -85,7 +85,7 @@ def test_a_run_lives_in_its_cell_and_its_outcome_is_saved(folder: Path, open_lab
 def test_the_tour_runs_from_the_first_cell_to_the_last(folder: Path, open_lab_page: Callable[..., Any]) -> None:
     tour = Path(__file__).resolve().parents[2] / "notebooks" / "01_tour.ipynb"
     (folder / "tour.ipynb").write_text(tour.read_text(encoding="utf-8"), encoding="utf-8")
-    with jupyter_lab(folder, ZOVIZ_SMOKE="") as lab:
+    with jupyter_lab(folder, ZOVIZ_SMOKE="1") as lab:
         book = OpenNotebook(open_lab_page(), lab, "tour.ipynb")
         book.idle()
         book.page.locator(".jp-Notebook").click()
@@ -94,4 +94,4 @@ def test_the_tour_runs_from_the_first_cell_to_the_last(folder: Path, open_lab_pa
         last = book.page.locator(".jp-Notebook .jp-CodeCell").count() - 1
         book.until(lambda: book.count(last).strip("[]: ").isdigit(), "the last cell is executed")
         assert book.page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
-        assert "The budget of 15 s is spent." in book.text(last)
+        assert "The budget of 0.5 s is spent." in book.text(last)

@@ -29,7 +29,7 @@ OPTIONS = (
     "--LabApp.news_url=None",
     "--LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate",
 )
-PATIENCE = 180.0
+PATIENCE = 300.0
 """Seconds: on a busy machine a kernel takes long to import what a page needs."""
 
 

@@ -8,8 +8,9 @@ import sys
 import panel as pn
 
 from zoviz.core import defaults
+from zoviz.views.app.kernel import kernel_shell
 from zoviz.views.common.bokeh_internals import ignore_known_references, read_no_named_files
-from zoviz.views.common.panel_internals import import_no_addressed_modules, strand_no_messages
+from zoviz.views.common.panel_internals import import_no_addressed_modules, share_material_in_cells, strand_no_messages
 
 
 def prepare() -> None:
@@ -20,7 +21,11 @@ def prepare() -> None:
     whoever reaches the server before the first page is made can have any module on the path imported.
     """
     configure_process()
-    pn.extension("tabulator", notifications=True, exception_handler=show_error)
+    inline = {}
+    if kernel_shell() is not None:  # a server sends its own files; a notebook's cell is given them
+        share_material_in_cells()
+        inline = {"inline": True}
+    pn.extension("tabulator", notifications=True, exception_handler=show_error, **inline)
 
 
 def configure_process() -> None:

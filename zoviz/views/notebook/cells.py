@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, TypeAlias
 
 import panel as pn
@@ -16,16 +15,20 @@ View: TypeAlias = pn.viewable.Viewable | pn.viewable.Viewer
 LOOK: dict[str, Any] = {"sizing_mode": "stretch_width", "margin": 0}
 
 
-@cache
 def load() -> None:
     """Bring the cell what views need in a browser, inline; once for each kernel.
 
     A notebook that called ``pn.extension()`` itself has Panel's part from where it said.
     """
+    pn.state.as_cached("zoviz cells", _load)
+
+
+def _load() -> None:
     configure_process()
+    script = share_material_in_cells()
     if not pn.extension._loaded:
         pn.extension(inline=True)
-    display({"text/html": f"<script>{share_material_in_cells()}</script>", "text/plain": ""}, raw=True)
+    display({"text/html": f"<script>{script}</script>", "text/plain": ""}, raw=True)
 
 
 def put(view: View, text: str) -> DisplayHandle:

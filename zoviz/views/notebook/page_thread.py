@@ -6,8 +6,9 @@ import asyncio
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from functools import cache
 from typing import TypeVar
+
+import panel as pn
 
 _Result = TypeVar("_Result")
 
@@ -57,7 +58,6 @@ class PageThread:
         self.soon(again)
 
 
-@cache
 def page_thread() -> PageThread:
     """Return this process's one thread for views in cells."""
-    return PageThread()
+    return pn.state.as_cached("zoviz page thread", PageThread)
