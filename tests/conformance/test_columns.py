@@ -6,8 +6,10 @@ import numpy as np
 
 from helpers.every_pair import EACH_PAIR, run_of
 from helpers.every_problem import EACH_CLASS
+from zoviz import Run
+from zoviz.oracle import Purpose
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.columns import COLUMNS, FAMILIES, column
+from zoviz.runs.engine.columns import CALLS, CALLS_FOR, COLUMNS, FAMILIES, column
 
 SIZES = {"rows": 1, "rows, R": 2, "rows, R, j": 3}
 
@@ -20,6 +22,17 @@ def test_every_column_of_a_pair_is_declared(solver: str, problem: str) -> None:
     declared = {name: column(name, run.problem) for name in shapes}
     assert not [name for name, one in declared.items() if one is None]
     assert shapes == {name: SIZES[one.shape] for name, one in declared.items() if one is not None}
+    assert_adds_up(run)
+
+
+def assert_adds_up(run: Run) -> None:
+    """Every call stands in the ledger once, in results and in the trace's rows."""
+    ledger, columns = run.result.ledger, run.trace.snapshot().columns
+    assert np.array_equal(sum(ledger.calls.values()), run.result.calls)
+    assert np.array_equal(sum(ledger.failed.values(), np.zeros_like(run.result.failures)), run.result.failures)
+    purposes = [values for name, values in columns.items() if name.startswith(CALLS_FOR)]
+    assert np.array_equal(np.nan_to_num(purposes).sum(axis=0), columns[CALLS])
+    assert set(ledger.calls) <= {str(purpose) for purpose in Purpose}
 
 
 @EACH_CLASS

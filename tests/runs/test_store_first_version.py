@@ -65,8 +65,9 @@ def test_samples_that_it_did_not_count_are_not_zero(tmp_path: Path) -> None:
         stored = store.load(RUNS["linear interrupted"]["id"])
         assert stored.record.samples is None and stored.progress.samples is None
         assert np.isnan([stored.result.samples, stored.result.zeta_samples]).all()
+        assert stored.result.ledger is None, "nor did it say what calls were for"
         run = stored.resume()
-        assert np.isnan(run.run().samples).all() and run.progress.samples is None
+        assert np.isnan(run.run().samples).all() and run.progress.samples is None and run.result.ledger is None
         assert "samples" not in run.trace.snapshot().columns and store.load(run.id).record.samples is None
         fork = store.load(stored.id).fork(iterations=4)
         assert (fork.run().samples > 0).all(), "a run that begins today counts them"

@@ -20,7 +20,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.diagnosis.differences import Slopes, cost, slopes
 from zoviz.diagnosis.stationarity import Interval, Multipliers, Place, Sample, interval_of_residual, solved
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.result import Result
 
@@ -199,7 +199,7 @@ class Certifier(Configurable):
         try:
             oracle = Oracle(own, streams)
             batch = BATCH if own.pointwise else None
-            with np.errstate(all="ignore"):
+            with oracle.purpose(Purpose.CERTIFICATE), np.errstate(all="ignore"):
                 measured = slopes(oracle, x, self.repeats, proceed, batch)
         finally:
             own.release()

@@ -3,6 +3,7 @@
 from zoviz.oracle.bilevel import BilevelOracle
 from zoviz.oracle.derived import DerivedOracle
 from zoviz.oracle.first_order import FirstOrder
+from zoviz.oracle.ledger import LedgerSums, Purpose
 from zoviz.oracle.oracle import Oracle
 from zoviz.oracle.protocols import ProblemOracle, ValueOracle
 from zoviz.oracle.samples import SampleCounts
@@ -13,8 +14,10 @@ __all__ = [
     "BilevelOracle",
     "DerivedOracle",
     "FirstOrder",
+    "LedgerSums",
     "Oracle",
     "ProblemOracle",
+    "Purpose",
     "Question",
     "SampleCounts",
     "Stage",

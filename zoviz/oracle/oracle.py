@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -16,6 +16,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, checked
 from zoviz.core.units import Units
 from zoviz.oracle.best_point import keep_best
+from zoviz.oracle.ledger import Ledger, Purpose
 from zoviz.oracle.samples import XI, ZETA, SampleCounts
 from zoviz.oracle.stage import Stage
 from zoviz.oracle.value_source import Question, ValueSource
@@ -46,6 +47,8 @@ class Oracle:
         One joint call per point.
     counts : dict of str to ndarray of int, shape (R,)
         Those of ``calls`` that gave something else than joint values, by kind ("gradient", ...).
+    ledger : Ledger
+        What the calls were for; its numbers add up to ``calls``.
     samples : SampleCounts
         Samples of xi and of zeta that were seen; none under the contract "deterministic".
     sampled : bool
@@ -98,6 +101,8 @@ class Oracle:
         self.calls = np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
         self.failures = np.zeros(replicas, dtype=np.int64)
+        self.ledger = Ledger(replicas)
+        self._purpose: Purpose | tuple[Purpose, ...] | None = None
         self.samples, self.sampled = SampleCounts(replicas, sample_limit), problem.noise != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
         self._stage: Stage | None = None
@@ -138,6 +143,7 @@ class Oracle:
             "sample": self._sample,
             "shared_noise": self._shared_noise,
             "samples": self.samples.snapshot(),
+            "ledger": self.ledger.snapshot(),
         }
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
@@ -155,6 +161,7 @@ class Oracle:
             self.samples.restore(snapshot["samples"])
         elif self.sampled:
             self.samples.forget()
+        self.ledger.restore(snapshot.get("ledger"))
 
     @property
     def problem(self) -> Problem:
@@ -199,6 +206,27 @@ class Oracle:
         if self._ceiling is None:
             return np.full(len(self.calls), np.inf)
         return (self._ceiling - self.calls).astype(float)
+
+    @contextmanager
+    def purpose(self, purpose: Purpose | Sequence[Purpose]) -> Iterator[None]:
+        """Say in the ledger what the calls within are for; of two, the inner one counts.
+
+        Where nothing is said, one point of each replica is a base point, and several are directions.
+
+        Parameters
+        ----------
+        purpose : Purpose, or sequence of Purpose
+            Of all replicas, or R of them, one for each.
+        """
+        outer, self._purpose = self._purpose, purpose if isinstance(purpose, Purpose) else tuple(purpose)
+        try:
+            yield
+        finally:
+            self._purpose = outer
+
+    def _purpose_of(self, points: Array) -> Purpose | tuple[Purpose, ...]:
+        """Return what asking for points (R, n) or (R, ..., n) is for."""
+        return self._purpose or (Purpose.BASE if points.ndim == 2 else Purpose.DIRECTIONS)
 
     @contextmanager
     def stage(
@@ -299,6 +327,7 @@ class Oracle:
         value = self._evaluate(place, due)
         self._spent = spent
         self.calls += counts
+        self.ledger.pay(self._purpose_of(x), counts)
         if new is not None:
             self.samples.pay(self._joint_parts, counts, own, new)
         # Not through the arrays' own sum(), which takes longer to begin than to add so few numbers.
@@ -353,7 +382,7 @@ class Oracle:
             Before evaluating, if the call budget does not allow it.
         """
         first, ordinal = places[0], int(self.calls.sum()) if self._source is not None else 0
-        self._charge(kind, int(np.prod(first.shape[1:-1])), (part,) if self._is_new(sample) else ())
+        self._charge(kind, first, (part,) if self._is_new(sample) else ())
         if self.all_active:
             question = Question(ordinal, kind, places, sample, self._replicas)
             return self._count_missing(self._arrays(question, method, shapes), first)
@@ -396,7 +425,7 @@ class Oracle:
         axes = points.ndim - 1
         good = np.logical_and.reduce([np.isfinite(one).reshape(*one.shape[:axes], -1).all(axis=-1) for one in arrays])
         bad = ~good.reshape(len(points), -1) & self.active[:, None]
-        self.failures += bad.sum(axis=1)
+        self._count_bad(points, bad)
         if axes == 1:
             self.fail(bad[:, 0])
         return arrays
@@ -417,8 +446,9 @@ class Oracle:
         """Whether asking of this sample may count: where it is the present one, or drawn for these points."""
         return self.sampled and (self.contract == "independent" or sample is self._sample)
 
-    def _charge(self, kind: str, points: int, parts: tuple[int, ...]) -> None:
-        """Pay a call for each of a replica's points, and the samples; ``BudgetSpent`` before anything is counted."""
+    def _charge(self, kind: str, places: Array, parts: tuple[int, ...]) -> None:
+        """Pay a call for each of the points (R, ..., n), and samples; ``BudgetSpent`` before anything is counted."""
+        points = int(np.prod(places.shape[1:-1]))
         spent, paid = self._spent + points, points * self.active
         if self._limit is not None and spent > self._limit:
             raise self._calls_spent()
@@ -431,6 +461,7 @@ class Oracle:
             self._stage.answered += paid
         self._spent = spent
         self.calls += paid
+        self.ledger.pay(self._purpose_of(places), paid)
         self.counts = {**self.counts, kind: self.counts.get(kind, 0) + paid}
 
     def freeze(self, mask: np.ndarray) -> None:
@@ -499,10 +530,16 @@ class Oracle:
         bad &= due if due.shape == bad.shape else due[:, None]
         if not bad.any():
             return value
-        self.failures += bad.reshape(len(bad), -1).sum(axis=1)
+        self._count_bad(x, bad.reshape(len(bad), -1))
         if x.ndim == 2:
             self.fail(bad)
         return Evaluation(np.where(bad, np.nan, value.f), np.where(bad[..., None], np.nan, value.h))
+
+    def _count_bad(self, x: Array, bad: np.ndarray) -> None:
+        """Count failed points among x (R, ..., n), given as a mask (R, q)."""
+        counts = bad.sum(axis=1)
+        self.failures += counts
+        self.ledger.fail(self._purpose_of(x), counts)
 
     def _noise(self, shape: tuple[int, ...]) -> Array:
         return self._scales * self._problem.draw_noise(self._streams, shape)

@@ -14,6 +14,7 @@ from sqlalchemy import Connection, select
 from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import unpack
 from zoviz.core.errors import ZovizError
+from zoviz.oracle import LedgerSums
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat, resume
 from zoviz.runs.engine.checkpoint import ResumeData, points, unit_sizes
@@ -319,6 +320,7 @@ class StoredRun:
             seed=self.seed,
             trace=self.trace,
             polished=Polished(**stored["polished"]) if "polished" in stored else None,
+            ledger=LedgerSums.stored(stored.get("ledger")),
         )
 
 

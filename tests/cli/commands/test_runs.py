@@ -31,6 +31,15 @@ def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -
     assert zoviz("runs", "check", "--json").json == [] and "All is well" in zoviz("runs", "check").out
 
 
+def test_show_tells_what_the_calls_were_for(zoviz: Callable[..., Told], small: str) -> None:
+    ledger = zoviz("runs", "show", small[:6], "--ledger", "--json").json
+    total = np.sum([one["calls"] for one in ledger.values()], axis=0)
+    (record,) = zoviz("runs", "--json").json
+    assert set(total) == {record["calls"]} and {"base point", "directions"} <= ledger.keys()
+    printed = zoviz("runs", "show", small[:6], "--ledger")
+    assert printed.code == FINE and "directions" in printed.out and "SHARE" in printed.out
+
+
 def deleted(zoviz: Callable[..., Told]) -> list[str]:
     return [one["id"] for one in zoviz("runs", "--deleted", "--json").json]
 

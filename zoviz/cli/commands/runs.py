@@ -9,8 +9,9 @@ import time
 from typing import Any
 
 from zoviz.cli.build import open_store
-from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option
+from zoviz.runs.engine.result import Result
 from zoviz.runs.storage.queries import Record
 from zoviz.runs.store import Store
 
@@ -33,6 +34,7 @@ class _Runs(Command):
     examples = """  zoviz runs                                     the newest 20
   zoviz runs list --status failed --solver ZOSPLM --sort objective --limit 100
   zoviz runs show 3f2a                           any beginning of an id that no other run shares
+  zoviz runs show 3f2a --ledger                  what its calls were for
   zoviz runs note 3f2a --label "narrow box" --tag paper --notes "see the second figure"
   zoviz runs delete 3f2a 77b1                    zoviz runs restore 3f2a brings it back
   zoviz runs purge --older-than 30               remove for good what was deleted 30 days ago or before
@@ -53,6 +55,7 @@ class _Runs(Command):
         parser.add_argument("--deleted", action="store_true", help="list the deleted ones")
         parser.add_argument("--older-than", type=_days, metavar="DAYS", help="for purge: since they were deleted")
         parser.add_argument("--yes", action="store_true", help="for purge: do not ask")
+        parser.add_argument("--ledger", action="store_true", help="for show: what the calls were for, and no more")
         parser.add_argument("--label", help="for note")
         parser.add_argument("--notes", help="for note")
         store_option(parser)
@@ -91,6 +94,8 @@ class _Runs(Command):
 
     def _show(self, store: Store, args: argparse.Namespace) -> int:
         stored = store.load(args.ids[0])
+        if args.ledger:
+            return _print_ledger(stored.result, args.json)
         whole: dict[str, Any] = stored.record._asdict() | {
             "parameters": {kind: json.loads(stored.recipe[kind]) for kind in ("problem", "solver")},
             "settings": stored.settings,
@@ -149,6 +154,29 @@ class _Runs(Command):
         else:
             print("\n".join(wrong) or "All is well.")
         return 1 if wrong else FINE
+
+
+def _print_ledger(result: Result, as_json: bool) -> int:
+    """Print a run's calls by purpose: means over the replicas, and their shares of all."""
+    if result.ledger is None:
+        say("What the calls were for is unknown: an earlier version began the run.")
+        return FAILED
+    calls, failed = result.ledger
+    if as_json:
+        show({purpose: {"calls": count, "failed": failed.get(purpose, 0 * count)} for purpose, count in calls.items()})
+        return FINE
+    total = result.calls.mean()
+    rows = [
+        (
+            purpose,
+            f"{count.mean():,.1f}",
+            f"{count.mean() / total:.1%}",
+            f"{failed.get(purpose, 0 * count).mean():,.1f}",
+        )
+        for purpose, count in sorted(calls.items(), key=lambda item: -item[1].sum())
+    ]
+    table(("PURPOSE", "CALLS", "SHARE", "FAILED"), [*rows, ("all", f"{total:,.1f}", "", "")], "lrrr")
+    return FINE
 
 
 def _lines(records: list[Record]) -> None:

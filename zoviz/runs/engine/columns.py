@@ -25,6 +25,8 @@ INNER_ERROR, SYSTEM_ERROR = "inner_error", "system_error"
 
 CALLS_OF = "calls: "
 """Before the kind of a call that gave something else than joint values, e.g. "calls: gradient"."""
+CALLS_FOR = "calls for: "
+"""Before the purpose of calls, e.g. "calls for: line search"; the columns add up to ``CALLS``."""
 BOUND = "bound: "
 """Before the source of a published bound on the variance, e.g. "bound: splm (5)"."""
 ACCURACY = "accuracy"
@@ -80,6 +82,7 @@ COLUMNS = (
 
 FAMILIES = (
     Column(CALLS_OF, "calls", "Calls of one kind that gave something else than joint values."),
+    Column(CALLS_FOR, "calls", "Calls for one purpose."),
     Column(BOUND, "as the gradient, squared", "A published bound on the variance of the estimate."),
 )
 """Columns of which there are several, by what their names begin with."""

@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.core.errors import BudgetSpent
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, ExactValues, Iterate
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import columns
 from zoviz.solvers.base import Info, Solver
@@ -85,7 +85,8 @@ def row(
     units = oracle.units
     best = np.where(np.isfinite(oracle.best_f), oracle.best_f, np.nan)
     kinds = {f"{columns.CALLS_OF}{kind}": count.astype(float) for kind, count in oracle.counts.items()}
-    counts = {columns.CALLS: oracle.calls.astype(float), **kinds, **_samples(oracle)}
+    purposes = oracle.ledger.row(columns.CALLS_FOR)
+    counts = {columns.CALLS: oracle.calls.astype(float), **kinds, **purposes, **_samples(oracle)}
     out = {**counts, **measured}
     if not problem.stochastic:  # else no best point can be read off values
         out[columns.BEST_OBJECTIVE] = best
@@ -128,7 +129,8 @@ def _samples(oracle: Oracle) -> dict[str, Array]:
 def polished(solver: Solver, state: Any, oracle: Oracle, streams: Streams) -> Iterate | None:
     """Return the solver's polished answer; None where it has none or the budget left does not cover it."""
     try:
-        return solver.polish(state, oracle, streams)
+        with oracle.purpose(Purpose.POLISH):
+            return solver.polish(state, oracle, streams)
     except BudgetSpent:
         return None
 

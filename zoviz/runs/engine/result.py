@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array, Iterate
-from zoviz.oracle import Oracle
+from zoviz.oracle import LedgerSums, Oracle
 from zoviz.problems.base import Problem
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import NORMAL_RESIDUAL, OBJECTIVE, VIOLATION
@@ -75,6 +75,8 @@ class Result:
     polished : Polished or None
         What the solver made of its iterates once, at the end, by calls that are counted; None where it does no such
         thing, the run has not ended, or its budget was spent.
+    ledger : LedgerSums or None
+        What the calls were for; the numbers add up to ``calls``. None where a version without ledgers began the run.
 
     Notes
     -----
@@ -100,6 +102,7 @@ class Result:
     seed: int
     trace: Trace
     polished: Polished | None = None
+    ledger: LedgerSums | None = None
 
 
 class ResultInputs(NamedTuple):
@@ -182,6 +185,7 @@ def summarise(run: ResultInputs) -> Result:
         seed=run.seed,
         trace=run.trace,
         polished=_polished(run),
+        ledger=oracle.ledger.sums,
     )
 
 
@@ -254,6 +258,8 @@ class OptimizeResult(dict[str, Any]):
 
 
 OUTCOME = tuple(
-    one.name for one in fields(Result) if one.name not in ("status", "message", "nit", "seed", "trace", "polished")
+    one.name
+    for one in fields(Result)
+    if one.name not in ("status", "message", "nit", "seed", "trace", "polished", "ledger")
 )
 """Names of a result's arrays, which have a replica axis and are stored."""

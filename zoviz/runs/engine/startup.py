@@ -15,7 +15,7 @@ from zoviz.core.types import Array
 from zoviz.core.units import Units, coordinates
 from zoviz.estimators import Coordinate, GradientEstimator
 from zoviz.estimators.base import chunks
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
 from zoviz.solvers.base import Solver
@@ -72,7 +72,8 @@ def resolve(
         for name in suggestible:
             solver.set(name, FAR)
         return dict.fromkeys(suggestible, FAR), ""
-    constants, values = solver.learn(problem, oracle, x0, streams), {}
+    with oracle.purpose(Purpose.CONSTANTS):
+        constants, values = solver.learn(problem, oracle, x0, streams), {}
     try:
         suggestions = solver.suggest(problem, constants)
     except (OverflowError, ZeroDivisionError) as error:

@@ -12,7 +12,7 @@ import numpy as np
 from zoviz.core.blas import SingleBlasThread
 from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Mark, Streams
-from zoviz.oracle import Oracle, ValueSource
+from zoviz.oracle import Oracle, Purpose, ValueSource
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
 from zoviz.runs.engine.guard import EVERY, FEWEST_ITERATIONS, Guard
@@ -189,7 +189,8 @@ class Worker:
         self.oracle = self.make_oracle()
         try:
             if self.problem.scaled:
-                self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
+                with self.oracle.purpose(Purpose.SCALING):
+                    self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
                 if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
                     self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
@@ -197,7 +198,8 @@ class Worker:
             self.resolved, note = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
             self.resolved = plan | self.resolved
             self.notes += [note] if note else []
-            self.state = self.solver.init(x0, self.oracle, self.streams)
+            with self.oracle.purpose(Purpose.START):
+                self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
             raise ValueError(
                 "Expected a budget that covers choosing the steps and evaluating the start, got "

@@ -14,9 +14,18 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
 from zoviz.core.units import as_box
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.solvers.augmented_lagrangian.course import SWEEP, begin, multipliers, take_values
+from zoviz.solvers.augmented_lagrangian.course import (
+    NOTHING,
+    REPEATS,
+    START,
+    SWEEP,
+    TRIAL,
+    begin,
+    multipliers,
+    take_values,
+)
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.replica_batches import evaluate_each
@@ -32,6 +41,16 @@ class ALSPGState(NamedTuple):
     y: Array
     value: Evaluation
     courses: list[Course]
+
+
+_PURPOSES = {
+    REPEATS: Purpose.NOISE,
+    START: Purpose.START,
+    SWEEP: Purpose.DIRECTIONS,
+    TRIAL: Purpose.LINE_SEARCH,
+    NOTHING: Purpose.START,
+}
+"""What a ledger has the points for that a course is waiting for."""
 
 
 class ALSPG(Solver):
@@ -139,7 +158,8 @@ class ALSPG(Solver):
             raise BudgetSpent
         counts = counts * able
         points = [own[:count] for own, count in zip(requests, counts, strict=True)]
-        answers = evaluate_each(oracle, points, state.x, width).value.stacked
+        with oracle.purpose([_PURPOSES[course.waiting] for course in state.courses]):
+            answers = evaluate_each(oracle, points, state.x, width).value.stacked
         courses, setting = list(state.courses), self._setting(oracle, oracle.remaining)
         for r in np.flatnonzero(counts * oracle.active):
             courses[r] = _after_answers(courses[r], points[r], answers[r, : counts[r]], setting[r])

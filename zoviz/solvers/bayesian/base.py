@@ -12,7 +12,7 @@ from zoviz.core.ranking import first, is_feasible, ranks
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Provenance
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.bayesian.surrogate import Numbers, Surrogate, quiet
@@ -215,7 +215,8 @@ class BayesianSolver(Solver):
             unit, hyper, fitted = state.design[:, count - 1], state.hyper, state.fitted
         box = Box.of(oracle.domain)
         oracle.resample()
-        value = oracle(box.project(box.lower + _widths(box) * unit)[:, None])
+        with oracle.purpose(Purpose.PROPOSAL if proposing else Purpose.DESIGN):
+            value = oracle(box.project(box.lower + _widths(box) * unit)[:, None])
         points = np.concatenate([state.points, unit[:, None]], axis=1)
         values = np.concatenate([state.values, value.stacked], axis=1)
         state = state._replace(points=points, values=values, hyper=hyper, fitted=fitted)

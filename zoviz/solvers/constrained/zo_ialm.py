@@ -12,7 +12,7 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Iterate
 from zoviz.estimators import Block, Coordinate
 from zoviz.estimators.scalars import AugmentedLagrangian
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.step_rules import NEGLIGIBLE, balanced_step
@@ -217,7 +217,8 @@ class ZOiALM(Solver):
     def _test(self, state: IALMState, oracle: Oracle, streams: Streams) -> tuple[IALMState, Info]:
         """Measure stationarity; where it suffices, go on to the next proximal point or the next stage."""
         x, y, beta, rho, bound, eps = state.x, state.y, state.penalty, state.weight, state.curvature, self.tolerance
-        estimate = self.estimator.estimate(AugmentedLagrangian(y, beta), x, oracle, streams)
+        with oracle.purpose(Purpose.VERIFICATION):
+            estimate = self.estimator.estimate(AugmentedLagrangian(y, beta), x, oracle, streams)
         curvature, offset = (bound + 2.0 * rho)[:, None], x - state.centre
         gradient = estimate.gradient + 2.0 * rho[:, None] * offset
         residual = np.linalg.norm(curvature * (x - oracle.domain.project(x - gradient / curvature)), axis=-1)

@@ -13,7 +13,7 @@ from zoviz.core.ranking import ON_BOUNDARY, first, ranks
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Provenance
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.external.coroutine import Ask, Ended, History, LibraryRun, Record, Task
@@ -160,7 +160,8 @@ class ExternalSolver(Solver):
         points = [np.empty((0, oracle.n))] * len(counts)
         for r in np.flatnonzero(counts):
             points[r] = box.embed(np.asarray(libraries[r].points))
-        x, mask, value = evaluate_each(oracle, points, state.x, self.width(oracle.n))
+        with oracle.purpose(Purpose.PEER):
+            x, mask, value = evaluate_each(oracle, points, state.x, self.width(oracle.n))
         valid = mask & oracle.active[:, None]
         if not self.survives:
             finite = np.isfinite(value.f) & np.isfinite(value.h).all(axis=-1)

@@ -13,7 +13,7 @@ from zoviz.core.ranking import ranks
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Constants, Evaluation, Sketch
 from zoviz.core.units import as_box
-from zoviz.oracle import Oracle, Stage
+from zoviz.oracle import Oracle, Purpose, Stage
 from zoviz.problems.base import Problem
 from zoviz.solvers.augmented_lagrangian.al_spg import ALSPG
 from zoviz.solvers.base import Info, Solver
@@ -269,7 +269,8 @@ class Portfolio(Solver):
         share = 1.0 if len(stages) % self.members == 0 else self.share
         limit = np.minimum(calls + (np.ceil(share * remaining) if share < 1.0 else remaining), _ENDLESS)
         free = (state.x, state.value) if oracle.contract == "deterministic" else None
-        with oracle.stage(limit, np.ones(len(calls), dtype=bool), free) as stage:
+        everyone = np.ones(len(calls), dtype=bool)
+        with oracle.purpose(Purpose.START), oracle.stage(limit, everyone, free) as stage:
             inner = self._member(state._replace(stages=stages)).init(state.x, oracle, streams)
         return state._replace(
             through=stage.failed.astype(float), limit=limit, gained=calls, inner=[inner], stages=stages

@@ -14,7 +14,7 @@ from zoviz.core.ranking import best_of
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation, Sketch
-from zoviz.oracle import Oracle
+from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
 from zoviz.solvers.replica_batches import evaluate_each
@@ -88,6 +88,21 @@ class SQPState(NamedTuple):
     archive: Array
     starts: Array
     replicas: list[Replica]
+
+
+_PURPOSES = {
+    "start": Purpose.START,
+    "over": Purpose.START,
+    "differences": Purpose.DIRECTIONS,
+    "trial": Purpose.LINE_SEARCH,
+    "correction": Purpose.LINE_SEARCH,
+    "line": Purpose.LINE_SEARCH,
+    "last calls": Purpose.VERIFICATION,
+    "replicate": Purpose.NOISE,
+    "design": Purpose.DESIGN,
+    "race": Purpose.VERIFICATION,
+}
+"""What a ledger has a replica's batch for, by the word that its sketch has."""
 
 
 class ZOSQP(Solver):
@@ -205,7 +220,8 @@ class ZOSQP(Solver):
             raise BudgetSpent
         # Noise is drawn for a whole batch: its width must not depend on how many points other replicas want.
         breadth = width if oracle.contract == "independent" else 0
-        values = _outputs(evaluate_each(oracle, requests, state.x, breadth).value)
+        with oracle.purpose([_PURPOSES[_purpose(replica)] for replica in replicas]):
+            values = _outputs(evaluate_each(oracle, requests, state.x, breadth).value)
         for r, setting in enumerate(situations):
             if setting is not None and counts[r] and oracle.active[r]:
                 replicas[r] = _receive(replicas[r], requests[r], values[r, : counts[r]], setting, oracle)

@@ -1,0 +1,125 @@
+"""What a run's calls were for: their numbers by purpose, which add up to all calls of every replica."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+
+
+class Purpose(StrEnum):
+    """What a call is for, under names that stores hold."""
+
+    START = "start"
+    CONSTANTS = "measuring constants"
+    SCALING = "scaling"
+    NOISE = "noise"
+    BASE = "base point"
+    """One point of each replica, where nothing else is stated."""
+    DIRECTIONS = "directions"
+    """Several points of each replica, where nothing else is stated."""
+    LINE_SEARCH = "line search"
+    """Trial points of a step, along a line or in a trust region."""
+    DESIGN = "design"
+    """Points that a model is fitted to."""
+    PROPOSAL = "proposal"
+    """Points of which a model expects most."""
+    VERIFICATION = "verification"
+    """Comparing candidates for the answer."""
+    POLISH = "polish"
+    PEER = "peer's own"
+    """Whatever another library asks for."""
+    CERTIFICATE = "certificate"
+    DIAGNOSTIC = "diagnostic"
+
+
+class LedgerSums(NamedTuple):
+    """Calls by purpose, those alone for which there were some.
+
+    Attributes
+    ----------
+    calls : mapping of str to ndarray of int, shape (R,)
+        They add up to all calls.
+    failed : mapping of str to ndarray of int, shape (R,)
+        Those of them that gave values that are not finite.
+    """
+
+    calls: Mapping[str, np.ndarray]
+    failed: Mapping[str, np.ndarray]
+
+    @classmethod
+    def stored(cls, content: Mapping[str, Any] | None) -> LedgerSums | None:
+        """Return what a store has; None where a version without ledgers wrote it."""
+        return None if content is None else cls(**content)
+
+
+class Ledger:
+    """The book of an oracle's calls by purpose.
+
+    Parameters
+    ----------
+    replicas : int
+
+    Attributes
+    ----------
+    counted : bool
+        False where a version without ledgers began the run: what calls were for is unknown then, not 0.
+    """
+
+    def __init__(self, replicas: int) -> None:
+        self._shape, self.counted = (replicas,), True
+        self._calls: dict[Purpose, np.ndarray] = {}
+        self._failed: dict[Purpose, np.ndarray] = {}
+
+    def pay(self, purposes: Purpose | tuple[Purpose, ...], counts: np.ndarray | int) -> None:
+        """Count calls (R,) for one purpose, or for one of every replica's own."""
+        self._calls = self._added(self._calls, purposes, counts)
+
+    def fail(self, purposes: Purpose | tuple[Purpose, ...], counts: np.ndarray) -> None:
+        """Count those of the calls that failed, (R,)."""
+        self._failed = self._added(self._failed, purposes, counts)
+
+    def _added(
+        self, book: dict[Purpose, np.ndarray], purposes: Purpose | tuple[Purpose, ...], counts: np.ndarray | int
+    ) -> dict[Purpose, np.ndarray]:
+        """Return the book with more calls: the same one, or a new one where a purpose is new, as others may read it."""
+        if isinstance(purposes, tuple):
+            own = np.broadcast_to(counts, self._shape)
+            for purpose in dict.fromkeys(purposes):
+                book = self._added(book, purpose, own * np.array([one is purpose for one in purposes]))
+        elif purposes in book:
+            book[purposes] += counts
+        elif np.any(counts):
+            book = {**book, purposes: np.zeros(self._shape, dtype=np.int64) + counts}
+        return book
+
+    @property
+    def sums(self) -> LedgerSums | None:
+        """The numbers so far, as copies; None where they are unknown."""
+        if not self.counted:
+            return None
+        return LedgerSums(
+            *({str(purpose): count.copy() for purpose, count in book.items()} for book in (self._calls, self._failed))
+        )
+
+    def row(self, prefix: str) -> dict[str, Array]:
+        """Return the calls by purpose, (R,) each, under names that begin with a prefix; none where unknown."""
+        if not self.counted:
+            return {}
+        return {prefix + purpose: count.astype(float) for purpose, count in self._calls.items()}
+
+    def snapshot(self) -> dict[str, Any] | None:
+        """Return the numbers under names that stores hold; None where they are unknown."""
+        sums = self.sums
+        return None if sums is None else {"calls": dict(sums.calls), "failed": dict(sums.failed)}
+
+    def restore(self, snapshot: Mapping[str, Any] | None) -> None:
+        """Go on from a snapshot; from none, mark what calls were for as unknown."""
+        self.counted = snapshot is not None
+        books = snapshot or {"calls": {}, "failed": {}}
+        self._calls = {Purpose(name): count.copy() for name, count in books["calls"].items()}
+        self._failed = {Purpose(name): count.copy() for name, count in books["failed"].items()}
