@@ -82,6 +82,10 @@ class GradientEstimator(Configurable):
         """Return the trace (R,) of the estimate's covariance for r -> 0, from ||grad phi||^2 (R,) and phi's noise."""
         raise NotImplementedError(f"{type(self).__name__} must define predicted_variance(...).")
 
+    def bias_bound(self, curvature: float, n: int, radius: float) -> float:
+        """Return a bound on ||E g - grad phi|| from the Lipschitz constant of grad phi; NaN where none is known."""
+        return float("nan")
+
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
         """Return the bounds (R,) on the variance that papers claim, by source; empty where none is claimed."""
         return {}

@@ -134,6 +134,10 @@ class Coordinate(GradientEstimator):
     def _single_variance(self, slopes: Array, n: int, noisy: bool) -> Array:
         return np.full(len(slopes), np.nan if noisy else 0.0)
 
+    def bias_bound(self, curvature: float, n: int, radius: float) -> float:
+        """Return L r sqrt(n) / 2, which holds for forward and for central differences."""
+        return 0.5 * curvature * radius * n**0.5
+
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Return the noise's part alone, 2 n sigma^2 / (r^2 k), or a quarter of it for central differences; (R,)."""
         factor = 0.5 if self._is_central(bool(np.any(noise))) else 2.0

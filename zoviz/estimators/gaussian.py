@@ -33,6 +33,10 @@ class Gaussian(DirectionalEstimator):
         """Return the slopes along u_i themselves as the factors of the u_i, (R, k)."""
         return slopes
 
+    def bias_bound(self, curvature: float, n: int, radius: float) -> float:
+        """Return L nu sqrt(n), or a sweep's L nu n / 2: its steps have the length nu sqrt(n)."""
+        return curvature * radius * (0.5 * n if self.sweep else n**0.5)
+
     def predicted_variance(self, gradient_square: Array, n: int, noise: Array | float, radius: float) -> Array:
         """Return ((n + 1) ||grad phi||^2 + 2 n sigma^2 / nu^2) / k, (R,), or a sweep's 2 sigma^2 / nu^2."""
         if self.sweep:

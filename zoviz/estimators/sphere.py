@@ -35,6 +35,10 @@ class Sphere(DirectionalEstimator):
             return 0.0 * gradient_square + 2.0 * n * noise / radius**2
         return ((n - 1.0) * gradient_square + 2.0 * n * n * noise / radius**2) / self.batch_size
 
+    def bias_bound(self, curvature: float, n: int, radius: float) -> float:
+        """Return L r n / (n + 1), or a sweep's L r sqrt(n) / 2."""
+        return curvature * radius * (0.5 * n**0.5 if self.sweep else n / (n + 1.0))
+
     def published_bounds(self, slope: Array, curvature: Array, n: int, radius: float) -> dict[str, Array]:
         """Return the two bounds (R,) on the variance that papers splm and zoeg print for this estimator.
 
