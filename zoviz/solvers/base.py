@@ -15,6 +15,7 @@ from zoviz.estimators import GradientEstimator
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.measured_constants import constants_of
+from zoviz.solvers.step_limits import StepLimits
 
 
 class Info(NamedTuple):
@@ -189,6 +190,10 @@ class Solver(Configurable):
 
     def figures(self, state: Any) -> dict[str, Array]:
         """Return the columns that the method adds to the trace by name, (R,) each, e.g. its trust radius."""
+        return {}
+
+    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
+        """Return how far live parameters may be moved at an iterate, by (dotted) name, where that is known."""
         return {}
 
     def stage(self, state: Any) -> int | None:

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, PlainNumber, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
@@ -37,6 +37,7 @@ from zoviz.solvers.restoration import (
     scalar_of,
     settled,
 )
+from zoviz.solvers.step_limits import StepLimits, primal_limits
 from zoviz.solvers.step_rules import (
     DUAL_SHARE,
     FINE_RADIUS,
@@ -207,6 +208,22 @@ class ZOSPLM(Solver):
             z_next = np.where(first.mask[:, None], x_next, z_next)
         info = Info(estimate.variance, x, known_duals(first, weights), radius, added)
         return SPLMState(x_next, y_next, z_next, ahead, after, penalties), info
+
+    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
+        """Return those of the primal step; none where an augmented Lagrangian's penalties bend the iteration too."""
+        y = iterate.dual
+        if self.augmentation or y is None:
+            return {}
+        step = primal_limits(
+            constants,
+            y,
+            weight=float(self.proximal_weight),
+            variance=0.0 if self.estimator.sweep else self.relative_variance(iterate.x.shape[1]),
+            cap=None if self.dual_cap is None else self.dual_cap * y.shape[1] ** 0.5,
+            reach=self.step_reach,
+            source="splm, Lemma 5",
+        )
+        return {"primal_step": step}
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian, with the proximal term where that is estimated too."""
