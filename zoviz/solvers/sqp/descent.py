@@ -22,6 +22,10 @@ _REFRESHED, _ALWAYS_UP_TO = 6, 60
 _NEAR = 1.3
 _FALSE_ALARM = 0.005
 """Probability that noise alone is taken for a wrong model, over all rows (Bonferroni)."""
+_AT_BORDER, _PUSHES, _STRETCH, _LONGEST = 0.9, 3, 2.0, 1e6
+"""A variable that so many accepted steps in turn took this share of the way to the border of the region, in one
+direction, while the region could not grow, gets twice the unit, up to so many times its first one; half of it, down to
+the first one, where its direction changes."""
 _HIDDEN = 0.5
 """The quadratic part, in standard deviations, below which a smaller sampling radius would show no more."""
 
@@ -86,6 +90,10 @@ class Descent(NamedTuple):
     multipliers : Array, shape (m,)
     accepted : bool
         Whether the last trial was accepted.
+    length : Array, shape (n,)
+        The variables' units in those of the search space: the region is a box with these proportions.
+    pushes : Array, shape (n,)
+        How many accepted steps in turn took each variable to the border of the region; its sign is their direction.
     """
 
     centre: Array
@@ -104,6 +112,8 @@ class Descent(NamedTuple):
     prediction: Prediction | None
     multipliers: Array
     accepted: bool
+    length: Array
+    pushes: Array
 
     @property
     def spread(self) -> float:
@@ -114,8 +124,30 @@ class Descent(NamedTuple):
 def begin(centre: Array, m: int, radius: float, penalty: float, coarse: bool, stop: int) -> Descent:
     """Return a descent that begins at a centre (n,), for m constraints."""
     return Descent(
-        centre, radius, 1.0, 0.0, penalty, 0, 0, 0, 0, 0, [], coarse, stop, None, np.zeros(m), accepted=False
+        centre=centre,
+        radius=radius,
+        scale=1.0,
+        floor=0.0,
+        penalty=penalty,
+        limited=0,
+        calls=0,
+        steps=0,
+        failures=0,
+        fits=0,
+        priors=[],
+        coarse=coarse,
+        stop=stop,
+        prediction=None,
+        multipliers=np.zeros(m),
+        accepted=False,
+        length=np.ones(len(centre)),
+        pushes=np.zeros(len(centre)),
     )
+
+
+def in_units(descent: Descent, situation: Situation) -> Situation:
+    """Return the situation with the lengths of the variables that the descent works in."""
+    return situation._replace(space=situation.space._replace(scale=situation.space.scale * descent.length))
 
 
 def design_size(descent: Descent, situation: Situation) -> int:
@@ -291,10 +323,31 @@ def judge(
         after = after._replace(limited=fewer, calls=size if fewer == 0 else max(size, int(after.calls / 1.6)))
     if not prediction.visible:
         after = after._replace(radius=min(2.0 * after.radius, LARGEST_RADIUS))
+    after = _with_lengths(after, prediction, bool(accepted), after.radius > descent.radius, situation.space)
     after = after._replace(
         centre=prediction.point if accepted else after.centre, steps=after.steps + 1, accepted=bool(accepted)
     )
     return after, estimate, np.sqrt(variance)
+
+
+def _with_lengths(descent: Descent, prediction: Prediction, accepted: bool, grows: bool, space: Space) -> Descent:
+    """Stretch the region along variables that step after step leaves by the same side, while it cannot grow as a whole.
+
+    One radius for all is that of the variable along which the functions bend most; another that has far to go would
+    crawl there. As in Rprop (Riedmiller and Braun, 1993), a direction that lasts doubles a length and one that changes
+    halves it.
+    """
+    if not accepted:
+        return descent._replace(pushes=np.zeros_like(descent.pushes))
+    step = (prediction.point - descent.centre) / space.scale
+    border = _AT_BORDER * np.abs(step).max()
+    direction = np.where(np.abs(step) >= border, np.sign(step), 0.0)
+    turned = direction * descent.pushes < 0.0
+    pushes = np.where(direction * descent.pushes > 0.0, descent.pushes + direction, direction)
+    lasting = (np.abs(pushes) >= _PUSHES) & (prediction.length > _AT_BORDER) & (not grows)
+    factor = np.where(lasting, _STRETCH, np.where(turned, 1.0 / _STRETCH, 1.0))
+    length = np.clip(descent.length * factor, 1.0, _LONGEST)
+    return descent._replace(length=length, pushes=np.where(lasting, np.sign(pushes), pushes))
 
 
 def _merit(values: Array, prediction: Prediction, penalty: float) -> float:

@@ -36,13 +36,17 @@ _CAPACITY, _PER_VARIABLE = 1500, 12
 
 
 class Basin(NamedTuple):
-    """The end of a coarse descent: violation and f, which rank it, and centre (n,), radius, penalty to go on with."""
+    """The end of a coarse descent: violation and f, which rank it, and what the main one goes on with.
+
+    These are its centre (n,), radius, penalty, and lengths of the variables (n,).
+    """
 
     excess: float
     f: float
     centre: Array
     radius: float
     penalty: float
+    length: Array
 
 
 class NoisyArm(NamedTuple):
@@ -118,7 +122,8 @@ def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tu
 def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
     """Return the noisy arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
     archive, _ = archives.add(arm.archive, points, values, common)
-    space = situation.space
+    own = descents.in_units(arm.descent, situation)
+    space = own.space
     capacity = max(_CAPACITY, _PER_VARIABLE * space.n)
     archive = archives.trim(archive, arm.descent.centre, space.scale, capacity)
     arm = arm._replace(archive=archive, queue=arm.queue[len(points) :])
@@ -128,7 +133,7 @@ def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation
     if len(arm.queue) and situation.left > len(points):
         return arm._replace(value=_value(arm, arm.x))
     if arm.stage == "trial" and arm.descent.prediction is not None:
-        arm = _after_trial(arm, arm.descent.prediction, situation)
+        arm = _after_trial(arm, arm.descent.prediction, own)
     elif arm.stage == "race" and arm.race is not None:
         arm = _after_round(arm, arm.race, situation)
     elif arm.stage == "race" and len(archive.counts):
@@ -166,10 +171,11 @@ def _descent(centre: Array, coarse: bool, starts: int, m: int, situation: Situat
 
 def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
     """Fill the queue: the next design, trial or round of the race."""
-    space, calls = situation.space, situation.budget - situation.left
+    calls = situation.budget - situation.left
     arm = arm._replace(descent=arm.descent._replace(scale=situation.settings.trust_scale))
     if arm.stage == "replicate":
         arm = arm._replace(stage="design")
+    space = descents.in_units(arm.descent, situation).space
     if arm.stage == "trial" and descents.is_stranded(arm.descent, arm.archive, space):
         descent = descents.shrink(arm.descent)
         if descent.coarse:  # there are other places to look at
@@ -177,9 +183,10 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         arm = arm._replace(descent=descent, stage="design")
     if arm.stage == "design" and _over(arm, calls):
         arm = _next(arm, situation)
+    own = descents.in_units(arm.descent, situation)
     if arm.stage == "design":
-        count, repeats = descents.design_calls(arm.descent, arm.archive, situation)
-        points = design(arm.descent.centre, arm.descent.spread, count, space, situation.generator)
+        count, repeats = descents.design_calls(arm.descent, arm.archive, own)
+        points = design(arm.descent.centre, arm.descent.spread, count, own.space, situation.generator)
         if arm.archive.find(arm.descent.centre) < 0:
             points[0] = arm.descent.centre
         return arm._replace(queue=np.repeat(points, repeats, axis=0))
@@ -187,17 +194,17 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         if arm.descent.steps % _PAIRED_EVERY == 0:
             arm = arm._replace(pairs=archives.detected_pairs(arm.pairs, arm.archive))
         arm = arm._replace(pairs=archives.tested_pairs(arm.pairs, arm.archive))
-        descent, prediction = descents.predict(arm.descent, arm.archive, arm.pairs, situation)
+        descent, prediction = descents.predict(arm.descent, arm.archive, arm.pairs, own)
         repeats = descents.trial_calls(descent, situation)
         return arm._replace(descent=descent, queue=np.tile(prediction.point, (repeats, 1)))
-    if descents.is_stranded(arm.descent, arm.archive, space):  # nothing can be fitted: look anywhere
+    if descents.is_stranded(arm.descent, arm.archive, own.space):  # nothing can be fitted: look anywhere
         turns = range(min(situation.left, _CAPACITY))
-        anywhere = [elsewhere(turn, arm.x, space, situation.generator) for turn in turns]
+        anywhere = [elsewhere(turn, arm.x, situation.space, situation.generator) for turn in turns]
         return arm._replace(queue=np.array(anywhere))
     race = arm.race
     if race is None or race.alive.sum() == 1:
         others = [arm.safe, arm.x] if len(arm.safe) else [arm.x]
-        descent, race = verification.begin(arm.descent, arm.archive, arm.pairs, others, situation)
+        descent, race = verification.begin(arm.descent, arm.archive, arm.pairs, others, own)
         arm = arm._replace(descent=descent, race=race)
     return arm._replace(queue=verification.calls(race, situation.left))
 
@@ -229,19 +236,20 @@ def _next(arm: NoisyArm, situation: Situation) -> NoisyArm:
         return arm._replace(descent=_descent(centre, True, starts, m, situation))
     main = _descent(basin.centre, False, starts, m, situation)
     x = basin.centre if not len(arm.safe) and arm.archive.find(basin.centre) >= 0 else arm.x
-    return arm._replace(descent=main._replace(radius=basin.radius, penalty=basin.penalty), x=x)
+    return arm._replace(descent=main._replace(radius=basin.radius, penalty=basin.penalty, length=basin.length), x=x)
 
 
 def _basin(arm: NoisyArm, situation: Situation) -> Basin:
     """Return the end of a coarse descent; the worst there can be where its calls failed."""
-    space, descent = situation.space, arm.descent
+    descent = arm.descent
+    space = descents.in_units(descent, situation).space
     if descent.failures > _MOST_FAILURES:
-        return Basin(np.inf, np.inf, descent.centre, _RADIUS, situation.settings.penalty)
+        return Basin(np.inf, np.inf, descent.centre, _RADIUS, situation.settings.penalty, descent.length)
     _, model = descents.fit_models(descent, arm.archive, arm.pairs, space)
     values = model.value(np.zeros(space.n))
     uncertainty = 3.0 * model.noise[1:].max(initial=0.0) + space.tolerance.max(initial=0.0)
     excess = max(0.0, float(values[1:].max(initial=0.0) - uncertainty))
-    return Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty)
+    return Basin(excess, float(values[0]), descent.centre, descent.radius, descent.penalty, descent.length)
 
 
 def _after_trial(arm: NoisyArm, prediction: Prediction, situation: Situation) -> NoisyArm:
