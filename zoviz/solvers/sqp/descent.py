@@ -24,7 +24,7 @@ _FALSE_ALARM = 0.005
 """Probability that noise alone is taken for a wrong model, over all rows (Bonferroni)."""
 _AT_BORDER, _PUSHES, _STRETCH, _LONGEST = 0.9, 3, 2.0, 1e6
 """A variable that so many accepted steps in turn took this share of the way to the border of the region, in one
-direction, while the region could not grow, gets twice the unit, up to so many times its first one; half of it, down to
+direction, while the region did not outgrow its largest radius, gets twice the unit, up to so many times its first one; half of it, down to
 the first one, where its direction changes."""
 _HIDDEN = 0.5
 """The quadratic part, in standard deviations, below which a smaller sampling radius would show no more."""
@@ -94,6 +94,8 @@ class Descent(NamedTuple):
         The variables' units in those of the search space: the region is a box with these proportions.
     pushes : Array, shape (n,)
         How many accepted steps in turn took each variable to the border of the region; its sign is their direction.
+    peak : float
+        The largest radius so far.
     """
 
     centre: Array
@@ -114,6 +116,7 @@ class Descent(NamedTuple):
     accepted: bool
     length: Array
     pushes: Array
+    peak: float
 
     @property
     def spread(self) -> float:
@@ -142,6 +145,7 @@ def begin(centre: Array, m: int, radius: float, penalty: float, coarse: bool, st
         accepted=False,
         length=np.ones(len(centre)),
         pushes=np.zeros(len(centre)),
+        peak=radius,
     )
 
 
@@ -297,13 +301,18 @@ def judge(
     equal = pairs.paired(len(prediction.multipliers))
     weights = np.maximum(prediction.multipliers, np.where(close & ~equal, 0.7 * descent.penalty, 0.0))
     weights = np.square(np.concatenate([[1.0], weights]))
-    uncertainty = float(np.sqrt((weights * (variance + np.square(prediction.centre_errors))).sum()))
+    of_change = weights * (variance + np.square(prediction.centre_errors))
+    uncertainty = float(np.sqrt(of_change.sum()))
     own = of_calls + np.minimum(np.square(prediction.errors), 0.5 * np.square(prediction.noise))
     present = _merit(prediction.centre_values, prediction, descent.penalty)
     promise = present - _merit(prediction.values, prediction, descent.penalty)
     decrease = present - _merit(estimate, prediction, descent.penalty)
     call_uncertainty = float(np.sqrt((weights * own).sum()))
     limited = promise < 2.0 * min(uncertainty, call_uncertainty)
+    # Noise of f does not hide that a step leads towards the feasible set.
+    nearer = _violation(prediction.centre_values, prediction) - _violation(prediction.values, prediction)
+    if limited and descent.penalty * nearer > 2.0 * np.sqrt(min(of_change[1:].sum(), (weights * own)[1:].sum())) > 0.0:
+        limited, uncertainty = False, float(np.sqrt(of_change[1:].sum()))
     accepted = decrease > 0.0 or (limited and decrease > -uncertainty)
     relevant = np.concatenate(
         [
@@ -323,35 +332,40 @@ def judge(
         after = after._replace(limited=fewer, calls=size if fewer == 0 else max(size, int(after.calls / 1.6)))
     if not prediction.visible:
         after = after._replace(radius=min(2.0 * after.radius, LARGEST_RADIUS))
-    after = _with_lengths(after, prediction, bool(accepted), after.radius > descent.radius, situation.space)
+    after = _with_lengths(after, prediction, bool(accepted), situation.space)
     after = after._replace(
         centre=prediction.point if accepted else after.centre, steps=after.steps + 1, accepted=bool(accepted)
     )
     return after, estimate, np.sqrt(variance)
 
 
-def _with_lengths(descent: Descent, prediction: Prediction, accepted: bool, grows: bool, space: Space) -> Descent:
-    """Stretch the region along variables that step after step leaves by the same side, while it cannot grow as a whole.
+def _with_lengths(descent: Descent, prediction: Prediction, accepted: bool, space: Space) -> Descent:
+    """Stretch the region along variables that step after step leaves by the same side, where it grows no more.
 
     One radius for all is that of the variable along which the functions bend most; another that has far to go would
     crawl there. As in Rprop (Riedmiller and Braun, 1993), a direction that lasts doubles a length and one that changes
     halves it.
     """
+    if descent.radius > descent.peak:
+        return descent._replace(peak=descent.radius)
     if not accepted:
-        return descent._replace(pushes=np.zeros_like(descent.pushes))
+        return descent
     step = (prediction.point - descent.centre) / space.scale
-    border = _AT_BORDER * np.abs(step).max()
-    direction = np.where(np.abs(step) >= border, np.sign(step), 0.0)
+    direction = np.where(np.abs(step) >= _AT_BORDER * np.abs(step).max(), np.sign(step), 0.0)
     turned = direction * descent.pushes < 0.0
     pushes = np.where(direction * descent.pushes > 0.0, descent.pushes + direction, direction)
-    lasting = (np.abs(pushes) >= _PUSHES) & (prediction.length > _AT_BORDER) & (not grows)
+    lasting = (np.abs(pushes) >= _PUSHES) & (prediction.length > _AT_BORDER)
     factor = np.where(lasting, _STRETCH, np.where(turned, 1.0 / _STRETCH, 1.0))
     length = np.clip(descent.length * factor, 1.0, _LONGEST)
     return descent._replace(length=length, pushes=np.where(lasting, np.sign(pushes), pushes))
 
 
+def _violation(values: Array, prediction: Prediction) -> float:
+    return float(np.maximum(values[1:] + prediction.back_off, 0.0).sum())
+
+
 def _merit(values: Array, prediction: Prediction, penalty: float) -> float:
-    return float(values[0] + penalty * np.maximum(values[1:] + prediction.back_off, 0.0).sum())
+    return float(values[0]) + penalty * _violation(values, prediction)
 
 
 def _after_misfit(descent: Descent, misfit: float, threshold: float, situation: Situation) -> Descent:
