@@ -24,8 +24,8 @@ _FALSE_ALARM = 0.005
 """Probability that noise alone is taken for a wrong model, over all rows (Bonferroni)."""
 _AT_BORDER, _PUSHES, _STRETCH, _LONGEST = 0.9, 3, 2.0, 1e6
 """A variable that so many accepted steps in turn took this share of the way to the border of the region, in one
-direction, while the region did not outgrow its largest radius, gets twice the unit, up to so many times its first one; half of it, down to
-the first one, where its direction changes."""
+direction, while the region did not outgrow its largest radius, gets twice the unit, up to so many times its first one.
+Where its direction changes it gets half of it, down to the first one."""
 _HIDDEN = 0.5
 """The quadratic part, in standard deviations, below which a smaller sampling radius would show no more."""
 
