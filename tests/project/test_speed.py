@@ -183,7 +183,7 @@ def test_a_small_step_calls_few_functions(published: bool) -> None:
     form = {"restoration": 0, "augmentation": False, "step_reach": 1e9} if published else {}
     calls = calls_of_a_step(ZOSPLM(estimator=Sphere(smoothing_radius=None, batch_size=1), **form))
     print(f"\nR = 1, k = 1, n = 100: {calls:.0f} calls of functions a step")
-    assert calls <= 417
+    assert 100 < calls <= 417, "below, the run ended before its budget did"
 
 
 # --- (c) many replicas ------------------------------------------------------------------------------------------------

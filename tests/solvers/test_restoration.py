@@ -2,17 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
 from zoviz import Run
 from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
+from zoviz.estimators import Block, Coordinate, Sphere
+from zoviz.oracle import Oracle
 from zoviz.papers.robustness.boxes import boxes
-from zoviz.problems import BlackBox, ConexQCQP, Gramacy
+from zoviz.problems import BlackBox, ConexQCQP, Gramacy, NonconvexQCQP
 from zoviz.solvers import ZOALM, ZOBCEG, ZOCEG, ZOEG, ZOGDA, ZOSPLM, Solver, SZOConEX
 from zoviz.solvers import restoration as rules
-from zoviz.solvers.restoration import begin, duals_after, known_duals, moved, scalar_of, settled, weights_of
+from zoviz.solvers.restoration import (
+    begin,
+    duals_after,
+    first_place,
+    known_duals,
+    moved,
+    scalar_of,
+    settled,
+    weights_of,
+)
 
 EVERY = (ZOSPLM, ZOCEG, ZOBCEG, SZOConEX, ZOALM, ZOGDA)
 
@@ -97,6 +111,24 @@ def test_the_corner_where_the_toy_is_least_violated_is_left(places: int, monkeyp
     else:
         np.testing.assert_allclose(run.result.x, [[1.0, 0.0]] * 4)
         np.testing.assert_allclose(run.trace["violation"][-1], 0.5)
+
+
+@pytest.mark.parametrize(
+    ("estimator", "tells"),
+    [
+        (Sphere(batch_size=20), False),
+        (Sphere(batch_size=100), True),
+        (Sphere(batch_size=1, sweep=True), True),
+        (Coordinate(), True),
+        (Block(block_size=5), False),
+        (Block(block_size=20), True),
+    ],
+)
+def test_few_random_directions_do_not_tell_that_nothing_is_gained(estimator: Any, tells: bool) -> None:
+    solver, streams = ZOSPLM(), Streams(0, 2)
+    solver.estimator = estimator
+    place = first_place(solver, Oracle(NonconvexQCQP(n=100), streams), streams)
+    assert (place is not None) == tells and (place is None or place.shape == (2, 100))
 
 
 def test_multipliers_wait_and_theory_is_told_none() -> None:

@@ -34,9 +34,12 @@ import numpy as np
 import param
 
 from zoviz.core.sets import Set
+from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Evaluation
+from zoviz.estimators import Coordinate
 from zoviz.estimators.base import Phi
 from zoviz.estimators.scalars import Lagrangian
+from zoviz.oracle import ProblemOracle
 from zoviz.solvers.base import Solver
 
 _PATIENCE = 10
@@ -212,6 +215,20 @@ def begin(value: Evaluation, patience: int | None, contract: str, unit: Array | 
     if unit is None:
         return first
     return first._replace(origin=np.array(unit), vain=np.full(len(clock), np.inf), places=np.zeros(len(clock)))
+
+
+def first_place(solver: Solver, oracle: ProblemOracle, streams: Streams) -> Array | None:
+    """Return u_0 (R, n), for places elsewhere; None where a standstill does not tell that the violation is least.
+
+    It does where an estimate has differences along n directions, or blocks of coordinates come round twice in the
+    iterations that may pass without progress. Few random directions of many often gain nothing in as many steps.
+    """
+    estimator, n = solver.estimator, oracle.n
+    if isinstance(estimator, Coordinate):
+        tells = estimator.block_length(n) * _PATIENCE >= 2 * n
+    else:
+        tells = bool(getattr(estimator, "sweep", False)) or estimator.batch_size >= n
+    return streams.uniform("elsewhere", n) if tells else None
 
 
 def violation_of(value: Evaluation) -> Array:

@@ -28,6 +28,7 @@ from zoviz.solvers.restoration import (
     Restoration,
     begin,
     duals_after,
+    first_place,
     known_duals,
     moved,
     patience_of,
@@ -241,7 +242,7 @@ class ExtraGradient(Solver):
         """Return the state at x0 (R, n) with y = 0; one call, unless its ``value`` under this sample is given."""
         y, noisy = np.zeros((len(x0), oracle.m)), int(oracle.contract == "independent")
         value = oracle(x0) if value is None else value
-        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
+        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
         tested = bool(self.contraction) and self.testable and oracle.contract == "deterministic"
         share = np.ones(len(x0)) if tested else None
         penalties = first_augmentation(self, value, oracle.contract) if tested else None

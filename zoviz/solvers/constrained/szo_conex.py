@@ -33,6 +33,7 @@ from zoviz.solvers.restoration import (
     Restoration,
     begin,
     duals_after,
+    first_place,
     known_duals,
     moved,
     patience_of,
@@ -216,7 +217,7 @@ class SZOConEX(Solver):
         if oracle.contract != "deterministic":
             oracle.resample()  # the first primal step must not share its noise with the draw above
             value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
+        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
         y, penalties = np.zeros((len(x0), oracle.m)), first_augmentation(self, value, oracle.contract)
         return ConEXState(x0, y, value, level, level, np.zeros_like(x0), 0, first, penalties)
 

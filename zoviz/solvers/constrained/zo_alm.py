@@ -30,6 +30,7 @@ from zoviz.solvers.restoration import (
     Restoration,
     begin,
     duals_after,
+    first_place,
     known_duals,
     moved,
     patience_of,
@@ -177,7 +178,7 @@ class ZOALM(Solver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> ALMState:
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
+        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
         penalties = first_augmentation(self, value, oracle.contract, self.penalty)
         y, violation = np.zeros((len(x0), oracle.m)), violation_of(value)
         return ALMState(x0, y, value, np.ones(len(x0)), violation, 0, first, penalties)

@@ -30,6 +30,7 @@ from zoviz.solvers.restoration import (
     Restoration,
     begin,
     duals_after,
+    first_place,
     known_duals,
     moved,
     patience_of,
@@ -172,7 +173,7 @@ class ZOSPLM(Solver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> SPLMState:
         """Return the state at x0 (R, n) with z = x0, y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
+        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
         penalties = first_augmentation(self, value, oracle.contract)
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
 

@@ -31,6 +31,7 @@ from zoviz.solvers.restoration import (
     Restoration,
     begin,
     duals_after,
+    first_place,
     known_duals,
     moved,
     patience_of,
@@ -169,7 +170,7 @@ class ZOGDA(Solver):
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> GDAState:
         """Return the state at x0 (R, n) with y = 0; one call."""
         value = oracle(x0)
-        first = begin(value, self.restoration, oracle.contract, streams.uniform("elsewhere", oracle.n))
+        first = begin(value, self.restoration, oracle.contract, first_place(self, oracle, streams))
         penalties = first_augmentation(self, value, oracle.contract)
         return GDAState(x0, np.zeros((len(x0), oracle.m)), value, 0, first, penalties)
 
