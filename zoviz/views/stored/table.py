@@ -44,14 +44,14 @@ _FIELDS = {"begun": "created"}
 """Names that columns of the list have in the store, where they differ."""
 _WIDTHS = {
     "run": 68,
-    "label": 100,
+    "label": 92,
     "problem": 140,
     "verdict": 82,
     "tags": 76,
     "notes": 110,
     "gap": 74,
     "objective": 88,
-    "violation": 82,
+    "violation": 96,
     "solver": 104,
     "calls": 74,
     "status": 80,
