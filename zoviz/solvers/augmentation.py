@@ -252,7 +252,7 @@ class Trial(NamedTuple):
 
 
 class StepEnd(NamedTuple):
-    """A step's end: the points (R, n), their values, which steps were taken back, (R,), and what is to be done then."""
+    """The end of a step with penalties: points (R, n), values, steps taken back (R,), and the next penalties."""
 
     x: Array
     value: Evaluation

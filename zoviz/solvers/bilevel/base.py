@@ -188,7 +188,7 @@ def recursive(weight: float, now: Array, before: Array, old: Array) -> Array:
 
 
 def spread_out(fixed: Array, points: Array) -> Array:
-    """Repeat a fixed (R, n) for each of the points (R[, q], d)."""
+    """Return fixed rows (R, n) repeated for each of the points (R[, q], d), as (R[, q], n)."""
     return fixed if points.ndim == 2 else np.broadcast_to(fixed[:, None], (*points.shape[:2], fixed.shape[-1]))
 
 

@@ -30,7 +30,7 @@ class _RecursiveRows(NamedTuple):
 
 
 class RecursiveRows(SmoothedViews, _RecursiveRows):
-    """Lifted iterate, multipliers, centre, the iterate before, estimates there, resets, candidate, iteration, n."""
+    """The state of ``StormSampledALM``: lifted iterate, multipliers, centre, what was before, resets, n."""
 
     __slots__ = ()
 
