@@ -32,6 +32,8 @@ FALLING = 0.8
 """Last distance over the one in mid-course, below which a run is converging."""
 SLOWEST = 4.0
 """Calls for a decimal digit over all calls so far, beyond which nobody would call it converging."""
+_RESTING = 0.25
+"""Share of a run's second half at the least violation, from which on it rests there."""
 EXPLODED = 1e9
 """Times the objective at the start, beyond which a run has run away whatever else is measured."""
 SWING = 8.0
@@ -200,8 +202,7 @@ def verdict_of(run: JudgedRun) -> Verdict:
         first = min(ended, key=lambda one: one.iteration)
         return Verdict(
             Word.DIVERGING,
-            f"Diverged: {len(ended)} of {run.replicas} replicas were ended, the first at iteration "
-            f"{first.iteration:,}.",
+            f"Diverged at iteration {first.iteration:,}{', the first of its replicas' if run.replicas > 1 else ''}.",
         )
     judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status)
     if not ended:
@@ -317,7 +318,8 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     end_violation, half_violation = course.last(violation), course.middle(violation)
     second = violation[violation.size // 2 :]
     steady = float(np.percentile(second, 90)) <= 1.5 * max(float(np.percentile(second, 10)), tolerance)
-    if end_violation > max(1e-2 * scale, tolerance) and steady and end_violation > 0.8 * half_violation:
+    settled = steady and end_violation > 0.8 * half_violation
+    if end_violation > max(1e-2 * scale, tolerance) and (settled or _returns_to_least(violation)):
         return Verdict(Word.INFEASIBLE, f"Infeasible, and the violation no longer falls: {_figures(course)}.")
     if course.measure == "objective" and end_violation <= max(tolerance, 1e-6 * scale):
         return _without_optimum(course)
@@ -330,6 +332,17 @@ def _moving(course: Course, tolerance: float) -> Verdict:
         return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}; smaller steps may help.")
     since = int(course.iterations[int(np.argmax(residual <= 2.0 * end))])
     return Verdict(Word.STALLED, f"Stalled since about iteration {since:,}: {_figures(course)}.")
+
+
+def _returns_to_least(violation: Array) -> bool:
+    """Return whether a violation (T,) comes back to its least value, above 0, and rests there, wherever it goes between.
+
+    So do methods that look for a feasible point elsewhere, where there is none.
+    """
+    first, second = violation[: violation.size // 2], violation[violation.size // 2 :]
+    least = float(violation.min())
+    resting = float((second <= 1.05 * least).mean())
+    return least > 0.0 and float(first.min()) <= 1.05 * least and resting >= _RESTING
 
 
 def _without_optimum(course: Course) -> Verdict:

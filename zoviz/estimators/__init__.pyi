@@ -18,13 +18,13 @@ __all__ = [
 ]
 
 class Coordinate(_Coordinate):
-    differences: Literal["as the noise asks", "forward", "central"]
+    differences: Literal["auto", "forward", "central"]
     smoothing_radius: float | None
     batch_size: int
     def __init__(
         self,
         *,
-        differences: Literal["as the noise asks", "forward", "central"] = "as the noise asks",
+        differences: Literal["auto", "forward", "central"] = "auto",
         smoothing_radius: float | None = 1e-05,
         batch_size: int = 1,
         name: str | None = None,
@@ -33,7 +33,7 @@ class Coordinate(_Coordinate):
 class Block(_Block, Coordinate):
     block_size: int
     scaled: bool
-    differences: Literal["as the noise asks", "forward", "central"]
+    differences: Literal["auto", "forward", "central"]
     smoothing_radius: float | None
     batch_size: int
     def __init__(
@@ -41,7 +41,7 @@ class Block(_Block, Coordinate):
         *,
         block_size: int = 1,
         scaled: bool = True,
-        differences: Literal["as the noise asks", "forward", "central"] = "as the noise asks",
+        differences: Literal["auto", "forward", "central"] = "auto",
         smoothing_radius: float | None = 1e-05,
         batch_size: int = 1,
         name: str | None = None,

@@ -35,10 +35,10 @@ class Coordinate(GradientEstimator):
     """
 
     differences: param.Selector[str] = param.Selector(
-        default="as the noise asks",
-        objects=["as the noise asks", "forward", "central"],
+        default="auto",
+        objects=["auto", "forward", "central"],
         label="Differences",
-        doc="central: twice the calls, bias of order r^2. As the noise asks: central where it is independent.",
+        doc="central: twice the calls, bias of order r^2. Auto: central where noise is independent.",
     )
 
     def block_length(self, n: int) -> int:
@@ -49,7 +49,7 @@ class Coordinate(GradientEstimator):
         return 1.0
 
     def _is_central(self, noisy: bool) -> bool:
-        return noisy if self.differences == "as the noise asks" else self.differences == "central"
+        return noisy if self.differences == "auto" else self.differences == "central"
 
     def calls(self, n: int) -> int:
         """Return k (n + 1) for forward differences, a fresh base each, and 2kn for those that are or may be central."""

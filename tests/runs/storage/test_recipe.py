@@ -105,6 +105,7 @@ def test_what_is_zovizs_own_is_named_without_its_module() -> None:
     first = recipe.as_first_stored(row)
     assert first[0]["values"]["objective"] == {"function": "zoviz.problems.blackbox:hs22_objective"}
     assert first[1]["class"] == "zoviz.solvers.zoceg:ZOCEG" and "step_reach" not in first[1]["values"]
+    assert first[1]["values"]["estimator"]["values"]["differences"] == "as the noise asks", "which is auto today"
     # What came later is what it was then.
     published = ZOCEG(step_reach=1e9, restoration=0, augmentation=False, contraction=0.0)
     assert recipe.read(json.dumps(first)) == describe([BlackBox(), published])

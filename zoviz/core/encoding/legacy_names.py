@@ -17,6 +17,11 @@ CLASSES: Mapping[str, str] = {"Kept": "Candidate", "Stage": "StageStart"}
 PARAMETERS: Mapping[str, Mapping[str, str]] = {"Run": {"feasibility_tolerance": "tolerance"}}
 """Parameters that were renamed: by today's name of the class, the name that stores hold, and today's."""
 
+VALUES: Mapping[str, Mapping[str, Mapping[str, str]]] = dict.fromkeys(
+    ("Coordinate", "Block"), {"differences": {"as the noise asks": "auto"}}
+)
+"""Words that parameters take and that were renamed: by class and parameter, the word that stores hold, and today's."""
+
 _AS_PUBLISHED: Mapping[str, Any] = {"step_reach": 1e9, "restoration": 0, "augmentation": False}
 ABSENT: Mapping[str, Mapping[str, Any]] = {
     **dict.fromkeys(("ZOSPLM", "ZOALM", "SZOConEX", "ZOGDA"), _AS_PUBLISHED),

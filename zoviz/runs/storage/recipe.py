@@ -122,6 +122,10 @@ def as_first_stored(one: Any) -> Any:
     if not isinstance(one, dict):
         return one
     tags = ("class", "function")
+    words = legacy_names.VALUES.get(str(one.get("class")), {})
+    if words and isinstance(one.get("values"), dict):
+        first = {name: {today: word for word, today in renames.items()} for name, renames in words.items()}
+        one = one | {"values": {k: _word(first, k, item) for k, item in one["values"].items()}}
     later = legacy_names.ABSENT.get(str(one.get("class")), {})
     if later and isinstance(one.get("values"), dict):
         one = one | {"values": {k: held for k, held in one["values"].items() if k not in later or held is not None}}
@@ -129,6 +133,11 @@ def as_first_stored(one: Any) -> Any:
         name: legacy_names.first_path(item) if name in tags and isinstance(item, str) else as_first_stored(item)
         for name, item in one.items()
     }
+
+
+def _word(renames: Mapping[str, Mapping[str, str]], name: str, value: Any) -> Any:
+    """Return a parameter's value, in another word where that was renamed."""
+    return renames.get(name, {}).get(value, value) if isinstance(value, str) else value
 
 
 class _Names:
@@ -158,6 +167,8 @@ class _Names:
         if isinstance(one.get("class"), str) and isinstance(one.get("values"), dict):
             renames = legacy_names.PARAMETERS.get(one["class"], {})
             values = {renames.get(name, name): item for name, item in one["values"].items()}
+            words = legacy_names.VALUES.get(one["class"], {})
+            values = {name: _word(words, name, item) for name, item in values.items()}
             one["values"] = {**legacy_names.ABSENT.get(one["class"], {}), **values}
         return one
 

@@ -23,6 +23,8 @@ from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
 from zoviz.views.stored.table import StoredRunsTable
 
+_FORMATS = {"csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
+"""File formats of an export: the ending, and what its button says."""
 _HINT = (
     "Tick runs in the list. A fork repeats a run up to a place, which a double click on a plot picks, and waits there "
     "for changes. It may then spend as many iterations and calls as the run was given, without a limit of time."
@@ -59,7 +61,7 @@ class StoredRunsPage(pn.viewable.Viewer):
             "undo": _button("Undo delete", self.undo_delete, disabled=True),
         }
         self.fork = ForkForm(self.buttons["fork"])
-        self._exports = [self._export(suffix) for suffix in ("csv", "parquet", "nc")]
+        self._exports = {suffix: self._export(suffix, label) for suffix, label in _FORMATS.items()}
         self._sign = note("")
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._enable([])
@@ -69,7 +71,7 @@ class StoredRunsPage(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         buttons = [button for name, button in self.buttons.items() if name != "fork"]
-        actions = pn.FlexBox(*buttons, pn.Row(*self._exports, margin=0), align_items="center")
+        actions = pn.FlexBox(*buttons, pn.Row(*self._exports.values(), margin=0), align_items="center")
         parts = (self.table, actions, self._sign, self._detail, self.fork, note(_HINT))
         column = pn.Column(*parts, sizing_mode="stretch_width", margin=0)
         self.table.read()
@@ -95,8 +97,8 @@ class StoredRunsPage(pn.viewable.Viewer):
         for name, button in self.buttons.items():
             if name != "undo":
                 update_changed(button, disabled=not enabled[name])
-        for download in self._exports:
-            update_changed(download, disabled=one is None, filename=self._name(one, download.label))
+        for suffix, download in self._exports.items():
+            update_changed(download, disabled=one is None, filename=self._name(one, suffix))
         self.fork.reset()
 
     @say_errors()
@@ -190,11 +192,11 @@ class StoredRunsPage(pn.viewable.Viewer):
         )
         self._detail.object = f"<b>Run {stored.id[:8]}</b><table style='font-size:.82rem'>{rows}</table>"
 
-    def _export(self, suffix: str) -> pmui.FileDownload:
+    def _export(self, suffix: str, label: str) -> pmui.FileDownload:
         """Return a button that downloads the selected run in a format."""
         look: dict[str, Any] = {"size": "small", "variant": "text", "width": 96, "margin": (4, 0), "embed": False}
         make = partial(self._exported, suffix)
-        return pmui.FileDownload(callback=make, filename=f"zoviz.{suffix}", label=suffix, **look)
+        return pmui.FileDownload(callback=make, filename=f"zoviz.{suffix}", label=label, **look)
 
     @say_errors()
     def _exported(self, suffix: str) -> io.BytesIO:
