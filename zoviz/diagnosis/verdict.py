@@ -335,9 +335,9 @@ def _moving(course: Course, tolerance: float) -> Verdict:
 
 
 def _returns_to_least(violation: Array) -> bool:
-    """Return whether a violation (T,) comes back to its least value, above 0, and rests there, wherever it goes between.
+    """Return whether a violation (T,) comes back to its least value, above 0, and rests there.
 
-    So do methods that look for a feasible point elsewhere, where there is none.
+    So do methods that look for a feasible point elsewhere, again and again, where there is none.
     """
     first, second = violation[: violation.size // 2], violation[violation.size // 2 :]
     least = float(violation.min())
