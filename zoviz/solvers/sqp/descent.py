@@ -314,13 +314,9 @@ def judge(
     if limited and descent.penalty * nearer > 2.0 * np.sqrt(min(of_change[1:].sum(), (weights * own)[1:].sum())) > 0.0:
         limited, uncertainty = False, float(np.sqrt(of_change[1:].sum()))
     accepted = decrease > 0.0 or (limited and decrease > -uncertainty)
-    relevant = np.concatenate(
-        [
-            [True],
-            (prediction.multipliers > 1e-6 * max(1e-9, float(prediction.multipliers.max(initial=0.0))))
-            | (np.maximum(call_means[1:], prediction.values[1:]) + prediction.back_off > -margin),
-        ]
-    )
+    near = np.maximum(call_means[1:], prediction.values[1:]) + prediction.back_off > -margin
+    weighty = prediction.multipliers > 1e-6 * max(1e-9, float(prediction.multipliers.max(initial=0.0)))
+    relevant = np.concatenate([[True], weighty | near])
     misfit = float((np.abs(call_means - prediction.values) / np.sqrt(own))[relevant].max())
     after = _with_radius(descent, prediction, promise, decrease, uncertainty, call_uncertainty, limited)
     if not limited and decrease < 0.25 * promise:
