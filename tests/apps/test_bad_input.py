@@ -134,7 +134,8 @@ def test_a_black_box_that_fails_ends_the_run_with_a_sentence(
 def test_a_solver_that_does_not_fit_is_named_with_its_reason(open_app: Callable[[str], Lab]) -> None:
     lab = open_app(ON_A_BALL)
     assert lab.page.get_by_role("combobox").first.inner_text() == "Least squares on a ball (yours)"
-    lab.page.get_by_text("Not offered: ZOBCEG moves single coordinates and needs a box as domain").wait_for()
+    lab.page.get_by_text("Not offered here: ").click()
+    lab.page.get_by_text("ZOBCEG moves single coordinates and needs a box as domain").wait_for()
     lab.page.get_by_role("combobox").nth(1).click()
     lab.page.get_by_role("menuitem").first.wait_for()
     offered = lab.page.get_by_role("menuitem").all_inner_texts()

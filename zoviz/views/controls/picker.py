@@ -178,15 +178,17 @@ class Picker(pn.viewable.Viewer):
             self._show_solver()
 
     def explain(self, problem: Problem, reasons: dict[str, str]) -> None:
-        """Say why solvers are not offered: those for other problems, those not installed, and the rest one by one."""
+        """Say why solvers are not offered: those for other problems, those not installed, and the rest by name."""
         ours = {title: reason for title, reason in reasons.items() if self.solvers[title].made_for(problem)}
         absent = [reason for title, reason in ours.items() if self.solvers[title].missing_package]
-        own = [reason for title, reason in ours.items() if not self.solvers[title].missing_package]
+        own = {title: reason for title, reason in ours.items() if not self.solvers[title].missing_package}
         other: dict[str, list[str]] = {}
         for title in reasons:
             if not self.solvers[title].made_for(problem):
                 other.setdefault(" or ".join(self.solvers[title].forms), []).append(title)
-        text = muted_html("<br>".join(f"Not offered: {reason}" for reason in own))
+        # More than one reason would push the form out of sight.
+        summary = f"Not offered here: {', '.join(own)}"
+        text = details_html(summary, *own.values()) if len(own) > 1 else muted_html("".join(f"Not offered: {reason}" for reason in own.values()))
         count = sum(len(titles) for titles in other.values())
         lists = [f"Made for {form} problems: {', '.join(titles)}" for form, titles in other.items()]
         update_changed(self.refused, object=text, visible=bool(own))
