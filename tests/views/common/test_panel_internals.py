@@ -6,7 +6,6 @@ import asyncio
 import importlib.metadata
 import inspect
 from collections.abc import Awaitable, Callable
-from concurrent.futures import ThreadPoolExecutor
 
 import panel as pn
 import panel_material_ui as pmui
@@ -19,6 +18,7 @@ from panel.io.server import ComponentResourceHandler
 from panel.io.state import state
 from panel.util import edit_readonly
 
+from helpers.event_loop import result_of
 from zoviz.views.common.panel_internals import (
     PARSE_ANY_PATH,
     SEND_UNLESS_UNMARKED,
@@ -82,7 +82,7 @@ class Connection:
         return [self.arrived]
 
 
-async def sent_when_one_is_deferred_as_another_arrives(send: Callable[[Document], Awaitable[None]]) -> list[str]:
+async def messages_sent(send: Callable[[Document], Awaitable[None]]) -> list[str]:
     """The messages that reach the browser of two, the second deferred in the moment in which the first arrives."""
     document, connection = Document(), Connection()
     panel_document.extra_socket_handlers[Connection] = connection.send
@@ -101,16 +101,10 @@ async def sent_when_one_is_deferred_as_another_arrives(send: Callable[[Document]
         del panel_document.extra_socket_handlers[Connection]
 
 
-def sent(send: Callable[[Document], Awaitable[None]]) -> list[str]:
-    """The same in a loop of its own, in a thread: a browser's test may have left one running in this."""
-    with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(sent_when_one_is_deferred_as_another_arrives(send))).result()
-
-
 def test_panel_strands_a_message_that_is_deferred_as_another_arrives_unless_kept_from_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert sent(SEND_UNLESS_UNMARKED) == ["first"]
+    assert result_of(messages_sent(SEND_UNLESS_UNMARKED)) == ["first"]
     monkeypatch.setattr(panel_document, "_dispatch_msgs", SEND_UNLESS_UNMARKED)
     strand_no_messages()
-    assert sent(panel_document._dispatch_msgs) == ["first", "second"]
+    assert result_of(messages_sent(panel_document._dispatch_msgs)) == ["first", "second"]

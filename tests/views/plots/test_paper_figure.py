@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from helpers.event_loop import result_of
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
@@ -95,8 +96,8 @@ def test_the_page_offers_the_plots_that_it_shows(runs: list[Run], monkeypatch: p
     assert download.param.plots.names["Objective gap + Constraint violation"] == "Gap+Violation"
     monkeypatch.setattr(PaperFigure, "archive", lambda figure: " ".join((*figure.plots, figure.width)).encode())
     download.param.update(plots="Gap+Violation", width="two columns")
-    made = asyncio.run(download.make())
-    assert isinstance(made, io.BytesIO) and made.read() == b"Gap Violation two columns"
+    archive = result_of(download.make())
+    assert isinstance(archive, io.BytesIO) and archive.read() == b"Gap Violation two columns"
 
 
 def test_the_servers_loop_goes_on_while_a_figure_is_drawn(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,4 +116,4 @@ def test_the_servers_loop_goes_on_while_a_figure_is_drawn(runs: list[Run], monke
         looked.set()
         return await making
 
-    assert asyncio.run(page()).read() == b"drawn"
+    assert result_of(page()).read() == b"drawn"
