@@ -175,18 +175,18 @@ class Microscope(Configurable):
         ZovizError
             Where the budget does not cover one batch of every family at every radius.
         """
-        chosen = families(1) if estimators is None else tuple(estimators)
-        least, _ = self.cost(problem, chosen)
+        subjects = families(1) if estimators is None else tuple(estimators)
+        least, _ = self.cost(problem, subjects)
         if least > self.calls:
             raise ZovizError(
-                f"Expected at least {least:,} calls for {len(chosen)} families at {self.count} radii, got "
+                f"Expected at least {least:,} calls for {len(subjects)} families at {self.count} radii, got "
                 f"{self.calls:,}: raise the budget, or look at fewer."
             )
         own = problem.clone()
         try:
             with np.errstate(all="ignore"):
                 return _Look(self, own, spot, Streams(zlib.crc32(f"microscope {seed}".encode()), BATCHES), proceed).all(
-                    chosen
+                    subjects
                 )
         finally:
             own.release()
@@ -296,7 +296,7 @@ class _Look:
             )
 
         bound = np.square([estimator.bias_bound(curvature, n, float(one)) for one in radii])
-        told = predicted(fine) + np.square([estimator.bias_bound(curvature, n, float(one)) for one in fine])
+        theory_error = predicted(fine) + np.square([estimator.bias_bound(curvature, n, float(one)) for one in fine])
         return Curve(
             title=_title(estimator),
             radii=radii,
@@ -310,7 +310,7 @@ class _Look:
             predicted_variance=predicted(radii),
             bias_bound=bound,
             radius=_best(fine, _fitted(radii, error, error_error, fine)),
-            predicted_radius=_best(fine, told) if np.isfinite(told).all() else math.nan,
+            predicted_radius=_best(fine, theory_error) if np.isfinite(theory_error).all() else math.nan,
         )
 
     def _figures(self, estimator: GradientEstimator, radius: float, gradient: Array, most: int) -> tuple[float, ...]:
@@ -320,9 +320,9 @@ class _Look:
             self._proceed()
             oracle = self._oracle()
             with oracle.purpose(Purpose.DIAGNOSTIC):
-                made = estimator.estimate(self._phi, self._x, oracle, self._streams, radius=radius).gradient
+                estimates = estimator.estimate(self._phi, self._x, oracle, self._streams, radius=radius).gradient
             self.calls += int(oracle.calls.sum())
-            errors = np.concatenate([errors, (made - gradient)[np.isfinite(made).all(axis=1)]])
+            errors = np.concatenate([errors, (estimates - gradient)[np.isfinite(estimates).all(axis=1)]])
             if len(errors) < BATCHES:
                 break  # it fails here
             if number < ENOUGH or number & (number - 1):
@@ -442,7 +442,7 @@ def microscope_of(
     if units is not None:
         x, y = units.inverse(x), y * (units.h / units.f)
     size = 1 if own is None else own.batch_size
-    chosen = families(size) if estimators is None else estimators
+    subjects = families(size) if estimators is None else estimators
     return (Microscope() if microscope is None else microscope).look(
-        run.problem, Spot(x, y, units), chosen, run.seed, proceed
+        run.problem, Spot(x, y, units), subjects, run.seed, proceed
     )

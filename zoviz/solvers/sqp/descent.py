@@ -149,11 +149,6 @@ def begin(centre: Array, m: int, radius: float, penalty: float, coarse: bool, st
     )
 
 
-def in_units(descent: Descent, situation: Situation) -> Situation:
-    """Return the situation with the lengths of the variables that the descent works in."""
-    return situation._replace(space=situation.space._replace(scale=situation.space.scale * descent.length))
-
-
 def design_size(descent: Descent, situation: Situation) -> int:
     """Return the number of points that a trust region should hold, by the budget."""
     n, budget = situation.space.n, situation.budget

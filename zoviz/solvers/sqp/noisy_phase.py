@@ -122,7 +122,7 @@ def request(arm: NoisyArm, width: int, common: bool, situation: Situation) -> tu
 def receive(arm: NoisyArm, points: Array, values: Array, common: bool, situation: Situation) -> NoisyArm:
     """Return the noisy arm after the values (q, 1 + m) at its points (q, n); +inf where a call failed."""
     archive, _ = archives.add(arm.archive, points, values, common)
-    own = descents.in_units(arm.descent, situation)
+    own = situation.in_units(arm.descent.length)
     space = own.space
     capacity = max(_CAPACITY, _PER_VARIABLE * space.n)
     archive = archives.trim(archive, arm.descent.centre, space.scale, capacity)
@@ -175,7 +175,7 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
     arm = arm._replace(descent=arm.descent._replace(scale=situation.settings.trust_scale))
     if arm.stage == "replicate":
         arm = arm._replace(stage="design")
-    space = descents.in_units(arm.descent, situation).space
+    space = situation.in_units(arm.descent.length).space
     if arm.stage == "trial" and descents.is_stranded(arm.descent, arm.archive, space):
         descent = descents.shrink(arm.descent)
         if descent.coarse:  # there are other places to look at
@@ -183,7 +183,7 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         arm = arm._replace(descent=descent, stage="design")
     if arm.stage == "design" and _over(arm, calls):
         arm = _next(arm, situation)
-    own = descents.in_units(arm.descent, situation)
+    own = situation.in_units(arm.descent.length)
     if arm.stage == "design":
         count, repeats = descents.design_calls(arm.descent, arm.archive, own)
         points = design(arm.descent.centre, arm.descent.spread, count, own.space, situation.generator)
@@ -242,7 +242,7 @@ def _next(arm: NoisyArm, situation: Situation) -> NoisyArm:
 def _basin(arm: NoisyArm, situation: Situation) -> Basin:
     """Return the end of a coarse descent; the worst there can be where its calls failed."""
     descent = arm.descent
-    space = descents.in_units(descent, situation).space
+    space = situation.in_units(descent.length).space
     if descent.failures > _MOST_FAILURES:
         return Basin(np.inf, np.inf, descent.centre, _RADIUS, situation.settings.penalty, descent.length)
     _, model = descents.fit_models(descent, arm.archive, arm.pairs, space)

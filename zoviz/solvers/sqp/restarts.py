@@ -139,7 +139,7 @@ def _next(state: Restarts, situation: Situation) -> Restarts:
     if usable and not infeasible and state.again < (1.0 - settings.restart_share) * runs:
         run = smooth_phase.begin(state.best, state.best_value, m, radius, penalty, central=True)
         return state._replace(run=run, runs=runs + 1, again=state.again + 1)
-    place = elsewhere(runs, state.best, smooth_phase.in_units(state.run, situation).space, generator)
+    place = elsewhere(runs, state.best, situation.in_units(state.run.length).space, generator)
     run = smooth_phase.begin(place, None, m, radius, penalty)
     return state._replace(run=run, runs=runs + 1)
 
@@ -159,7 +159,7 @@ def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generat
 def _remainder(state: Restarts, situation: Situation) -> Array:
     """Spend the last calls, too few for a gradient: on from the last step, back along it, and around the best point."""
     run, generator = state.run, situation.generator
-    space = smooth_phase.in_units(run, situation).space
+    space = situation.in_units(run.length).space
     direction = run.next_x - run.x
     if not direction.any():
         direction = space.scale * run.step.d

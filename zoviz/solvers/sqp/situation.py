@@ -68,6 +68,10 @@ class Situation(NamedTuple):
     budget: int
     generator: np.random.Generator
 
+    def in_units(self, length: Array) -> Situation:
+        """Return the same with the variables' unit lengths times ``length``, (n,)."""
+        return self._replace(space=self.space._replace(scale=self.space.scale * length))
+
 
 def space_of(box: Box, start: Array, tolerance: Array) -> Space:
     """Return the free variables of a box, in the units of ``unit_lengths``.

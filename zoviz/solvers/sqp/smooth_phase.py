@@ -143,7 +143,7 @@ def begin(
 
 def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
     """Return the run, with its next step made, and the points that it wants, (q, n); none where it is over."""
-    situation = in_units(run, situation)
+    situation = situation.in_units(run.length)
     space = situation.space
     no_points = np.empty((0, space.n))
     if run.phase == "trial" and run.spent >= longest_run(space.n):
@@ -169,7 +169,7 @@ def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
 
 def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
     """Return the run after the values (q, 1 + m) at the points that it wanted; +inf where a call failed."""
-    situation = in_units(run, situation)
+    situation = situation.in_units(run.length)
     run = run._replace(spent=run.spent + len(values))
     if run.phase == "start":
         usable = bool(np.isfinite(values[0]).all())
@@ -190,11 +190,6 @@ def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
     else:
         slopes = derivatives.complete(run.quotients, run.missing, run.next_value, values, steps)
     return _with_derivatives(run, slopes, curvatures, situation.space)
-
-
-def in_units(run: SmoothRun, situation: Situation) -> Situation:
-    """Return the situation with the lengths of the variables that the run works in."""
-    return situation._replace(space=situation.space._replace(scale=situation.space.scale * run.length))
 
 
 def _with_units(run: SmoothRun, slopes: Array, space: Space) -> SmoothRun:
