@@ -12,7 +12,7 @@ import param
 from zoviz.core.configurable import Configurable
 from zoviz.core.parameters import PlainInteger, Scale
 from zoviz.core.streams import RandomSource
-from zoviz.core.types import Array, Estimate, Evaluation
+from zoviz.core.types import Array, Estimate, Evaluation, all_finite
 from zoviz.oracle import ValueOracle
 
 Phi = Callable[[Evaluation], Array]
@@ -159,12 +159,13 @@ class DirectionalEstimator(GradientEstimator):
             lengths = self.step_lengths(squares, r)
             slopes = self._slopes(phi, x, u, lengths, origin, oracle)
             w = self.weights(slopes, squares, n)
-            if not math.isfinite(w.sum()):
+            if not all_finite(w):
                 finite = np.isfinite(w)
                 good = good - count + finite.sum(axis=1)
                 w = np.where(finite, w, 0.0)
             total += np.matmul(w[:, None, :], u)[:, 0, :]
-            square += np.einsum("rk,rk,rk->r", w, w, squares)
+            if k > 1:  # one direction tells nothing of their spread
+                square += np.einsum("rk,rk,rk->r", w, w, squares)
         if not sweep:
             return self._summary(total, square, good, base, oracle)
         if isinstance(good, np.ndarray):

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import param
 
 from zoviz.core.streams import RandomSource
-from zoviz.core.types import Array, Estimate, Evaluation
+from zoviz.core.types import Array, Estimate, Evaluation, all_finite
 from zoviz.estimators.base import GradientEstimator, Phi, chunks
 from zoviz.oracle import ValueOracle
 
@@ -79,7 +77,7 @@ class Coordinate(GradientEstimator):
         if not central:
             slopes -= np.repeat(self._origins(phi, x, base, oracle), size, axis=1) / r
         slopes *= self._scale(n)
-        if not math.isfinite(slopes.sum()):
+        if not all_finite(slopes):
             failed = ~np.isfinite(slopes)
             oracle.fail(failed.all(axis=1))
             slopes = self._mended(slopes, failed, index, n)

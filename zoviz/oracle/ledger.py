@@ -74,10 +74,18 @@ class Ledger:
         self._shape, self.counted = (replicas,), True
         self._calls: dict[Purpose, np.ndarray] = {}
         self._failed: dict[Purpose, np.ndarray] = {}
+        # Calls that all replicas made alike, beyond those of ``_calls``: a plain number grows ten times as fast as an
+        # array of one.
+        self._alike: dict[Purpose, int] = {}
 
     def pay(self, purposes: Purpose | tuple[Purpose, ...], counts: np.ndarray | int) -> None:
-        """Count calls (R,) for one purpose, or for one of every replica's own."""
+        """Count calls, (R,) or as many of each replica, for one purpose, or for one of every replica's own."""
+        if type(counts) is int and purposes in self._alike:
+            self._alike[purposes] += counts
+            return
         self._calls = self._added(self._calls, purposes, counts)
+        if len(self._calls) > len(self._alike):
+            self._alike = {purpose: self._alike.get(purpose, 0) for purpose in self._calls}
 
     def fail(self, purposes: Purpose | tuple[Purpose, ...], counts: np.ndarray) -> None:
         """Count those of the calls that failed, (R,)."""
@@ -102,15 +110,14 @@ class Ledger:
         """The numbers so far, as copies; None where they are unknown."""
         if not self.counted:
             return None
-        return LedgerSums(
-            *({str(purpose): count.copy() for purpose, count in book.items()} for book in (self._calls, self._failed))
-        )
+        calls = {str(purpose): count + self._alike.get(purpose, 0) for purpose, count in self._calls.items()}
+        return LedgerSums(calls, {str(purpose): count.copy() for purpose, count in self._failed.items()})
 
     def row(self, prefix: str) -> dict[str, Array]:
         """Return the calls by purpose, (R,) each, under names that begin with a prefix; none where unknown."""
         if not self.counted:
             return {}
-        return {prefix + purpose: count.astype(float) for purpose, count in self._calls.items()}
+        return {prefix + purpose: count + self._alike.get(purpose, 0) for purpose, count in self._calls.items()}
 
     def snapshot(self) -> dict[str, Any] | None:
         """Return the numbers under names that stores hold; None where they are unknown."""
@@ -122,4 +129,5 @@ class Ledger:
         self.counted = snapshot is not None
         books = snapshot or {"calls": {}, "failed": {}}
         self._calls = {Purpose(name): count.copy() for name, count in books["calls"].items()}
+        self._alike = dict.fromkeys(self._calls, 0)
         self._failed = {Purpose(name): count.copy() for name, count in books["failed"].items()}

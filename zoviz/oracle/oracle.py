@@ -13,7 +13,7 @@ from zoviz.core import defaults
 from zoviz.core.errors import BudgetSpent, ZovizError
 from zoviz.core.sets import Set
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Evaluation, checked
+from zoviz.core.types import Array, Evaluation, all_finite, checked
 from zoviz.core.units import Units
 from zoviz.oracle.best_point import keep_best
 from zoviz.oracle.ledger import Ledger, Purpose
@@ -98,7 +98,8 @@ class Oracle:
         self.domain: Set = problem.domain
         self.units: Units | None = None
         self.n, self.m, self.contract = self.domain.n, problem.m, problem.noise
-        self.calls = np.zeros(replicas, dtype=np.int64)
+        # Calls that each replica has made fewer than ``_spent``: they stay what they are while all make as many.
+        self._behind = np.zeros(replicas, dtype=np.int64)
         self.counts: dict[str, np.ndarray] = {}
         self.failures = np.zeros(replicas, dtype=np.int64)
         self.ledger = Ledger(replicas)
@@ -116,6 +117,11 @@ class Oracle:
         self.resample()
 
     @property
+    def calls(self) -> np.ndarray:
+        """The calls of each replica so far, (R,) of int."""
+        return self._spent - self._behind
+
+    @property
     def spent(self) -> int:
         """The number of calls of a replica that was never frozen."""
         return self._spent
@@ -130,7 +136,7 @@ class Oracle:
         What follows from the problem, and the units, are not in it.
         """
         return {
-            "calls": self.calls.copy(),
+            "calls": self.calls,
             "counts": {kind: count.copy() for kind, count in self.counts.items()},
             "spent": self._spent,
             "failures": self.failures.copy(),
@@ -148,7 +154,7 @@ class Oracle:
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
         """Go where an oracle of the same problem, this one or another, was when it made the ``snapshot``."""
-        self.calls, self.failures = snapshot["calls"].copy(), snapshot["failures"].copy()
+        self._behind, self.failures = snapshot["spent"] - snapshot["calls"], snapshot["failures"].copy()
         self.counts = {kind: count.copy() for kind, count in snapshot["counts"].items()}
         self._spent = snapshot["spent"]
         self.active = self.run_active = snapshot["active"].copy()
@@ -204,7 +210,7 @@ class Oracle:
     def remaining(self) -> Array:
         """The number of calls that each replica's budget still covers, (R,); infinite without a budget."""
         if self._ceiling is None:
-            return np.full(len(self.calls), np.inf)
+            return np.full(len(self._behind), np.inf)
         return (self._ceiling - self.calls).astype(float)
 
     @contextmanager
@@ -325,13 +331,11 @@ class Oracle:
         units = self.units
         place = x if units is None else units.point(x)
         value = self._evaluate(place, due)
-        self._spent = spent
-        self.calls += counts
+        self._count(spent, counts)
         self.ledger.pay(self._purpose_of(x), counts)
         if new is not None:
             self.samples.pay(self._joint_parts, counts, own, new)
-        # Not through the arrays' own sum(), which takes longer to begin than to add so few numbers.
-        if not math.isfinite(np.add.reduce(value.f, axis=None) + np.add.reduce(value.h, axis=None)):
+        if not (all_finite(value.f) and all_finite(value.h)):
             value = self._count_failures(x, value, due)
         if self._exact:
             keep_best(self.best_f, self.best_x, x, place, value, self._tolerance, self.domain)
@@ -459,8 +463,7 @@ class Oracle:
             self.samples.pay(parts, paid, own, self.samples.bill(parts, paid, own))
         if self._stage is not None:
             self._stage.answered += paid
-        self._spent = spent
-        self.calls += paid
+        self._count(spent, paid)
         self.ledger.pay(self._purpose_of(places), paid)
         self.counts = {**self.counts, kind: self.counts.get(kind, 0) + paid}
 
@@ -494,6 +497,12 @@ class Oracle:
         if self._limit is not None and spent > self._limit:
             raise self._calls_spent()
         return due, counts, spent
+
+    def _count(self, spent: int, counts: np.ndarray | int) -> None:
+        """Count calls, (R,) or as many of each replica, after which ``spent`` is the most of any."""
+        if not isinstance(counts, int):
+            self._behind = spent - (self.calls + counts)
+        self._spent = spent
 
     def _calls_spent(self) -> BudgetSpent:
         return BudgetSpent(f"The budget of {self._limit} oracle calls is spent.")

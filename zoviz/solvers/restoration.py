@@ -159,7 +159,7 @@ class Restoration(NamedTuple):
         """Return the same with the recent values looked at."""
         if not self.recent:
             return self
-        violations = violation_of(Evaluation(np.zeros(0), np.stack(self.recent)))
+        violations = violation_of(Evaluation(np.zeros(0), np.array(self.recent)))
         return self._replace(
             clock=self.clock - float(len(self.recent)),
             reference=np.minimum(self.reference, violations.min(axis=0)),

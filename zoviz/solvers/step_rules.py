@@ -104,7 +104,7 @@ def following(step: float | Array, reach: float | None, y: Array) -> float | Arr
     larger ones, and the iterates that it throws out make them grow for ever. The step itself where the reach is open,
     or no multiplier comes near it.
     """
-    if reach is None or y.max(initial=0.0) * math.sqrt(y.shape[1]) < reach:  # the norm of none can be beyond
+    if reach is None or math.sqrt(np.vdot(y, y)) < reach:  # the norm of all replicas' together
         return step
     size = np.sqrt(np.square(y).sum(axis=1, keepdims=True))
     return step * np.minimum(1.0, reach / np.maximum(size, NEGLIGIBLE))

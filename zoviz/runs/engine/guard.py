@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.engine.trace import Trace
 
 EVERY = 5
-"""Iterations from one look to the next: a look costs some ten small reductions, a tenth of the smallest steps."""
+"""Iterations from one look to the next: even a short look costs a twentieth of the smallest steps."""
 MULTIPLE = float(np.finfo(float).eps) ** -0.5
 """How much larger than the scale of the start an iterate or a value may become, 6.7e7: where values are larger by more
 than the root of the machine's precision, a difference of what was of order 1 has no correct digit left."""
@@ -33,9 +34,7 @@ FEWEST_ITERATIONS = 30
 """Iterations before which a run that its budget ended is not judged: it had no time to become feasible."""
 _ADVICE = "Shorten the steps, or tighten the bounds."
 
-_VALUES = ("the iterate", "the follower's variables", "the linear system's solution", "the slack")
-_OBJECTIVE, _CONSTRAINT, _DUALS = "the objective", "a constraint", "the multipliers"
-_ROLES = ("x", "inner", "system", "slack")
+_ITERATE, _OBJECTIVE, _CONSTRAINT, _DUALS = "the iterate", "the objective", "a constraint", "the multipliers"
 
 
 class Divergence(NamedTuple):
@@ -63,7 +62,7 @@ class Guard:
     run ends beyond one of these bounds. In a box none
     of these can grow for ever: a method that steps along estimated gradients has diverged there where, at ``LOST`` more
     looks than not, the objective, and where there are constraints the violation too, are worse than at the start by
-    more than ``WORSE`` times the scale of the start and all that was gained before.
+    more than ``WORSE`` times the scale of the start and all that was gained before; of violation, all that could be.
 
     Parameters
     ----------
@@ -78,9 +77,10 @@ class Guard:
     def __init__(self, replicas: int) -> None:
         self.divergences: tuple[Divergence, ...] = ()
         self._bounds: dict[str, Array] = {}
+        self._least_bounds: dict[str, float] = {}
         self._beyond, self._lost = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
         self._counting = False  # whether any of them is more than 0
-        self._start, self._best = np.full((2, replicas), np.nan), np.full((2, replicas), np.nan)
+        self._start, self._best = np.full((2, replicas), np.nan), np.full(replicas, np.nan)
         self._scale = np.full((2, replicas), np.inf)
         self._h_size = np.full(replicas, np.nan)
 
@@ -112,13 +112,14 @@ class Guard:
             width = float(sides[np.isfinite(sides)].max(initial=1.0))
         sizes = _sizes(iterate)
         for name, size in sizes.items():
-            least = width if name == _VALUES[0] else _dual_scale(sizes) if name == _DUALS else 1.0
+            least = width if name == _ITERATE else _dual_scale(sizes) if name == _DUALS else 1.0
             scale = np.maximum(np.where(np.isfinite(size), size, 1.0), least)
             with np.errstate(over="ignore"):  # a bound beyond the range of numbers is none
                 self._bounds[name] = scale * (DUAL_MULTIPLE if name == _DUALS else MULTIPLE)
+        self._least_bounds = _least(self._bounds)
         if iterate.value is not None:
             value = iterate.value
-            self._start = self._best = _merits(value)
+            self._start, self._best = np.stack([value.f, _violation(value)]), value.f
             h = value.h if oracle.units is None else value.h * oracle.units.h
             self._h_size = np.sqrt(np.square(h).sum(axis=1))
             if descends:
@@ -126,9 +127,10 @@ class Guard:
 
     def look(self, iterate: Iterate, iteration: int, oracle: Oracle) -> np.ndarray:
         """Judge the replicas by the present iterate, and return which of them have just diverged, (R,) of bool."""
-        beyond, worse = self._exceeds(_sizes(iterate)), self._worse(iterate)
-        if not (self._counting or beyond.any() or worse.any()):
-            return beyond  # most looks, which are to cost little
+        worse = self._worse(iterate)
+        if not (self._counting or np.count_nonzero(worse)) and self._is_within(iterate):
+            return worse  # most looks, which are to cost little
+        beyond = self._exceeds(_sizes(iterate))
         self._beyond = np.where(beyond, self._beyond + 1, 0)
         self._lost = np.maximum(self._lost + np.where(worse, 1, -1), 0)
         self._counting = bool(self._beyond.any() or self._lost.any())
@@ -210,9 +212,17 @@ class Guard:
         """Go on from a snapshot."""
         self.divergences = read_divergences(snapshot["divergences"])
         self._bounds, self._beyond, self._lost = dict(snapshot["bounds"]), snapshot["beyond"], snapshot["lost"]
-        self._start, self._best, self._scale = snapshot["start"], snapshot["best"], snapshot["scale"]
+        self._start, self._scale = snapshot["start"], snapshot["scale"]
+        self._best = np.atleast_2d(snapshot["best"])[0]  # whose second row, of violations, some stores have
+        self._least_bounds = _least(self._bounds)
         self._h_size = snapshot.get("h_size", self._h_size)  # which stores did not have from the beginning
         self._counting = bool(self._beyond.any() or self._lost.any())
+
+    def _is_within(self, iterate: Iterate) -> bool:
+        """Return whether the Euclidean norm of every part, of all replicas together, is within its least bound."""
+        return all(
+            math.sqrt(np.vdot(part, part)) <= self._least_bounds.get(name, math.inf) for name, part in _parts(iterate)
+        )
 
     def _exceeds(self, sizes: Mapping[str, Array]) -> np.ndarray:
         """Whether each replica has a size beyond its bound, (R,); NaN is not, but a failure of the black box."""
@@ -238,12 +248,16 @@ class Guard:
 
     def _worse(self, iterate: Iterate) -> np.ndarray:
         """Whether each replica is worse than its start in everything by more than a few of its scales, (R,)."""
-        if iterate.value is None:
+        value = iterate.value
+        if value is None:
             return np.zeros(len(self._lost), dtype=bool)
-        merits = _merits(iterate.value)
-        self._best = np.fmin(self._best, merits)
-        worse = merits - self._start > WORSE * np.maximum(self._scale, self._start - self._best)
-        return worse.all(axis=0) if iterate.value.h.shape[1] else worse[0]
+        self._best = np.fmin(self._best, value.f)
+        start = self._start[0]
+        worse = value.f - start > WORSE * np.maximum(self._scale[0], start - self._best)
+        if value.h.shape[1] and np.count_nonzero(worse):
+            violation, start = _violation(value), self._start[1]
+            worse &= violation - start > WORSE * np.maximum(self._scale[1], start)
+        return worse
 
     def _add(self, replica: int, iteration: int, oracle: Oracle, reason: str) -> None:
         calls = int(oracle.calls[replica])
@@ -262,14 +276,32 @@ def _rows(mask: np.ndarray) -> list[int]:
 
 def _sizes(iterate: Iterate) -> dict[str, Array]:
     """Return the largest magnitudes in every part of an iterate, (R,) each."""
-    parts = {name: getattr(iterate, role) for name, role in zip(_VALUES, _ROLES, strict=True)}
-    sizes = {name: _largest(part) for name, part in parts.items() if part is not None}
-    if iterate.value is not None:
-        sizes[_OBJECTIVE], sizes[_CONSTRAINT] = np.abs(iterate.value.f), _largest(iterate.value.h)
-    duals = [_largest(one) for one in (iterate.dual, iterate.row_dual) if one is not None]
-    if duals:
-        sizes[_DUALS] = duals[0] if len(duals) == 1 else np.maximum(*duals)
+    sizes: dict[str, Array] = {}
+    for name, part in _parts(iterate):
+        size = _largest(part)
+        sizes[name] = np.maximum(sizes[name], size) if name in sizes else size
     return sizes
+
+
+def _parts(iterate: Iterate) -> list[tuple[str, Array]]:
+    """Return the parts of an iterate that it has, (R,) or (R, k), with their names; multipliers may come twice."""
+    value = iterate.value
+    parts = [
+        (_ITERATE, iterate.x),
+        ("the follower's variables", iterate.inner),
+        ("the linear system's solution", iterate.system),
+        ("the slack", iterate.slack),
+        (_OBJECTIVE, None if value is None else value.f),
+        (_CONSTRAINT, None if value is None else value.h),
+        (_DUALS, iterate.dual),
+        (_DUALS, iterate.row_dual),
+    ]
+    return [(name, part) for name, part in parts if part is not None]
+
+
+def _least(bounds: Mapping[str, Array]) -> dict[str, float]:
+    """Return the least of all replicas' bounds (R,), by part."""
+    return {name: float(bound.min()) for name, bound in bounds.items()}
 
 
 def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
@@ -285,10 +317,10 @@ def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
 
 
 def _largest(part: Array) -> Array:
-    """Return the largest magnitude in every row, (R, k) to (R,); 0 where k is 0."""
-    return np.abs(part).max(axis=1, initial=0.0)
+    """Return the largest magnitude in every row, (R,) or (R, k) to (R,); 0 where k is 0."""
+    return np.abs(part).reshape(len(part), -1).max(axis=1, initial=0.0)
 
 
-def _merits(value: Evaluation) -> Array:
-    """Return objective and violation ||[h]_+||, (2, R)."""
-    return np.array([value.f, np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=1))])
+def _violation(value: Evaluation) -> Array:
+    """Return ||[h]_+||, (R,)."""
+    return np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=1))

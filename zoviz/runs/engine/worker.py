@@ -134,7 +134,8 @@ class Worker:
         ends = (self._judge_end, self.solver.close, self._add_last_row, self._judge_feasibility, self.problem.release)
         for end in ends:
             try:
-                end()
+                with np.errstate(all="ignore"):
+                    end()
             except Exception as error:  # likewise
                 # The first error stays the run's: what raised in a step may well raise again here. Without this a
                 # run whose measures raise would never be seen to end.
@@ -433,19 +434,18 @@ class Worker:
 
     def _row(self, measured: dict[str, Any] | None = None) -> dict[str, Any]:
         """Return the present figures, measured here unless they are given."""
-        with np.errstate(all="ignore"):
-            measured = measured or self.measured()
-            hidden = None if self.oracle.all_active else ~(self.oracle.active | self.guard.diverged)
-            row = measures.row(
-                self.scaled_problem,
-                self.solver,
-                self.state,
-                self.info,
-                self.oracle,
-                measured,
-                self.exact,
-                hidden,
-            )
+        measured = measured or self.measured()
+        hidden = None if self.oracle.all_active else ~(self.oracle.active | self.guard.diverged)
+        row = measures.row(
+            self.scaled_problem,
+            self.solver,
+            self.state,
+            self.info,
+            self.oracle,
+            measured,
+            self.exact,
+            hidden,
+        )
         return {ITERATION: self.iteration, SECONDS: self.seconds, **row}
 
 

@@ -184,7 +184,8 @@ class ZOSPLM(Solver):
         phi = scalar_of(first, weights, value)
         phi = watch_slopes(self, penalties, phi, x.shape[1])
         c, alpha, beta, p = self.primal_step, self.dual_step, self.proximal_step, self.proximal_weight
-        estimator, radius = self.estimator, self.estimator.smoothing_radius
+        estimator = self.estimator
+        radius = estimator.smoothing_radius
         if self.estimate_proximal:
             inner = with_proximal(oracle, z, p)
             base = Evaluation(value.f + 0.5 * p * np.square(x - z).sum(axis=-1), value.h)
