@@ -65,23 +65,30 @@ class Board(pn.viewable.Viewer):
     def __init__(self, runs: ShownRuns | None = None, **params: Any) -> None:
         super().__init__(**params)
         views = [cls() for cls in discover("zoviz.views.plots.catalogue", PlotView).values()]
-        self.views = sorted(views, key=lambda view: view.order)
+        self._views = sorted(views, key=lambda view: view.order)
+        self._built = False  # whether there are figures, their places on the page, and ``_shared``
         self.runs_shown = ShownRuns() if runs is None else runs
         self._drawings: dict[str, _Drawing] = {}
         self._marks = {kind: ColumnDataSource(NO_MARKS, name=kind) for kind in MARKS}
         self._marked: dict[str, tuple[Any, ...]] = {}
-        self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self.views]
-        # Each in a column of its own: a figure shows itself whatever its pane says.
-        self._cells = [pn.Column(pane, sizing_mode="stretch_width", margin=0) for pane in self._panes]
-        self._grid = pn.Column(*self._cells, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
+        self._panes: list[pn.pane.Bokeh] = []
+        self._cells: list[pn.Column] = []
+        self._grid = pn.Column(stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
         self._stale_figures = self._stale_lines = False
         self._ranged: Set[str] = frozenset()
-        self._rebuild()
         self.param.watch(lambda *_: self._outdate(figures=True), ["axis", "log_x", "log_y"])
         self.param.watch(lambda *_: self._outdate(), ["band"])
         self.runs_shown.param.watch(lambda _: self._outdate(), "runs")
 
+    @property
+    def views(self) -> list[PlotView]:
+        """The plots, whose figures are made when they are first asked for: a page opens without them."""
+        if not self._built:
+            self._build()
+        return self._views
+
     def __panel__(self) -> pn.viewable.Viewable:
+        self.views  # noqa: B018  # makes the figures
         return self._grid
 
     def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer) -> None:
@@ -97,6 +104,10 @@ class Board(pn.viewable.Viewer):
 
         Called a few times a second, with the document's lock.
         """
+        if not self._built:
+            if not self.runs_shown.runs:
+                return False
+            self._build()
         anew = fresh = self._catch_up()
         snapshots = []
         for entry in self.runs_shown.runs.values():
@@ -223,10 +234,19 @@ class Board(pn.viewable.Viewer):
         source = self._drawings[entry.key].source
         source.settle(entry.run.trace.snapshot(), self.axis, self.band, self.log_x, self.log_y)
 
+    def _build(self) -> None:
+        """Make the figures and their places, before whatever stands beside them."""
+        self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self._views]
+        # Each in a column of its own: a figure shows itself whatever its pane says.
+        self._cells = [pn.Column(pane, sizing_mode="stretch_width", margin=0) for pane in self._panes]
+        self._grid.objects = [*self._cells, *self._grid.objects]
+        self._built = True
+        self._rebuild()
+
     def _rebuild(self) -> None:
         """Make new figures, for scales that a figure cannot change."""
         self._shared = SharedModels(AxisScales(self.axis, self.log_x, self.log_y), self._marks, self.runs_shown)
-        for view in self.views:
+        for view in self._views:
             view.build(self._shared)
         for drawing in self._drawings.values():
             drawing.columns = frozenset()
