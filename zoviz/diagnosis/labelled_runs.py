@@ -121,7 +121,7 @@ def run_of(case: Case, seed: int = 0, replicas: int = 4) -> Run:
 
 
 def judge(cases: Iterable[Case]) -> list[tuple[Case, Verdict]]:
-    """Return the verdict on each of some cases."""
+    """Make the run of each case, and return the cases with the verdicts on them."""
     return [(case, verdict_of(run_of(case))) for case in cases]
 
 

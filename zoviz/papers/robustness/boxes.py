@@ -253,7 +253,7 @@ class Recorded:
 
 
 def outcome(box: NumberedBox, optimum: float, cls: type[Solver], calls: int, seed: int) -> Outcome:
-    """Run a solver's defaults on a box once."""
+    """Run a solver with default parameters on a box for so many calls, and return what came of it."""
     record = Recorded(box)
     run = Run(problem=box._replace(value=record).problem(), solver=cls(), replicas=1, calls=calls, seed=seed)
     with warnings.catch_warnings(), np.errstate(all="ignore"):

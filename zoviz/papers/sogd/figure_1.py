@@ -38,7 +38,7 @@ class Entry(NamedTuple):
 
     @property
     def hidden(self) -> float:
-        """How much of the plain regret the windowed one does not show, of means."""
+        """The mean by which the plain regret exceeds the windowed one, which does not show that part."""
         return float((self.plain - self.windowed).mean())
 
 

@@ -193,7 +193,7 @@ class Portfolio(Solver):
         raise BudgetSpent  # no member can do anything with what is left
 
     def done(self, state: PortfolioState, active: np.ndarray) -> str | None:
-        """Return that bounds fix every variable, where they do."""
+        """Return the sentence that ends a run whose bounds fix every variable; None for any other."""
         return None if state.free else "The bounds leave no variable free."
 
     def close(self) -> None:

@@ -11,7 +11,7 @@ from zoviz.views.plots.line_data import Series
 
 
 class Regret(PlotView):
-    """A plot of the bilevel local regret, the sum of squared projected hypergradients, its mean, and the last one."""
+    """A plot of the bilevel local regret: squared projected hypergradients, their sum, their mean and the last one."""
 
     title = "Bilevel local regret"
     order = 7
