@@ -97,6 +97,16 @@ def test_a_special_plot_has_no_figure_before_it_is_needed() -> None:
     assert {view.has_figure for view in board.views if not view.special} == {True}
 
 
+def wait_for_data(choice: Picker) -> None:
+    """Suggest anew until the data of the problem are there, or cannot be made: on a busy machine that takes a while."""
+
+    def settled() -> bool:
+        choice.suggest()
+        return not choice.complaint.startswith("Loading")
+
+    until(settled)
+
+
 def test_a_page_goes_on_while_a_problem_is_made_and_then_offers_what_fits() -> None:
     SLOW.clear()
     slow = Slow()
@@ -110,7 +120,7 @@ def test_a_page_goes_on_while_a_problem_is_made_and_then_offers_what_fits() -> N
         assert choice.complaint == "Loading the data of Slow." and not slow.prepared
         assert choice.solver_panel.column.loading and choice.problem_form.problem is not slow
         SLOW.set()
-        until(lambda: choice.suggest() or not choice.complaint)
+        wait_for_data(choice)
         assert choice.complaint == "" and slow.prepared and choice.problem_form.problem is slow
         assert not choice.solver_panel.column.loading
 
@@ -123,11 +133,11 @@ def test_a_problem_that_is_changed_meanwhile_is_made_again_and_one_that_fails_sa
         choice.suggest()
         before = problem.data
         problem.n = 6
-        choice.suggest()
+        wait_for_data(choice)
         assert choice.complaint == "" and problem.data is not before and problem.domain.n == 6
         problem.curtailment = 1e9
         for _ in range(2):
-            choice.suggest()
+            wait_for_data(choice)
             assert "curtailment of at most" in choice.complaint
 
 
