@@ -128,7 +128,7 @@ def test_a_point_at_a_bound_is_asked_inside_the_box_alone() -> None:
     assert made.residual.value == pytest.approx(0.75, rel=1e-6)
 
 
-def test_it_may_be_cancelled_between_batches() -> None:
+def test_it_may_be_cancelled_between_two_calls() -> None:
     calls: list[Array] = []
 
     def slow(x: Array) -> float:
@@ -141,7 +141,7 @@ def test_it_may_be_cancelled_between_batches() -> None:
 
     with pytest.raises(KeyboardInterrupt):
         Certifier().certify(BlackBox(slow, bounds=[(-1, 1)] * 30, x0=[0.1] * 30), np.full(30, 0.1), proceed=proceed)
-    assert 20 <= len(calls) <= 36
+    assert len(calls) == 20
 
 
 def test_what_cannot_be_certified_is_refused_with_a_sentence() -> None:

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 import numpy as np
 import param
@@ -19,14 +19,11 @@ from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.diagnosis.differences import Slopes, cost, slopes
+from zoviz.diagnosis.observed_run import InterruptibleValues, ObservedRun, refuse_other_forms
 from zoviz.diagnosis.stationarity import Interval, Multipliers, Place, Sample, interval_of_residual, solved
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.result import Result
 
-BATCH = 16
-"""Points of a problem without formulas that are asked for at once: between two batches one may cancel."""
-FORM = "constrained"
 CLEARLY = 3.0
 """Standard errors below 0 from which on a row counts as inactive: taken for one by mistake, once in 700 times, an
 active row leaves a residual that is not there."""
@@ -178,18 +175,15 @@ class Certifier(Configurable):
         seed : int
             Of the noise and the draws, apart from every run's of the same seed.
         proceed : callable
-            Called before every batch of calls; what it raises ends the certificate.
+            Called before every batch of calls, and after every call of a black box; what it raises ends the
+            certificate.
 
         Raises
         ------
         ZovizError
             For another kind of task, a point outside the box, or one at which the black box gives no value.
         """
-        if problem.form != FORM:
-            raise ZovizError(
-                f"Expected a problem of the form {FORM!r} for a certificate, got {problem.form!r}: its conditions of "
-                "stationarity are others."
-            )
+        refuse_other_forms(problem, "certificate")
         place = Box.of(problem.domain)
         if not place.contains(x[None], self.tolerance)[0]:
             raise ZovizError("Expected a point inside the bounds, got one outside: project it first.")
@@ -197,10 +191,9 @@ class Certifier(Configurable):
         own, x = problem.clone(), place.project(x)
         own.count_constraints(x)
         try:
-            oracle = Oracle(own, streams)
-            batch = BATCH if own.pointwise else None
+            oracle = Oracle(own, streams, source=InterruptibleValues(own, proceed))
             with oracle.purpose(Purpose.CERTIFICATE), np.errstate(all="ignore"):
-                measured = slopes(oracle, x, self.repeats, proceed, batch)
+                measured = slopes(oracle, x, self.repeats)
         finally:
             own.release()
         if not np.isfinite(measured.value).all():
@@ -290,24 +283,8 @@ class Certifier(Configurable):
         return Interval(float(np.linalg.svd(own, compute_uv=False)[-1]), float(low), float(high))
 
 
-class CertifiedRun(Protocol):
-    """The members of a live or stored run that its certificate needs."""
-
-    @property
-    def problem(self) -> Problem:
-        """The problem."""
-
-    @property
-    def result(self) -> Result:
-        """The outcome so far."""
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run's random numbers."""
-
-
 def certificate_of(
-    run: CertifiedRun,
+    run: ObservedRun,
     replica: int = 0,
     certifier: Certifier | None = None,
     proceed: Callable[[], object] = lambda: None,

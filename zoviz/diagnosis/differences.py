@@ -17,7 +17,6 @@ More and Wild (2012), Estimating derivatives of noisy simulations, for the spaci
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -106,9 +105,7 @@ def cost(n: int, contract: str, repeats: int) -> tuple[int, int]:
     return bases + 4 * n * count, bases + 4 * n * (LOOKS + count - 1)
 
 
-def slopes(
-    oracle: Oracle, x: Array, repeats: int = 4, proceed: Callable[[], object] = lambda: None, batch: int | None = None
-) -> Slopes:
+def slopes(oracle: Oracle, x: Array, repeats: int = 4) -> Slopes:
     """Measure values and slopes at x by the calls of an oracle of one replica.
 
     Parameters
@@ -119,12 +116,8 @@ def slopes(
         In the box.
     repeats : int
         Times that the points of the last look are asked for, under independent noise; half as many as under common.
-    proceed : callable
-        Called before every batch; what it raises ends the measurement.
-    batch : int, optional
-        Points in a batch, at most; default: as memory allows.
     """
-    return _Measurement(oracle, x, repeats, proceed, batch).slopes()
+    return _Measurement(oracle, x, repeats).slopes()
 
 
 def _repeats(contract: str, repeats: int) -> int:
@@ -140,10 +133,8 @@ def _widths(box: Box, x: Array) -> Array:
 class _Measurement:
     """The looks at one point, in coordinates of width about 1."""
 
-    def __init__(
-        self, oracle: Oracle, x: Array, repeats: int, proceed: Callable[[], object], batch: int | None
-    ) -> None:
-        self._oracle, self._x, self._proceed, self._batch = oracle, x, proceed, batch
+    def __init__(self, oracle: Oracle, x: Array, repeats: int) -> None:
+        self._oracle, self._x = oracle, x
         self._noisy = oracle.contract != "deterministic"
         self._independent = oracle.contract == "independent"
         self._repeats = _repeats(oracle.contract, repeats)
@@ -206,14 +197,8 @@ class _Measurement:
 
     def _evaluate(self, points: Array) -> Array:
         """Return f and h (k, m + 1) at points (k, n)."""
-        if self._batch is None:
-            sizes = list(chunks(len(points), self._x.nbytes))
-        else:
-            sizes = [min(self._batch, len(points) - start) for start in range(0, len(points), self._batch)]
-        values = []
-        for part in np.split(points, np.cumsum(sizes)[:-1]):
-            self._proceed()
-            values.append(self._oracle(part[None]).stacked[0])
+        sizes = list(chunks(len(points), self._x.nbytes))
+        values = [self._oracle(part[None]).stacked[0] for part in np.split(points, np.cumsum(sizes)[:-1])]
         return np.concatenate(values) if values else np.empty((0, self._oracle.m + 1))
 
     def _weights(self, third: bool = False) -> tuple[Array, Array]:

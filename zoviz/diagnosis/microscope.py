@@ -13,15 +13,16 @@ from scipy.optimize import nnls
 
 from zoviz.core.configurable import Configurable
 from zoviz.core.errors import ZovizError
+from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.core.units import Units
-from zoviz.diagnosis.differences import slopes
+from zoviz.diagnosis.differences import cost, slopes
+from zoviz.diagnosis.observed_run import InterruptibleValues, ObservedRun, refuse_other_forms
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.result import Result
 from zoviz.solvers.base import Solver
 from zoviz.solvers.measured_constants import typical_width
 
@@ -31,6 +32,8 @@ ENOUGH = 4
 """Batches before which no standard error is relied on, where the budget covers them."""
 FINE = 400
 """Radii at which a fitted or predicted error is compared."""
+REPEATS = 4
+"""Times that the points of a measured gradient are asked for, under noise."""
 FLAT = 1.1
 """Times the least error that a radius may have where smaller ones are no better."""
 
@@ -143,10 +146,14 @@ class Microscope(Configurable):
     )
 
     def cost(self, problem: Problem, estimators: Sequence[GradientEstimator]) -> tuple[int, int]:
-        """Return the least and the largest number of calls that looking takes, without those for a gradient."""
-        n = problem.domain.n
-        least = sum(BATCHES * one.calls(n) for one in estimators) * self.count
-        return least, max(least, self.calls)
+        """Return the least and the largest number of calls that looking takes."""
+        n, least, most = problem.domain.n, *_preparation(problem)
+        estimates = self._least(n, estimators)
+        return least + estimates, most + max(estimates, self.calls)
+
+    def _least(self, n: int, estimators: Sequence[GradientEstimator]) -> int:
+        """Return the calls of one batch of every family at every radius."""
+        return sum(BATCHES * one.calls(n) for one in estimators) * self.count
 
     def look(
         self,
@@ -168,15 +175,16 @@ class Microscope(Configurable):
         seed : int
             Of noise and directions, apart from every run's of the same seed.
         proceed : callable
-            Called before every batch; what it raises ends the look.
+            Called before every batch, and after every call of a black box; what it raises ends the look.
 
         Raises
         ------
         ZovizError
-            Where the budget does not cover one batch of every family at every radius.
+            For another kind of task, and where the budget does not cover one batch of every family at every radius.
         """
+        refuse_other_forms(problem, "microscope")
         subjects = families(1) if estimators is None else tuple(estimators)
-        least, _ = self.cost(problem, subjects)
+        least = self._least(problem.domain.n, subjects)
         if least > self.calls:
             raise ZovizError(
                 f"Expected at least {least:,} calls for {len(subjects)} families at {self.count} radii, got "
@@ -203,6 +211,33 @@ def families(batch_size: int) -> tuple[GradientEstimator, ...]:
     )
 
 
+def _preparation(problem: Problem) -> tuple[int, int]:
+    """Return the least and the largest number of calls for a gradient and a noise that the problem does not tell."""
+    noise = BATCHES if problem.noise == "independent" and not problem.analytic else 0
+    if type(problem).gradient is not Problem.gradient:
+        return noise, noise
+    least, most = cost(int(Box.of(problem.domain).variable.sum()), problem.noise, REPEATS)
+    return least + noise, most + noise
+
+
+class _Theory(NamedTuple):
+    """What theory needs to predict an error.
+
+    Attributes
+    ----------
+    slope_square : float
+        ||grad||^2 at the spot.
+    noise : float
+        Variance of a value.
+    curvature : float
+        A bound on it; NaN where none is known.
+    """
+
+    slope_square: float
+    noise: float
+    curvature: float
+
+
 class _Look:
     """One look: its streams, its oracle for every batch, and its count of calls."""
 
@@ -210,7 +245,7 @@ class _Look:
         self, microscope: Microscope, problem: Problem, spot: Spot, streams: Streams, proceed: Callable[[], object]
     ) -> None:
         self._microscope, self._problem, self._spot = microscope, problem, spot
-        self._streams, self._proceed, self.calls = streams, proceed, 0
+        self._streams, self._source, self.calls = streams, InterruptibleValues(problem, proceed), 0
         oracle = self._oracle()
         self._width = typical_width(oracle, spot.x)
         self._phi = Lagrangian(np.repeat(spot.y[None], BATCHES, axis=0))
@@ -219,15 +254,15 @@ class _Look:
     def all(self, estimators: Sequence[GradientEstimator]) -> Magnified:
         """Measure every family."""
         gradient, error = self._gradient()
-        square, noise, curvature = float(gradient @ gradient), self._noise(), self._curvature()
+        theory = _Theory(float(gradient @ gradient), self._noise(), self._curvature())
         setting = self._microscope
         radii = np.geomspace(setting.shortest, setting.longest, setting.count) * self._width
         share = setting.calls // (len(estimators) * setting.count)
-        curves = tuple(self._curve(one, radii, gradient, (square, noise, curvature), share) for one in estimators)
+        curves = tuple(self._curve(one, radii, gradient, theory, share) for one in estimators)
         return Magnified(curves, gradient, error, self.calls)
 
     def _oracle(self) -> Oracle:
-        oracle = Oracle(self._problem, self._streams)
+        oracle = Oracle(self._problem, self._streams, source=self._source)
         if self._spot.units is not None:
             oracle.set_units(self._spot.units)
         return oracle
@@ -240,9 +275,9 @@ class _Look:
         if gradients is not None:
             of_f, of_h = gradients if units is None else units.gradients(gradients)
             return of_f[0] + y @ of_h[0], np.zeros(x.size)
-        oracle = Oracle(self._problem, Streams(self._streams.seed, 1))
+        oracle = Oracle(self._problem, Streams(self._streams.seed, 1), source=self._source)
         with oracle.purpose(Purpose.DIAGNOSTIC):
-            measured = slopes(oracle, place, proceed=self._proceed)
+            measured = slopes(oracle, place, REPEATS)
         self.calls += measured.calls
         of_f, of_h = measured.slope[:1], measured.slope[1:]
         errors = measured.slope_error
@@ -281,19 +316,18 @@ class _Look:
         estimator: GradientEstimator,
         radii: Array,
         gradient: Array,
-        theory: tuple[float, float, float],
+        theory: _Theory,
         share: int,
     ) -> Curve:
-        n, (square, noise, curvature) = gradient.size, theory
+        n, curvature = gradient.size, theory.curvature
         most = max(share // (BATCHES * estimator.calls(n)), 1)
         figures = np.array([self._figures(estimator, float(radius), gradient, most) for radius in radii])
         batches, bias, bias_error, variance, variance_error, error, error_error = figures.T
         fine = np.geomspace(radii[0], radii[-1], FINE)
 
         def predicted(r: Array) -> Array:
-            return np.array(
-                [float(estimator.predicted_variance(np.array([square]), n, noise, float(one))[0]) for one in r]
-            )
+            square = np.array([theory.slope_square])
+            return np.array([float(estimator.predicted_variance(square, n, theory.noise, float(one))[0]) for one in r])
 
         bound = np.square([estimator.bias_bound(curvature, n, float(one)) for one in radii])
         theory_error = predicted(fine) + np.square([estimator.bias_bound(curvature, n, float(one)) for one in fine])
@@ -317,7 +351,6 @@ class _Look:
         """Return the number of estimates, and squared bias, variance and squared error, each with its error."""
         errors = np.empty((0, gradient.size))
         for number in range(1, most + 1):
-            self._proceed()
             oracle = self._oracle()
             with oracle.purpose(Purpose.DIAGNOSTIC):
                 estimates = estimator.estimate(self._phi, self._x, oracle, self._streams, radius=radius).gradient
@@ -393,24 +426,12 @@ def _title(estimator: GradientEstimator) -> str:
     return f"{type(estimator).__name__}, k = {estimator.batch_size}"
 
 
-class MagnifiedRun(Protocol):
+class MagnifiedRun(ObservedRun, Protocol):
     """The members of a run that a microscope needs."""
-
-    @property
-    def problem(self) -> Problem:
-        """The problem."""
 
     @property
     def solver(self) -> Solver:
         """The solver."""
-
-    @property
-    def result(self) -> Result:
-        """The outcome so far."""
-
-    @property
-    def seed(self) -> int:
-        """The seed of the run's random numbers."""
 
     @property
     def units(self) -> Units | None:

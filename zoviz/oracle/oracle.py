@@ -526,7 +526,7 @@ class Oracle:
 
         def compute() -> Array:
             value = checked(self._problem.evaluate(x, sample), x, self.m)
-            return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(-1, self.m)], axis=1)
+            return np.concatenate([value.f.reshape(-1, 1), value.h.reshape(value.f.size, self.m)], axis=1)
 
         question = Question(int(self.calls.sum()), "", (x,), sample, np.nonzero(due)[0])
         values = source.values(question, 1 + self.m, compute)

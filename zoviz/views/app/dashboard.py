@@ -32,6 +32,7 @@ from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
 from zoviz.views.controls.run_form import RunForm
+from zoviz.views.diagnosis.drawer import DiagnosisDrawer
 from zoviz.views.pictures.base import PictureCard
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.constraint_rails import ConstraintRails
@@ -129,6 +130,7 @@ class Dashboard(pn.viewable.Viewer):
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
         self.figure_download = FigureDownload(self.board)
         self.run_list, self.output = RunList(self.controller, self.figure_download), ProgramOutput()
+        self.diagnosis = DiagnosisDrawer(self.controller)
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
         runs = pn.Column(
@@ -168,8 +170,8 @@ class Dashboard(pn.viewable.Viewer):
 
     def _make_run(self) -> pn.viewable.Viewable:
         controls = self.board.controls()
-        controls.append(GoBack(self.controller))
-        return pn.Column(controls, self.board, sizing_mode="stretch_width", min_height=800, margin=0)
+        controls.extend([self.diagnosis.switch(), GoBack(self.controller)])
+        return pn.Column(controls, self.diagnosis, self.board, sizing_mode="stretch_width", min_height=800, margin=0)
 
     def _make_stored_runs(self) -> StoredRunsPage:
         from zoviz.views.stored.page import StoredRunsPage  # with pandas: half a second at a process's first opening
@@ -213,6 +215,7 @@ class Dashboard(pn.viewable.Viewer):
         if not self.board.refresh():  # else the browser has enough to do until the next look
             self.run_list.update()
             self.figure_download.update()
+            self.diagnosis.update(run)
             self.rails.update(run)
             for picture in self.pictures:
                 picture.update(run)
@@ -249,7 +252,8 @@ class Dashboard(pn.viewable.Viewer):
         bar = pn.FlexBox(self.buttons, right, justify_content="space-between", align_items="center")
         # They come once the page stands: while its widgets are laid out, each would measure every figure again.
         pn.state.onload(lambda: self.rooms.fill(RUN))
-        return pn.Column(bar, self.status_bar, self.rooms, sizing_mode="stretch_width", margin=0)
+        under_bar = (self.status_bar, self.diagnosis.certificate.line)
+        return pn.Column(bar, *under_bar, self.rooms, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:
         self._begin_looking()
@@ -266,7 +270,12 @@ class Dashboard(pn.viewable.Viewer):
             use_own_resources(pn.state.curdoc)
         values = {name: parts[-1].decode(errors="replace") for name, parts in pn.state.session_args.items()}
         self.read_address(urlencode(values))
-        pn.state.on_session_destroyed(lambda _: self.controller.close())
+        pn.state.on_session_destroyed(lambda _: self._close())
+
+    def _close(self) -> None:
+        """End what works for the page alone, with its session."""
+        self.controller.close()
+        self.diagnosis.close()
 
     def page(self) -> pmui.Page:
         """Return the whole page, for a server."""

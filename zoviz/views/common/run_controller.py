@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import update_wrapper
 from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
 
@@ -258,11 +258,17 @@ class RunController(param.Parameterized):
         self.look()
 
     @say_errors()
+    def steer(self, values: Mapping[str, Any]) -> None:
+        """Set live parameters of the page's run by (dotted) name, as the form does; of an ended one in the form."""
+        if self.run is not None:
+            self.run.set(values)
+
+    @say_errors()
     def undo(self) -> None:
         """Put the parameter that was changed last back to where it was; again, the one before."""
         change = None if self.run is None or not self.run.active else last_standing(list(self.run.journal))
         if self.run is not None and change is not None:
-            self.run.set({change.name: change.old})
+            self.steer({change.name: change.old})
 
     def go_back(self, at: int) -> None:
         """End the run, and fork it at an iteration that it has come to: all up to there is repeated, then it waits."""

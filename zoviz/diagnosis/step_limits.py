@@ -1,0 +1,28 @@
+"""How far the live parameters of a run may be moved at its present iterate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from zoviz.core.types import Constants
+from zoviz.runs.run import Run
+from zoviz.solvers.step_limits import StepLimits
+
+
+def limits_of(run: Run) -> Mapping[str, StepLimits]:
+    """Return the limits of a run's live parameters by (dotted) name, at no call.
+
+    Empty where the solver declares none, and where the problem's constants would have to be measured.
+
+    Parameters
+    ----------
+    run : Run
+        Paused, going on or ended: it is left alone.
+    """
+    worker, state = run.worker, run.state
+    if worker is None or state is None:
+        return {}
+    constants = worker.solver.known_constants(worker.scaled_problem)
+    if not isinstance(constants, Constants):
+        return {}
+    return worker.solver.limits(constants, worker.solver.iterate(state))

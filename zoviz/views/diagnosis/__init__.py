@@ -1,0 +1,1 @@
+"""Views of what more calls tell of a run, and of what its own calls were for."""

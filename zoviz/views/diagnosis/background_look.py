@@ -1,0 +1,204 @@
+"""A look at the page's run that costs calls: the price stands beside its button, a thread takes it, Cancel ends it."""
+
+from __future__ import annotations
+
+import html
+import logging
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import Generic, NamedTuple, TypeVar
+
+import panel as pn
+import panel_material_ui as pmui
+
+from zoviz.core.errors import ZovizError
+from zoviz.diagnosis.observed_run import FORM
+from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.run import Run
+from zoviz.views.common.background_work import in_background
+from zoviz.views.common.style import muted_html, note, update_changed
+
+FIELD_WIDTH = 235
+"""Of a setting beside the button, in pixels."""
+_Seen = TypeVar("_Seen")
+
+
+class CalledOff(ZovizError):
+    """A look that a person has cancelled."""
+
+
+class BackgroundLook(Generic[_Seen]):
+    """A look that a thread takes and that may be called off between two batches of calls.
+
+    Parameters
+    ----------
+    take : callable
+        Is given ``proceed``, to be called before every batch, and returns what it saw.
+    """
+
+    def __init__(self, take: Callable[[Callable[[], None]], _Seen]) -> None:
+        self._cancelled, self._begun = threading.Event(), time.monotonic()
+        self._future = in_background(lambda: take(self._proceed))
+
+    def _proceed(self) -> None:
+        if self._cancelled.is_set():
+            raise CalledOff("Cancelled.")
+
+    def cancel(self) -> None:
+        """End the look before its next batch, or after the call in progress of a black box."""
+        self._cancelled.set()
+
+    @property
+    def done(self) -> bool:
+        """Whether it has come to an end."""
+        return self._future.done()
+
+    @property
+    def sentence(self) -> str:
+        """How long it has been at work, or that it is about to end."""
+        if self._cancelled.is_set():
+            return "Cancelled: it ends after the call in progress."
+        return f"At work for {time.monotonic() - self._begun:.0f} s."
+
+    def outcome(self) -> _Seen:
+        """Return what was seen; raise what ended it."""
+        return self._future.result()
+
+
+class Offer(NamedTuple, Generic[_Seen]):
+    """What a look would cost, and what takes it.
+
+    Attributes
+    ----------
+    least, most : int
+        Calls.
+    take : callable
+        As for ``BackgroundLook``.
+    """
+
+    least: int
+    most: int
+    take: Callable[[Callable[[], None]], _Seen]
+
+
+def price(run: Run, least: int, most: int) -> str:
+    """Return the sentence on what so many calls cost, with the seconds that they take at a run's own pace."""
+    progress = run.progress
+    pace = progress.seconds / max(progress.calls * run.replicas, 1)
+    calls = f"{least:,} calls" if least == most else f"{least:,} to {most:,} calls"
+    return f"{calls}, off the run's budget: {_duration(most * pace)} at the run's pace."
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 1.0:
+        return "less than 1 s"
+    for size, unit in ((86400.0, "days"), (3600.0, "hours"), (60.0, "minutes")):
+        if seconds >= 2.0 * size:
+            return f"up to {seconds / size:.0f} {unit}"
+    return f"up to {seconds:.0f} s"
+
+
+class LookControl(pn.viewable.Viewer, Generic[_Seen]):
+    """A button that takes a look at the page's run, with its price beside it, and one that cancels it.
+
+    Parameters
+    ----------
+    label : str
+        Of the button.
+    offer : callable
+        Returns the ``Offer`` for a run that has an iterate; raises a ZovizError where there is none.
+    show : callable
+        Is given the run and what was seen, with the document's lock.
+    while_running : bool
+        Whether it may be taken of a run that is going on.
+    fields : sequence of Viewable
+        Its settings, to stand beside the button.
+    """
+
+    def __init__(
+        self,
+        label: str,
+        offer: Callable[[Run], Offer[_Seen]],
+        show: Callable[[Run, _Seen], None],
+        while_running: bool = False,
+        fields: Sequence[pn.viewable.Viewable | pn.viewable.Viewer] = (),
+    ) -> None:
+        super().__init__()
+        self._fields = [pn.Column(field, width=FIELD_WIDTH, margin=0) for field in fields]
+        self._offer, self._show, self._while_running = offer, show, while_running
+        self._run: Run | None = None
+        self._work: BackgroundLook[_Seen] | None = None
+        self._complaint = ""
+        look = {"variant": "outlined", "size": "small", "margin": (4, 4, 4, 10)}
+        self.button = pmui.Button(label=label, disabled=True, on_click=lambda _: self.begin(), **look)
+        self.cancel_button = pmui.Button(label="Cancel", visible=False, on_click=lambda _: self.cancel(), **look)
+        self.note = note("", sizing_mode="stretch_width")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        row = pn.FlexBox(self.button, self.cancel_button, *self._fields, align_items="center", margin=0)
+        return pn.Column(row, self.note, sizing_mode="stretch_width", margin=0)
+
+    @property
+    def at_work(self) -> bool:
+        """Whether a look is being taken."""
+        return self._work is not None
+
+    def begin(self) -> None:
+        """Take the look, unless one is at work or it cannot be taken now."""
+        run = self._run
+        if run is None or self.at_work or self._obstacle(run):
+            return
+        try:
+            self._work, self._complaint = BackgroundLook(self._offer(run).take), ""
+        except ZovizError as error:
+            self._complaint = str(error)
+
+    def cancel(self) -> None:
+        """Call off the look that is being taken."""
+        if self._work is not None:
+            self._work.cancel()
+
+    def update(self, run: Run | None) -> None:
+        """Take up what was seen and show the price; called with the document's lock at every look at the run."""
+        if run is not self._run:
+            self.cancel()  # of another run: nobody waits for it any more
+            self._run, self._work, self._complaint = run, None, ""
+        if run is not None and self._work is not None and self._work.done:
+            self._take_up(run, self._work)
+        obstacle, sentence = self._words(run)
+        update_changed(self.button, disabled=self.at_work or obstacle)
+        update_changed(self.cancel_button, visible=self.at_work)
+        update_changed(self.note, object=muted_html(html.escape(sentence)))
+
+    def _take_up(self, run: Run, work: BackgroundLook[_Seen]) -> None:
+        self._work = None
+        try:
+            self._show(run, work.outcome())
+        except Exception as error:  # a black box may raise anything: the page says it
+            if not isinstance(error, (ZovizError, ValueError)):
+                logging.getLogger("zoviz").warning("A look at a run failed.", exc_info=error)
+            self._complaint = str(error)
+
+    def _words(self, run: Run | None) -> tuple[bool, str]:
+        """Return whether the look cannot be taken now, and what is said beside its button."""
+        if self._work is not None:
+            return False, self._work.sentence
+        obstacle = "Start a run first." if run is None else self._obstacle(run)
+        if run is None or obstacle:
+            return True, obstacle
+        try:
+            offer = self._offer(run)
+        except ZovizError as error:
+            return True, str(error)
+        return False, " ".join(filter(None, [self._complaint, price(run, offer.least, offer.most)]))
+
+    def _obstacle(self, run: Run) -> str:
+        """Return why a run cannot be looked at now; empty where it can."""
+        if run.problem.form != FORM:
+            return f"For {FORM} problems alone: this one is {run.problem.form}."
+        if run.state is None:
+            return "The run has no iterate yet."
+        if run.status is RunStatus.RUNNING and not self._while_running:
+            return "Pause the run first, or wait for its end."
+        return ""

@@ -1,0 +1,67 @@
+"""A card that certifies the point of the page's run, and the line with what it found."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable
+
+import panel as pn
+
+from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of
+from zoviz.runs.run import Run
+from zoviz.views.common.style import section, update_changed
+from zoviz.views.controls.number_fields import NumberField
+from zoviz.views.diagnosis.background_look import LookControl, Offer
+
+_LINE = "<span style='font-size:14px;line-height:1.4'><b>Certificate of iteration {iteration:,}</b> {sentence}</span>"
+
+
+class CertificateCard(pn.viewable.Viewer):
+    """A card that certifies the point that the first replica of a paused or ended run reports.
+
+    Attributes
+    ----------
+    line : HTML
+        The certificate's sentence, to stand under the status; hidden until there is one.
+    control : LookControl
+    certificate : Certificate or None
+        The newest of the page's run.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._certifier = Certifier()
+        self._run: Run | None = None
+        self.certificate: Certificate | None = None
+        self.line = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=(0, 10, 4, 10))
+        fields = [NumberField.from_param(self._certifier.param[name]) for name in ("repeats", "tolerance")]
+        self.control = LookControl("Certify this point", self._offer, self._show, fields=fields)
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        title = section("Certificate: is this point stationary?")
+        return pn.Column(title, self.control, sizing_mode="stretch_width", margin=0)
+
+    def _offer(self, run: Run) -> Offer[tuple[int, Certificate]]:
+        certifier, iteration = self._certifier.clone(), run.progress.iteration
+
+        def take(proceed: Callable[[], None]) -> tuple[int, Certificate]:
+            return iteration, certificate_of(run, 0, certifier, proceed)
+
+        return Offer(*certifier.cost(run.problem), take)
+
+    def _show(self, run: Run, outcome: tuple[int, Certificate]) -> None:
+        iteration, self.certificate = outcome
+        sentence = html.escape(self.certificate.sentence)
+        update_changed(self.line, object=_LINE.format(iteration=iteration, sentence=sentence), visible=True)
+
+    @property
+    def pending(self) -> bool:
+        """Whether there is something to show or to take away while the card is not seen."""
+        return self.control.at_work or self.certificate is not None
+
+    def update(self, run: Run | None) -> None:
+        """Show what is new; called with the document's lock at every look at the run."""
+        if run is not self._run:
+            self._run, self.certificate = run, None
+            update_changed(self.line, visible=False)
+        self.control.update(run)

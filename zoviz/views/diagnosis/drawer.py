@@ -1,0 +1,86 @@
+"""A drawer above the plots with what more calls tell of the page's run, closed until somebody opens it."""
+
+from __future__ import annotations
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.runs.run import Run
+from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.style import GRID, batched_changes, tooltip, update_changed
+from zoviz.views.diagnosis.certificate_card import CertificateCard
+from zoviz.views.diagnosis.ledger_bars import LedgerBars
+from zoviz.views.diagnosis.microscope_card import MicroscopeCard
+
+EVERY = 4
+"""Looks at the run between two drawings of the ledger: once a second."""
+
+
+class DiagnosisDrawer(pn.viewable.Viewer):
+    """A drawer with the ledger of the page's run, its certificate and the microscope, made when it is first opened.
+
+    Parameters
+    ----------
+    controller : RunController
+
+    Attributes
+    ----------
+    certificate : CertificateCard
+    microscope : MicroscopeCard
+    ledger : LedgerBars
+    """
+
+    open = param.Boolean(
+        default=False, label="Diagnosis", doc="Where the calls went, how good this point and this estimate are."
+    )
+
+    def __init__(self, controller: RunController) -> None:
+        super().__init__()
+        self.ledger, self.certificate = LedgerBars(), CertificateCard()
+        self._controller = controller
+        self._microscope: MicroscopeCard | None = None
+        self._column = pn.Column(visible=False, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
+        self._looks = 0
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    @property
+    def microscope(self) -> MicroscopeCard:
+        """The microscope's card, whose figure is made when it is first asked for."""
+        if self._microscope is None:
+            self._microscope = MicroscopeCard(self._controller)
+        return self._microscope
+
+    def switch(self) -> pmui.Switch:
+        """Return the switch that opens and closes the drawer."""
+        return pmui.Switch.from_param(self.param.open, description=tooltip(self.param.open.doc), margin=(6, 4))
+
+    def update(self, run: Run | None) -> None:
+        """Show what is new in the drawer, or what was asked for before it was closed; nothing else costs anything."""
+        self._looks += 1
+        begins = self.open and not self._column.visible
+        if self.open and (begins or run is None or not run.active or self._looks % EVERY == 0):
+            self.ledger.update(run)
+        if self.open or self.certificate.pending:
+            self.certificate.update(run)
+        if self.open or (self._microscope is not None and self._microscope.control.at_work):
+            self.microscope.update(run)
+        self._show()
+
+    def _show(self) -> None:
+        """Open or close the drawer; what it first shows is up to date before it comes: a change might overtake it."""
+        if self.open == self._column.visible:
+            return
+        with batched_changes(pn.state.curdoc):
+            if not self._column.objects:
+                halves = (self.certificate, self.microscope), (self.ledger, self.microscope.plot)
+                self._column.objects = [pn.Column(*half, sizing_mode="stretch_width", margin=0) for half in halves]
+            update_changed(self._column, visible=self.open)
+
+    def close(self) -> None:
+        """Call off what is at work, with the page's session."""
+        self.certificate.control.cancel()
+        if self._microscope is not None:
+            self._microscope.control.cancel()

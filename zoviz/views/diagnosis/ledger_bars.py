@@ -1,0 +1,69 @@
+"""Bars of what a run's calls were for."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+
+import numpy as np
+import panel as pn
+
+from zoviz.core.types import Array
+from zoviz.runs.engine.columns import CALLS, CALLS_FOR
+from zoviz.runs.run import Run
+from zoviz.runs.stored_run import StoredRun
+from zoviz.views.common.style import muted_html, section, update_changed
+
+_STYLE = """
+.bars {display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content; gap: 3px 8px;
+  align-items: center; font-size: 13px; line-height: 1.3; font-variant-numeric: tabular-nums}
+.bar {height: 10px; border-radius: 2px; background: color-mix(in srgb, currentColor 10%, transparent)}
+.bar div {height: 10px; border-radius: 2px; background: var(--panel-primary-color)}
+"""
+_BAR = "<span>{purpose}</span><div class='bar'><div style='width:{percent:.1f}%'></div></div><span>{count}</span>"
+
+
+def shares(columns: Mapping[str, Array]) -> dict[str, tuple[float, float]]:
+    """Return the calls of each purpose in a trace's last row, mean over the replicas, and their share of all calls.
+
+    Empty where a version without ledgers wrote the trace.
+    """
+    if CALLS not in columns or not len(columns[CALLS]):
+        return {}
+    total = float(columns[CALLS][-1].mean())
+    means = {
+        name.removeprefix(CALLS_FOR): float(np.nan_to_num(column[-1]).mean())
+        for name, column in columns.items()
+        if name.startswith(CALLS_FOR)
+    }
+    descending = sorted(means.items(), key=lambda item: -item[1])
+    return {purpose: (mean, mean / total if total else 0.0) for purpose, mean in descending if mean}
+
+
+def bars_html(columns: Mapping[str, Array]) -> str:
+    """Return the shares as HTML, the largest first; a sentence where they are unknown."""
+    purposes = shares(columns)
+    if not purposes:
+        return muted_html("Unknown: no call is entered yet, or a version without ledgers began the run.")
+    rows = [
+        _BAR.format(purpose=html.escape(purpose), percent=100 * share, count=f"{mean:,.0f} · {100 * share:.0f} %")
+        for purpose, (mean, share) in purposes.items()
+    ]
+    return f"<div class='bars'>{''.join(rows)}</div>"
+
+
+class LedgerBars(pn.viewable.Viewer):
+    """A card with a bar for each purpose of a run's calls: calls of a replica, on average, and their share."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.pane = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(0, 10))
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        title = section("What the calls were for, a replica")
+        return pn.Column(title, self.pane, sizing_mode="stretch_width", margin=0)
+
+    def update(self, run: Run | StoredRun | None) -> None:
+        """Draw the newest row of a run's trace; called with the document's lock."""
+        text = muted_html("Start a run first.") if run is None else bars_html(run.trace.snapshot().columns)
+        update_changed(self.pane, object=text)
