@@ -90,6 +90,15 @@ def test_the_rate_is_calls_per_digit_and_divergence_names_its_change() -> None:
     assert "since iteration 29" in sentence and "after primal_step was changed at iteration 29" in sentence
 
 
+def test_figures_say_that_they_are_of_the_middle_of_the_replicas() -> None:
+    """One of five ends far from feasible, which the median does not show, and the run's own message says beside it."""
+    one = course(10.0 ** -np.linspace(0, 3, 50), np.zeros(50))
+    assert verdict(one).sentence.endswith("violation 0.")
+    five = {name: np.repeat(values, 5, axis=1) for name, values in one.columns.items() if values.ndim == 2}
+    five["violation"] = np.column_stack([np.full(50, 17.0), *np.zeros((4, 50))])
+    assert verdict(Snapshot(one.columns | five, 50, 0)).sentence.endswith("violation 0 (medians of 5 replicas).")
+
+
 def test_values_that_leave_every_scale_are_a_divergence_whatever_is_measured_beside_them() -> None:
     snapshot = course(10.0 ** -np.linspace(0, 3, 50))
     objective = np.geomspace(1.0, 1e30, 50)[:, None]

@@ -14,6 +14,9 @@ ABSENT: dict[str, str] = {"blank": "none"}
 """The metadata of a parameter whose None means that there is no such thing (a limit, a known optimum), and forms call
 it so; of all others None leaves the choice to a rule or to the problem, and forms call it auto."""
 
+UP_TO_N: dict[str, str] = {"most": "n"}
+"""The metadata of a count of which no more than the number of variables is used, however large it is."""
+
 
 class Scale(param.Number):
     """A positive magnitude (step, radius, penalty) that lives on a logarithmic axis.

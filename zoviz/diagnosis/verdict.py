@@ -98,6 +98,8 @@ class Course(NamedTuple):
         "gap", "KKT residual", "mean regret", or "objective", of which the least on the way is subtracted.
     broken : bool
         Whether the last values are not finite, or beyond every scale.
+    replicas : int
+        How many the values are medians of.
     """
 
     iterations: Array
@@ -106,6 +108,7 @@ class Course(NamedTuple):
     violation: Array
     measure: str
     broken: bool
+    replicas: int
 
     def last(self, values: Array, share: float = 0.2) -> float:
         """Return the median of the last part of values (T,)."""
@@ -224,12 +227,15 @@ def course_of(snapshot: Snapshot) -> Course | None:
     violation = _median(columns[names.VIOLATION][at]) if names.VIOLATION in columns else np.zeros(at.size)
     finite = np.isfinite(values) & np.isfinite(violation)
     broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
+    replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
     if finite.sum() < FEWEST_ROWS:
         nothing = np.zeros(at.size)
-        return Course(columns[names.ITERATION][at], places[at], nothing, nothing, measure, True) if broken else None
+        iterations = columns[names.ITERATION][at]
+        return Course(iterations, places[at], nothing, nothing, measure, True, replicas) if broken else None
     values, violation, at = values[finite], violation[finite], at[finite]
     distance = values - values.min() if measure == "objective" else np.abs(values)
-    return Course(columns[names.ITERATION][at], places[at], distance, np.maximum(violation, 0.0), measure, broken)
+    violation, iterations = np.maximum(violation, 0.0), columns[names.ITERATION][at]
+    return Course(iterations, places[at], distance, violation, measure, broken, replicas)
 
 
 def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array | None]:
@@ -368,6 +374,8 @@ def _calls_per_digit(calls: Array, residual: Array) -> float:
 
 
 def _figures(course: Course) -> str:
-    """Return the last distance and violation in words."""
+    """Return the last distance and violation in words, and whose they are: single replicas may be far from them."""
+    violation = course.last(course.violation)
     distance = "" if course.measure == "objective" else f"{course.measure} {course.last(course.distance):.1e}, "
-    return f"{distance}violation {course.last(course.violation):.1e}"
+    whose = "" if course.replicas == 1 else f" (medians of {course.replicas} replicas)"
+    return f"{distance}violation {f'{violation:.1e}' if violation else '0'}{whose}"

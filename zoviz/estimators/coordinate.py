@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import param
 
+from zoviz.core.parameters import UP_TO_N
 from zoviz.core.streams import RandomSource
 from zoviz.core.types import Array, Estimate, Evaluation, all_finite
 from zoviz.estimators.base import GradientEstimator, Phi, chunks
@@ -167,6 +168,7 @@ class Block(Coordinate):
         softbounds=(1, 100),
         label="Block size τ",
         doc="Coordinates of x probed in one estimate; at most n are used.",
+        metadata=UP_TO_N,
     )
     scaled = param.Boolean(default=True, label="Unbiased", doc="Multiply by n/τ, so that the mean is the gradient.")
 

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
+from collections.abc import Callable
+from urllib.parse import urlencode
 
 import pytest
 
 from helpers.dashboard_page import Lab
+from helpers.serving import Server
+from zoviz.views.controls.about_problem import equation
+from zoviz.views.controls.picker import Picker
 
 pytestmark = pytest.mark.slow  # each of it is tested without a browser, too
 
@@ -67,3 +73,74 @@ def test_a_wrong_field_keeps_start_back_and_another_problem_has_the_plots_to_its
         lambda: all("·" in label for label in lab.legend("plot-RelativeGap")) and lab.legend("plot-RelativeGap"),
         "where each is named with its problem",
     )
+
+
+# Formulas that KaTeX does not understand, with what it says of them.
+TYPESET_ALL = """formulas => {
+    const complaints = {}, options = {output: "mathml", displayMode: true, throwOnError: true};
+    for (const [title, text] of Object.entries(formulas))
+        try { katex.renderToString(text, options) } catch (error) { complaints[title] = error.message }
+    return complaints;
+}"""
+
+# What reaches the browser of one run: its status, the buttons, and its lines.
+ARRIVALS = """
+window.arrivals = [];
+const note = what => arrivals.push(what), status = find("status");
+status.properties.tags.change.connect(() => note(/zoviz-chip[^>]*>([^<]*)</.exec(status.tags[0])[1]));
+find("wire-run1").properties.data.change.connect(() => note("lines"));
+find("source-run1").properties.data.change.connect(() => note("lines"));
+for (const d of Bokeh.documents) for (const m of d._all_models.values())
+    if (["Start", "Pause", "Stop"].includes(m.data?.label))
+        m.data.properties.disabled.change.connect(() => note(m.data.label));
+"""
+
+
+def test_buttons_come_with_the_status_and_before_the_lines_that_follow_it(lab: Lab) -> None:
+    lab.settle(Seconds="auto")
+    lab.start()
+    lab.js(ARRIVALS)
+    lab.until(lambda: "lines" in lab.js("return arrivals"), "lines come")
+    lab.press("Stop")
+    lab.end("stopped")
+    lab.until(lambda: "lines" in lab.js("return arrivals.slice(arrivals.indexOf('stopped'))"), "the last lines come")
+    arrivals = lab.js("return arrivals")
+    lines = arrivals.index("lines", arrivals.index("stopped"))
+    assert {"Start", "Pause", "Stop"} <= set(arrivals[:lines]), arrivals
+
+
+def test_another_axis_is_on_the_same_figures(lab: Lab) -> None:
+    lab.settle(Seconds="auto", Iterations="60", Replicas="2")
+    lab.start()
+    lab.end("finished")
+    figure = "return [find('plot-Gap').id, find('plot-Gap').below[0].axis_label]"
+    (before, _), calls = lab.js(figure), max(lab.data("source-run1", "x"))
+    lab.press("iterations")
+    lab.until(lambda: lab.js(figure) == [before, "iterations"], "the axis has another name")
+    lab.until(lambda: max(lab.data("source-run1", "x")) == 60 < calls, "the lines are against iterations")
+    lab.until(lambda: lab.js("return find('plot-Gap').x_range.end") < 70, "the range follows")
+    assert lab.js(figure) == [before, "iterations"]
+
+
+def test_what_is_known_of_a_problem_has_its_formula(lab: Lab) -> None:
+    lab.page.locator("summary").first.click()
+    lab.page.locator(".zoviz-formula math").wait_for()
+    lab.page.get_by_text("optimum -1.32").wait_for()
+    formulas = {title: equation(problem) for title, problem in Picker().problems.items()}
+    assert len([text for text in formulas.values() if text]) >= 20
+    complaints = lab.page.evaluate(TYPESET_ALL, formulas)
+    assert complaints == {}
+
+
+def test_a_best_below_the_optimum_is_said_to_be_there_by_tolerance(
+    open_lab: Callable[..., Lab], server: Server
+) -> None:
+    query = {"problem": "Speed reducer design", "solver": "ZOCEG", "run.iterations": 250, "run.replicas": 4}
+    lab = open_lab(f"{server.url}?{urlencode(query)}")
+    lab.until(lambda: lab.enabled("Start"), "the problem is there")
+    lab.start()
+    lab.end("finished")
+    title = "return find('plot-Gap').title.text"
+    lab.until(lambda: lab.js(title).endswith("below f*, by tolerance"), "the title says so")
+    best = [value for value in lab.data("source-run1", "best_gap") if value is not None and math.isfinite(value)]
+    assert best == sorted(best, reverse=True), "its magnitude never rises"

@@ -12,6 +12,7 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Line
 from bokeh.plotting import figure
 from bokeh.protocol.messages.patch_doc import patch_doc
+from panel.io import document as panel_document
 from panel.io.state import set_curdoc
 
 from zoviz import Run
@@ -90,6 +91,29 @@ def test_buttons_answer_before_the_lines_and_the_list_are_made() -> None:
         dashboard.controller.stop()
         assert isinstance(dashboard.controller.run, Run)
         dashboard.controller.run.wait()
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy machine both came seconds late: in the same message as the lines, or behind them."""
+    dashboard, document = Dashboard(LoadTracking(n=5), ZOCEG()), Document()
+    order: list[str] = []
+    monkeypatch.setattr(dashboard.board, "refresh", lambda: order.append("lines"))
+    dashboard.status_bar.counters.on_change("tags", lambda attr, old, new: order.append("status"))
+    dashboard.form.settings.iterations = 3
+    dashboard.controller.start()
+    run = dashboard.controller.run
+    assert isinstance(run, Run)
+    run.wait()
+    with set_curdoc(document):
+        dashboard.look_if_due()
+        assert order == ["status"], "finished"
+        panel_document._WRITE_MSGS[document] = {}
+        dashboard.look_if_due()
+        assert order == ["status"], "a button's change is deferred"
+        del panel_document._WRITE_MSGS[document]
+        dashboard.look_if_due()
+    assert order == ["status", "lines"]
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's

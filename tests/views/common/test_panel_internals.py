@@ -14,6 +14,7 @@ import pytest
 from bokeh.document import Document
 from packaging.specifiers import SpecifierSet
 from panel.io import document as panel_document
+from panel.io.resources import DIST_DIR, LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
 from panel.io.state import state
 from panel.util import edit_readonly
@@ -22,6 +23,7 @@ from helpers.event_loop import result_of
 from zoviz.views.common.panel_internals import (
     PARSE_ANY_PATH,
     SEND_UNLESS_UNMARKED,
+    TYPESETTER,
     VERSIONS,
     harden_page,
     linked_parameter,
@@ -33,6 +35,11 @@ def test_this_panel_was_checked() -> None:
     assert importlib.metadata.version("panel") in SpecifierSet(VERSIONS), (
         "check this file's claims, then widen VERSIONS"
     )
+
+
+def test_panel_brings_what_sets_formulas() -> None:
+    file = DIST_DIR / TYPESETTER.removeprefix(LOCAL_DIST)
+    assert file.is_file() and "mathml" in file.read_text(encoding="utf-8")
 
 
 def test_panels_own_route_still_imports_what_an_address_names() -> None:

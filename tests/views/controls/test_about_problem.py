@@ -5,7 +5,7 @@ from __future__ import annotations
 from zoviz.core.registry import discover
 from zoviz.problems import BlackBox, NonconvexQCQP, PressureVessel, Problem
 from zoviz.solvers import ZOSPLM
-from zoviz.views.controls.about_problem import about_html, facts, formula, sentence, source
+from zoviz.views.controls.about_problem import about_html, equation, facts, formula, sentence, source
 from zoviz.views.controls.picker import Picker
 
 
@@ -23,6 +23,15 @@ def test_it_tells_what_the_problem_is_how_large_and_where_it_comes_from() -> Non
     assert source(vessel).startswith("Sandgren (1990), J. Mech. Design") and "title" not in source(vessel)
     text = about_html(vessel)
     assert "<summary" in text and "4 variables" in text and "Sandgren" in text
+
+
+def test_a_formula_can_stand_by_itself_and_no_sign_of_it_is_taken_for_html() -> None:
+    assert equation(NonconvexQCQP()) == formula(NonconvexQCQP()), "one line"
+    vessel = equation(PressureVessel())
+    assert vessel.startswith(r"\begin{aligned} \min\ & 0.6224") and vessel.endswith(r"\end{aligned}")
+    text = about_html(PressureVessel())
+    assert r"\begin{aligned} \min\ &amp; 0.6224" in text and text.index("zoviz-formula") < text.index("4 variables")
+    assert "zoviz-formula" not in about_html(BlackBox(lambda x: float(x @ x), bounds=[(-1, 1)]))
 
 
 def test_every_problem_has_a_sentence() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from zoviz import Run
-from zoviz.problems import NonconvexQCQP, StochasticQP, WeldedBeam
+from zoviz.problems import NonconvexQCQP, SpeedReducer, StochasticQP, WeldedBeam
 from zoviz.solvers import ZOCEG, ZOSPLM, SmoothedALM
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.base import LONGEST, columns_of, shortened
@@ -54,3 +54,31 @@ def test_a_plot_whose_lines_have_no_value_leaves_the_page() -> None:
     assert np.isnan(columns["variance"]).all() and np.isfinite(columns["objective"]).all()
     visible = {type(view).__name__ for view in board.visible_plots}
     assert "Variance" not in visible and {"Stationarity", "Violation"} <= visible
+
+
+def test_another_axis_keeps_the_figures_and_other_scales_make_new_ones() -> None:
+    """New figures take a browser a second, in which the page says that they are on their way."""
+    board = board_of(Run(NonconvexQCQP(n=4), ZOSPLM(), replicas=2, iterations=3))
+    grid = board.__panel__()
+    (entry,) = board.runs_shown.runs.values()
+    before = [view.figure for view in board.views if view.has_figure]
+    board.axis = "iteration"
+    assert not grid.loading
+    board.refresh()
+    after = [view.figure for view in board.views if view.has_figure]
+    assert all(old is new for old, new in zip(before, after, strict=True))
+    assert {figure.xaxis[0].axis_label for figure in after} == {"iterations"}
+    board.refresh()
+    source = after[0].renderers[-1].data_source
+    np.testing.assert_array_equal(source.data["x"], entry.run.trace["iteration"])
+    board.log_x = True
+    assert grid.loading
+    board.refresh()
+    assert not grid.loading and board.views[0].figure is not before[0]
+
+
+def test_titles_say_that_the_best_is_below_the_optimum_and_that_there_is_no_variance() -> None:
+    board = board_of(Run(SpeedReducer(), ZOCEG(), replicas=2, iterations=200))
+    titles = {type(view).__name__: view.figure.title.text for view in board.views if view.has_figure}
+    assert titles["Gap"].startswith("Objective gap   best: ") and titles["Gap"].endswith("below f*, by tolerance")
+    assert "bottom: none" in titles["Variance"] or titles["Variance"].endswith("0 throughout")

@@ -25,9 +25,10 @@ from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles
-from zoviz.views.common.panel_internals import harden_page
+from zoviz.views.common.panel_internals import harden_page, messages_wait
 from zoviz.views.common.run_controller import LiveRuns, RunController
 from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
+from zoviz.views.controls.about_problem import typeset_formulas
 from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
 from zoviz.views.controls.run_buttons import RunButtons, StatusBar
@@ -152,7 +153,8 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.param.watch(lambda _: self.rooms.param.update(open=RUN), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
-        self._next_look = 0.0
+        self._next_look, self._news = 0.0, False
+        self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
         self.look()
 
@@ -194,24 +196,46 @@ class Dashboard(pn.viewable.Viewer):
 
     def _hurry(self) -> None:
         """Have the next look come at once: it may be a command that a person waits to see obeyed."""
+        self._next_look, self._news = 0.0, True
+
+    def _draw_soon(self) -> None:
+        """Have the next look come at once, for a person who waits for other axes."""
         self._next_look = 0.0
 
-    def _look_if_due(self) -> None:
-        """Look at the run where a look is due: a late one on a busy machine must not cost the next."""
+    def look_if_due(self) -> None:
+        """Look at the run where a look is due: a late one on a busy machine must not cost the next.
+
+        What is new in the status goes to the browser by itself. Lines keep server and browser busy, for seconds on a
+        busy machine: they wait for the next time, and until all that was said before is on its way.
+        """
         now = time.monotonic()
-        if now >= self._next_look:
-            self._next_look = max(self._next_look + 1e-3 * PERIOD, now)
-            self.look()
+        if now < self._next_look:
+            return
+        self.tell()
+        if self._news or messages_wait(pn.state.curdoc):
+            self._news = False
+            return
+        self._next_look = max(self._next_look + 1e-3 * PERIOD, now)
+        self.draw()
 
     def look(self) -> None:
         """Show what is new in the run; needs the document's lock."""
+        self.tell()
+        self.draw()
+
+    def tell(self) -> None:
+        """Show what is new in the run's status: buttons, counters, verdict and message; needs the document's lock."""
         run = self.controller.run
         if run is not None:
             run.follow()
         self.controller.look()
         run = self.controller.run
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
-        self.status_bar.update()  # before the lines, which keep a browser busy: what is said is of the present run
+        self.status_bar.update()
+
+    def draw(self) -> None:
+        """Show what is new in the run's lines, lists and pictures; needs the document's lock."""
+        run = self.controller.run
         if not self.board.refresh():  # else the browser has enough to do until the next look
             self.run_list.update()
             self.figure_download.update()
@@ -262,12 +286,13 @@ class Dashboard(pn.viewable.Viewer):
     def _begin_looking(self) -> None:
         """Begin to look at the run a few times a second, once a page is there; stop with the page."""
         # In the background: else each look would tell the page that the server is busy, and idle again.
-        ticker = PeriodicCallback(callback=self._look_if_due, period=PERIOD // _GRAIN, background=True, log=False)
+        ticker = PeriodicCallback(callback=self.look_if_due, period=PERIOD // _GRAIN, background=True, log=False)
         pn.state.onload(ticker.start)
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
             keep_ranges(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
+            typeset_formulas(pn.state.curdoc)
         values = {name: parts[-1].decode(errors="replace") for name, parts in pn.state.session_args.items()}
         self.read_address(urlencode(values))
         pn.state.on_session_destroyed(lambda _: self._close())

@@ -24,7 +24,7 @@ TOUR = (
         ".zoviz-picker",
         "Problem and solver",
         "Choose what is minimised and by what: both lists are searched by typing. Click the line below a problem to "
-        "see its dimensions, its optimum and its paper.",
+        "see its formula, dimensions, optimum and paper.",
     ),
     Stop(
         ".zoviz-tabs",

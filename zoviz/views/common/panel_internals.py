@@ -12,13 +12,18 @@ import panel_material_ui as pmui
 import param
 from bokeh.document import Document
 from panel.io import document as panel_document
+from panel.io.resources import LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
+from panel.models.katex import KATEX_VERSION
 from panel.util import edit_readonly
 from panel_material_ui.base import MaterialComponent
 from tornado.web import HTTPError
 
 VERSIONS = ">=1.9,<1.10"
 """Versions of Panel for which this was checked."""
+
+TYPESETTER = f"{LOCAL_DIST}bundled/katex/katex@{KATEX_VERSION}/dist/katex.min.js"
+"""The address at which a server of Panel's has KaTeX, which sets formulas in a browser."""
 
 PARSE_ANY_PATH = ComponentResourceHandler.parse_url_path
 """Panel's own method, before it is replaced."""
@@ -61,6 +66,11 @@ def strand_no_messages() -> None:
     """
     deferred: Any = panel_document
     deferred._dispatch_msgs = _send_deferred
+
+
+def messages_wait(document: Document | None) -> bool:
+    """Return whether changes of a document are deferred that Panel sends once the websocket is free."""
+    return document is not None and document in panel_document._WRITE_MSGS
 
 
 def linked_parameter(widget: Any) -> param.Parameter | None:

@@ -6,8 +6,12 @@ import html
 import inspect
 import re
 
+from bokeh.document import Document
+from bokeh.models import CustomJS
+
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
+from zoviz.views.common.panel_internals import TYPESETTER
 from zoviz.views.common.style import details_html
 
 
@@ -43,13 +47,49 @@ def facts(problem: Problem) -> str:
     return f"{counts}; {kinds}; values {problem.noise}; {optimum}"
 
 
+def equation(subject: Problem | Solver) -> str:
+    """Return the formula of a problem or solver as TeX that may be displayed by itself; empty without one."""
+    text = formula(subject)
+    return rf"\begin{{aligned}} {text} \end{{aligned}}" if re.search(r"(?<!\\)&|\\\\", text) else text
+
+
+_FORMULA = (
+    "<div class='zoviz-formula' role='group' aria-label='Formula' tabindex='0' "
+    "style='overflow-x:auto;padding:6px 0'>{}</div>"
+)
+"""Wider than the sidebar at times: it is scrolled, by the keyboard too."""
+
+# In the browser when it is first asked for: a page opens without the 270 kB that set it. MathML is read out by screen
+# readers, and needs neither style sheet nor fonts. Until then, and where the file is missing, TeX stands there.
+_TYPESET = """
+    const load = () => globalThis.katex ? Promise.resolve() : new Promise((done, fail) => {
+        const script = Object.assign(document.createElement("script"), {src: file, onload: done, onerror: fail});
+        document.head.append(script);
+    });
+    document.addEventListener("click", async event => {
+        const summary = event.composedPath().find(node => node.tagName === "SUMMARY");
+        for (const box of summary?.parentNode.querySelectorAll(".zoviz-formula:not([data-set])") ?? []) {
+            await load();
+            katex.render(box.textContent, box, {output: "mathml", displayMode: true, throwOnError: false});
+            box.dataset.set = "";
+        }
+    }, true);
+"""
+
+
+def typeset_formulas(document: Document) -> None:
+    """Have a page set the formula of a problem when what is known of the problem is opened."""
+    document.js_on_event("document_ready", CustomJS(args={"file": TYPESETTER}, code=_TYPESET))
+
+
 def about_html(problem: Problem) -> str:
-    """Return what is known of a problem as HTML: its sentence and facts, and its source when it is clicked."""
+    """Return what is known of a problem as HTML: its sentence, and when it is clicked formula, facts and source."""
     try:
         known = facts(problem)
     except ValueError as error:  # the problem's own complaint on its parameters
         known = str(error)
-    origin = source(problem)
-    lines = [f"{html.escape(known[:1].upper() + known[1:])}."]
+    tex, origin = html.escape(equation(problem), quote=False), source(problem)
+    lines = [_FORMULA.format(tex)] if tex else []
+    lines += [f"{html.escape(known[:1].upper() + known[1:])}."]
     lines += [f"Source: {html.escape(origin)}"] if origin else []
     return details_html(html.escape(sentence(problem)), *lines)

@@ -18,7 +18,7 @@ from zoviz.solvers.base import Solver
 from zoviz.studies.study import Study
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.shown_runs import ShownRuns
-from zoviz.views.controls.about_problem import facts, formula, sentence, source
+from zoviz.views.controls.about_problem import equation, facts, sentence, source
 from zoviz.views.controls.parameter_forms import SolverForm
 from zoviz.views.notebook.cells import LOOK, load, put, replace
 from zoviz.views.notebook.live_run import PERIOD, EndedRun, LiveRun, shown_alone
@@ -131,8 +131,8 @@ def _(solver: Solver) -> None:
 def _describe(subject: Problem | Solver, known: str) -> None:
     """Show title, sentence, formula, what else is known, and the source, as Markdown."""
     title = type(subject).title or type(subject).__name__
-    equation, origin = formula(subject), source(subject)
-    parts = [f"**{title}**. {sentence(subject)}", f"$$ {equation} $$" if equation else "", known]
+    tex, origin = equation(subject), source(subject)
+    parts = [f"**{title}**. {sentence(subject)}", f"$$ {tex} $$" if tex else "", known]
     parts += [f"Source: {origin}"] if origin else []
     display({"text/markdown": "\n\n".join(part for part in parts if part), "text/plain": repr(subject)}, raw=True)
 

@@ -97,7 +97,7 @@ class PlotView(param.Parameterized):
         return [one if self.can_log else replace(one, linear=True) for one in self.series(columns)]
 
     def remark(self, columns: Mapping[str, Array]) -> str:
-        """Return what a reader must know of a trace's lines on this plot; by default nothing."""
+        """Return what a reader must know of a trace's lines on this plot, in 35 characters; by default nothing."""
         return ""
 
     def heading(self, columns: Mapping[str, Array]) -> str:
@@ -114,7 +114,7 @@ class PlotView(param.Parameterized):
         self._lines: dict[str, list[DrawnLine]] = {}
         self._titles: dict[str, str] = {}
         self._listed: dict[str, list[GlyphRenderer]] = {}
-        self._heading, self._note = self.title, ""
+        self._heading, self._note, self._remark = self.title, "", ""
         self.renderers: list[GlyphRenderer] = []
 
     @property
@@ -172,6 +172,11 @@ class PlotView(param.Parameterized):
         for model in (fig, fig.title, fig.toolbar, x_axis, y_axis, self._legend, *fig.grid):
             model.syncable = False
         return fig
+
+    def relabel(self) -> None:
+        """Name the horizontal axis after what the shared scales say that lines are drawn against."""
+        if self._figure is not None:
+            self._figure.xaxis[0].axis_label = AXES[self._shared.scales.axis]
 
     def _fit_out(self, fig: Any) -> None:
         """Add the legend, the marks and the placeholder."""
@@ -286,13 +291,14 @@ class PlotView(param.Parameterized):
                 notes.append(ZERO)
             elif any(has_zeros(*line) for line in lines):
                 notes.append(f"  bottom: {self.zero_words}")
-        remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
-        notes += [f"   {remark}"] if remark else []
         self._note = "".join(notes)
+        self._remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
         self._entitle()
 
     def _entitle(self) -> None:
-        self.figure.title.text = self._heading + self._note
+        # Beside label and notes a remark would be cut off.
+        text = f"{self.title}   {self._remark}" if self._remark else self._heading + self._note
+        self.figure.title.text = text
 
     def _entries(self, runs: Sequence[tuple[RunStyle, list[DrawnLine]]]) -> dict[str, list[GlyphRenderer]]:
         """Return the legend: each line of a single run; of several runs, one each and one per further kind of line."""

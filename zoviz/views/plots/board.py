@@ -76,8 +76,8 @@ class Board(pn.viewable.Viewer):
         self._grid = pn.Column(stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
         self._stale_figures = self._stale_lines = False
         self._ranged: Set[str] = frozenset()
-        self.param.watch(lambda *_: self._outdate(figures=True), ["axis", "log_x", "log_y"])
-        self.param.watch(lambda *_: self._outdate(), ["band"])
+        self.param.watch(lambda *_: self._outdate(figures=True), ["log_x", "log_y"])
+        self.param.watch(lambda *_: self._outdate(), ["axis", "band"])
         self.runs_shown.param.watch(lambda _: self._outdate(), "runs")
 
     @property
@@ -96,8 +96,10 @@ class Board(pn.viewable.Viewer):
         self._grid.append(view)
 
     def _outdate(self, figures: bool = False) -> None:
-        """Have the lines, or the figures too, made anew by the next ``refresh``."""
+        """Have the lines, or the figures too, made anew by the next ``refresh``; figures take a moment, and say so."""
         self._stale_lines, self._stale_figures = True, self._stale_figures or figures
+        if self._built and self._stale_figures:
+            update_changed(self._grid, loading=True)
 
     def refresh(self) -> bool:
         """Send what is new to the browser; return whether lines were made anew, which keeps the browser busy.
@@ -146,8 +148,18 @@ class Board(pn.viewable.Viewer):
             if self._stale_figures:
                 self._rebuild()
             else:
+                self._relabel()
                 self._dress_all()
         return True
+
+    def _relabel(self) -> None:
+        """Bring the figures to the axis: they need not be made anew for it, which takes a browser a second."""
+        if self._shared.scales.axis == self.axis:
+            return
+        self._shared.scales = self._shared.scales._replace(axis=self.axis)
+        for view in self._views:
+            view.relabel()
+        self._shared.forget_ranges()
 
     def _mark(self) -> None:
         """Send the marks of the newest run, if they changed."""
@@ -257,6 +269,7 @@ class Board(pn.viewable.Viewer):
         self._marked = {}
         self._mark()
         self._place()
+        update_changed(self._grid, loading=False)
 
     def controls(self) -> pn.FlexBox:
         """Return widgets for the axes and the band, in one row, to which others may be added."""

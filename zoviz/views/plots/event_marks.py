@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import param
 
+from zoviz.core.parameters import UP_TO_N
 from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
@@ -19,17 +21,28 @@ MOST_PHASES, MOST_STAGES = 40, 12
 """Marks of a problem's phases and of a solver's stages on a plot: of more, every second, third, ... is drawn."""
 
 
-def _text(value: Any) -> str:
+def _parameter(solver: Solver, name: str) -> param.Parameter | None:
+    """Return a parameter of a solver or of a part of it by its dotted name; None where it has no such parameter."""
+    prefix, _, own = name.rpartition(".")
+    part = solver.parts().get(f"{prefix}." if prefix else "")
+    return None if part is None or own not in part.param else part.param[own]
+
+
+def _text(run: Run | StoredRun, name: str, value: Any) -> str:
+    """Return the value of a parameter in words, with what is used of it where that is less."""
     if value is None:
         return "auto"
+    parameter = _parameter(run.solver, name)
+    limited = parameter is not None and (parameter.metadata or {}) == UP_TO_N
+    if limited and value > run.problem.domain.n:
+        return f"{value}, of which {run.problem.domain.n} are used"
     return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def parameter_label(solver: Solver, name: str) -> str:
     """Return what the form calls a parameter of a solver, by its dotted name."""
-    prefix, _, own = name.rpartition(".")
-    part = solver.parts().get(f"{prefix}." if prefix else "")
-    return name if part is None or own not in part.param else str(part.param[own].label)
+    parameter = _parameter(solver, name)
+    return name if parameter is None else str(parameter.label)
 
 
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
@@ -45,7 +58,7 @@ def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
         "y": [0.97] * len(changes),
         "text": [
             f"<b>{html.escape(parameter_label(run.solver, change.name))}</b> "
-            f"{_text(change.old)} → {_text(change.new)}<br>"
+            f"{_text(run, change.name, change.old)} → {_text(run, change.name, change.new)}<br>"
             f"iteration {change.iteration:,}, {change.calls:,} calls"
             for change in changes
         ],

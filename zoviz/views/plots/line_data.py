@@ -73,7 +73,7 @@ class Series:
 
 
 class AxisScales(NamedTuple):
-    """The horizontal axis of the figures, and which axes are logarithmic; a change needs new figures."""
+    """The horizontal axis of the figures, and which axes are logarithmic, a change of which needs new figures."""
 
     axis: str
     log_x: bool

@@ -21,6 +21,7 @@ from zoviz.solvers import OGD, SOGD, ZOSOGD, ZOSPLM, ZOSQP, SampledALM, Smoothed
 from zoviz.views.controls.picker import Picker
 from zoviz.views.plots.board import Board
 from zoviz.views.plots.catalogue.accuracy import Accuracy
+from zoviz.views.plots.catalogue.gap import Gap
 from zoviz.views.plots.catalogue.regret import Regret
 from zoviz.views.plots.catalogue.tracking import Tracking
 from zoviz.views.plots.catalogue.trust_region import Archive, TrustRegion
@@ -160,3 +161,12 @@ def test_what_linear_problems_are_judged_by_is_drawn(problem: Problem, solver: S
     columns = run.trace.snapshot().columns
     drawn = {line.column for view in board.visible_plots for line in view.series(columns)}
     assert offered | ROWS <= drawn and not (EQUAL - offered) & drawn
+
+
+def test_a_best_that_is_below_the_optimum_is_said_to_be_there_by_the_tolerance() -> None:
+    """Once its magnitude was drawn, which rises again: feasible within 1e-6 can be 1e-3 better than the optimum."""
+    below = np.array([[0.1, 0.2], [-1.2e-3, -1.4e-3]])
+    assert Gap().remark({"gap": below, "best_gap": below}) == "best: 1e-03 below f*, by tolerance"
+    assert Gap().remark({"gap": below, "best_gap": below[:1]}) == "", "above"
+    assert Gap().remark({"gap": below, "best_gap": np.array([[-1e-3, 1e-3]])}) == "", "one of two"
+    assert Gap().remark({"gap": below, "best_gap": np.full((2, 2), np.nan)}) == ""

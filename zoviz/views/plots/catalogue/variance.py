@@ -13,17 +13,22 @@ _DASHES = ("dotted", "dotdash")
 
 
 class Variance(PlotView):
-    """A plot of the trace of the estimate's covariance, beside theory and the published bounds."""
+    """A plot of the trace of the estimate's covariance, beside theory and the published bounds.
+
+    Differences along all coordinates of values without noise have no variance: their line is at the bottom of a
+    logarithmic axis.
+    """
 
     title = "Estimator variance"
     order = 4
+    zero_words = "none"
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return the lines of measured and predicted variance, then each bound under its source's name."""
         bounds = [name for name in columns if name.startswith(trace_columns.BOUND)]
         lines = [
-            Series(trace_columns.VARIANCE, "measured"),
-            Series(trace_columns.VARIANCE_PREDICTED, "theory (r → 0)", "dashed"),
+            Series(trace_columns.VARIANCE, "measured", zeros=True),
+            Series(trace_columns.VARIANCE_PREDICTED, "theory (r → 0)", "dashed", zeros=True),
         ]
         for i, name in enumerate(bounds):
             lines.append(Series(name, f"bound {name.removeprefix(trace_columns.BOUND)}", _DASHES[i % 2], muted=True))
