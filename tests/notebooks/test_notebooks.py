@@ -15,8 +15,15 @@ NOTEBOOKS = sorted(FOLDER.rglob("*.ipynb"))
 EACH = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 
 
-def test_both_notebooks_are_there() -> None:
-    assert [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == ["01_tour", "02_your_own_black_box"]
+def test_the_notebooks_are_there() -> None:
+    assert [path.stem for path in sorted(FOLDER.glob("*.ipynb"))] == [
+        "01_tour",
+        "02_your_own_black_box",
+        "03_write_your_own_solver",
+        "04_diagnose_and_steer",
+        "05_compare",
+        "06_program_on_a_cluster",
+    ]
 
 
 @EACH
