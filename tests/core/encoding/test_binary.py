@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+import threading
+import time
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +29,34 @@ def test_nested_values_come_back_as_they_were() -> None:
     assert back["b", 1] == change and isinstance(back["b", 1], Change) and type(back["b", 1].new) is np.int64
     assert back["c"].tobytes() == bits.tobytes() and back["d"].shape == (0, 4) and back["e"] == "ü\n"
     np.testing.assert_array_equal(back["a"][0], shared)
+
+
+def test_threads_read_archives_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    data, load, reading, overlaps = pack({"a": np.arange(3.0)}), np.load, [0], []
+
+    class Slow:
+        """An archive that is open for a while."""
+
+        def __init__(self, archive: Any) -> None:
+            self._archive = archive
+
+        def __enter__(self) -> Any:
+            reading[0] += 1
+            time.sleep(0.02)
+            overlaps.append(reading[0])
+            return self._archive.__enter__()
+
+        def __exit__(self, *error: Any) -> None:
+            self._archive.__exit__(*error)
+            reading[0] -= 1
+
+    monkeypatch.setattr(binary.np, "load", lambda *args, **kwargs: Slow(load(*args, **kwargs)))
+    threads = [threading.Thread(target=unpack, args=(data,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert overlaps == [1, 1, 1, 1]
 
 
 @pytest.mark.parametrize("value", [{1, 2}, object(), np.array([object()]), lambda: 0, b"bytes"])

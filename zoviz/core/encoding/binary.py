@@ -6,6 +6,7 @@ import hashlib
 import io
 import json
 import sys
+import threading
 import zipfile
 from collections.abc import Mapping
 from typing import Any
@@ -20,6 +21,9 @@ _MAGIC, _FIRST, _DIGEST = b"zoviz pack 2\n", b"zoviz pack 1\n", 16
 """How packed bytes begin, how the first format's did, and the bytes of a digest."""
 
 _KINDS = "biuf"
+_ONE_READER = threading.Lock()
+"""Held while an archive is read: NumPy has Python parse each array's header, and two threads that parse at once may
+meet in the parser's count of its depth ("AST constructor recursion depth mismatch", Python's issue 106905)."""
 
 
 def pack(value: Any) -> bytes:
@@ -65,7 +69,7 @@ def unpack(data: bytes, classes: Mapping[str, type[Any]] | None = None) -> Any:
     if hashlib.blake2b(body, digest_size=_DIGEST).digest() != digest:
         raise ZovizError(f"Expected {len(data)} bytes with a digest that fits them, got damaged ones.")
     try:
-        with np.load(io.BytesIO(body), allow_pickle=False) as members:
+        with _ONE_READER, np.load(io.BytesIO(body), allow_pickle=False) as members:
             columns = dict(members)
     except (OSError, ValueError, zipfile.BadZipFile) as error:
         raise ZovizError(f"Expected an archive of arrays, got one that cannot be read: {error}") from error
