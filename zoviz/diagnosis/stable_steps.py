@@ -1,7 +1,8 @@
 """Random instances on which the stable ends of steps are tried: within them nothing diverges, far beyond most does.
 
-``python -m zoviz.diagnosis.stable_steps`` prints, for 100 instances and steps of 0.5, 0.9 and 4 times the stable end at
-the solution's multipliers, the share whose gap or violation rose beyond 10 times the start; two minutes or so.
+``python -m zoviz.diagnosis.stable_steps`` prints, for every method that declares limits, 100 instances and steps of
+0.5, 0.9 and 4 times the stable end at the solution's multipliers, the share whose gap or violation rose beyond 10 times
+the start; two minutes or so a method.
 """
 
 from __future__ import annotations
@@ -26,29 +27,37 @@ FACTORS = (0.5, 0.9, 4.0)
 WORSE = 10.0
 """Times the start, from which on a run has diverged."""
 ITERATIONS = 300
+PUBLISHED: dict[str, dict[str, Any]] = {
+    "ZOSPLM": {"augmentation": False},
+    "ZOGDA": {"augmentation": False},
+    "ZOALM": {"augmentation": False},
+    "SZOConEX": {"augmentation": False, "value": "base"},
+    "ZOEG": {"augmentation": False, "contraction": 0.0, "dual": "exact"},
+}
+"""The switches, by the names of methods, that make them what is published."""
 
 
-def instances(count: int, n: int = 8) -> list[Problem]:
-    """Return random instances whose solution and constants are known, nonconvex and convex ones in turn."""
-    known = discover("zoviz.problems", Problem)
-    drawn = (known[name](n=n, seed=seed) for seed in itertools.count() for name in ("NonconvexQCQP", "ConexQCQP"))
-    return list(itertools.islice((one for one in drawn if one.known_optimum is not None), count))
+def instances(count: int, name: str = "ZOSPLM", n: int = 8) -> list[Problem]:
+    """Return random instances that a method accepts, whose solution is known, nonconvex and convex ones in turn."""
+    known, solver = discover("zoviz.problems", Problem), plain(name)
+    drawn = (known[kind](n=n, seed=seed) for seed in itertools.count() for kind in ("NonconvexQCQP", "ConexQCQP"))
+    fit = (one for one in drawn if one.known_optimum is not None and solver.accepts(one) is None)
+    return list(itertools.islice(fit, count))
 
 
-def plain(**parameters: Any) -> Solver:
-    """Return the method as published, without the safeguards that keep long steps from diverging."""
+def plain(name: str = "ZOSPLM") -> Solver:
+    """Return a method as published, without the safeguards that keep long steps from diverging, on exact gradients."""
     exact = Sphere(smoothing_radius=1e-5, batch_size=8, sweep=True)
-    form: dict[str, Any] = {"restoration": 0, "augmentation": False, "step_reach": 1e9}
-    return discover("zoviz.solvers", Solver)["ZOSPLM"](estimator=exact, **(form | parameters))
+    return discover("zoviz.solvers", Solver)[name](estimator=exact, restoration=0, step_reach=1e9, **PUBLISHED[name])
 
 
-def diverges(problem: Problem, factor: float) -> bool:
+def diverges(problem: Problem, factor: float, name: str = "ZOSPLM") -> bool:
     """Return whether a run with a step of so many times the stable end at the solution diverges."""
-    first = Run(problem, plain(), replicas=1, iterations=0, seed=1)
+    first = Run(problem, plain(name), replicas=1, iterations=0, seed=1)
     first.run()
-    solver, optimum, constants = plain(), problem.known_optimum, problem.constants
-    for name, value in first.resolved.items():
-        solver.set(name, value)
+    solver, optimum, constants = plain(name), problem.known_optimum, problem.constants
+    for parameter, value in first.resolved.items():
+        solver.set(parameter, value)
     if optimum is None or constants is None:
         raise ZovizError(f"Expected an instance whose solution is known, got a {type(problem).__name__}.")
     solution = Iterate(optimum.point[None], dual=optimum.multipliers[None])
@@ -63,18 +72,24 @@ def diverges(problem: Problem, factor: float) -> bool:
     return bool(run.divergences or np.nanmax(gap) > WORSE * gap[0] or np.nanmax(violation) > WORSE * scale)
 
 
-def share(factor: float, count: int) -> float:
+def share(factor: float, count: int, name: str = "ZOSPLM") -> float:
     """Return the share of ``count`` instances that diverge."""
-    return float(np.mean([diverges(problem, factor) for problem in instances(count)]))
+    return float(np.mean([diverges(problem, factor, name) for problem in instances(count, name)]))
 
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the shares."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--instances", type=int, default=100)
-    count: int = parser.parse_args(arguments).instances
-    for factor in FACTORS:
-        print(f"{factor:g} times the stable end: {share(factor, count):.0%} of {count} instances diverge", flush=True)
+    parser.add_argument("--solvers", nargs="+", choices=list(PUBLISHED), default=list(PUBLISHED))
+    options = parser.parse_args(arguments)
+    for name in options.solvers:
+        for factor in FACTORS:
+            lost = share(factor, options.instances, name)
+            print(
+                f"{name}, {factor:g} times the stable end: {lost:.0%} of {options.instances} instances diverge",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -30,31 +30,52 @@ class StepLimits(NamedTuple):
     provenance: Provenance
 
 
+def descent_end(variance: float) -> float:
+    r"""Return the end of c L for one descent step along an estimate of relative variance v: 2 / (1 + v)."""
+    return 2.0 / (1.0 + variance)
+
+
+def extragradient_end(variance: float) -> float:
+    r"""Return the end a of c L for an extra-gradient step whose two estimates have the relative variance v = w - 1.
+
+    .. math:: w^2 a^3 - 2 w a^2 + (2 + w) a - 2 = 0
+
+    up to where the mean square of a component falls: (1 - a + a^2)^2 + a^4 v + a^2 v [(1 - a)^2 + a^2 v] = 1; a = 1
+    without noise.
+    """
+    w = 1.0 + variance
+    roots = np.roots([w**2, -2.0 * w, 2.0 + w, -2.0])
+    return float(min(root.real for root in roots if abs(root.imag) < 1e-9 and root.real > 0))
+
+
 def primal_limits(
     constants: Constants,
     y: Array,
     *,
-    weight: float,
-    variance: float,
-    cap: float | None,
-    reach: float | None,
-    source: str,
+    end: float,
+    weight: float = 0.0,
+    answer: float = 0.0,
+    cap: float | None = None,
+    reach: float | None = None,
+    source: str = "",
 ) -> StepLimits:
     r"""Return the limits of a primal step c along an estimate of grad L at multipliers y (R, m), of all replicas.
 
-    .. math:: c \le \frac{2}{(L_f + \|y\| L_h + p)(1 + v)} \max\{1, \|y\| / w\}
+    .. math:: c \le \frac{a}{L_f + \|y\| L_h + p + q} \max\{1, \|y\| / w\}
 
-    beyond which a step along the steepest curvature goes further from the minimum than it was; with random directions,
-    whose estimates have the relative variance v, its mean square does. The theorem has c <= 1 / [2 (L_f + B L_h + p)].
+    beyond which a step along the steepest curvature goes further from the minimum than it was. The theorem has
+    c <= 1 / [2 (L_f + B L_h + p)].
 
     Parameters
     ----------
     constants : Constants
     y : Array, shape (R, m)
+    end : float
+        a, at which the iteration ceases to be stable for a curvature of 1: ``descent_end``, ``extragradient_end``.
     weight : float
-        p, that of a proximal term.
-    variance : float
-        v.
+        p, of a proximal term or a penalty.
+    answer : float
+        q, what a dual step adds that answers in the same iteration: ``coupling``.
     cap : float or None
         B, the largest ||y||; None: unknown, or there is no theorem.
     reach : float or None
@@ -70,7 +91,18 @@ def primal_limits(
     size = np.sqrt(np.square(y).sum(axis=1))
     curvature = constants.curvature + size * constants.constraint_curvature + weight
     shortened = np.ones_like(size) if reach is None else np.maximum(size / reach, 1.0)
-    stable = 2.0 * shortened / (curvature * (1.0 + variance))
     whole = None if cap is None else constants.curvature + cap * constants.constraint_curvature + weight
     provenance = Provenance.MEASURED if constants.measured else Provenance.ANALYTIC
-    return StepLimits(None if whole is None else 0.5 / whole, source, float(stable.min()), provenance)
+    stable = float((end * shortened / (curvature + answer)).min())
+    return StepLimits(None if whole is None else 0.5 / whole, source, stable, provenance)
+
+
+def coupling(constants: Constants, dual_step: float, extrapolation: float = 0.0) -> float:
+    r"""Return what a dual step that answers in the same iteration adds to the curvature, at the slope G_0 of the start.
+
+    .. math:: x^+ = x - c\,(L x + G y), \quad y^+ = y + \alpha G\,[(1 + \theta) x - \theta x^-]
+              \quad\text{or}\quad \alpha G x^+
+
+    is stable for c < 2 / [L + (1 + 2 theta) alpha G^2 / 2], by Jury's conditions at z = -1.
+    """
+    return (0.5 + extrapolation) * dual_step * constants.start_slope**2

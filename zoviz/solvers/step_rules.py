@@ -95,6 +95,11 @@ def variance_of(solver: Solver, sweep: dict[str, bool], n: int) -> float:
     return 0.0 if any(sweep.values()) else solver.relative_variance(n)
 
 
+def present_variance(solver: Solver, n: int) -> float:
+    """Return the relative variance of the estimates that a solver makes with its present estimator, in n variables."""
+    return variance_of(solver, {"sweep": bool(getattr(solver.estimator, "sweep", False))}, n)
+
+
 def following(step: float | Array, reach: float | None, y: Array) -> float | Array:
     r"""Return a primal step that is shortened as multipliers y (R, m) grow beyond their reach, (R, 1).
 

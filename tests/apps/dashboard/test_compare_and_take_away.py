@@ -81,7 +81,7 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
     lab.until(lambda: lab.iteration() == 1 and lab.status() == "paused", "one step is taken")
     for steps in range(2, 5):  # a change, a step: the journal's places do not depend on the machine
         before = lab.field("Primal step c").input_value()
-        lab.page.locator(HANDLE).press("ArrowRight")
+        lab.page.locator(HANDLE).press("ArrowLeft")
         lab.until(lambda before=before: lab.field("Primal step c").input_value() != before, "the change is taken")
         lab.press("Step")
         lab.until(lambda steps=steps: lab.iteration() == steps, "one more step is taken")

@@ -116,7 +116,7 @@ def test_the_step_size_slider_steers_the_run(lab: Lab) -> None:
     handle, field = lab.page.locator(HANDLE), lab.field("Primal step c")
     lab.until(lambda: handle.is_visible(), "the slider is there")
     for move in range(3):
-        handle.press("ArrowRight")
+        handle.press("ArrowLeft")
         lab.until(lambda move=move: len(lab.data("marks", "text")) == move + 1, "the change is marked")
         lab.until(lambda move=move: lab.js("return marked.length") > move, "the mark is drawn")
         lab.page.wait_for_timeout(370)  # not a multiple of the page's period
@@ -129,7 +129,7 @@ def test_the_step_size_slider_steers_the_run(lab: Lab) -> None:
     texts = [re.sub("<.*?>", " ", text) for text in lab.data("marks", "text")]
     pairs = [re.search(r"Primal step c\s+(\S+) → (\S+)", text).groups() for text in texts]
     values = [float(pairs[0][0]), *(float(new) for _, new in pairs)]
-    assert values == sorted(set(values)) and [float(old) for old, _ in pairs] == values[:-1]
+    assert values == sorted(set(values), reverse=True) and [float(old) for old, _ in pairs] == values[:-1]
     assert math.isclose(float(field.input_value()), values[-1], rel_tol=1e-2)
     assert all(0 < x <= max(lab.data("source-run1", "x")) for x in lab.data("marks", "x"))
 

@@ -10,13 +10,16 @@ import param
 import pytest
 
 from zoviz.core.parameters import ABSENT, Scale
+from zoviz.core.types import Provenance
 from zoviz.solvers import ZOSPLM
+from zoviz.solvers.step_limits import StepLimits
 from zoviz.views.controls.number_fields import (
     ABOVE,
     BELOW,
     LogSlider,
     NumberField,
     NumberRule,
+    bands_css,
     format_number,
     widget_for,
 )
@@ -255,3 +258,39 @@ def test_a_slider_reaches_no_further_around_a_rules_choice_than_a_run_bears() ->
     assert 10**slider.slider.end == pytest.approx(4.0 * ABOVE)
     slider.text_input.value = "900"
     assert slider.value == 900 and 10**slider.slider.end == pytest.approx(900), "a typed value is taken all the same"
+
+
+def test_a_step_beyond_the_stable_end_is_asked_about_once_and_then_never_forbidden() -> None:
+    solver = ZOSPLM(primal_step=0.01)
+    field = SolverForm(solver).fields["primal_step"]
+    field.text_input.value = "5"
+    assert solver.primal_step == 5.0 and not field.question.open, "nothing is known: nothing is asked"
+    field.text_input.value = "0.01"
+    field.limits = StepLimits(0.001, "splm, Lemma 5", 0.1, Provenance.ANALYTIC)
+    assert "splm, Lemma 5 holds up to 0.001. Locally stable up to 0.1" in field.text_input.description
+    field.text_input.value = "0.05"
+    assert solver.primal_step == 0.05 and not field.question.open
+    field.text_input.value = "0.2"
+    assert solver.primal_step == 0.05 and field.question.open
+    field.question.decline()
+    assert solver.primal_step == 0.05 and field.text_input.value == "0.05" and not field.question.open
+    assert field.slider.value == pytest.approx(math.log10(0.05))
+    field.slider.value = math.log10(0.3)
+    assert solver.primal_step == 0.05 and field.question.open, "a drag is asked about as what is typed is"
+    field.question.agree()
+    assert solver.primal_step == 0.3
+    field.text_input.value = "0.4"
+    assert solver.primal_step == 0.4 and not field.question.open, "once"
+    field.limits = None
+    field.limits = StepLimits(None, "", 0.1, Provenance.MEASURED)
+    field.text_input.value = "0.35"
+    assert solver.primal_step == 0.35, "a way back is never asked about"
+    field.text_input.value = "1"
+    assert solver.primal_step == 0.35 and field.question.open, "another run: anew"
+
+
+def test_the_rail_has_its_bands_where_the_limits_are() -> None:
+    css = bands_css(StepLimits(1e-3, "a theorem", 1e-1, Provenance.ANALYTIC), -4.0, 0.0)
+    assert "#2e9e5b 0 25%, #b48a00 25% 75%, #b3261e 75% 100%" in css
+    css = bands_css(StepLimits(None, "", 1e3, Provenance.ANALYTIC), -4.0, 0.0)
+    assert "#2e9e5b 0 0%, #b48a00 0% 100%, #b3261e 100% 100%" in css

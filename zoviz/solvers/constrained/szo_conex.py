@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.base import Phi
 from zoviz.estimators.jacobian import jacobian
@@ -42,6 +42,7 @@ from zoviz.solvers.restoration import (
     settled,
     weights_of,
 )
+from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
@@ -50,6 +51,7 @@ from zoviz.solvers.step_rules import (
     diminishing,
     following,
     noisy_radius,
+    present_variance,
     reach_of,
     step_reach_parameter,
     sweep_of,
@@ -278,6 +280,21 @@ class SZOConEX(Solver):
     def output(self, state: ConEXState) -> Array:
         """Return the last iterate or the average (R, n), as ``report`` says."""
         return state.average if self.report == "average" and state.iteration else state.x
+
+    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
+        """Return those of the primal step; none where a penalty or a schedule changes the iteration."""
+        y = iterate.dual
+        if self.augmentation or self.schedule != "constant" or y is None:
+            return {}
+        variance = present_variance(self, iterate.x.shape[1]) * (1 if self.directions == "shared" else y.shape[1] + 1)
+        step = primal_limits(
+            constants,
+            y,
+            end=descent_end(variance),
+            answer=coupling(constants, self.dual_step, self.extrapolation),
+            reach=self.step_reach,
+        )
+        return {"primal_step": step}
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return exact magnitudes of the Lagrangian; with separate directions those of f and all y_i h_i add up."""

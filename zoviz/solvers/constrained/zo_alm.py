@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import AugmentedLagrangian
 from zoviz.oracle import Oracle
@@ -39,10 +39,12 @@ from zoviz.solvers.restoration import (
     settled,
     violation_of,
 )
+from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
 from zoviz.solvers.step_rules import (
     FINE_RADIUS,
     balanced_step,
     following,
+    present_variance,
     radius_of,
     reach_of,
     step_reach_parameter,
@@ -214,3 +216,19 @@ class ZOALM(Solver):
                 growth = np.minimum(np.where(stuck, 2.0 * growth, growth), _LARGEST_GROWTH)
             reference = violation
         return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, after, penalties), info
+
+    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
+        """Return those of the primal step; none where penalties change with the iteration."""
+        y = iterate.dual
+        if self.augmentation or self.penalty_growth or y is None:
+            return {}
+        bend = self.penalty * constants.start_slope**2
+        step = primal_limits(
+            constants,
+            y,
+            end=descent_end(present_variance(self, iterate.x.shape[1])),
+            weight=bend,
+            answer=coupling(constants, min(self.dual_step, self.penalty)),
+            reach=self.step_reach,
+        )
+        return {"primal_step": step}

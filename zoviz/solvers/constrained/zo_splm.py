@@ -38,12 +38,13 @@ from zoviz.solvers.restoration import (
     scalar_of,
     settled,
 )
-from zoviz.solvers.step_limits import StepLimits, primal_limits
+from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
 from zoviz.solvers.step_rules import (
     DUAL_SHARE,
     FINE_RADIUS,
     balanced_step,
     following,
+    present_variance,
     radius_of,
     reach_of,
     step_reach_parameter,
@@ -219,8 +220,9 @@ class ZOSPLM(Solver):
         step = primal_limits(
             constants,
             y,
+            end=descent_end(present_variance(self, iterate.x.shape[1])),
             weight=float(self.proximal_weight),
-            variance=0.0 if self.estimator.sweep else self.relative_variance(iterate.x.shape[1]),
+            answer=coupling(constants, self.dual_step),
             cap=None if self.dual_cap is None else self.dual_cap * y.shape[1] ** 0.5,
             reach=self.step_reach,
             source="splm, Lemma 5",

@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import Lagrangian, objective
 from zoviz.oracle import DerivedOracle, Oracle
@@ -39,12 +39,14 @@ from zoviz.solvers.restoration import (
     scalar_of,
     settled,
 )
+from zoviz.solvers.step_limits import StepLimits, coupling, descent_end, primal_limits
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
     balanced_step,
     diminishing,
     following,
+    present_variance,
     radius_of,
     reach_of,
     step_reach_parameter,
@@ -200,6 +202,20 @@ class ZOGDA(Solver):
         y_next = ascend(penalties, y, slope - self.regularisation * y, alpha, refused)
         y_next = np.minimum(np.maximum(y_next, 0.0), self.dual_cap)
         return GDAState(x, duals_after(first, y, y_next), value, t + 1, after, penalties), info
+
+    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
+        """Return those of the primal step; none where a penalty or a schedule changes the iteration."""
+        y = iterate.dual
+        if self.augmentation or self.schedule != "constant" or y is None:
+            return {}
+        step = primal_limits(
+            constants,
+            y,
+            end=descent_end(present_variance(self, iterate.x.shape[1])),
+            answer=coupling(constants, self.dual_step),
+            reach=self.step_reach,
+        )
+        return {"primal_step": step}
 
 
 def _in_duals(oracle: Oracle, x: Array) -> DerivedOracle:

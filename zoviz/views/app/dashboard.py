@@ -12,6 +12,7 @@ import param
 from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
+from zoviz.diagnosis.step_limits import limits_of
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
@@ -25,6 +26,7 @@ from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles
+from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import harden_page, messages_wait
 from zoviz.views.common.run_controller import LiveRuns, RunController
 from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
@@ -153,7 +155,7 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.param.watch(lambda _: self.rooms.param.update(open=RUN), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
-        self._next_look, self._news = 0.0, False
+        self._next_look, self._news, self._looks = 0.0, False, 0
         self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
         self.look()
@@ -236,6 +238,7 @@ class Dashboard(pn.viewable.Viewer):
     def draw(self) -> None:
         """Show what is new in the run's lines, lists and pictures; needs the document's lock."""
         run = self.controller.run
+        self._limit(run)
         if not self.board.refresh():  # else the browser has enough to do until the next look
             self.run_list.update()
             self.figure_download.update()
@@ -247,6 +250,14 @@ class Dashboard(pn.viewable.Viewer):
         if self.stored_runs is not None:
             self.stored_runs.table.update()
         self._write_address(run)
+
+    def _limit(self, run: Run | None) -> None:
+        """Show how far the run's live parameters may be moved; now and then, as its multipliers move."""
+        self._looks += 1
+        if run is None or not self.controller.active:
+            self.form.picker.solver_form.limit({})
+        elif self._looks % EVERY == 0:
+            self.form.picker.solver_form.limit(limits_of(run))
 
     def read_address(self, query: str) -> None:
         """Set the form as the query of an address says, show the runs that it names, and say what cannot be."""

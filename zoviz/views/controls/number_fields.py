@@ -14,6 +14,7 @@ worker's journal back (a schedule, a replay, another page). Five guards keep it 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypeAlias
@@ -27,8 +28,10 @@ from panel.custom import PyComponent
 from panel.widgets.base import WidgetBase
 
 from zoviz.core.parameters import Scale
+from zoviz.core.types import Provenance
+from zoviz.solvers.step_limits import StepLimits
 from zoviz.views.common.panel_internals import linked_parameter
-from zoviz.views.common.style import FIELD, tooltip, update_changed
+from zoviz.views.common.style import FIELD, muted_html, note, tooltip, update_changed
 
 Value: TypeAlias = int | float | None
 BELOW, ABOVE = 1e-2, 10.0
@@ -173,6 +176,11 @@ class NumberField(PyComponent, WidgetBase):
         return self.blank if self.value is None else format_number(self.value)
 
     @property
+    def _explanation(self) -> str:
+        """What the tooltip of the label says."""
+        return str(self.description)
+
+    @property
     def complaint(self) -> str:
         """The sentence why the text in the field is no value of its parameter; empty where it is one."""
         return str(self.text_input.helper_text) if self.text_input.error_state else ""
@@ -181,12 +189,108 @@ class NumberField(PyComponent, WidgetBase):
         self.text_input.param.update(error_state=bool(complaint), helper_text=complaint)
 
     def _show(self, *events: param.parameterized.Event) -> None:
-        self.text_input.param.update(label=self.label, description=tooltip(self.description), disabled=self.disabled)
+        self.text_input.param.update(label=self.label, description=tooltip(self._explanation), disabled=self.disabled)
         if not events or any(event.name in ("value", "suggestion") for event in events):
             self.text_input.param.update(value=self._canonical(), error_state=False, helper_text="")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.text_input, margin=(2, 10), sizing_mode="stretch_width")
+
+
+_SOURCES = {Provenance.ANALYTIC: "known", Provenance.MEASURED: "measured", Provenance.ASSUMED: "assumed"}
+
+
+def limits_words(limits: StepLimits) -> str:
+    """Return a parameter's limits in words: the theorem's end with its name, the stable one, and what is known."""
+    theorem = "" if limits.theorem is None else f"{limits.source} holds up to {limits.theorem:.2g}. "
+    return (
+        f"{theorem}Locally stable up to {limits.stable:.2g} at the present multipliers; the constants are "
+        f"{_SOURCES[limits.provenance]}."
+    )
+
+
+def bands_css(limits: StepLimits, start: float, end: float) -> str:
+    """Return the style of a slider's rail from 10^start to 10^end, with the limits' bands in whole percents."""
+
+    def place(value: float) -> int:
+        share = (math.log10(value) - start) / max(end - start, 1e-9) if value > 0 else 0.0
+        return round(100 * min(max(share, 0.0), 1.0))
+
+    stable = place(limits.stable)
+    theorem = 0 if limits.theorem is None else min(place(limits.theorem), stable)
+    stops = f"#2e9e5b 0 {theorem}%, #b48a00 {theorem}% {stable}%, #b3261e {stable}% 100%"
+    return _RAIL.format(stops=stops)
+
+
+_RAIL = """
+.MuiSlider-rail {{height: 6px; opacity: 1; background: linear-gradient(to right, {stops})}}
+.MuiSlider-track {{height: 2px; border: none}}
+"""
+
+
+class StepQuestion(pn.viewable.Viewer):
+    """A question under a field, whether a value beyond the stable end is to be set; asked until it was once agreed to.
+
+    Parameters
+    ----------
+    agree : callable
+        Is given the value where a person wants it.
+    decline : callable
+        Called where not.
+
+    Attributes
+    ----------
+    consent : bool
+        Whether a person has agreed since ``forget``.
+    """
+
+    def __init__(self, agree: Callable[[float], object], decline: Callable[[], object]) -> None:
+        super().__init__()
+        self._agree, self._decline, self.consent = agree, decline, False
+        self._value = math.nan
+        self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
+        self._words: pn.pane.HTML | None = None
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        return self._column
+
+    @property
+    def open(self) -> bool:
+        """Whether it is being asked."""
+        return bool(self._column.visible)
+
+    def ask(self, value: float, stable: float) -> None:
+        """Ask whether a value is to be set."""
+        self._value = value
+        sentence = muted_html(f"{value:.3g} is beyond {stable:.2g}, where the iteration ceases to be stable. Set it?")
+        if self._words is None:  # most fields never ask: a page opens without their buttons
+            self._words = note(sentence, margin=0, sizing_mode="stretch_width")
+            look: dict[str, Any] = {"size": "small", "variant": "outlined", "margin": (2, 6, 2, 0)}
+            yes = pmui.Button(label="Set it", on_click=lambda _: self.agree(), **look)
+            no = pmui.Button(label="Keep the old", on_click=lambda _: self.decline(), **look)
+            self._column.objects = [self._words, pn.Row(yes, no, margin=0)]
+        update_changed(self._words, object=sentence)
+        update_changed(self._column, visible=True)
+
+    def agree(self) -> None:
+        """Set the value, and ask no more."""
+        self.consent = True
+        self.close()
+        self._agree(self._value)
+
+    def decline(self) -> None:
+        """Leave the value as it is."""
+        self.close()
+        self._decline()
+
+    def close(self) -> None:
+        """Take the question away."""
+        update_changed(self._column, visible=False)
+
+    def forget(self) -> None:
+        """Ask anew from now on: another run has begun."""
+        self.consent = False
+        self.close()
 
 
 class LogSlider(NumberField):
@@ -196,8 +300,18 @@ class LogSlider(NumberField):
     what a hand can do around it: from ``BELOW`` to ``ABOVE`` times it, so that no drag throws a run off. It widens
     where a value lies outside, and writes three significant digits. A typed value is kept exactly. The handle is
     ``.logslider-<parameter name> input[type=range]``.
+
+    With ``limits`` the rail is green up to the theorem's end, amber up to the stable one and red beyond it; a value
+    beyond that, and larger than the present one, is asked about once before it is set.
+
+    Attributes
+    ----------
+    question : StepQuestion
     """
 
+    limits: param.ClassSelector[StepLimits | None] = param.ClassSelector(
+        default=None, class_=StepLimits, allow_None=True, doc="How far it may be moved, where that is known."
+    )
     per_decade = param.Integer(default=20, bounds=(1, None), doc="Slider steps per decade.")
 
     def __init__(self, **params: Any) -> None:
@@ -207,9 +321,40 @@ class LogSlider(NumberField):
         options = {"label": "Log scale", "show_value": False, "tooltips": False, "step": 1 / self.per_decade}
         self.slider = pmui.FloatSlider(start=low, end=high, value=(low + high) / 2, margin=0, **options, **STYLE)
         self.slider.format = CustomJSTickFormatter(code="return (10**tick).toPrecision(3)")
+        self.question = StepQuestion(super()._commit, self._take_back)
         self._fit()
         self.slider.param.watch(lambda event: self._slide(event.new), "value")
         self.param.watch(self._fit, ["value", "start", "end", "disabled", "suggestion"])
+        self.param.watch(lambda event: self._limit(event.new), "limits")
+
+    def _limit(self, limits: StepLimits | None) -> None:
+        """Draw the limits, and say them in the tooltip."""
+        if limits is None:
+            self.question.forget()
+        self._draw_bands()
+        update_changed(self.text_input, description=tooltip(self._explanation))
+
+    @property
+    def _explanation(self) -> str:
+        return " ".join(filter(None, [super()._explanation, "" if self.limits is None else limits_words(self.limits)]))
+
+    def _draw_bands(self) -> None:
+        """Colour the rail by the limits."""
+        bands = [] if self.limits is None else [bands_css(self.limits, self.slider.start, self.slider.end)]
+        update_changed(self.slider, stylesheets=[FIELD, *bands])
+
+    def _commit(self, value: Value) -> None:
+        current = self.suggestion if self.value is None else self.value
+        stable = math.inf if self.limits is None else max(self.limits.stable, current or 0.0)
+        if value is not None and value > stable and not self.question.consent:
+            return self.question.ask(value, stable)
+        self.question.close()
+        return super()._commit(value)
+
+    def _take_back(self) -> None:
+        """Show the value that stays, in the field and at the handle."""
+        self._show()
+        self.slider.value = self._place()
 
     def _span(self) -> tuple[float, float]:
         if self.suggestion is not None and self.suggestion > 0:
@@ -233,6 +378,8 @@ class LogSlider(NumberField):
         place = slider.value if abs(place - slider.value) < 0.1 / self.per_decade else place
         slider.param.update(start=min(low, place), end=max(high, place), value=place, disabled=self.disabled)
         slider.styles = {"opacity": "0.45" if self.value is None else "1"}
+        if self.limits is not None:
+            self._draw_bands()
 
     def _slide(self, place: float) -> None:
         current = self.suggestion if self.value is None else self.value
@@ -246,7 +393,8 @@ class LogSlider(NumberField):
     def __panel__(self) -> pn.viewable.Viewable:
         name = getattr(self._edited(), "name", None)
         self.slider.css_classes = ["logslider", f"logslider-{name}"] if name else ["logslider"]
-        return pn.Column(self.text_input, self.slider, margin=(2, 10), sizing_mode="stretch_width")
+        parts = (self.text_input, self.slider, self.question)
+        return pn.Column(*parts, margin=(2, 10), sizing_mode="stretch_width")
 
 
 class AutoSwitch(PyComponent, WidgetBase):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 from typing import Any
 
 import panel as pn
@@ -12,8 +13,9 @@ import param
 from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
+from zoviz.solvers.step_limits import StepLimits
 from zoviz.views.common.style import note, section, update_changed
-from zoviz.views.controls.number_fields import STYLE, AutoSwitch, NumberField, widget_for
+from zoviz.views.controls.number_fields import STYLE, AutoSwitch, LogSlider, NumberField, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
@@ -202,6 +204,12 @@ class SolverForm(pn.viewable.Viewer):
         for select in self._kinds:
             update_changed(select, disabled=locked)
         update_changed(self._why, visible=locked)
+
+    def limit(self, limits: Mapping[str, StepLimits]) -> None:
+        """Show how far parameters may be moved, by (dotted) name; those without an entry as far as anybody likes."""
+        for name, field in self.fields.items():
+            if isinstance(field, LogSlider) and field.limits != limits.get(name):
+                field.limits = limits.get(name)
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, for parameters that are left to it."""
