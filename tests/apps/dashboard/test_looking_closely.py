@@ -33,9 +33,9 @@ def test_values_are_read_and_a_place_is_gone_back_to(lab: Lab) -> None:
     box = lab.page.locator(".bk-Figure").first.bounding_box()
     middle = box["x"] + 0.5 * box["width"], box["y"] + 0.6 * box["height"]
     lab.page.mouse.move(*middle)
-    # Name of the run, a value, and the band around it.
-    lab.page.get_by_text("ZO-SPLM #1").and_(lab.page.locator("b")).first.wait_for()
-    lab.page.get_by_text(re.compile(r"[\d.e+-]+ \([\d.e+-]+ to [\d.e+-]+\)")).first.wait_for()
+    # Of each line the name of the run, a value, and the band around it; all in one box.
+    lab.page.get_by_text(re.compile(r"ZO-SPLM #1, current   [\d.e+-]+ \([\d.e+-]+ to [\d.e+-]+\)")).first.wait_for()
+    assert lab.page.get_by_text("ZO-SPLM #1, current   ").count() == 1
     assert len(set(lab.js(RANGES))) == 1, "a zoom along x is that of all plots"
     assert len(set(lab.js(CROSSLINES))) == 1, "one line goes through all plots"
 

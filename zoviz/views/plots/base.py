@@ -196,10 +196,10 @@ class PlotView(param.Parameterized):
         fig.extra_y_ranges, fig.extra_y_scales = {"frame": Range1d(start=0, end=1)}, {"frame": LinearScale()}
         heads: list[Any] = self._shared.mark_heads("frame")
         fig.add_tools(HoverTool(renderers=heads, tooltips=_MARK, visible=False))
-        self._reader = self._shared.line_reader()
-        fig.add_tools(self._reader, self._shared.crosshair())
+        area = self._shared.reading_area("frame")
+        fig.add_tools(self._shared.line_reader(area), self._shared.crosshair())
         self._placeholder = self._shared.placeholder()
-        self._fixed = [*self._shared.mark_lines(), *heads, self._placeholder]
+        self._fixed = [area, *self._shared.mark_lines(), *heads, self._placeholder]
 
     def add(self, key: str, style: RunStyle, stream: PackedSource, columns: Mapping[str, Array]) -> None:
         """Make a run's lines and bands, drawn from its data source; ``arrange`` puts them on the figure."""
@@ -271,7 +271,6 @@ class PlotView(param.Parameterized):
         fig.y_range.renderers = [
             part for one in lines_shown if not one.series.muted for part in (one.band, one.line)
         ] or (self.renderers)
-        self._reader.renderers = [one.line for one in lines_shown] or [self._placeholder]
         entries = self._entries(runs)
         if entries != self._listed:
             self._listed = entries

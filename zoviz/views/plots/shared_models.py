@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from weakref import WeakValueDictionary
 
 from bokeh.core.has_props import HasProps
 from bokeh.events import DoubleTap
@@ -19,6 +20,7 @@ from bokeh.models import (
     DataRange1d,
     FullscreenTool,
     HoverTool,
+    HStrip,
     LogTicker,
     LogTickFormatter,
     SaveTool,
@@ -36,13 +38,23 @@ from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_ca
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AxisScales
 
-# The ends of the band at a point stand beside its mean in the source, under the names that ``Series.parts`` gives.
+# All lines of a figure in one box: boxes of their own would cover each other. The ends of the band at a point stand
+# beside its mean in the source, and zeros of a logarithmic axis, under the names that ``Series.parts`` gives.
 _READ = """
-    const view = special_vars.glyph_view, data = (view.renderer ?? view.parent).model.data_source.data;
-    const key = view.model.y.field, i = special_vars.index, show = v => `${+(+v).toPrecision(4)}`;
-    const low = data[key + ".low"]?.[i], high = data[key + ".high"]?.[i];
-    const spread = isFinite(low) && isFinite(high) ? ` (${show(low)} to ${show(high)})` : "";
-    return `${show(data[key][i])}${spread}`;
+    const at = special_vars.x, plot = special_vars.glyph_view.parent.parent.model, rows = [];
+    const reach = 0.01 * Math.abs(plot.x_range.end - plot.x_range.start), show = v => `${+(+v).toPrecision(4)}`;
+    for (const {glyph, data_source, name, visible} of plot.renderers) {
+        const data = data_source.data, x = data.x;
+        if (glyph.type !== "Line" || !name || !visible || !x?.length || at > x[x.length - 1] + reach) continue;
+        let i = 0;
+        for (let j = 0; j < x.length; j++) if (Math.abs(x[j] - at) < Math.abs(x[i] - at)) i = j;
+        const key = glyph.y.field, part = end => data[key + end]?.[i];
+        const [low, high] = [part(".low"), part(".high")];
+        const spread = isFinite(low) && isFinite(high) ? ` (${show(low)} to ${show(high)})` : "";
+        if (isFinite(part(""))) rows.push(`${name}   ${show(part(""))}${spread}`);
+        else if (isFinite(part(".zero"))) rows.push(`${name}   0`);
+    }
+    return rows.join("\\n");
 """
 
 
@@ -66,11 +78,15 @@ class SharedModels:
         self.actions: tuple[Tool, ...] = (FullscreenTool(), SaveTool())
         self._crossline = Span(dimension="height", line_color="#8a8f98", line_width=1, line_dash="dotted")
         self._reading = CustomJSHover(code=_READ)
+        self._whole = ColumnDataSource({"low": [0.0], "high": [1.0]})
+        self._unseen_area = HStrip(y0="low", y1="high", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
         self.x_ticker = BasicTicker(desired_num_ticks=5)
         self.formatter = CustomJSTickFormatter(code=SHORT)
         self.log_ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
         self.log_formatter = LogTickFormatter(min_exponent=1)
         self._everything = AllIndices()
+        # All glyphs of a source see the same of it; the views of sources that are gone go with their renderers.
+        self._views: WeakValueDictionary[str, CDSView] = WeakValueDictionary()
         self._callbacks: dict[str, CustomJS] = {}
         self._empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
         self._nothing = Scatter(x="x", y="y", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
@@ -101,22 +117,25 @@ class SharedModels:
         """Return a tool that draws one vertical line through all figures where one is pointed at."""
         return CrosshairTool(overlay=self._crossline, visible=False)
 
-    def line_reader(self) -> HoverTool:
-        """Return a tool that tells the run, value and band of each line above or below the pointer."""
-        text = "<div style='font-size:12px'><b>$name</b><br>@x{custom}<br>at $snap_x{0,0.[000]}</div>"
+    def reading_area(self, y_range_name: str) -> GlyphRenderer:
+        """Return an area of the whole frame that is not seen, over which ``line_reader`` reads."""
+        return self.renderer(self._whole, self._unseen_area, y_range_name=y_range_name)
+
+    def line_reader(self, area: GlyphRenderer) -> HoverTool:
+        """Return a tool that tells run, value and band of every line of a figure above or below the pointer."""
         return HoverTool(
-            renderers=[],
-            mode="vline",
-            tooltips=text,
-            formatters={"@x": self._reading},
-            point_policy="snap_to_data",
+            renderers=[area],
+            tooltips="<div style='font-size:12px;white-space:pre'><b>at $x{0,0.[000]}</b>\n@low{custom}</div>",
+            formatters={"@low": self._reading},
+            point_policy="follow_mouse",
             visible=False,
             description="Values",
         )
 
     def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
         """Return a glyph drawn from all of a source."""
-        return GlyphRenderer(data_source=source, glyph=glyph, view=CDSView(filter=self._everything), **options)
+        view = self._views.setdefault(source.id, CDSView(filter=self._everything))
+        return GlyphRenderer(data_source=source, glyph=glyph, view=view, **options)
 
     def placeholder(self) -> GlyphRenderer:
         """Return an invisible pair of points, which gives an empty plot its ranges."""

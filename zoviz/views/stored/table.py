@@ -44,11 +44,11 @@ _FIELDS = {"begun": "created"}
 """Names that columns of the list have in the store, where they differ."""
 _WIDTHS = {
     "run": 68,
-    "label": 92,
-    "problem": 140,
+    "label": 76,
+    "problem": 184,
     "verdict": 82,
-    "tags": 76,
-    "notes": 110,
+    "tags": 64,
+    "notes": 80,
     "gap": 74,
     "objective": 88,
     "violation": 96,
