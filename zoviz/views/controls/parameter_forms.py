@@ -14,8 +14,8 @@ from zoviz.estimators import GradientEstimator
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_limits import StepLimits
-from zoviz.views.common.style import note, section, update_changed
-from zoviz.views.controls.number_fields import STYLE, AutoSwitch, LogSlider, NumberField, widget_for
+from zoviz.views.common.style import note, section, update_changed, update_together
+from zoviz.views.controls.number_fields import STYLE, AutoSwitch, LogSlider, NumberField, limits_words, widget_for
 
 LOCKED = "Fixed while a run is in progress: Stop it to change these."
 
@@ -207,9 +207,10 @@ class SolverForm(pn.viewable.Viewer):
 
     def limit(self, limits: Mapping[str, StepLimits]) -> None:
         """Show how far parameters may be moved, by (dotted) name; those without an entry as far as anybody likes."""
-        for name, field in self.fields.items():
-            if isinstance(field, LogSlider) and field.limits != limits.get(name):
-                field.limits = limits.get(name)
+        sliders = {name: field for name, field in self.fields.items() if isinstance(field, LogSlider)}
+        # Multipliers move at every step; what is read of the limits does not.
+        news = {name: field for name, field in sliders.items() if _read(field.limits) != _read(limits.get(name))}
+        update_together(*((field, {"limits": limits.get(name)}) for name, field in news.items()))
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, for parameters that are left to it."""
@@ -222,3 +223,7 @@ class SolverForm(pn.viewable.Viewer):
                 update_changed(field, suggestion=None if choice is None else float(choice))
             elif isinstance(field, AutoSwitch):  # a switch that the rule leaves open is off
                 update_changed(field, suggestion=bool(choice) if values else None)
+
+
+def _read(limits: StepLimits | None) -> str:
+    return "" if limits is None else limits_words(limits)
