@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from weakref import WeakValueDictionary
 
 from bokeh.core.has_props import HasProps
 from bokeh.events import DoubleTap
@@ -85,8 +84,10 @@ class SharedModels:
         self.log_ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
         self.log_formatter = LogTickFormatter(min_exponent=1)
         self._everything = AllIndices()
-        # All glyphs of a source see the same of it; the views of sources that are gone go with their renderers.
-        self._views: WeakValueDictionary[str, CDSView] = WeakValueDictionary()
+        # Of the marks and the area, whose points are the same in every figure. Lines that share a view lose their place
+        # in the legend.
+        self._area_view = CDSView(filter=self._everything)
+        self._mark_views = {name: CDSView(filter=self._everything) for name in marks}
         self._callbacks: dict[str, CustomJS] = {}
         self._empty = ColumnDataSource({"x": [1.0, 10.0], "y": [0.1, 10.0]})
         self._nothing = Scatter(x="x", y="y", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
@@ -119,7 +120,7 @@ class SharedModels:
 
     def reading_area(self, y_range_name: str) -> GlyphRenderer:
         """Return an area of the whole frame that is not seen, over which ``line_reader`` reads."""
-        return self.renderer(self._whole, self._unseen_area, y_range_name=y_range_name)
+        return self.renderer(self._whole, self._unseen_area, view=self._area_view, y_range_name=y_range_name)
 
     def line_reader(self, area: GlyphRenderer) -> HoverTool:
         """Return a tool that tells run, value and band of every line of a figure above or below the pointer."""
@@ -134,8 +135,8 @@ class SharedModels:
 
     def renderer(self, source: ColumnDataSource, glyph: Glyph, **options: Any) -> GlyphRenderer:
         """Return a glyph drawn from all of a source."""
-        view = self._views.setdefault(source.id, CDSView(filter=self._everything))
-        return GlyphRenderer(data_source=source, glyph=glyph, view=view, **options)
+        view = CDSView(filter=self._everything)
+        return GlyphRenderer(data_source=source, glyph=glyph, **{"view": view, **options})
 
     def placeholder(self) -> GlyphRenderer:
         """Return an invisible pair of points, which gives an empty plot its ranges."""
@@ -143,10 +144,14 @@ class SharedModels:
 
     def mark_lines(self) -> list[GlyphRenderer]:
         """Return the vertical lines at the marks, for one figure."""
-        return [self.renderer(source, self._spans[name]) for name, source in self._marks.items()]
+        return [
+            self.renderer(source, self._spans[name], view=self._mark_views[name])
+            for name, source in self._marks.items()
+        ]
 
     def mark_heads(self, y_range_name: str) -> list[GlyphRenderer]:
         """Return the handles of the marks, which show their text when they are pointed at."""
         return [
-            self.renderer(source, self._heads[name], y_range_name=y_range_name) for name, source in self._marks.items()
+            self.renderer(source, self._heads[name], view=self._mark_views[name], y_range_name=y_range_name)
+            for name, source in self._marks.items()
         ]
