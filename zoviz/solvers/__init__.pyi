@@ -133,6 +133,7 @@ class DSZOG(_DSZOG):
     averaging: float
     momentum: float
     adaptive: bool
+    growing: bool | None
     square_decay: float
     estimator: GradientEstimator
     def __init__(
@@ -145,6 +146,7 @@ class DSZOG(_DSZOG):
         averaging: float = 0.1,
         momentum: float = 0.1,
         adaptive: bool = False,
+        growing: bool | None = None,
         square_decay: float = 0.99,
         estimator: GradientEstimator = ...,
         name: str | None = None,

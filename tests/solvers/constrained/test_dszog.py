@@ -7,10 +7,12 @@ import pytest
 
 from helpers.bench import Bench
 from helpers.descent import assert_plain_descent
-from zoviz.core.types import Array
+from zoviz import Run
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import CentralSphere, Sphere
-from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem
+from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, SpeedReducer
 from zoviz.solvers import DSZOG
+from zoviz.solvers.constrained.dszog import Growth
 
 A, B, ETA, ETA_P, BETA, LAM, DECAY, RADIUS, K = 0.3, 0.2, 0.1, 0.4, 1.5, 0.7, 0.9, 0.1, 3
 GIVEN = {
@@ -137,3 +139,39 @@ def test_the_variance_is_what_theory_predicts(bench: Bench) -> None:
     predicted = solver.theory(bench.problem, infos[-1])["variance_predicted"]
     assert infos[-1].dual.max() > 0.1
     assert infos[-1].variance.mean() == pytest.approx(predicted.mean(), rel=0.05)
+
+
+def test_a_step_with_a_grown_penalty_is_that_of_a_larger_one_with_a_shorter_step(bench: Bench) -> None:
+    estimator = Sphere(smoothing_radius=RADIUS, batch_size=K)
+    grown, larger = (DSZOG(**GIVEN, growing=growing, estimator=estimator.clone()) for growing in (True, False))
+    states, _ = bench.course(grown, 2)
+    multiple = np.array([1.0, 2.0, 8.0])
+    state = states[-1]._replace(growth=states[-1].growth._replace(multiple=multiple))
+    one, _ = grown.step(state, bench.oracle, bench.streams(3))
+    for r in range(3):
+        larger.penalty, larger.primal_step = BETA * multiple[r], ETA / multiple[r]
+        other, _ = larger.step(state._replace(growth=None), bench.oracle, bench.streams(3))
+        np.testing.assert_allclose(one.x[r], other.x[r], rtol=0, atol=1e-12)
+        np.testing.assert_allclose(one.y[r], other.y[r], rtol=0, atol=1e-12)
+
+
+def test_a_penalty_is_tripled_where_a_windows_violation_is_hardly_smaller() -> None:
+    start = np.array([1.0, 1.0, 1.0])
+    growth = Growth(np.ones(3), 0, start, np.full(3, np.inf), start)
+    for window in ([1.0, 1.0, 0.0], [0.95, 0.5, 0.0], [0.95, 0.49, 0.0]):  # of the third, all but the start is feasible
+        for _ in range(100):
+            growth = growth.after(Evaluation(np.zeros(3), np.array(window)[:, None]))
+    # Of the first and second once each; a window after that is compared with the next alone.
+    np.testing.assert_array_equal(growth.multiple, [3.0, 3.0, 1.0])
+
+
+@pytest.mark.slow
+def test_a_growing_penalty_ends_far_nearer_to_feasibility_than_a_fixed_one() -> None:
+    ends = {}
+    for growing in (True, False):
+        run = Run(problem=SpeedReducer(), solver=DSZOG(growing=growing), replicas=2, iterations=1500, seed=7)
+        run.run()
+        best = run.problem.known_optimum.value
+        assert (run.trace["objective"][0] > 1.2 * best).all() and (run.trace["objective"][-1] < 1.1 * best).all()
+        ends[growing] = run.trace["violation"][-1]
+    assert (ends[True] < 0.1 * ends[False]).all()

@@ -15,6 +15,7 @@ from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstima
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
+from zoviz.solvers.restoration import violation_of
 from zoviz.solvers.step_rules import COARSE_RADIUS, mean_square, radius_of, root_mean_square
 
 _FLOOR = 1e-8
@@ -24,8 +25,45 @@ _PENALTY_RATIO = 50.0
 violation a few hundredths of what the objective alone would lead to."""
 _STABLE_SHARE = 0.4
 """A tenth of the longest step 2 (2 - b) / (a b) that the averaged iteration bears at b = 0 (chosen by us)."""
+_WINDOW = 100
+"""Iterations in a window of ``Growth``: 1 / (a b), in which the averages follow (this and the next chosen by us)."""
+_STUCK, _NONE = 0.9, 1e-6
+"""The share of the last window's violation from which one is hardly smaller; that of the largest so far which counts as
+none."""
+_GROWTH, _MOST = 3.0, 1e6
+"""What a multiple grows by, and the largest (of 2, 3 and 4, on vessel, beam, reducer and three quadratic problems: 4 is
+feasible soonest, and 2 nearest to the optimum)."""
 _ADAPTIVE_LENGTH = 0.01
 """Share of G_f / (L_f sqrt(n)), how far a coordinate may have to go, that an adaptive step takes (chosen by us)."""
+
+
+class Growth(NamedTuple):
+    """The multiples of beta by which replicas punish violations, and what is watched of these.
+
+    Attributes
+    ----------
+    multiple : Array, shape (R,)
+    clock : int
+        Iterations of the present window.
+    top, before, peak : Array, shape (R,)
+        The largest violation in the window, in the last one, and so far.
+    """
+
+    multiple: Array
+    clock: int
+    top: Array
+    before: Array
+    peak: Array
+
+    def after(self, value: Evaluation) -> Growth:
+        """Return the same once a step has ended at a value: where a window's violation is hardly smaller, larger."""
+        violation = violation_of(value)
+        top, peak, clock = np.maximum(self.top, violation), np.maximum(self.peak, violation), self.clock + 1
+        if clock < _WINDOW:
+            return self._replace(clock=clock, top=top, peak=peak)
+        stuck = (top > _STUCK * self.before) & (top > _NONE * peak)
+        multiple = np.where(stuck, np.minimum(_GROWTH * self.multiple, _MOST), self.multiple)
+        return Growth(multiple, 0, np.zeros_like(top), np.where(stuck, np.inf, top), peak)
 
 
 class DSZOGState(NamedTuple):
@@ -38,6 +76,8 @@ class DSZOGState(NamedTuple):
     momentum, dual_momentum, square : Arrays, shapes (R, n), (R, m) and (R, n)
         Moving averages z_x and z_p of the gradients, and (adaptive only) v of z_x squared.
     iteration : int
+    growth : Growth or None
+        None where beta stays as it is.
     """
 
     x: Array
@@ -48,12 +88,13 @@ class DSZOGState(NamedTuple):
     dual_momentum: Array
     square: Array
     iteration: int
+    growth: Growth | None = None
 
 
 class DistributedPenalty:
-    """The scalar f + beta sum_j p_j [h_j]_+^2 at fixed p (R, m)."""
+    """The scalar f + beta sum_j p_j [h_j]_+^2 at fixed p (R, m) and beta, a number or (R, 1)."""
 
-    def __init__(self, distribution: Array, beta: float) -> None:
+    def __init__(self, distribution: Array, beta: float | Array) -> None:
         self._weights = beta * distribution
 
     def __call__(self, value: Evaluation) -> Array:
@@ -72,8 +113,10 @@ class DSZOG(Solver):
         z_x &\leftarrow (1 - b) z_x + b\hat\nabla_x, & x &\leftarrow (1 - a) x + a\Pi_X(x - \eta_x z_x) \\
         z_p &\leftarrow (1 - b)z_p + b(\beta[h]_+^2 - \lambda p), & p &\leftarrow (1 - a)p + a\Pi_\Delta(p + \eta_p z_p)
 
-    k + 1 oracle calls per iteration. ``adaptive=True`` is ADSZOG: the step of x is divided, coordinate by coordinate,
-    by the root of a moving average of z_x^2.
+    Where the rule chooses beta, values repeat and ``growing`` is not switched off, a replica whose violation is hardly
+    smaller in one window of iterations than in the last triples its beta, with the step divided by the same: the
+    penalty's curvature is in proportion to it. k + 1 oracle calls per iteration. ``adaptive=True`` is ADSZOG: the step
+    of x is divided, coordinate by coordinate, by the root of a moving average of z_x^2.
 
     Notes
     -----
@@ -118,6 +161,13 @@ class DSZOG(Solver):
         doc="Weight of the newest gradient in its moving average.",
     )
     adaptive = param.Boolean(default=False, label="Adaptive (ADSZOG)", doc="Divide the step by a root mean square.")
+    growing = param.Boolean(
+        default=None,
+        allow_None=True,
+        label="Growing penalty",
+        doc="Raise the penalty of a replica whose violation stays. No: never, as published. Auto: by the rule, where "
+        "that chooses the penalty.",
+    )
     square_decay = param.Number(
         default=0.99, bounds=(0, 1), inclusive_bounds=(True, False), label="Decay β₂", doc="Memory of the squares."
     )
@@ -152,37 +202,48 @@ class DSZOG(Solver):
         step = _STABLE_SHARE / (self.averaging * self.momentum * curvature * inflation)
         if self.adaptive:
             step = _ADAPTIVE_LENGTH * steepest / (self.averaging * constants.curvature * np.sqrt(n))
+        given = self.penalty is not None or self.primal_step is not None or self.growing is not None
         return {
             "primal_step": step,
             "dual_step": constants.curvature / steepest**2,
             "penalty": beta,
             "estimator.smoothing_radius": radius,
-        }
+        } | ({} if given else {"growing": not self.adaptive})
 
     def init(self, x0: Array, oracle: Oracle, streams: Streams) -> DSZOGState:
         """Return the state at x0 (R, n) with p uniform and averages 0; one call."""
         value, p = oracle(x0), np.full((len(x0), oracle.m), 1.0 / max(oracle.m, 1))
-        zero = np.zeros_like(x0)
-        return DSZOGState(x0, self._multipliers(p, value), value, p, zero, np.zeros_like(p), zero, 0)
+        zero, growth = np.zeros_like(x0), None
+        if self.growing and oracle.m and oracle.contract == "deterministic":
+            violation = violation_of(value)
+            growth = Growth(np.ones(len(x0)), 0, violation, np.full(len(x0), np.inf), violation)
+        return DSZOGState(x0, self._multipliers(p, value), value, p, zero, np.zeros_like(p), zero, 0, growth)
 
     def step(self, state: DSZOGState, oracle: Oracle, streams: Streams) -> tuple[DSZOGState, Info]:
         """Take one step: estimate the gradients, add them to the averages, and move x and p along these."""
-        x, y, value, p, z_x, z_p, square, t = state
-        a, b, beta = self.averaging, self.momentum, self.penalty
+        x, y, value, p, z_x, z_p, square, t, growth = state
+        a, b, beta, eta = self.averaging, self.momentum, self.penalty, self.primal_step
+        if growth is not None:
+            multiple = growth.multiple[:, None]
+            beta = beta * multiple
+            eta = eta / multiple
         estimate = self.estimator.estimate(DistributedPenalty(p, beta), x, oracle, streams, base=value)
-        info = Info(estimate.variance, x, self._multipliers(p, value), self.estimator.smoothing_radius)
+        info = Info(estimate.variance, x, self._multipliers(p, value, growth), self.estimator.smoothing_radius)
         z_x = (1.0 - b) * z_x + b * estimate.gradient
         z_p = (1.0 - b) * z_p + b * (beta * np.square(np.maximum(value.h, 0.0)) - self.regularisation * p)
         move = z_x
         if self.adaptive:
             square = mean_square(square, z_x, self.square_decay)
             move = z_x / root_mean_square(square, self.square_decay, t + 1, _FLOOR)
-        x = (1.0 - a) * x + a * oracle.domain.project(x - self.primal_step * move)
+        x = (1.0 - a) * x + a * oracle.domain.project(x - eta * move)
         if oracle.m:
             p = (1.0 - a) * p + a * Simplex(oracle.m).project(p + self.dual_step * z_p)
         oracle.resample()
         value = oracle(x)
-        return DSZOGState(x, self._multipliers(p, value), value, p, z_x, z_p, square, t + 1), info
+        growth = None if growth is None else growth.after(value)
+        y = self._multipliers(p, value, growth)
+        return DSZOGState(x, y, value, p, z_x, z_p, square, t + 1, growth), info
 
-    def _multipliers(self, distribution: Array, value: Evaluation) -> Array:
-        return 2.0 * self.penalty * distribution * np.maximum(value.h, 0.0)
+    def _multipliers(self, distribution: Array, value: Evaluation, growth: Growth | None = None) -> Array:
+        beta = self.penalty if growth is None else self.penalty * growth.multiple[:, None]
+        return 2.0 * beta * distribution * np.maximum(value.h, 0.0)
