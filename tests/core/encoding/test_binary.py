@@ -31,6 +31,29 @@ def test_nested_values_come_back_as_they_were() -> None:
     np.testing.assert_array_equal(back["a"][0], shared)
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(24.0).reshape(2, 3, 4).transpose(2, 0, 1),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(12.0)[::3],
+        np.arange(12.0).reshape(3, 4)[::-1, 1:3],
+        np.broadcast_to(np.arange(3.0), (2, 3)),
+    ],
+    ids=["transposed", "Fortran", "strided", "reversed", "broadcast"],
+)
+def test_an_array_comes_back_in_the_layout_that_it_had(array: np.ndarray) -> None:
+    one, two = unpack(pack([array, np.ascontiguousarray(array)]))
+    assert one.strides == array.strides and two.flags.c_contiguous
+    np.testing.assert_array_equal(one, array)
+    np.testing.assert_array_equal(two, array)
+
+
+def test_a_view_with_far_more_gaps_than_numbers_is_packed_close() -> None:
+    wide = np.zeros((5, 1000))
+    assert unpack(pack(wide[:, 0])).strides == (8,)
+
+
 def test_threads_read_archives_one_after_the_other(monkeypatch: pytest.MonkeyPatch) -> None:
     data, load, reading, overlaps = pack({"a": np.arange(3.0)}), np.load, [0], []
 

@@ -21,6 +21,10 @@ _MAGIC, _FIRST, _DIGEST = b"zoviz pack 2\n", b"zoviz pack 1\n", 16
 """How packed bytes begin, how the first format's did, and the bytes of a digest."""
 
 _KINDS = "biuf"
+_SPARSEST = 64
+"""How many times the bytes of its numbers an array may extend over for its layout to be stored. The layout matters: the
+last bit of a product with every third number of an array may differ from that with the same numbers side by side, and a
+resumed run would leave its course."""
 _ONE_READER = threading.Lock()
 """Held while an archive is read: NumPy has Python parse each array's header, and two threads that parse at once may
 meet in the parser's count of its depth ("AST constructor recursion depth mismatch", Python's issue 106905)."""
@@ -30,9 +34,9 @@ def pack(value: Any) -> bytes:
     """Return the bytes of nested dicts, lists, tuples, NamedTuples, numbers, text, None and arrays.
 
     Layout: a line with the version, a BLAKE2 digest of 16 bytes, and an npz with the tree as JSON and one array for
-    each type of number. An array that occurs twice is stored once, and is one array again when it is read. A NamedTuple
-    is stored by field under the name of its class: the bare name where it is zoviz's own, so that its module may move,
-    else ``module:name``.
+    each type of number. An array that occurs twice is stored once, and is one array again when it is read; views that
+    are not contiguous come back with their strides. A NamedTuple is stored by field under the name of its class: the
+    bare name where it is zoviz's own, so that its module may move, else ``module:name``.
 
     Raises
     ------
@@ -120,6 +124,8 @@ class _Packer:
         self._gathered.setdefault(kind, []).append(array.ravel())
         self._sizes[kind] = start + array.size
         spelt = {"array": kind, "shape": list(array.shape), "start": start}
+        if not array.flags.c_contiguous and _extent(array.shape, array.strides) <= _SPARSEST * array.nbytes:
+            spelt["strides"] = list(array.strides)
         self._spelt[id(array)] = array, spelt  # the array too: were it let go, another could get its id
         return spelt
 
@@ -129,7 +135,7 @@ class _Reader:
 
     def __init__(self, columns: dict[str, np.ndarray], classes: Mapping[str, type[Any]] | None) -> None:
         self._columns, self._classes = columns, classes
-        self._arrays: dict[tuple[str, int, tuple[int, ...]], np.ndarray] = {}
+        self._arrays: dict[tuple[Any, ...], np.ndarray] = {}
 
     def read(self, spelt: Any) -> Any:
         if isinstance(spelt, list):
@@ -175,12 +181,27 @@ class _Reader:
         return dict(zip(names, parts, strict=True))
 
     def _array(self, spelt: dict[str, Any]) -> np.ndarray:
-        key = spelt["array"], spelt["start"], tuple(spelt["shape"])
+        kind, start, shape = spelt["array"], spelt["start"], tuple(spelt["shape"])
+        key = kind, start, shape, tuple(spelt.get("strides", ()))
         if key not in self._arrays or not self._arrays[key].size:
-            kind, start, shape = key
             size = int(np.prod(shape, dtype=np.int64))
-            self._arrays[key] = self._columns[kind][start : start + size].reshape(shape).copy()
+            values = self._columns[kind][start : start + size].reshape(shape)
+            self._arrays[key] = _laid_out(values, key[-1]) if key[-1] else values.copy()
         return self._arrays[key]
+
+
+def _extent(shape: tuple[int, ...], strides: tuple[int, ...]) -> int:
+    """Return how many bytes lie between the first and the last number of an array."""
+    return sum((count - 1) * abs(stride) for count, stride in zip(shape, strides, strict=True))
+
+
+def _laid_out(values: np.ndarray, strides: tuple[int, ...]) -> np.ndarray:
+    """Return a copy of an array with these strides, in bytes."""
+    lowest = sum(min(0, (count - 1) * stride) for count, stride in zip(values.shape, strides, strict=True))
+    memory = np.zeros(_extent(values.shape, strides) + values.itemsize, dtype=np.uint8)
+    out: np.ndarray = np.ndarray(values.shape, values.dtype, memory.data, -lowest, strides)
+    out[...] = values
+    return out
 
 
 def _name(cls: type) -> str:
