@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
 
+from zoviz import Run
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
+from zoviz.problems import BlackBox
+from zoviz.solvers import ZOSQP
 from zoviz.solvers.sqp import restarts
 from zoviz.solvers.sqp.restarts import Restarts
 from zoviz.solvers.sqp.situation import Settings, Situation, space_of
@@ -65,3 +68,29 @@ def test_a_start_beside_the_least_violation_around_is_left(monkeypatch: pytest.M
     assert best[0] > 0.0 and trap(best[None])[0, 1] == pytest.approx(0.0, abs=1e-5)
     monkeypatch.setattr(restarts, "_PROGRESS", np.inf)  # restores again and again, as if that had gained something
     assert course(200, seed=0, joint=trap)[-1].best[0] == pytest.approx(-3.0)
+
+
+def hyperbola(x: Array) -> tuple[float, list[float]]:
+    """f = x_1 + 2 x_2 is least, 4, at (2, 1) on x_1 x_2 = 2: steps along tangents end outside."""
+    return float(x[0] + 2.0 * x[1]), [2.0 / float(x[0] * x[1]) - 1.0]
+
+
+def answers(budgets: Sequence[int]) -> dict[int, float]:
+    """The objective of what ZOSQP reports from a start well inside, by the calls that it had; each is feasible."""
+    out = {}
+    for calls in budgets:
+        problem = BlackBox(hyperbola, bounds=[(0.2, 10.0)] * 2, x0=[5.0, 5.0], joint=True, m=1)
+        result = Run(problem, ZOSQP(), replicas=1, calls=calls, seed=0).run()
+        f, h = hyperbola(result.x[0])
+        assert h[0] <= 1e-6
+        out[calls] = f
+    return out
+
+
+def test_whatever_the_budget_the_answer_is_feasible_and_far_better_than_the_start(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    objectives = answers(range(12, 40, 2))
+    assert max(objectives.values()) < 10.0 and max(objectives[calls] for calls in objectives if calls >= 26) < 4.2
+    monkeypatch.setattr(restarts, "_is_outside", lambda *_: False)
+    assert max(answers(range(12, 40, 2)).values()) == 15.0, "some budgets ended with an iterate outside, and the start"

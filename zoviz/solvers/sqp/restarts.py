@@ -19,6 +19,8 @@ _PROGRESS = 0.9
 """Share of the violation at the last restoration's beginning below which another one is worth while (chosen by us)."""
 _NEAR = 1e-2
 """Excess over the lowest f, relative to it, up to which it is worth while to polish a run's end."""
+_CHORD, _NO_ROOM = (1.0, 0.8, 0.5), 1e-2
+"""Shares of the way to where chords of the constraints meet 0 that the last calls try, and the least such way."""
 
 
 class Restarts(NamedTuple):
@@ -81,7 +83,9 @@ def request(state: Restarts, situation: Situation) -> tuple[Restarts, Array]:
         state = state._replace(run=run)
     if state.best_run == state.runs and not run.restoring:
         state = state._replace(multipliers=run.step.multipliers * (run.size[0] / run.size[1:]))
-    if len(points) > situation.left:
+    # Differences without a step after them tell nothing, nor does a step that may leave the answer outside.
+    more = run.phase in ("gradient", "mirror") or _is_outside(state, situation.space)
+    if situation.left < len(points) + more:
         return state._replace(last=True), _remainder(state, situation)
     return state, points
 
@@ -156,14 +160,50 @@ def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generat
     return space.clip(in_box(space.lower, space.upper, scale, generator.random(n), far))
 
 
+def _is_outside(state: Restarts, space: Space) -> bool:
+    """Return whether a run's present point is lower than the best one, or there is none, but violates constraints."""
+    value, best = state.run.next_value, state.best_value
+    if not np.isfinite(value).all() or is_feasible(value[1:], space.tolerance):
+        return False
+    return bool(value[0] < best[0] or not is_feasible(best[1:], space.tolerance))
+
+
 def _remainder(state: Restarts, situation: Situation) -> Array:
-    """Spend the last calls, too few for a gradient: on from the last step, back along it, and around the best point."""
+    """Return points for the last calls, too few for a gradient and a step.
+
+    Where the present point is outside the constraints back among them, and then: on from the last step, back along it,
+    and around the best point.
+    """
+    back = np.empty((0, situation.space.n))
+    if _is_outside(state, situation.space):
+        chord, retreats = _chord(state, situation.space), smooth_phase.retreats(state.run, situation, situation.left)
+        turns = [points[i : i + 1] for i in range(max(len(chord), len(retreats))) for points in (chord, retreats)]
+        back = np.concatenate([back, *turns])[: situation.left]
+    return np.concatenate([back, _around(state, situation, situation.left - len(back))])
+
+
+def _chord(state: Restarts, space: Space) -> Array:
+    """Return points (q, n) on the way from the best point to a present one outside; none where the best is no better.
+
+    The first is where the chords of the violated constraints meet 0, and feasible where these are convex.
+    """
+    inside, outside = state.best_value[1:], state.run.next_value[1:]
+    if not is_feasible(inside, space.tolerance):
+        return np.empty((0, space.n))
+    violated = outside > space.tolerance
+    room = np.maximum(-inside[violated], 0.0)
+    share = float((room / (room + outside[violated])).min())
+    shares = share * np.array(_CHORD) if share > _NO_ROOM else np.empty(0)
+    return space.clip(state.best + shares[:, None] * (state.run.next_x - state.best))
+
+
+def _around(state: Restarts, situation: Situation, count: int) -> Array:
+    """Return so many points (count, n) on from the last step, back along it, and around the best point."""
     run, generator = state.run, situation.generator
     space = situation.in_units(run.length).space
     direction = run.next_x - run.x
     if not direction.any():
         direction = space.scale * run.step.d
-    count = situation.left
     lengths = np.concatenate([[1.0, 0.5, 2.0, 0.25, 0.1], 2.0 * generator.random(count)])[:count]
     along = run.next_x + lengths[:, None] * direction
     reach = run.radius * 10.0 ** -generator.uniform(0.0, 4.0, count)

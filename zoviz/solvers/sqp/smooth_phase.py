@@ -27,6 +27,8 @@ which a second-order correction is tried, and above which the region grows."""
 _GROWTH = 2.5
 _RESTORED = 1e-9
 """The violation at which a restoration ends."""
+_SPARE = (1.0, 4.0, 16.0, 64.0)
+"""Multiples of a violation by which the last calls keep away from a constraint."""
 _APART = 100.0
 """Ratio of the longest to the shortest of the lengths that slopes suggest, from which on variables take them."""
 _FLATTEST = 1e-4
@@ -165,6 +167,25 @@ def request(run: SmoothRun, situation: Situation) -> tuple[SmoothRun, Array]:
         correction = elastic_qp.solve(model, run.penalty)
         run = run._replace(step=run.step._replace(d=correction.d))
     return run, _point(run, space)[None]
+
+
+def retreats(run: SmoothRun, situation: Situation, count: int) -> Array:
+    """Return up to ``count`` points (q, n) for the last calls of a run that is outside the constraints, (0, n) if none.
+
+    Steps of the programme from the present point, with the last derivatives, at which constraints that it violates are
+    to be met with 1, 4, 16 and 64 times their violation to spare: what a step leaves of them is of second order.
+    """
+    space = situation.in_units(run.length).space
+    if not (run.known and run.hessian.size):
+        return np.empty((0, space.n))
+    present = run._replace(x=run.next_x, value=run.next_value)
+    h = (run.next_value / run.size)[1:]
+    points = []
+    for spare in _SPARE[:count]:
+        model = _model(present, situation.in_units(run.length), h + spare * np.maximum(h, 0.0))
+        step = elastic_qp.steered(model, run.penalty, _LARGEST_PENALTY, _LEAST_VIOLATION)
+        points.append(_point(present._replace(step=step), space))
+    return np.array(points)
 
 
 def receive(run: SmoothRun, values: Array, situation: Situation) -> SmoothRun:
