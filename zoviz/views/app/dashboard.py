@@ -287,7 +287,7 @@ class Dashboard(pn.viewable.Viewer):
         bar = pn.FlexBox(self.buttons, right, justify_content="space-between", align_items="center")
         # They come once the page stands: while its widgets are laid out, each would measure every figure again.
         pn.state.onload(lambda: self.rooms.fill(RUN))
-        under_bar = (self.status_bar, self.diagnosis.certificate.line)
+        under_bar = (self.status_bar, self.diagnosis.line)
         return pn.Column(bar, *under_bar, self.rooms, sizing_mode="stretch_width", margin=0)
 
     def __panel__(self) -> pn.viewable.Viewable:

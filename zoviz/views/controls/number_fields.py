@@ -322,6 +322,7 @@ class LogSlider(NumberField):
         self.slider = pmui.FloatSlider(start=low, end=high, value=(low + high) / 2, margin=0, **options, **STYLE)
         self.slider.format = CustomJSTickFormatter(code="return (10**tick).toPrecision(3)")
         self.question = StepQuestion(super()._commit, self._take_back)
+        self._parts = pn.Column(self.text_input, self.slider, margin=(2, 10), sizing_mode="stretch_width")
         self._fit()
         self.slider.param.watch(lambda event: self._slide(event.new), "value")
         self.param.watch(self._fit, ["value", "start", "end", "disabled", "suggestion"])
@@ -347,6 +348,8 @@ class LogSlider(NumberField):
         current = self.suggestion if self.value is None else self.value
         stable = math.inf if self.limits is None else max(self.limits.stable, current or 0.0)
         if value is not None and value > stable and not self.question.consent:
+            if len(self._parts) < 3:  # most fields never ask: a page opens without its place
+                self._parts.append(self.question)
             return self.question.ask(value, stable)
         self.question.close()
         return super()._commit(value)
@@ -393,8 +396,7 @@ class LogSlider(NumberField):
     def __panel__(self) -> pn.viewable.Viewable:
         name = getattr(self._edited(), "name", None)
         self.slider.css_classes = ["logslider", f"logslider-{name}"] if name else ["logslider"]
-        parts = (self.text_input, self.slider, self.question)
-        return pn.Column(*parts, margin=(2, 10), sizing_mode="stretch_width")
+        return self._parts
 
 
 class AutoSwitch(PyComponent, WidgetBase):

@@ -19,21 +19,24 @@ _LINE = "<span style='font-size:14px;line-height:1.4'><b>Certificate of iteratio
 class CertificateCard(pn.viewable.Viewer):
     """A card that certifies the point that the first replica of a paused or ended run reports.
 
-    Attributes
+    Parameters
     ----------
     line : HTML
-        The certificate's sentence, to stand under the status; hidden until there is one.
+        Where the certificate's sentence is shown; hidden until there is one.
+
+    Attributes
+    ----------
     control : LookControl
     certificate : Certificate or None
         The newest of the page's run.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, line: pn.pane.HTML) -> None:
         super().__init__()
         self._certifier = Certifier()
         self._run: Run | None = None
         self.certificate: Certificate | None = None
-        self.line = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=(0, 10, 4, 10))
+        self.line = line
         fields = [NumberField.from_param(self._certifier.param[name]) for name in ("repeats", "tolerance")]
         self.control = LookControl("Certify this point", self._offer, self._show, fields=fields)
 

@@ -26,8 +26,8 @@ class DiagnosisDrawer(pn.viewable.Viewer):
 
     Attributes
     ----------
-    certificate : CertificateCard
-    microscope : MicroscopeCard
+    line : HTML
+        The certificate's sentence, to stand under the status; hidden until there is one.
     ledger : LedgerBars
     """
 
@@ -37,14 +37,23 @@ class DiagnosisDrawer(pn.viewable.Viewer):
 
     def __init__(self, controller: RunController) -> None:
         super().__init__()
-        self.ledger, self.certificate = LedgerBars(), CertificateCard()
+        self.ledger = LedgerBars()
+        self.line = pn.pane.HTML("", visible=False, sizing_mode="stretch_width", margin=(0, 10, 4, 10))
         self._controller = controller
+        self._certificate: CertificateCard | None = None
         self._microscope: MicroscopeCard | None = None
         self._column = pn.Column(visible=False, stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
         self._looks = 0
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self._column
+
+    @property
+    def certificate(self) -> CertificateCard:
+        """The certificate's card, whose fields are made when it is first asked for."""
+        if self._certificate is None:
+            self._certificate = CertificateCard(self.line)
+        return self._certificate
 
     @property
     def microscope(self) -> MicroscopeCard:
@@ -63,7 +72,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
         begins = self.open and not self._column.visible
         if self.open and (begins or run is None or not run.active or self._looks % EVERY == 0):
             self.ledger.update(run)
-        if self.open or self.certificate.pending:
+        if self.open or (self._certificate is not None and self._certificate.pending):
             self.certificate.update(run)
         if self.open or (self._microscope is not None and self._microscope.control.at_work):
             self.microscope.update(run)
@@ -81,6 +90,7 @@ class DiagnosisDrawer(pn.viewable.Viewer):
 
     def close(self) -> None:
         """Call off what is at work, with the page's session."""
-        self.certificate.control.cancel()
+        if self._certificate is not None:
+            self._certificate.control.cancel()
         if self._microscope is not None:
             self._microscope.control.cancel()
