@@ -9,10 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core.sets import Box
-from zoviz.core.types import Array, Evaluation, Iterate
+from zoviz.core.types import Array, Iterate
 from zoviz.oracle import Oracle
 from zoviz.runs.engine.columns import VIOLATION
 from zoviz.runs.engine.trace import Trace
+from zoviz.solvers.restoration import violation_of
 
 EVERY = 5
 """Iterations from one look to the next: even a short look costs a twentieth of the smallest steps."""
@@ -119,7 +120,7 @@ class Guard:
         self._least_bounds = _least(self._bounds)
         if iterate.value is not None:
             value = iterate.value
-            self._start, self._best = np.stack([value.f, _violation(value)]), value.f
+            self._start, self._best = np.stack([value.f, violation_of(value)]), value.f
             h = value.h if oracle.units is None else value.h * oracle.units.h
             self._h_size = np.sqrt(np.square(h).sum(axis=1))
             if descends:
@@ -255,7 +256,7 @@ class Guard:
         start = self._start[0]
         worse = value.f - start > WORSE * np.maximum(self._scale[0], start - self._best)
         if value.h.shape[1] and np.count_nonzero(worse):
-            violation, start = _violation(value), self._start[1]
+            violation, start = violation_of(value), self._start[1]
             worse &= violation - start > WORSE * np.maximum(self._scale[1], start)
         return worse
 
@@ -319,8 +320,3 @@ def _dual_scale(sizes: Mapping[str, Array]) -> Array | float:
 def _largest(part: Array) -> Array:
     """Return the largest magnitude in every row, (R,) or (R, k) to (R,); 0 where k is 0."""
     return np.abs(part).reshape(len(part), -1).max(axis=1, initial=0.0)
-
-
-def _violation(value: Evaluation) -> Array:
-    """Return ||[h]_+||, (R,)."""
-    return np.sqrt(np.square(np.maximum(value.h, 0.0)).sum(axis=1))

@@ -21,14 +21,14 @@ from zoviz.views.common.style import muted_html, note, update_together
 
 FIELD_WIDTH = 235
 """Of a setting beside the button, in pixels."""
-_Seen = TypeVar("_Seen")
+_Outcome = TypeVar("_Outcome")
 
 
 class CalledOff(ZovizError):
     """A look that a person has cancelled."""
 
 
-class BackgroundLook(Generic[_Seen]):
+class BackgroundLook(Generic[_Outcome]):
     """A look that a thread takes and that may be called off between two batches of calls.
 
     Parameters
@@ -37,7 +37,7 @@ class BackgroundLook(Generic[_Seen]):
         Is given ``proceed``, to be called before every batch, and returns what it saw.
     """
 
-    def __init__(self, take: Callable[[Callable[[], None]], _Seen]) -> None:
+    def __init__(self, take: Callable[[Callable[[], None]], _Outcome]) -> None:
         self._cancelled, self._begun = threading.Event(), time.monotonic()
         self._future = in_background(lambda: take(self._proceed))
 
@@ -61,12 +61,12 @@ class BackgroundLook(Generic[_Seen]):
             return "Cancelled: it ends after the call in progress."
         return f"At work for {time.monotonic() - self._begun:.0f} s."
 
-    def outcome(self) -> _Seen:
+    def outcome(self) -> _Outcome:
         """Return what was seen; raise what ended it."""
         return self._future.result()
 
 
-class Offer(NamedTuple, Generic[_Seen]):
+class Offer(NamedTuple, Generic[_Outcome]):
     """What a look would cost, and what takes it.
 
     Attributes
@@ -79,7 +79,7 @@ class Offer(NamedTuple, Generic[_Seen]):
 
     least: int
     most: int
-    take: Callable[[Callable[[], None]], _Seen]
+    take: Callable[[Callable[[], None]], _Outcome]
 
 
 def price(run: Run, least: int, most: int) -> str:
@@ -99,7 +99,7 @@ def _duration(seconds: float) -> str:
     return f"up to {seconds:.0f} s"
 
 
-class LookControl(pn.viewable.Viewer, Generic[_Seen]):
+class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
     """A button that takes a look at the page's run, with its price beside it, and one that cancels it.
 
     Parameters
@@ -119,8 +119,8 @@ class LookControl(pn.viewable.Viewer, Generic[_Seen]):
     def __init__(
         self,
         label: str,
-        offer: Callable[[Run], Offer[_Seen]],
-        show: Callable[[Run, _Seen], None],
+        offer: Callable[[Run], Offer[_Outcome]],
+        show: Callable[[Run, _Outcome], None],
         while_running: bool = False,
         fields: Sequence[pn.viewable.Viewable | pn.viewable.Viewer] = (),
     ) -> None:
@@ -128,7 +128,7 @@ class LookControl(pn.viewable.Viewer, Generic[_Seen]):
         self._fields = [pn.Column(field, width=FIELD_WIDTH, margin=0) for field in fields]
         self._offer, self._show, self._while_running = offer, show, while_running
         self._run: Run | None = None
-        self._work: BackgroundLook[_Seen] | None = None
+        self._work: BackgroundLook[_Outcome] | None = None
         self._complaint = ""
         look = {"variant": "outlined", "size": "small", "margin": (4, 4, 4, 10)}
         self.button = pmui.Button(label=label, disabled=True, on_click=lambda _: self.begin(), **look)
@@ -173,7 +173,7 @@ class LookControl(pn.viewable.Viewer, Generic[_Seen]):
             (self.note, {"object": muted_html(html.escape(sentence))}),
         )
 
-    def _take_up(self, run: Run, work: BackgroundLook[_Seen]) -> None:
+    def _take_up(self, run: Run, work: BackgroundLook[_Outcome]) -> None:
         self._work = None
         try:
             self._show(run, work.outcome())
