@@ -1,10 +1,10 @@
-"""The samples that a run counts are those that a counter inside the problem sees, for every method of the families."""
+"""The samples that a run counts are those that a counter inside the problem sees, for every solver."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -12,6 +12,7 @@ import pytest
 from helpers.every_bilevel import SOLVERS as BILEVEL
 from helpers.every_linear import FORMS, made, solver_of
 from helpers.every_linear import SOLVERS as LINEAR
+from helpers.every_solver import BAYESIAN, EVERY
 from zoviz.core.types import Sample
 from zoviz.problems import StochasticQP, ToyBilevel
 from zoviz.problems.base import Problem
@@ -23,13 +24,24 @@ PRODUCTS = ("inner_hessian_vector", "inner_jacobian_vector")
 ROWS = ("residual", "adjoint")
 
 
+class Drawn(NamedTuple):
+    """A draw, or the rows of one that are asked: which draw it is of, and its samples of xi and of zeta."""
+
+    sample: Sample
+    origin: int
+    sizes: tuple[int, int]
+    counts: tuple[int, int]
+    own: bool
+
+
 class Counter:
     """Draws that something was asked of: numbers of samples of xi and of zeta, of one replica."""
 
     def __init__(self, problem: type[Problem], patch: pytest.MonkeyPatch) -> None:
-        self._drawn: dict[int, tuple[Sample, tuple[int, int]]] = {}
-        self._asked: set[tuple[int, int]] = set()
+        self._drawn: dict[int, Drawn] = {}
+        self._asked: dict[tuple[int, int], tuple[int, int]] = {}
         patch.setattr(problem, "draw", self._noting(problem.draw))
+        patch.setattr(Sample, "__getitem__", self._following(Sample.__getitem__))
         for name in (*OF_XI, *OF_ZETA, *PRODUCTS, *ROWS):
             if hasattr(problem, name):
                 patch.setattr(problem, name, self._watching(name, getattr(problem, name)))
@@ -39,8 +51,22 @@ class Counter:
             sample = draw(this, iteration, streams, shape, size)
             points = int(np.prod(shape))
             first, last = size if isinstance(size, tuple) else (size, size)
-            self._drawn[id(sample)] = sample, (points * first, points * last)
+            counts = points * first, points * last
+            self._drawn[id(sample)] = Drawn(sample, id(sample), (first, last), counts, this.noise == "independent")
             return sample
+
+        return patched
+
+    def _following(self, select: Callable[..., Sample]) -> Callable[..., Sample]:
+        """Rows of a draw, where some points are masked out: where each has a sample of its own, so many count."""
+
+        def patched(this: Sample, rows: Any) -> Sample:
+            part, drawn = select(this, rows), self._drawn.get(id(this))
+            if drawn is not None:
+                points = len(next(one for one in vars(part).values() if isinstance(one, np.ndarray)))
+                counts = (points * drawn.sizes[0], points * drawn.sizes[1]) if drawn.own else drawn.counts
+                self._drawn[id(part)] = drawn._replace(sample=part, counts=counts)
+            return part
 
         return patched
 
@@ -53,18 +79,19 @@ class Counter:
                     copies = [one for one in (*arguments, *named.values()) if isinstance(one, int)]
                     part = 1 + (copies[0] if copies else 0)
                 if name not in ROWS or this.sampled_rows:
-                    self._asked.add((id(sample), part))
+                    drawn = self._drawn[id(sample)]
+                    self._asked[drawn.origin, part] = drawn.counts
             return method(this, *arguments, **named)
 
         return patched
 
     @property
     def xi(self) -> int:
-        return sum(self._drawn[key][1][0] for key, part in self._asked if part == 0)
+        return sum(counts[0] for (_, part), counts in self._asked.items() if part == 0)
 
     @property
     def zeta(self) -> int:
-        return sum(self._drawn[key][1][1] for key, part in self._asked if part > 0)
+        return sum(counts[1] for (_, part), counts in self._asked.items() if part > 0)
 
 
 def sized(solver: Solver) -> Solver:
@@ -85,13 +112,13 @@ def linear_cases() -> Iterator[Any]:
             yield pytest.param(problem, solver, id=f"{name}-{form}-{rows}-{noise}")
 
 
-def assert_counted(problem: Problem, solver: Solver, patch: pytest.MonkeyPatch) -> Run:
+def assert_counted(problem: Problem, solver: Solver, patch: pytest.MonkeyPatch, replicas: int = 2) -> Run:
     counter = Counter(type(problem), patch)
-    run = Run(problem=problem, solver=sized(solver), replicas=2, iterations=6)
+    run = Run(problem=problem, solver=sized(solver), replicas=replicas, iterations=6)
     result = run.run()
-    assert result.samples.tolist() == [counter.xi] * 2 and counter.xi + counter.zeta > 0
-    assert result.zeta_samples.tolist() == [counter.zeta] * 2
-    assert run.progress.samples == counter.xi
+    assert result.samples.tolist() == [counter.xi] * replicas and counter.xi + counter.zeta > 0
+    assert result.zeta_samples.tolist() == [counter.zeta] * replicas
+    assert (run.progress.samples, run.progress.zeta_samples) == (counter.xi, counter.zeta)
     return run
 
 
@@ -107,6 +134,32 @@ def test_an_online_method(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     run = assert_counted(ToyBilevel(), BILEVEL[name](), monkeypatch)
     assert (run.trace["samples"][-1] == run.result.samples).all()
     assert (run.trace["zeta_samples"][-1] == run.result.zeta_samples).all()
+
+
+def general_cases() -> Iterator[Any]:
+    """Every solver of values alone, on rows that are sampled: there xi and zeta are seen at once."""
+    for (name, cls), noise in itertools.product(EVERY.items(), ("common", "independent")):
+        if name not in LINEAR and cls().missing_package == "" and cls().accepts(problem_of(noise)) is None:
+            marks = [pytest.mark.slow] if name in BAYESIAN | {"NOMAD"} else []  # a library to load, a process to begin
+            yield pytest.param(name, noise, id=f"{name}-{noise}", marks=marks)
+
+
+def problem_of(noise: str) -> StochasticQP:
+    return StochasticQP(n=9, sampled_rows=True, noise=noise)
+
+
+@pytest.mark.parametrize(("name", "noise"), list(general_cases()))
+def test_a_method_that_sees_values(name: str, noise: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    # One replica: masks, by which replicas differ, are then in the counter's points.
+    run = assert_counted(problem_of(noise), EVERY[name](), monkeypatch, replicas=1)
+    assert (run.result.samples == run.result.zeta_samples).all()
+    assert noise == "common" or (run.result.samples == run.result.calls).all()
+
+
+def test_every_solver_is_asked_here() -> None:
+    asked = {str(case.values[0]) for case in general_cases()}
+    missing = {name for name, cls in EVERY.items() if cls().missing_package}
+    assert asked | missing | set(LINEAR) | set(BILEVEL) == set(EVERY)
 
 
 def test_a_large_first_batch_and_the_last_step_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:

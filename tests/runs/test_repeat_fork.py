@@ -161,7 +161,13 @@ def test_a_fork_has_a_way_to_go(budgets: Any, counters: Any, place: int, expecte
         progress=Progress(iterations, calls, 1.0, 1.0),
         spent_calls=spent,
     )
-    assert onward(source, place) == {"iterations": expected[0], "calls": expected[1], "samples": None, "seconds": None}
+    assert onward(source, place) == {
+        "iterations": expected[0],
+        "calls": expected[1],
+        "samples": None,
+        "zeta_samples": None,
+        "seconds": None,
+    }
 
 
 @pytest.mark.parametrize("stored", [False, True])

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from zoviz.problems import LoadTracking, StochasticQP
+from zoviz.runs.repeat import onward
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
-from zoviz.solvers import ZOCEG, SmoothedALM, StormALM
+from zoviz.solvers import ZOCEG, PenaltySGD, SampledALM, SmoothedALM, StormALM, StormSampledALM
+from zoviz.solvers.linear.base import LinearMethod
 from zoviz.views.plots.event_marks import event_marks, target_marks
 
 
@@ -38,11 +40,39 @@ def test_too_small_a_budget_is_refused_in_a_sentence() -> None:
         run.run()
 
 
+@pytest.mark.parametrize("solver", [SampledALM(batch_size=2), PenaltySGD(batch_size=2), StormSampledALM()])
+def test_a_budget_of_zeta_ends_it_and_sizes_its_steps(solver: LinearMethod) -> None:
+    solver.polish_batch = 1000
+    copies = 2 if isinstance(solver, PenaltySGD) else 3
+    run = Run(problem=StochasticQP(n=9, sampled_rows=True), solver=solver, replicas=2, zeta_samples=100)
+    result = run.run()
+    assert result.message.startswith("The budget of 100 samples of zeta is spent.") and run.spent_calls
+    assert run.resolved["horizon"] == 100 // (copies * solver.batch_size)
+    assert (result.zeta_samples <= 100).all() and result.zeta_samples.tolist() == [run.progress.zeta_samples] * 2
+    assert run.progress.fraction == pytest.approx(run.progress.zeta_samples / 100)
+
+
+def test_a_store_keeps_zeta_and_a_fork_has_as_much_again(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path}/runs.db") as store:
+        problem, solver = StochasticQP(n=9, sampled_rows=True), SampledALM(horizon=100)
+        run = Run(problem, solver, replicas=2, zeta_samples=30, targets={"violation": 1e3}, store=store)
+        run.run()
+        stored = store.load(run.id)
+        assert (stored.record.samples, stored.record.zeta_samples) == (10, 30)
+        assert stored.progress == run.progress and stored.limits.zeta_samples == 30
+        assert stored.hits[0].zeta_samples.tolist() == [0, 0]
+        assert onward(stored, 10)["zeta_samples"] == 60
+        again = stored.resume(zeta_samples=45).run()
+    assert again.zeta_samples.tolist() == [45, 45]
+    np.testing.assert_array_equal(again.x, Run(problem, solver, replicas=2, iterations=15).run().x)
+
+
 def test_first_hits_and_marks_are_told_in_samples() -> None:
     run = run_of(iterations=40, targets={"violation": 1e3}, schedule=[(20, 0, 0.0, "primal_step", None, 1e-3)])
     run.run()
     assert run.hits[0].samples.tolist() == [0, 0]
     assert event_marks(run, "samples")["x"] == [100.0] and target_marks(run, "samples")["x"] == [0.0]
+    assert event_marks(run, "zeta_samples")["x"] == [], "its rows are known"
     exact = Run(problem=LoadTracking(n=3), solver=ZOCEG(), replicas=1, iterations=3, targets={"violation": 1e9})
     exact.run()
     assert target_marks(exact, "samples")["x"] == [0.0] and event_marks(exact, "samples")["x"] == []

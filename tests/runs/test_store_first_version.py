@@ -64,6 +64,7 @@ def test_samples_that_it_did_not_count_are_not_zero(tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         stored = store.load(RUNS["linear interrupted"]["id"])
         assert stored.record.samples is None and stored.progress.samples is None
+        assert stored.record.zeta_samples is None and stored.progress.zeta_samples is None
         assert np.isnan([stored.result.samples, stored.result.zeta_samples]).all()
         assert stored.result.ledger is None, "nor did it say what calls were for"
         run = stored.resume()

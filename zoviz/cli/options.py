@@ -40,6 +40,7 @@ def run_options(parser: argparse.ArgumentParser) -> None:
     budget = parser.add_argument_group("budgets (the first that is spent ends the run; default: 1000 (n + 1) calls)")
     budget.add_argument("--calls", type=int, metavar="N", help="oracle calls of each replica")
     budget.add_argument("--samples", type=int, metavar="N", help="samples of each replica, mini-batches in full")
+    budget.add_argument("--zeta-samples", type=int, metavar="N", help="likewise, of rows or of a follower's g")
     budget.add_argument("--iterations", type=int, metavar="N")
     budget.add_argument("--seconds", type=float, metavar="S", help="of computing")
     budget.add_argument(

@@ -14,6 +14,7 @@ from tqdm import tqdm
 
 from zoviz.cli.command import FAILED, FINE, INFEASIBLE, INTERRUPTED, number, say, show
 from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
+from zoviz.runs.engine.result import Result
 from zoviz.runs.run import Run
 
 _EVERY = 0.1
@@ -118,7 +119,8 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
                 f"best feasible  {number(result.best_fun[best], 10)} at {point}{' ...' * (run.problem.domain.n > 12)}"
             )
         seconds = run.progress.seconds
-        print(f"{int(result.calls.max()):,} calls x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
+        counts = [f"{int(result.calls.max()):,} calls", *_samples(result)]
+        print(f"{', '.join(counts)} x {run.replicas}, {result.nit:,} iterations, {seconds:.2f} s")
         if store:
             print(f"run {run.id[:8]} in {store}")
     if run.storage_message:
@@ -128,6 +130,12 @@ def report(run: Run, as_json: bool, interrupted: bool, store: str | None) -> int
     if interrupted:
         return INTERRUPTED
     return FINE if feasible or run.problem.stochastic else INFEASIBLE
+
+
+def _samples(result: Result) -> list[str]:
+    """The samples of xi and of zeta in words, where there are some."""
+    names = {"samples": result.samples, "samples of zeta": result.zeta_samples}
+    return [f"{int(count.max()):,} {name}" for name, count in names.items() if count.max(initial=0) > 0]
 
 
 def _spread(values: np.ndarray) -> str:

@@ -13,7 +13,7 @@ from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.parameter_lookup import owner
 
-BUDGETS = ("calls", "samples", "iterations")
+BUDGETS = ("calls", "samples", "zeta_samples", "iterations")
 """Budgets that a fork may have others of."""
 
 
@@ -38,7 +38,8 @@ class RepeatCommand(Command):
             parser.add_argument("words", nargs="*", metavar="NAME=VALUE", help="live parameters to change there")
             parser.add_argument("--at", type=int, metavar="N", help="iteration (the last)")
             for name in BUDGETS:
-                parser.add_argument(f"--{name}", type=int, metavar="N", help="budget of the new run (as before)")
+                option = f"--{name.replace('_', '-')}"
+                parser.add_argument(option, type=int, metavar="N", help="budget of the new run (as before)")
         trust_option(parser)
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)

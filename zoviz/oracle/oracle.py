@@ -38,8 +38,8 @@ class Oracle:
         Largest h that counts as feasible for ``best_x``.
     source : ValueSource, optional
         Who answers in the problem's place, e.g. a log of what was paid for; default: the problem itself.
-    sample_limit : int, optional
-        Budget of samples of xi per replica, heeded in the same way, in a stage too.
+    sample_limit, zeta_limit : int, optional
+        Budgets of samples of xi and of zeta per replica, heeded in the same way, in a stage too.
 
     Attributes
     ----------
@@ -83,6 +83,7 @@ class Oracle:
         feasibility_tolerance: float = defaults.FEASIBILITY_TOLERANCE,
         source: ValueSource | None = None,
         sample_limit: int | None = None,
+        zeta_limit: int | None = None,
     ) -> None:
         replicas = streams.replicas
         self._problem, self._streams, self._limit, self._source = problem, streams, limit, source
@@ -104,7 +105,8 @@ class Oracle:
         self.failures = np.zeros(replicas, dtype=np.int64)
         self.ledger = Ledger(replicas)
         self._purpose: Purpose | tuple[Purpose, ...] | None = None
-        self.samples, self.sampled = SampleCounts(replicas, sample_limit), problem.noise != "deterministic"
+        self.samples = SampleCounts(replicas, sample_limit, zeta_limit)
+        self.sampled = problem.noise != "deterministic"
         self._joint_parts = (XI, ZETA) if problem.sampled_rows else (XI,)
         self._stage: Stage | None = None
         self._ceiling: int | Array | None = limit  # the budget, in a stage its limit too
@@ -440,7 +442,7 @@ class Oracle:
         Raises
         ------
         BudgetSpent
-            Where samples of xi would exceed their budget.
+            Where samples would exceed their budget.
         """
         if self.sampled:
             own, points = self.contract == "independent", self.active.astype(np.int64)

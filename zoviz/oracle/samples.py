@@ -29,8 +29,8 @@ class SampleCounts:
     Parameters
     ----------
     replicas : int
-    limit : int, optional
-        Budget of samples of xi per replica.
+    limit, zeta_limit : int, optional
+        Budgets of samples of xi and of zeta per replica.
 
     Attributes
     ----------
@@ -44,9 +44,9 @@ class SampleCounts:
     Both are NaN, and stay so, where a version that counted none began the run.
     """
 
-    def __init__(self, replicas: int, limit: int | None = None) -> None:
+    def __init__(self, replicas: int, limit: int | None = None, zeta_limit: int | None = None) -> None:
         self.xi, self.zeta = np.zeros(replicas, dtype=np.int64), np.zeros(replicas, dtype=np.int64)
-        self._limit = limit
+        self._limits = {"samples": limit, "samples of zeta": zeta_limit}
         self._seen = np.zeros((1 + COPIES, replicas), dtype=bool)
         self._sizes = (1, 1)
 
@@ -60,6 +60,11 @@ class SampleCounts:
         """The largest count of xi over the replicas; None where it is unknown."""
         return int(self.xi.max()) if self.counted else None
 
+    @property
+    def most_zeta(self) -> int | None:
+        """The largest count of zeta over the replicas; None where it is unknown."""
+        return int(self.zeta.max()) if self.counted else None
+
     def forget(self) -> None:
         """Mark the counts as unknown (NaN), for a run that was begun by a version which counted no samples.
 
@@ -68,7 +73,7 @@ class SampleCounts:
         ZovizError
             Where there is a budget of samples, which could not be heeded.
         """
-        if self._limit is not None:
+        if any(limit is not None for limit in self._limits.values()):
             raise ZovizError(
                 "Expected a run whose samples were counted from its beginning for a budget of samples, got one of a "
                 "version that counted none: give a budget of calls or iterations."
@@ -95,14 +100,15 @@ class SampleCounts:
         Raises
         ------
         BudgetSpent
-            Where the samples of xi would exceed their budget.
+            Where the samples of xi or of zeta would exceed their budget.
         """
         new = np.zeros((2, len(self.xi)), dtype=np.int64)
         for part in parts:
             fresh = points if own else (np.asarray(points) > 0) & ~self._seen[part]
             new[min(part, ZETA)] += np.asarray(fresh, dtype=np.int64) * self._sizes[min(part, ZETA)]
-        if self._limit is not None and (self.xi + new[XI]).max(initial=0) > self._limit:
-            raise BudgetSpent(f"The budget of {self._limit} samples is spent.")
+        for (name, limit), count, more in zip(self._limits.items(), (self.xi, self.zeta), new, strict=True):
+            if limit is not None and (count + more).max(initial=0) > limit:
+                raise BudgetSpent(f"The budget of {limit} {name} is spent.")
         return new[XI], new[ZETA]
 
     def pay(self, parts: tuple[int, ...], points: np.ndarray | int, own: bool, new: Counts) -> None:

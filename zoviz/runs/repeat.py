@@ -107,15 +107,17 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
     None of time: what is repeated takes a time of its own.
     """
     spec, progress = begun(source), source.progress
-    iterations, calls, samples = spec.iterations, spec.calls, spec.samples
+    iterations, calls = spec.iterations, spec.calls
     if iterations is not None and iterations <= at:
         iterations += at
     if calls is not None and at >= progress.iteration and (source.spent_calls or progress.calls >= calls):
         calls += progress.calls
-    progress_samples = progress.samples or 0
-    if samples is not None and at >= progress.iteration and (source.spent_calls or progress_samples >= samples):
-        samples += progress_samples
-    return {"iterations": iterations, "calls": calls, "samples": samples, "seconds": None}
+    samples: dict[str, int | None] = {}
+    for name, used in (("samples", progress.samples or 0), ("zeta_samples", progress.zeta_samples or 0)):
+        limit = getattr(spec, name)
+        further = limit is not None and at >= progress.iteration and (source.spent_calls or used >= limit)
+        samples[name] = limit + used if further else limit
+    return {"iterations": iterations, "calls": calls, **samples, "seconds": None}
 
 
 def replayed(source: BegunRun) -> RunSpec:

@@ -70,7 +70,7 @@ class Run(RunSettings):
         Independent runs in lock-step.
     seed : int
         Same seed and steering, same iterates.
-    iterations, calls, seconds, samples : int, int, float and int, optional
+    iterations, calls, seconds, samples, zeta_samples : int, int, float, int and int, optional
         Budgets: iterations, oracle calls of each replica (never exceeded), computing time, samples of each replica
         (never exceeded, mini-batches in full); None is unlimited. The first that is spent ends the run.
     targets : mapping of str to float, or several, optional
@@ -138,6 +138,7 @@ class Run(RunSettings):
         calls: int | None = None,
         seconds: float | None = None,
         samples: int | None = None,
+        zeta_samples: int | None = None,
         targets: Mapping[str, float | Sequence[float]] | None = None,
         stop_at_targets: bool = False,
         tolerance: float = defaults.FEASIBILITY_TOLERANCE,
@@ -159,6 +160,7 @@ class Run(RunSettings):
             calls=calls,
             seconds=seconds,
             samples=samples,
+            zeta_samples=zeta_samples,
             targets=dict(targets or {}),
             stop_at_targets=stop_at_targets,
             tolerance=tolerance,
@@ -470,9 +472,9 @@ class Run(RunSettings):
         worker, oracle = self._worker, self._oracle
         if worker is None or oracle is None:
             return Progress(0, 0, 0.0, float("nan"))
-        samples = oracle.samples.most
+        samples = oracle.samples.most, oracle.samples.most_zeta
         counters = worker.iteration, oracle.spent, worker.seconds
-        return Progress(*counters, worker.limits.fraction(*counters, samples), samples)
+        return Progress(*counters, worker.limits.fraction(*counters, *samples), *samples)
 
     @property
     def frozen(self) -> int:

@@ -249,8 +249,9 @@ class StoredRun:
     @property
     def progress(self) -> Progress:
         """The counters at the run's last sign of life."""
-        counters, samples = (self.record.iterations, self.record.calls, self.record.seconds), self.record.samples
-        return Progress(*counters, self.limits.fraction(*counters, samples), samples)
+        counters = self.record.iterations, self.record.calls, self.record.seconds
+        samples = self.record.samples, self.record.zeta_samples
+        return Progress(*counters, self.limits.fraction(*counters, *samples), *samples)
 
     @cached_property
     def measured_units(self) -> dict[str, Any] | None:

@@ -140,7 +140,14 @@ class Solver(Configurable):
         """Return the sentence of a method that refuses a domain which is no box."""
         return f"{self.title} needs a box as domain, got a {type(problem.domain).__name__}: choose ZO-SPLM."
 
-    def plan(self, problem: Problem, iterations: int | None, calls: int | None, samples: int | None) -> dict[str, Any]:
+    def plan(
+        self,
+        problem: Problem,
+        iterations: int | None,
+        calls: int | None,
+        samples: int | None,
+        zeta_samples: int | None,
+    ) -> dict[str, Any]:
         """Return values for the parameters in ``planned`` that are open, by a run's budgets; before ``suggest``."""
         return {}
 

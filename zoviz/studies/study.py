@@ -42,7 +42,7 @@ class Study:
         (``problem.n``, ``estimator.batch_size``). Combinations in which the solver refuses the problem are left out
         and listed in ``refusals``.
     seeds : iterable of int
-    replicas, calls, iterations, seconds, samples, targets, stop_at_targets, tolerance, checkpoint
+    replicas, calls, iterations, seconds, samples, zeta_samples, targets, stop_at_targets, tolerance, checkpoint
         As for ``Run``.
     store : Store or str
 
@@ -72,6 +72,7 @@ class Study:
         iterations: int | None = None,
         seconds: float | None = None,
         samples: int | None = None,
+        zeta_samples: int | None = None,
         targets: Mapping[str, Any] | None = None,
         stop_at_targets: bool = False,
         tolerance: float = defaults.FEASIBILITY_TOLERANCE,

@@ -31,6 +31,16 @@ def test_list_show_note_delete_restore(zoviz: Callable[..., Told], small: str) -
     assert zoviz("runs", "check", "--json").json == [] and "All is well" in zoviz("runs", "check").out
 
 
+def test_samples_are_listed_where_some_run_has_any(zoviz: Callable[..., Told], small: str) -> None:
+    assert "SAMPLES" not in zoviz("runs").out
+    budget = ("--zeta-samples", "30", "--replicas", "2", "--quiet")
+    outcome = zoviz("run", "StochasticQP", "SampledALM", "n=9", "sampled_rows=true", *budget)
+    assert "10 samples, 30 samples of zeta x 2, 10 iterations" in outcome.out
+    head, newest, other = zoviz("runs").out.splitlines()[:3]
+    assert "CALLS  SAMPLES  ZETA SAMPLES  OBJECTIVE" in head
+    assert newest.split()[6:9] == ["10", "10", "30"] and other.split()[7:9] == ["0", "0"]
+
+
 def test_show_tells_what_the_calls_were_for(zoviz: Callable[..., Told], small: str) -> None:
     ledger = zoviz("runs", "show", small[:6], "--ledger", "--json").json
     total = np.sum([one["calls"] for one in ledger.values()], axis=0)

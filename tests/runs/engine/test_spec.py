@@ -21,6 +21,7 @@ OTHERS: dict[str, Any] = {
     "calls": 100,
     "seconds": 1.5,
     "samples": 70,
+    "zeta_samples": 210,
     "targets": {"gap": 0.1},
     "stop_at_targets": True,
     "tolerance": 1e-3,
@@ -40,7 +41,7 @@ def spec(**settings: Any) -> RunSpec:
 def test_the_identity_is_that_of_the_first_stores() -> None:
     assert list(spec().identity.items()) == [(name, DEFAULTS[name]) for name in BEGINNING]
     assert list(spec(**OTHERS).identity.items()) == [
-        (name, OTHERS[name]) for name in (*BEGINNING, "samples", "tolerance", "unit_sizes")
+        (name, OTHERS[name]) for name in (*BEGINNING, "samples", "zeta_samples", "tolerance", "unit_sizes")
     ]
 
 
@@ -57,5 +58,5 @@ def test_what_is_listed_is_a_column_of_the_runs() -> None:
 
 
 def test_what_a_run_has_done_does_not_depend_on_what_is_free() -> None:
-    assert set(FREE) == {"iterations", "calls", "seconds", "samples", "stop_at_targets", "checkpoint"}
+    assert set(FREE) == {"iterations", "calls", "seconds", "samples", "zeta_samples", "stop_at_targets", "checkpoint"}
     assert set(SETTINGS) == set(ROLES) == set(OTHERS) == set(DEFAULTS)

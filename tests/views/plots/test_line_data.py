@@ -42,6 +42,7 @@ def row(iteration: int, replicas: int, rng: np.random.Generator) -> dict[str, ob
         "seconds": 1e-4 * iteration,
         "calls": np.full(replicas, 51.0 * iteration + 1.0),
         "samples": np.full(replicas, 3.0 * iteration),
+        "zeta_samples": np.full(replicas, 9.0 * iteration),
         "gap": rng.standard_normal(replicas) / (1.0 + iteration),
         "best_gap": np.full(replicas, np.nan),
         "dual": rng.standard_normal((replicas, 3)),

@@ -180,7 +180,9 @@ def _print_ledger(result: Result, as_json: bool) -> int:
 
 
 def _lines(records: list[Record]) -> None:
-    """Print runs as a table."""
+    """Print runs as a table; samples of xi and of zeta have columns where some run has any."""
+    counts = {name: [getattr(one, name) for one in records] for name in ("samples", "zeta_samples")}
+    counts = {name: samples for name, samples in counts.items() if any(samples)}
     rows = [
         (
             one.id[:8],
@@ -189,15 +191,17 @@ def _lines(records: list[Record]) -> None:
             one.problem,
             one.solver,
             f"{one.calls:,}",
+            *("-" if samples[i] is None else f"{samples[i]:,}" for samples in counts.values()),
             number(one.objective),
             number(one.violation, 2),
             one.label,
             " ".join(one.tags),
         )
-        for one in records
+        for i, one in enumerate(records)
     ]
-    header = ("ID", "BEGUN", "STATUS", "PROBLEM", "SOLVER", "CALLS", "OBJECTIVE", "VIOLATION", "LABEL", "TAGS")
-    table(header, rows, "lllllrrr")
+    numbers = ("CALLS", *(name.replace("_", " ").upper() for name in counts), "OBJECTIVE", "VIOLATION")
+    header = ("ID", "BEGUN", "STATUS", "PROBLEM", "SOLVER", *numbers, "LABEL", "TAGS")
+    table(header, rows, "lllll" + "r" * len(numbers))
 
 
 def _runs(count: int) -> str:

@@ -95,6 +95,14 @@ class RunSettings(param.Parameterized):
         doc="Samples ξ per replica, mini-batches in full; never exceeded.",
         metadata=ABSENT,
     )
+    zeta_samples = param.Integer(
+        default=None,
+        allow_None=True,
+        bounds=(1, None),
+        label="Budget of ζ samples",
+        doc="Samples ζ, of rows or of a follower's g, per replica; never exceeded.",
+        metadata=ABSENT,
+    )
     targets = param.Dict(default={}, label="Targets", doc='First hits to record, e.g. {"gap": 1e-2}.')
     stop_at_targets = param.Boolean(
         default=False, label="Stop at targets", doc="Finish when every replica has hit every target."
@@ -133,7 +141,8 @@ class RunSpec:
     ----------
     problem : Problem
     solver : Solver
-    replicas, seed, iterations, calls, seconds, samples, targets, stop_at_targets, tolerance, checkpoint, unit_sizes
+    replicas, seed, iterations, calls, seconds, samples, zeta_samples, targets, stop_at_targets, tolerance, checkpoint
+    unit_sizes
         As ``RunSettings`` describes them.
     label, study, parent
         Likewise: how it is named, and where it belongs.
@@ -157,6 +166,7 @@ class RunSpec:
     calls: int | None = field(default=None, metadata=_role(free=True, first=1))
     seconds: float | None = field(default=None, metadata=_role(free=True, first=3))
     samples: int | None = field(default=None, metadata=_role(free=True))
+    zeta_samples: int | None = field(default=None, metadata=_role(free=True))
     targets: Mapping[str, float | Sequence[float]] = field(default_factory=dict, metadata=_role(first=4))
     stop_at_targets: bool = field(default=False, metadata=_role(free=True, first=5))
     tolerance: float = field(default=defaults.FEASIBILITY_TOLERANCE, metadata=_role())
@@ -190,7 +200,7 @@ class RunSpec:
     @property
     def limits(self) -> Limits:
         """The budgets of the run."""
-        return Limits(self.iterations, self.calls, self.seconds, self.samples)
+        return Limits(self.iterations, self.calls, self.seconds, self.samples, self.zeta_samples)
 
     @property
     def ends(self) -> bool:

@@ -47,25 +47,22 @@ class Limits(NamedTuple):
     calls: int | None
     seconds: float | None
     samples: int | None = None
+    zeta_samples: int | None = None
 
-    def fraction(self, iterations: int, calls: int, seconds: float, samples: int | None = 0) -> float:
+    def fraction(
+        self, iterations: int, calls: int, seconds: float, samples: int | None = 0, zeta_samples: int | None = 0
+    ) -> float:
         """Return the share of the tightest budget that is used, at most 1; NaN without any."""
-        shares = []
-        if self.iterations is not None:
-            shares.append(iterations / max(self.iterations, 1))
-        if self.calls is not None:
-            shares.append(calls / max(self.calls, 1))
-        if self.seconds is not None:
-            shares.append(seconds / max(self.seconds, 1e-9))
-        if self.samples is not None and samples is not None:
-            shares.append(samples / max(self.samples, 1))
+        counters = zip(self, (iterations, calls, seconds, samples, zeta_samples), strict=True)
+        shares = [used / max(limit, 1e-9) for limit, used in counters if limit is not None and used is not None]
         return min(max(shares), 1.0) if shares else math.nan
 
     @property
     def oracle_budget(self) -> str:
-        """The oracle's budgets in words: of calls, and of samples where there is one."""
-        words = [] if self.calls is None and self.samples is not None else [f"{self.calls} oracle calls"]
-        return " and ".join(words if self.samples is None else [*words, f"{self.samples} samples"])
+        """The oracle's budgets in words: of calls, and of samples where there are some."""
+        names = {"oracle calls": self.calls, "samples": self.samples, "samples of zeta": self.zeta_samples}
+        words = [f"{limit} {name}" for name, limit in names.items() if limit is not None]
+        return " and ".join(words) or "no oracle calls"
 
     def spent(self, iteration: int, seconds: float) -> str | None:
         """Return the sentence on a budget that is spent, if one is; calls and samples are the oracle's to watch."""
@@ -79,7 +76,7 @@ class Limits(NamedTuple):
 class Progress(NamedTuple):
     """The counters of a run: iterations, calls a replica, computing seconds, share of the budget or NaN, samples.
 
-    The samples are None where a version that counted none began the run.
+    The samples, those of xi and those of zeta, are None where a version that counted none began the run.
     """
 
     iteration: int
@@ -87,6 +84,7 @@ class Progress(NamedTuple):
     seconds: float
     fraction: float
     samples: int | None = 0
+    zeta_samples: int | None = 0
 
 
 class Target:
@@ -97,8 +95,8 @@ class Target:
     metric : str
         A measure of the problem, e.g. ``gap``, ``relative_gap``, ``violation``, ``stationarity``.
     threshold : float
-    iteration, calls, seconds, samples : Array, shape (R,)
-        When each replica first hit it; NaN before. Samples are those of xi.
+    iteration, calls, seconds, samples, zeta_samples : Array, shape (R,)
+        When each replica first hit it; NaN before.
     """
 
     def __init__(self, metric: str, threshold: float, replicas: int) -> None:
@@ -107,29 +105,40 @@ class Target:
         self.calls = np.full(replicas, np.nan)
         self.seconds = np.full(replicas, np.nan)
         self.samples = np.full(replicas, np.nan)
+        self.zeta_samples = np.full(replicas, np.nan)
 
     @property
     def hit(self) -> dict[str, Array]:
         """The counters of the first hits, (R,) each, under the names that stores hold."""
-        return {name: getattr(self, name) for name in ("iteration", "calls", "seconds", "samples")}
+        return {name: getattr(self, name) for name in ("iteration", "calls", "seconds", "samples", "zeta_samples")}
 
     def restore(self, hit: Mapping[str, Array] | Sequence[Array]) -> None:
         """Restore the first hits from ``hit``; stores of version 1 have three arrays in this order."""
         named = hit if isinstance(hit, Mapping) else dict(zip(("iteration", "calls", "seconds"), hit, strict=True))
         self.iteration, self.calls, self.seconds = named["iteration"], named["calls"], named["seconds"]
-        self.samples = named.get("samples", np.full_like(self.iteration, np.nan))  # which early stores did not count
+        unknown = np.full_like(self.iteration, np.nan)  # early stores did not count samples
+        self.samples, self.zeta_samples = named.get("samples", unknown), named.get("zeta_samples", unknown.copy())
 
     @property
     def hits(self) -> int:
         """The number of replicas that have hit the target."""
         return int(np.isfinite(self.iteration).sum())
 
-    def check(self, values: Array, iteration: int, calls: np.ndarray, seconds: float, samples: np.ndarray) -> bool:
+    def check(
+        self,
+        values: Array,
+        iteration: int,
+        calls: np.ndarray,
+        seconds: float,
+        samples: np.ndarray,
+        zeta_samples: np.ndarray,
+    ) -> bool:
         """Record new hits from values, calls and samples (R,), and return whether some replica has not hit yet."""
         open_ = np.isnan(self.iteration)
         new = open_ & (np.abs(values) <= self.threshold)
         if new.any():
-            self.calls[new], self.seconds[new], self.samples[new] = calls[new], seconds, samples[new]
+            self.calls[new], self.seconds[new] = calls[new], seconds
+            self.samples[new], self.zeta_samples[new] = samples[new], zeta_samples[new]
             self.iteration[new] = iteration
             open_ &= ~new
         return bool(open_.any())

@@ -174,7 +174,15 @@ class Worker:
     def make_oracle(self) -> Oracle:
         """Return a fresh oracle of the worker's problem, with nothing charged yet."""
         limits = self.limits
-        return Oracle(self.problem, self.streams, limits.calls, self.tolerance, self.source, limits.samples)
+        return Oracle(
+            self.problem,
+            self.streams,
+            limits.calls,
+            self.tolerance,
+            self.source,
+            limits.samples,
+            limits.zeta_samples,
+        )
 
     def _end(self, status: RunStatus, message: str) -> bool:
         """Set how the run ends; published once the last row is written."""
@@ -230,7 +238,8 @@ class Worker:
         """Set what the solver chooses by the run's budgets, or what the run was given for it, and return it."""
         limits = self.limits
         resolved = {name: self.given[name] for name in self.solver.planned if name in self.given}
-        plan = self.solver.plan(self.scaled_problem, limits.iterations, limits.calls, limits.samples)
+        counted = limits.iterations, limits.calls, limits.samples, limits.zeta_samples
+        plan = self.solver.plan(self.scaled_problem, *counted)
         plan |= {name: value for name, value in resolved.items() if self.solver.get(name) is None}
         for name, value in plan.items():
             self.solver.set(name, value)
@@ -425,7 +434,8 @@ class Worker:
         return measured if self.tally is None else measured | self.tally.row()
 
     def _check_targets(self, measured: dict[str, Any]) -> None:
-        position = self.iteration, self.oracle.calls, self.seconds, self.oracle.samples.xi
+        samples = self.oracle.samples
+        position = self.iteration, self.oracle.calls, self.seconds, samples.xi, samples.zeta
         still_open = [target.check(measured[target.metric], *position) for target in self.targets]  # each is to be told
         self.open = any(still_open)
 

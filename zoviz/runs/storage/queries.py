@@ -33,8 +33,8 @@ class Record(NamedTuple):
     pid : int
         Where the run is or was at work.
     iterations, calls : int
-    samples : int or None
-        None where a version that counted none began the run.
+    samples, zeta_samples : int or None
+        Samples of xi and of zeta; None where a version that listed none began the run.
     seconds : float
     objective, violation, best_value : float
         Mean, largest and least over the replicas; NaN where there is none.
@@ -56,6 +56,7 @@ class Record(NamedTuple):
     iterations: int
     calls: int
     samples: int | None
+    zeta_samples: int | None
     seconds: float
     objective: float
     violation: float

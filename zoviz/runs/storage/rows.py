@@ -109,7 +109,8 @@ def figures(worker: Worker, outcome: tuple[str, str] | None) -> dict[str, Any]:
     values = {"status": str(status), "message": message, "updated": time.time(), "seconds": worker.seconds}
     values |= {"iterations": worker.iteration, "calls": 0}
     if hasattr(worker, "oracle"):
-        values |= {"calls": worker.oracle.spent, "samples": worker.oracle.samples.most}
+        samples = worker.oracle.samples
+        values |= {"calls": worker.oracle.spent, "samples": samples.most, "zeta_samples": samples.most_zeta}
     now = worker.trace.snapshot()
     for column, name, over in _FIGURES:
         row = now.columns[name][-1] if now.rows and name in now.columns else np.empty(0)

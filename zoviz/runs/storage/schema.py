@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 4
+VERSION = 5
 """Version of these tables; ``MIGRATIONS`` brings older ones here."""
 
 METADATA = MetaData()
@@ -68,6 +68,7 @@ RUNS = Table(
     _filled("iterations", BigInteger, default=0),
     _filled("calls", BigInteger, default=0),
     Column("samples", BigInteger),
+    Column("zeta_samples", BigInteger),
     _filled("seconds", Double, default=0.0),
     Column("objective", Double),
     Column("violation", Double),
@@ -153,6 +154,11 @@ def _to_4(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE runs DROP COLUMN samples_or_0"))
 
 
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2, 2: _to_3, 3: _to_4})
+def _to_5(connection: Connection) -> None:
+    """Samples of zeta are listed too; empty in the rows of runs that earlier versions began."""
+    connection.execute(text("ALTER TABLE runs ADD COLUMN zeta_samples BIGINT"))
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5})
 """``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
 the tables: change them above, raise VERSION, and add the step here."""

@@ -13,6 +13,7 @@ from zoviz.core.types import Array, Constants, ExactValues, Iterate
 from zoviz.estimators import CentralSphere, Coordinate, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import FirstOrder, Oracle
+from zoviz.oracle.samples import COPIES
 from zoviz.problems.base import Problem
 from zoviz.problems.linear import LinearlyConstrained
 from zoviz.solvers.base import Info, Solver
@@ -134,6 +135,8 @@ class LinearMethod(Solver):
     """Whether rows that are only sampled will do."""
     gradients_per_step: ClassVar[int] = 1
     """Gradients of f in one iteration, all under one sample."""
+    copies_per_step: ClassVar[int] = COPIES
+    """Independent copies of zeta in one iteration, where rows are sampled."""
 
     gradients: param.Selector[str] = param.Selector(
         default="stochastic",
@@ -180,12 +183,21 @@ class LinearMethod(Solver):
         """The horizon T that the rule sizes the steps for."""
         return LONG_HORIZON if self.horizon is None else self.horizon
 
-    def plan(self, problem: Problem, iterations: int | None, calls: int | None, samples: int | None) -> dict[str, Any]:
+    def plan(
+        self,
+        problem: Problem,
+        iterations: int | None,
+        calls: int | None,
+        samples: int | None,
+        zeta_samples: int | None,
+    ) -> dict[str, Any]:
         """Return the horizon where it is open: the iterations that the tightest budget covers."""
         if self.horizon is not None:
             return {}
         one = 1 if self.gradients == "stochastic" else self.estimator.calls(problem.domain.n)
-        prices = (iterations, 1), (calls, one * self.gradients_per_step), (samples, self.batch_size)
+        prices = [(iterations, 1), (calls, one * self.gradients_per_step), (samples, self.batch_size)]
+        if problem.sampled_rows:
+            prices.append((zeta_samples, self.copies_per_step * self.batch_size))
         bounds = [budget // price for budget, price in prices if budget is not None]
         return {"horizon": max(1, min([*bounds, 10**9])) if bounds else LONG_HORIZON}
 

@@ -37,6 +37,7 @@ class PenaltySGD(PenalisedMethod):
 
     title = "Penalty SGD"
     live = (*PenalisedMethod.live, "growth")
+    copies_per_step = 2
 
     growth = param.Number(
         default=1.0 / 3.0,

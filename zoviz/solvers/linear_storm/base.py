@@ -54,6 +54,7 @@ class RecursiveMethod(PenalisedMethod):
 
     live: ClassVar[tuple[str, ...]] = (*PenalisedMethod.live, "momentum")
     gradients_per_step = 2
+    copies_per_step = 2
     powers: ClassVar[tuple[float, float, float]] = (0.0, 0.0, 0.0)
     """Powers of t by which the penalty grows, and by which step and momentum fall."""
     stiffness: ClassVar[float] = 4.0

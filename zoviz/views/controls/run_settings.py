@@ -25,6 +25,9 @@ class RunSettings(spec.RunSettings):
     iterations = param.Integer(allow_None=True, label="Iterations", doc="none: unlimited.")
     calls = param.Integer(allow_None=True, label="Oracle calls", doc="Per replica; none: unlimited.")
     samples = param.Integer(allow_None=True, label="Samples", doc="Samples ξ per replica; none: unlimited.")
+    zeta_samples = param.Integer(
+        allow_None=True, label="Samples ζ", doc="Of rows, or of a follower's g, per replica; none: unlimited."
+    )
     tolerance = param.Number(precedence=-1)
     label = param.String(precedence=-1)
     gap = param.Number(
@@ -87,7 +90,7 @@ class RunSettingsForm(pn.viewable.Viewer):
             self._why,
             *pick("replicas", "seed"),
             section("Budgets"),
-            *pick("seconds", "iterations", "calls", "samples"),
+            *pick("seconds", "iterations", "calls", "samples", "zeta_samples"),
             section("Targets (first hits)"),
             *pick("gap", "violation", "stationarity", "stop_at_targets"),
             sizing_mode="stretch_width",

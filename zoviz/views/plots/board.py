@@ -13,7 +13,7 @@ from bokeh.models import ColumnDataSource
 
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
-from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS
+from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.style import GRID, UNSEEN_LABEL, batched_changes, tooltip, update_changed
 from zoviz.views.plots.base import PlotView, RunStyle
@@ -52,7 +52,13 @@ class Board(pn.viewable.Viewer):
 
     axis: param.Selector[str] = param.Selector(
         default=CALLS,
-        objects={"oracle calls": CALLS, "samples": SAMPLES, "iterations": ITERATION, "seconds": SECONDS},
+        objects={
+            "oracle calls": CALLS,
+            "samples": SAMPLES,
+            "ζ samples": ZETA_SAMPLES,
+            "iterations": ITERATION,
+            "seconds": SECONDS,
+        },
         label="Against",
         doc="Horizontal axis of every plot.",
     )
@@ -278,7 +284,7 @@ class Board(pn.viewable.Viewer):
                 self.param.axis,
                 size="small",
                 margin=(4, 6),
-                width=390,
+                width=470,
                 stylesheets=[UNSEEN_LABEL],
                 description="",
                 sx={"& button": {"text-transform": "none", "white-space": "nowrap"}},

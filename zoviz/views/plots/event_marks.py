@@ -10,7 +10,7 @@ import numpy as np
 import param
 
 from zoviz.core.parameters import UP_TO_N
-from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE
+from zoviz.runs.engine.columns import ITERATION, SAMPLES, STAGE, ZETA_SAMPLES
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
@@ -48,7 +48,7 @@ def parameter_label(solver: Solver, name: str) -> str:
 def event_marks(run: Run | StoredRun, axis: str) -> dict[str, list]:
     """Return a mark for each change of a parameter, in the words of the form, with its old and new value."""
     changes = drags(list(run.journal))
-    if axis == SAMPLES:  # a change tells when it was made in every other counter
+    if axis in (SAMPLES, ZETA_SAMPLES):  # a change tells when it was made in every other counter
         at = _along(run.trace.snapshot().columns, [change.iteration for change in changes], axis)
         changes = changes[: len(at)]
     else:

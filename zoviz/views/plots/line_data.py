@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS
+from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.runs.engine.trace import Snapshot
 
 POINTS = 200
@@ -18,6 +18,7 @@ POINTS = 200
 AXES = {
     CALLS: "oracle calls per replica",
     SAMPLES: "samples per replica",
+    ZETA_SAMPLES: "ζ samples per replica",
     ITERATION: "iterations",
     SECONDS: "computing time in s",
 }

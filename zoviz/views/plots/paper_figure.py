@@ -94,7 +94,7 @@ class PaperFigure:
     width : str
         ``one column`` or ``two columns``.
     axis : str
-        ``calls``, ``samples``, ``iteration`` or ``seconds``.
+        ``calls``, ``samples``, ``zeta_samples``, ``iteration`` or ``seconds``.
     band : str
         ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
     log_y : bool

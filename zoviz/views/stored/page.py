@@ -171,7 +171,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         parts = {
             "begun": time.strftime("%Y-%m-%d %H:%M", time.localtime(record.created)),
             "counts": f"{record.iterations:,} iterations, {record.calls:,} calls, {record.seconds:.3g} s",
-            "samples": "not counted" if record.samples is None else f"{record.samples:,}",
+            "samples": _counted(record.samples, "ξ") + ", " + _counted(record.zeta_samples, "ζ"),
             "message": stored.message,
             "problem": _spelled(json.loads(stored.recipe["problem"])),
             "solver": _spelled(json.loads(stored.recipe["solver"])),
@@ -215,6 +215,11 @@ def _button(label: str, command: Callable[[], None], **look: Any) -> pmui.Button
     return pmui.Button(
         label=label, on_click=lambda _: command(), size="small", variant="outlined", margin=(4, 4), **look
     )
+
+
+def _counted(samples: int | None, name: str) -> str:
+    """Return how many samples of a name there were, in words."""
+    return f"{name} not counted" if samples is None else f"{samples:,} of {name}"
 
 
 def _spelled(recipe: Any) -> str:
