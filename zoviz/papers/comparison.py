@@ -36,6 +36,8 @@ class Comparison(NamedTuple):
         Whether the ablation's exponent is above the method's by more than three standard errors.
     ablation_fails : bool
         Whether the ablation's exponent is above the theorem's, by its interval.
+    lower : bool
+        Whether the method's mean is below the ablation's at every horizon, by more than three standard errors.
     """
 
     levels: Array
@@ -44,6 +46,7 @@ class Comparison(NamedTuple):
     holds: bool
     discriminates: bool
     ablation_fails: bool
+    lower: bool
 
 
 def compared(exponent: float, horizons: list[int], rows: Array) -> Comparison:
@@ -59,6 +62,8 @@ def compared(exponent: float, horizons: list[int], rows: Array) -> Comparison:
     parts = np.einsum("h,mhr->mr", weights, rows / levels[..., None])
     errors = parts.std(axis=1, ddof=1) / math.sqrt(parts.shape[1])
     method, ablation = (Slope(float(value), float(error)) for value, error in zip(values, errors, strict=True))
+    differences = rows[1] - rows[0]
+    margins = differences.mean(axis=1) - APART * differences.std(axis=1, ddof=1) / math.sqrt(rows.shape[2])
     apart = float((parts[1] - parts[0]).std(ddof=1)) / math.sqrt(parts.shape[1])
     return Comparison(
         levels.T,
@@ -67,6 +72,7 @@ def compared(exponent: float, horizons: list[int], rows: Array) -> Comparison:
         holds=method.interval[0] <= exponent,
         discriminates=ablation.value - method.value > APART * apart,
         ablation_fails=ablation.interval[0] > exponent,
+        lower=bool((margins > 0.0).all()),
     )
 
 
@@ -80,6 +86,7 @@ def report(title: str, outcome: Comparison, names: tuple[str, str], exponent: fl
         "the claim is met": outcome.holds,
         "apart by more than 3 standard errors": outcome.discriminates,
         "the ablation fails the claim": outcome.ablation_fails,
+        "lower at every T": outcome.lower,
     }
     print(
         "  " + "; ".join(f"{sentence}: {'yes' if answer else 'no'}" for sentence, answer in answers.items()), flush=True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers.sogd.theorems import first_order, later_regret
+from zoviz.papers.sogd.theorems import first_order, later_regret, zeroth_order
 from zoviz.problems import QuadraticBilevel
 from zoviz.runs.run import Run
 from zoviz.solvers import SOGD
@@ -15,6 +15,11 @@ def test_the_noise_s_regret_falls_faster_with_the_recursion_than_without_it() ->
     outcome = first_order("none", [200, 800], 5)
     assert outcome.discriminates and outcome.ablation_fails
     assert (outcome.levels[:, 0] < outcome.levels[:, 1]).all()
+
+
+def test_recursion_and_batches_each_lower_what_zo_sogd_regrets() -> None:
+    for outcome in zeroth_order("none", [60, 240], 12).values():
+        assert outcome.lower
 
 
 @pytest.mark.slow
