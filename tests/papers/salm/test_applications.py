@@ -9,6 +9,7 @@ from zoviz.papers.salm.applications import report_consensus
 from zoviz.papers.salm.cases import cheapest, consensus, fair, long_steps, slices, slsqp
 from zoviz.problems import FairClassification, NetworkSlicing
 from zoviz.problems.margin_losses import LOSSES
+from zoviz.solvers import SampledALM
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
@@ -66,6 +67,12 @@ def test_fifty_nodes_agree_on_the_centralised_solution() -> None:
     assert np.abs(run.trace["objective"][-1] / best - 1.0).max() < 0.01
     assert np.abs(run.trace["mean_objective"][-1] / best - 1.0).max() < 0.01
     assert run.trace["dual_resets"][-1].max() == 0.0
+
+
+def test_default_steps_are_left_to_the_method() -> None:
+    run = consensus(nodes=8, probability=0.5, iterations=5, replicas=1, steps="default")
+    assert {"primal_step", "penalty", "dual_step", "horizon"} <= run.resolved.keys()
+    assert run.solver.batch_size == SampledALM().batch_size and run.resolved["horizon"] == 5
 
 
 def test_nodes_that_are_not_coupled_do_not_agree() -> None:

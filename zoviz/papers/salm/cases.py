@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
 
 METHODS = {"Alg. 1": SmoothedALM, "Alg. 3": StormALM}
+Steps = Literal["default", "long"]
+"""A method's own parameters, every one of them, or ``long_steps`` and mini-batches."""
 WEIGHTS = {"smoothed 0-1": 2.0}
 """mu, where 1.05 L_f is far too careful: that L_f is met only where all margins are -1 or 1 at once."""
 
@@ -93,18 +95,17 @@ def fair(
     batch: int = 64,
     replicas: int = 4,
     weight: float | None = None,
+    steps: Steps = "long",
 ) -> Fair:
     """Train a fair classifier under one bound, and compare it with SLSQP's on all data."""
     problem = FairClassification(bound=bound, loss=loss)
-    steps = long_steps(problem, weight or WEIGHTS.get(loss))
-    if method == "Alg. 3":
-        steps["momentum"], batch = 0.05, max(1, batch // 8)
-    run = Run(
-        problem=problem,
-        solver=METHODS[method](**steps, batch_size=batch),
-        replicas=replicas,
-        iterations=iterations,
-    )
+    parameters: dict[str, Any] = {}
+    if steps == "long":
+        parameters |= long_steps(problem, weight or WEIGHTS.get(loss))
+        if method == "Alg. 3":
+            parameters["momentum"], batch = 0.05, max(1, batch // 8)
+        parameters["batch_size"] = batch
+    run = Run(problem=problem, solver=METHODS[method](**parameters), replicas=replicas, iterations=iterations)
     x = run.run().x
     pairs = [slsqp(problem, start) for start in problem.initial(Streams(run.seed, replicas))]
     here = [slsqp(problem, end)[0] for end in x]
@@ -161,14 +162,16 @@ class Slices(NamedTuple):
     violation: Array
 
 
-def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -> Slices:
+def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4, steps: Steps = "long") -> Slices:
     """Solve network slicing on one network, read the assignment off the solution, and route it."""
-    steps: dict[str, Any] = {**long_steps(problem)}
-    square = problem.operator_norm**2
-    # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
-    steps |= {"penalty": 1.0, "dual_step": 1.0, "proximal_step": 0.5}
-    steps["primal_step"] = 1.0 / (problem.data.constants.curvature + square + steps["proximal_weight"])
-    solver = SmoothedALM(**steps, batch_size=4)
+    parameters: dict[str, Any] = {}
+    if steps == "long":
+        parameters |= long_steps(problem)
+        # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
+        parameters |= {"penalty": 1.0, "dual_step": 1.0, "proximal_step": 0.5, "batch_size": 4}
+        whole = problem.data.constants.curvature + problem.operator_norm**2 + parameters["proximal_weight"]
+        parameters["primal_step"] = 1.0 / whole
+    solver = SmoothedALM(**parameters)
     run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
     x = run.run().x
     measured = problem.metrics(x, None, None)
@@ -182,7 +185,12 @@ def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -
 
 
 def consensus(
-    nodes: int = 50, probability: float = 0.1, iterations: int = 4000, replicas: int = 2, coupled: bool = True
+    nodes: int = 50,
+    probability: float = 0.1,
+    iterations: int = 4000,
+    replicas: int = 2,
+    coupled: bool = True,
+    steps: Steps = "long",
 ) -> Run:
     """Run Algorithm 2 on the random graph with steps that trials gave; ``coupled=False`` leaves the rows out.
 
@@ -190,14 +198,15 @@ def consensus(
     apart stays in them, where it adds to the noise of A_zeta'y.
     """
     problem = DistributedConsensus(nodes=nodes, edge_probability=probability, start_radius=0.5)
-    solver = SampledALM(
-        primal_step=0.2,
-        penalty=2.0 * coupled or 1e-12,
-        dual_step=1e-3 * coupled or 1e-12,
-        proximal_weight=1.05 * problem.data.constants.curvature,
-        proximal_step=0.3,
-        batch_size=4,
-    )
+    tried = {
+        "primal_step": 0.2,
+        "penalty": 2.0 * coupled or 1e-12,
+        "dual_step": 1e-3 * coupled or 1e-12,
+        "proximal_weight": 1.05 * problem.data.constants.curvature,
+        "proximal_step": 0.3,
+        "batch_size": 4,
+    }
+    solver = SampledALM(**(tried if steps == "long" else {}))
     run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
     run.run()
     return run

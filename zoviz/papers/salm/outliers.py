@@ -2,8 +2,9 @@
 
 A fair classifier is trained by Algorithm 1 on people some of whose labels are wrong, under each of the three losses,
 and judged on people who were left out, whose labels are right. Splits are the seeds. Steps are those of ``cases``, long
-enough that the losses, and not their training, are compared. What is printed is the test accuracy beside what parity
-there is: the p%-rule and the difference of both groups' shares.
+enough that the losses, and not their training, are compared; how far the training came is told by SciPy's SLSQP, which
+goes on from its end on all data: by how much it lowers the loss, and how its solution does on the test. What is printed
+is the test accuracy beside what parity there is: the p%-rule and the difference of both groups' shares.
 
     python -m zoviz.papers.salm.outliers                       # breast cancer: minutes
     python -m zoviz.papers.salm.outliers --source arrests      # people; needs the extra people
@@ -19,7 +20,7 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.salm.cases import WEIGHTS, long_steps
+from zoviz.papers.salm.cases import WEIGHTS, long_steps, slsqp
 from zoviz.papers.zoeg.figure_1 import figure
 from zoviz.problems import FairClassification
 from zoviz.problems.learning.tables import SOURCES
@@ -33,16 +34,28 @@ TEST, BOUND = 0.3, 0.2
 
 
 class Judged(NamedTuple):
-    """The measures on people left out, one for every split, (splits,)."""
+    """The measures on people left out, one for every split, (splits,).
+
+    Attributes
+    ----------
+    accuracy, p_rule, parity, violation : Array
+        Of the method's last iterate.
+    excess : Array
+        By which part of itself the training loss there exceeds that of SLSQP's solution from there.
+    solved_accuracy : Array
+        Of SLSQP's solution.
+    """
 
     accuracy: Array
     p_rule: Array
     parity: Array
     violation: Array
+    excess: Array
+    solved_accuracy: Array
 
 
 def judged(source: str, loss: Loss, noise: float, splits: int, iterations: int) -> Judged:
-    """Train a classifier on each split by Algorithm 1 with its defaults, and return its measures on the test."""
+    """Train a classifier on each split by Algorithm 1 with long steps, and return its measures on the test."""
     rows = []
     for split in range(splits):
         data: dict[str, Any] = {"source": source, "test_share": TEST, "label_noise": noise, "split_seed": split}
@@ -54,22 +67,26 @@ def judged(source: str, loss: Loss, noise: float, splits: int, iterations: int) 
         state = solver.init(problem.initial(streams), oracle, streams)
         for _ in range(iterations):
             state, _ = solver.step(state, oracle, streams)
-        measured = problem.metrics(solver.output(state), None, None)
-        names = "test_accuracy", "p_rule", "parity_difference", "violation"
-        rows.append([float(measured[name][0]) for name in names])
+        x = solver.output(state)
+        lowest, solution = slsqp(problem, x[0])
+        measured, solved = problem.metrics(x, None, None), problem.metrics(solution[None], None, None)
+        figures = [measured[name] for name in ("test_accuracy", "p_rule", "parity_difference", "violation")]
+        figures += [measured["objective"] / lowest - 1.0, solved["test_accuracy"]]
+        rows.append([float(one[0]) for one in figures])
     return Judged(*np.array(rows).T)
 
 
-def verdicts(table: dict[Loss, dict[float, Judged]]) -> dict[str, bool | None]:
+def verdicts(table: dict[Loss, dict[float, Judged]], measure: str = "accuracy") -> dict[str, bool | None]:
     """Return for each loss that is not convex whether it does better than the logistic one, with and without noise.
 
-    None where the paired difference over the splits is less than two standard errors.
+    By ``accuracy``, or ``solved_accuracy``. None where the paired difference over the splits is less than two standard
+    errors.
     """
     first, *others = LOSSES
     out: dict[str, bool | None] = {}
     for loss in others:
         for noise in (min(NOISES), max(NOISES)):
-            gain = table[loss][noise].accuracy - table[first][noise].accuracy
+            gain = getattr(table[loss][noise], measure) - getattr(table[first][noise], measure)
             error = gain.std(ddof=1) / np.sqrt(gain.size)
             clear = abs(gain.mean()) > 2.0 * error
             out[f"{loss} above {first}, {noise:.0%} wrong"] = bool(gain.mean() > 0.0) if clear else None
@@ -79,7 +96,8 @@ def verdicts(table: dict[Loss, dict[float, Judged]]) -> dict[str, bool | None]:
 def report(source: str, splits: int, iterations: int) -> None:
     """Print the table in Markdown, and the verdicts."""
     print(f"{source}, {splits} splits, {iterations} iterations, c = {BOUND}: on the test, means ± standard errors")
-    heads = "Loss", "Wrong labels", "Test accuracy in %", "p%-rule", "Difference of shares", "Violation"
+    heads = ["Loss", "Wrong labels", "Test accuracy in %", "p%-rule", "Difference of shares", "Violation"]
+    heads += ["Loss above SLSQP's from there in %", "Test accuracy there in %"]
     print(f"| {' | '.join(heads)} |\n{'|---' * len(heads)}|")
     table: dict[Loss, dict[float, Judged]] = {}
     for loss in LOSSES:
@@ -87,9 +105,11 @@ def report(source: str, splits: int, iterations: int) -> None:
         for noise in NOISES:
             one = table[loss][noise] = judged(source, loss, noise, splits, iterations)
             cells = [figure(100.0 * one.accuracy), figure(one.p_rule), figure(one.parity), f"{one.violation.max():.1g}"]
+            cells += [figure(100.0 * one.excess), figure(100.0 * one.solved_accuracy)]
             print(f"| {loss} | {noise:.0%} | {' | '.join(cells)} |", flush=True)
-    for claim, answer in verdicts(table).items():
-        print(f"{claim}: {'undecided' if answer is None else 'yes' if answer else 'no'}")
+    for measure, where in (("accuracy", "the method's end"), ("solved_accuracy", "SLSQP's end")):
+        for claim, answer in verdicts(table, measure).items():
+            print(f"{claim}, at {where}: {'undecided' if answer is None else 'yes' if answer else 'no'}")
 
 
 def main() -> None:
