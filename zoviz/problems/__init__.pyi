@@ -157,7 +157,7 @@ class LoadTracking(_LoadTracking):
 class NetworkTuning(_NetworkTuning):
     noise: Literal["deterministic", "common", "independent"]
     noise_scale: float
-    dataset: Literal["digits", "mnist 5000", "mnist"]
+    dataset: Literal["digits", "mnist 5000", "mnist", "cifar-10"]
     steps: int
     batch: int
     loss: Literal["error", "log"]
@@ -173,7 +173,7 @@ class NetworkTuning(_NetworkTuning):
         *,
         noise: Literal["deterministic", "common", "independent"] = "independent",
         noise_scale: float = 0.0,
-        dataset: Literal["digits", "mnist 5000", "mnist"] = "digits",
+        dataset: Literal["digits", "mnist 5000", "mnist", "cifar-10"] = "digits",
         steps: int = 500,
         batch: int = 32,
         loss: Literal["error", "log"] = "error",
@@ -257,7 +257,7 @@ class BlackBox(_BlackBox):
     ) -> None: ...
 
 class BlackBoxAttack(_BlackBoxAttack):
-    dataset: Literal["digits", "mnist 5000", "mnist"]
+    dataset: Literal["digits", "mnist 5000", "mnist", "cifar-10"]
     seed: int
     hidden_units: int
     epochs: int
@@ -278,7 +278,7 @@ class BlackBoxAttack(_BlackBoxAttack):
     def __init__(
         self,
         *,
-        dataset: Literal["digits", "mnist 5000", "mnist"] = "digits",
+        dataset: Literal["digits", "mnist 5000", "mnist", "cifar-10"] = "digits",
         seed: int = 0,
         hidden_units: int = 64,
         epochs: int = 100,
@@ -488,7 +488,7 @@ class Gramacy(_Gramacy):
     ) -> None: ...
 
 class LossTuning(_LossTuning):
-    dataset: Literal["digits", "mnist 5000", "mnist"]
+    dataset: Literal["digits", "mnist 5000", "mnist", "cifar-10"]
     channels: int
     hidden_units: int
     phase_length: int
@@ -506,7 +506,7 @@ class LossTuning(_LossTuning):
     def __init__(
         self,
         *,
-        dataset: Literal["digits", "mnist 5000", "mnist"] = "digits",
+        dataset: Literal["digits", "mnist 5000", "mnist", "cifar-10"] = "digits",
         channels: int = 4,
         hidden_units: int = 16,
         phase_length: int = 100,

@@ -70,14 +70,23 @@ def test_measures_are_taken_on_images_that_neither_network_nor_stream_have_seen(
     assert (clean > 0.93).all(), "the network is worth an attack"
 
 
-def test_mnist_comes_through_the_same_interface(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("dataset", "n"), [("mnist", 784), ("cifar-10", 3072)])
+def test_other_images_come_through_the_same_interface(dataset: str, n: int, monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(0)
-    arrays = rng.integers(0, 256, (400, 784)), rng.integers(0, 10, 400).astype(str)
+    arrays = rng.integers(0, 256, (400, n)), rng.integers(0, 10, 400).astype(str)
     monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: arrays)
-    problem, streams = BlackBoxAttack(dataset="mnist", epochs=1, hidden_units=3, seed=99), Streams(0, 2)
+    problem, streams = BlackBoxAttack(dataset=dataset, epochs=1, hidden_units=3, seed=99), Streams(0, 2)
     x, y = problem.initial(streams), problem.initial_inner(streams)
-    assert problem.n == 784 and problem.inner(x, y, problem.draw(0, streams, size=(2, 3))).shape == (2,)
+    assert problem.n == n and problem.inner(x, y, problem.draw(0, streams, size=(2, 3))).shape == (2,)
     assert -5.0 <= problem.data.stream.pixels.min() < -4.9 and 4.9 < problem.data.stream.pixels.max() <= 5.0
+
+
+def test_colours_of_a_pixel_stand_beside_each_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    planes = np.tile(np.repeat([0.0, 51.0, 255.0], 1024), (20, 1))  # the file has one colour after the other
+    monkeypatch.setattr("sklearn.datasets.fetch_openml", lambda *_, **__: (planes, np.full(20, "7")))
+    loaded = images("cifar-10")
+    assert (loaded.side, loaded.colours) == (32, 3)
+    np.testing.assert_allclose(loaded.part(0.0, 0.5).pixels[3].reshape(32, 32, 3)[7, 9], [0.0, 0.2, 1.0])
 
 
 def test_mnist_without_a_network_is_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ def layers(net: ConvNet, y: Array, pixels: Array) -> Array:
         parts.append((weights, torch.tensor(y[at : at + layer.outputs])))
         at += layer.outputs
     assert at == net.d
-    z = torch.tensor(pixels).reshape(-1, 1, net.side, net.side)
+    z = torch.tensor(pixels).reshape(-1, net.side, net.side, net.colours).permute(0, 3, 1, 2)
     for weights, offsets in parts[:2]:
         # A row of weights goes channel by channel, each with its 3 x 3 taps.
         kernel = weights.reshape(len(weights), -1, 3, 3)
@@ -41,10 +41,10 @@ def layers(net: ConvNet, y: Array, pixels: Array) -> Array:
     return torch.nn.functional.linear(z, *parts[3]).numpy()
 
 
-@pytest.mark.parametrize("side", [8, 28])
-def test_the_network_is_the_one_of_its_docstring(side: int) -> None:
-    net, rng = ConvNet(side, (2, 3), 5), np.random.default_rng(0)
-    y, pixels = net.start(rng.standard_normal((R, net.d))), rng.standard_normal((R, 4, side * side))
+@pytest.mark.parametrize(("side", "colours"), [(8, 1), (28, 1), (32, 3)])
+def test_the_network_is_the_one_of_its_docstring(side: int, colours: int) -> None:
+    net, rng = ConvNet(side, (2, 3), 5, colours), np.random.default_rng(0)
+    y, pixels = net.start(rng.standard_normal((R, net.d))), rng.standard_normal((R, 4, side * side * colours))
     y += 0.1 * rng.standard_normal(y.shape)
     result = net.read(y, pixels)
     for r in range(R):

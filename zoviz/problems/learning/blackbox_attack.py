@@ -164,8 +164,8 @@ class BlackBoxAttack(OnlineBilevel):
 
     @property
     def n(self) -> int:
-        """The number of weights, one for each pixel."""
-        return self.data.side**2
+        """The number of weights, one for each colour of each pixel."""
+        return int(self.data.stream.pixels.shape[1])
 
     @property
     def domain(self) -> Box:

@@ -44,12 +44,14 @@ class ConvNet:
         Of the two convolutions.
     hidden : int
         Units of the first full layer.
+    colours : int
+        Of a pixel.
     """
 
-    def __init__(self, side: int, channels: tuple[int, int], hidden: int) -> None:
-        self.side = side
+    def __init__(self, side: int, channels: tuple[int, int], hidden: int, colours: int = 1) -> None:
+        self.side, self.colours = side, colours
         shapes = [
-            (channels[0], KERNEL),
+            (channels[0], KERNEL * colours),
             (channels[1], KERNEL * channels[0]),
             (hidden, channels[1] * (side // 4) ** 2),
             (CLASSES, hidden),
@@ -73,8 +75,8 @@ class ConvNet:
             return self.logits(torch().tensor(y), torch().tensor(pixels)).numpy()
 
     def logits(self, y: Any, pixels: Any) -> Any:
-        """Return the logits (B, b, classes) of B networks y (B, d), each on its own images (B, b, side^2)."""
-        z = pixels.reshape(*pixels.shape[:2], self.side, self.side, 1)
+        """Return the logits (B, b, classes) of B networks y (B, d), each on its own images (B, b, side^2 colours)."""
+        z = pixels.reshape(*pixels.shape[:2], self.side, self.side, self.colours)
         for layer in self.layers[:2]:
             z = torch().relu(self._full(y, layer, self._patches(z)))
         z = z.reshape(*pixels.shape[:2], -1)

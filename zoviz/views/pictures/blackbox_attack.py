@@ -75,7 +75,7 @@ class Attack(Picture):
         before, after = (problem.classes(one[None], some)[0] for one in (np.zeros_like(y), y))
 
         def tile(pixels: Array) -> Array:
-            return pixels.reshape(side, side)[::-1]
+            return pixels.reshape(side, side, -1).mean(axis=2)[::-1]  # colours as their grey
 
         left = 1.25 * np.arange(CLASSES)
         images = [tile(a) for a in some.pixels] + [tile(a + y) for a in some.pixels]
