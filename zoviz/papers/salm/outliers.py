@@ -25,6 +25,7 @@ from zoviz.papers.zoeg.figure_1 import figure
 from zoviz.problems import FairClassification
 from zoviz.problems.learning.tables import SOURCES
 from zoviz.problems.margin_losses import LOSSES, Loss
+from zoviz.runs.engine.columns import OBJECTIVE, VIOLATION
 from zoviz.solvers import SmoothedALM
 
 NOISES = (0.0, 0.1, 0.2, 0.3)
@@ -70,8 +71,8 @@ def judged(source: str, loss: Loss, noise: float, splits: int, iterations: int) 
         x = solver.output(state)
         lowest, solution = slsqp(problem, x[0])
         measured, solved = problem.metrics(x, None, None), problem.metrics(solution[None], None, None)
-        figures = [measured[name] for name in ("test_accuracy", "p_rule", "parity_difference", "violation")]
-        figures += [measured["objective"] / lowest - 1.0, solved["test_accuracy"]]
+        figures = [measured[name] for name in ("test_accuracy", "p_rule", "parity_difference", VIOLATION)]
+        figures += [measured[OBJECTIVE] / lowest - 1.0, solved["test_accuracy"]]
         rows.append([float(one[0]) for one in figures])
     return Judged(*np.array(rows).T)
 
