@@ -22,6 +22,7 @@ from panel.util import edit_readonly
 from helpers.event_loop import result_of
 from zoviz.views.common.panel_internals import (
     PARSE_ANY_PATH,
+    REPLACED_CODE,
     SEND_UNLESS_UNMARKED,
     TYPESETTER,
     VERSIONS,
@@ -74,6 +75,13 @@ def test_a_page_takes_a_file_as_logo_and_follows_the_servers_busyness_unless_har
     harden_page(hardened)
     assert usual.param["logo"].class_ is not type(None) and hardened.param["logo"].class_ is type(None)
     assert busy_pages(usual, hardened) == [True, False]
+
+
+@pytest.mark.parametrize("text", REPLACED_CODE)
+def test_the_browser_still_has_the_code_that_tells_all_it_draws(text: str) -> None:
+    """Where it has not, ``TELL_OWN_CHANGES`` leaves all as it is."""
+    script = (DIST_DIR / "panel.min.js").read_text(encoding="utf-8")
+    assert script.count(text.replace("\n", "\\n")) == 1
 
 
 class Connection:

@@ -20,6 +20,7 @@ from zoviz.solvers.base import Solver
 from zoviz.views.app.gallery import Gallery
 from zoviz.views.app.guide import Guide
 from zoviz.views.app.page_address import apply_query, query_of, show_runs, shown_ids
+from zoviz.views.app.page_template import page_template
 from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
@@ -326,6 +327,7 @@ class Dashboard(pn.viewable.Viewer):
             sidebar_width=350,
             theme_config=THEME,
             busy_indicator=None,
+            template=page_template(),
         )
         harden_page(page)
         return page

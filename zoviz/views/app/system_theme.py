@@ -36,6 +36,20 @@ _FOLLOW = """
     }
 """
 
+# The server cannot know what a system asks for before a browser has told it: the page is asked for once more then, and
+# not drawn light first.
+ASK_SYSTEM = """
+(() => {
+    const cookie = () => document.cookie.match(/(?:^|; )COOKIE=([a-z-]*)/)?.[1] ?? "";
+    const begun = cookie(), dark = window.matchMedia("(prefers-color-scheme: dark)").matches;
+    if (["dark", "light"].includes(begun) || dark === (begun === "system-dark")) return;
+    const word = dark ? "system-dark" : "system-light";
+    document.cookie = `COOKIE=${word}; path=/; max-age=31536000; samesite=lax`;
+    if (cookie() === word) location.reload();
+})();
+""".replace("COOKIE", COOKIE)
+"""The script of a page's head that has the page come as dark or light as the system asks for."""
+
 
 def begins_dark(cookies: Mapping[str, str]) -> bool:
     """Return whether a page begins dark for a browser with these cookies; without one it begins light."""

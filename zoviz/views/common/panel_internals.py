@@ -73,6 +73,43 @@ def messages_wait(document: Document | None) -> bool:
     return document is not None and document in panel_document._WRITE_MSGS
 
 
+# A component tells the model of each value that it has drawn, also of those that it was given, and some time after it
+# has drawn: what came from the server meanwhile is undone, in the browser and there. A freed list stayed disabled.
+REPLACED_CODE = {
+    "const [value, setValue] = React.useState(targetModel.attributes[resolvedProp])": """
+          const [value, setValue] = React.useState(targetModel.attributes[resolvedProp])
+          const own = React.useRef(false)
+          const change = React.useCallback(next => { own.current = true; setValue(next) }, [])
+    """,
+    "setValue(targetModel.attributes[resolvedProp])\n": """
+          own.current = false
+          setValue(targetModel.attributes[resolvedProp])
+    """,
+    "initialized.current) {\n              targetModel.setv({ [resolvedProp]: value })": """initialized.current) {
+          if (own.current) targetModel.setv({[resolvedProp]: value})
+          own.current = false
+    """,
+    "return [value, setValue]": "return [value, change]",
+}
+"""What ``TELL_OWN_CHANGES`` replaces in the code of Panel's React components, and by what."""
+
+TELL_OWN_CHANGES = """
+(function mend() {
+  const kind = globalThis.Bokeh?.Models.get("panel.models.esm.ReactComponent")?.prototype;
+  if (!kind?._render_code) return setTimeout(mend, 20);
+  if (kind.tells_own_changes) return;
+  const code = kind._render_code, pairs = PAIRS;
+  kind.tells_own_changes = true;
+  kind._render_code = function () {
+    const text = code.call(this);
+    if (!pairs.every(([old]) => text.split(old).length === 2)) return text;
+    return pairs.reduce((all, [old, own]) => all.replace(old, () => own), text);
+  };
+})();
+""".replace("PAIRS", json.dumps(list(REPLACED_CODE.items())))
+"""A script that comes before the first component: components tell the server of changes made in them, and no others."""
+
+
 def linked_parameter(widget: Any) -> param.Parameter | None:
     """Return the Parameter for which ``pn.Param`` made a widget; None for other widgets.
 
