@@ -12,12 +12,12 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource, Line
 from bokeh.plotting import figure
 from bokeh.protocol.messages.patch_doc import patch_doc
-from panel.io import document as panel_document
 from panel.io.state import set_curdoc
 
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSQP
+from zoviz.views.app import dashboard as dashboard_module
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.style import batched_changes
 from zoviz.views.plots.board import Board
@@ -98,6 +98,8 @@ def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypa
     """On a busy machine both came seconds late: in the same message as the lines, or behind them."""
     dashboard, document = Dashboard(LoadTracking(n=5), ZOCEG()), Document()
     order: list[str] = []
+    unsent = False
+    monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: unsent)
     monkeypatch.setattr(dashboard.board, "refresh", lambda: order.append("lines"))
     dashboard.status_bar.counters.on_change("tags", lambda attr, old, new: order.append("status"))
     dashboard.form.settings.iterations = 3
@@ -108,10 +110,10 @@ def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypa
     with set_curdoc(document):
         dashboard.look_if_due()
         assert order == ["status"], "finished"
-        panel_document._WRITE_MSGS[document] = {}
+        unsent = True
         dashboard.look_if_due()
         assert order == ["status"], "a button's change is deferred"
-        del panel_document._WRITE_MSGS[document]
+        unsent = False
         dashboard.look_if_due()
     assert order == ["status", "lines"]
 

@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
 import inspect
-from collections.abc import Awaitable, Callable
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 import pytest
-from bokeh.document import Document
 from packaging.specifiers import SpecifierSet
-from panel.io import document as panel_document
 from panel.io.resources import DIST_DIR, LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
 from panel.io.state import state
 from panel.util import edit_readonly
 
-from helpers.event_loop import result_of
 from zoviz.views.common.panel_internals import (
     PARSE_ANY_PATH,
     REPLACED_CODE,
-    SEND_UNLESS_UNMARKED,
     TYPESETTER,
     VERSIONS,
     harden_page,
     linked_parameter,
-    strand_no_messages,
 )
 
 
@@ -82,44 +75,3 @@ def test_the_browser_still_has_the_code_that_tells_all_it_draws(text: str) -> No
     """Where it has not, ``TELL_OWN_CHANGES`` leaves all as it is."""
     script = (DIST_DIR / "panel.min.js").read_text(encoding="utf-8")
     assert script.count(text.replace("\n", "\\n")) == 1
-
-
-class Connection:
-    """A connection whose first message takes until it is told that it arrived."""
-
-    def __init__(self) -> None:
-        self.sent: list[str] = []
-        self.arrived: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._socket = self
-
-    def send(self, connection: Connection, msg: str) -> list[asyncio.Future[None]]:
-        self.sent.append(msg)
-        return [self.arrived]
-
-
-async def messages_sent(send: Callable[[Document], Awaitable[None]]) -> list[str]:
-    """The messages that reach the browser of two, the second deferred in the moment in which the first arrives."""
-    document, connection = Document(), Connection()
-    panel_document.extra_socket_handlers[Connection] = connection.send
-    tasks = []
-    try:
-        for message in ("first", "second"):
-            panel_document._WRITE_BLOCK[document] = True
-            panel_document._WRITE_MSGS[document] = {connection: [message]}
-            tasks.append(asyncio.ensure_future(send(document)))
-            await asyncio.sleep(0)
-            if not connection.arrived.done():
-                connection.arrived.set_result(None)
-        await asyncio.gather(*tasks)
-        return connection.sent
-    finally:
-        del panel_document.extra_socket_handlers[Connection]
-
-
-def test_panel_strands_a_message_that_is_deferred_as_another_arrives_unless_kept_from_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    assert result_of(messages_sent(SEND_UNLESS_UNMARKED)) == ["first"]
-    monkeypatch.setattr(panel_document, "_dispatch_msgs", SEND_UNLESS_UNMARKED)
-    strand_no_messages()
-    assert result_of(messages_sent(panel_document._dispatch_msgs)) == ["first", "second"]

@@ -10,7 +10,7 @@ import panel as pn
 from zoviz.core import defaults
 from zoviz.views.app.kernel import kernel_shell
 from zoviz.views.common.bokeh_internals import ignore_known_references, read_no_named_files
-from zoviz.views.common.panel_internals import import_no_addressed_modules, share_material_in_cells, strand_no_messages
+from zoviz.views.common.panel_internals import import_no_addressed_modules, send_in_order, share_material_in_cells
 
 
 def prepare() -> None:
@@ -29,12 +29,12 @@ def prepare() -> None:
 
 
 def configure_process() -> None:
-    """Set thread switching, which files a browser may have the server read, and that no message to it is stranded."""
+    """Set thread switching, which files a browser may have the server read, and the order of messages to it."""
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
     ignore_known_references()
     import_no_addressed_modules()
     read_no_named_files()
-    strand_no_messages()
+    send_in_order()
 
 
 def show_error(error: BaseException) -> None:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.document import Document
+from bokeh.server.connection import ServerConnection
 from panel.io import document as panel_document
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
@@ -28,8 +30,11 @@ TYPESETTER = f"{LOCAL_DIST}bundled/katex/katex@{KATEX_VERSION}/dist/katex.min.js
 PARSE_ANY_PATH = ComponentResourceHandler.parse_url_path
 """Panel's own method, before it is replaced."""
 
-SEND_UNLESS_UNMARKED = panel_document._dispatch_msgs
-"""Panel's own coroutine, before it is replaced."""
+WRITE_AT_ONCE, WRITE_LATER = panel_document.write_events, panel_document.schedule_write_events
+"""Panel's own functions, before they are replaced."""
+
+SEND_WHEN_AWAITED = ServerConnection.send_patch_document
+"""Bokeh's own method, before it is replaced."""
 
 
 def _parse_loaded_path(handler: ComponentResourceHandler, path: str) -> str:
@@ -50,27 +55,54 @@ def import_no_addressed_modules() -> None:
     route.parse_url_path = _parse_loaded_path
 
 
-async def _send_deferred(document: Document) -> None:
-    """Send a document's deferred messages as Panel does, those too that were deferred while others were being sent."""
-    if document in panel_document._WRITE_MSGS:
-        panel_document._WRITE_BLOCK[document] = True
-    await SEND_UNLESS_UNMARKED(document)
-
-
-def strand_no_messages() -> None:
-    """Keep messages that Panel defers from waiting for a next one that may never come.
-
-    While a websocket is being written to, Panel 1.9 defers changes, marks the document and makes a task that sends
-    them. A task that ends removes the mark, also where more was deferred meanwhile; and a task that sees no mark sends
-    nothing. A button that was enabled by such a change stayed disabled.
-    """
-    deferred: Any = panel_document
-    deferred._dispatch_msgs = _send_deferred
+def _unsent(connection: ServerConnection) -> set[asyncio.Task[None]]:
+    """Return the messages that wait to be sent on a connection."""
+    waiting: set[asyncio.Task[None]] = vars(connection).setdefault("zoviz_unsent", set())
+    return waiting
 
 
 def messages_wait(document: Document | None) -> bool:
-    """Return whether changes of a document are deferred that Panel sends once the websocket is free."""
-    return document is not None and document in panel_document._WRITE_MSGS
+    """Return whether changes of a document are still to be sent."""
+    session = getattr(getattr(document, "session_context", None), "session", None)
+    return session is not None and any(_unsent(connection) for connection in session._subscribed_connections)
+
+
+def _send(connection: ServerConnection, events: list[Any]) -> asyncio.Task[None]:
+    """Write changes down as they are now, and have them sent after all that was written before."""
+    message = connection.protocol.create("PATCH-DOC", events)
+    task: asyncio.Task[None] = asyncio.ensure_future(connection._socket.send_message(message))
+    _unsent(connection).add(task)
+    task.add_done_callback(_unsent(connection).discard)
+    return task
+
+
+def _write(document: Document, connections: Iterable[ServerConnection], events: list[Any]) -> None:
+    """Send changes at once, as Panel does, on connections on which nothing waits."""
+    free = [connection for connection in connections if not _unsent(connection)]
+    if free:
+        WRITE_AT_ONCE(document, free, events)
+    _defer(document, set(connections).difference(free), events)
+
+
+def _defer(document: Document, connections: Iterable[ServerConnection], events: list[Any]) -> None:
+    """Send changes after what waits."""
+    for connection in connections:
+        _send(connection, events)
+
+
+def send_in_order() -> None:
+    """Have Panel's messages and Bokeh's arrive in the order in which they were written.
+
+    Bokeh writes a message when a model changes, and sends it when what holds the document's lock has ended. Panel 1.9
+    sends its own at once, before those; or, while the websocket is being written to, by a task that looks for a free
+    moment now and then, after some that were written later, or never. A browser that is told of a model that it does
+    not know drops the whole message, and of two values of a property the older stays. Here each message is a task from
+    the beginning, and they wait in line for the websocket.
+    """
+    ours: Any = panel_document
+    ours.write_events, ours.schedule_write_events = _write, _defer
+    bokehs: Any = ServerConnection
+    bokehs.send_patch_document = lambda connection, event: _send(connection, [event])
 
 
 # A component tells the model of each value that it has drawn, also of those that it was given, and some time after it

@@ -91,10 +91,6 @@ def batched_changes(document: Document | None) -> Iterator[None]:
     Bokeh counts a document's models anew after every change of a reference, unless told to do it once at the end. Until
     then it does not know a new model, and sends it again, data and all, with each change that refers to it, unless the
     changes wait for that end, too.
-
-    Notes
-    -----
-    Not Panel's ``hold``: what that held is overtaken by what is sent next, which may refer to it.
     """
     if document is None:
         yield
@@ -111,10 +107,7 @@ def batched_changes(document: Document | None) -> Iterator[None]:
 
 
 def update_together(*changes: tuple[param.Parameterized, dict[str, Any]]) -> None:
-    """Set what differs of several objects in one batch, and do nothing where nothing does.
-
-    A message of Panel's own, sent while the plots' changes are on their way, may not reach the page.
-    """
+    """Set what differs of several objects in one batch, and do nothing where nothing does."""
     due = [(target, values) for target, values in changes if any(getattr(target, n) != v for n, v in values.items())]
     if due:  # a batch counts all models of the document
         with batched_changes(pn.state.curdoc):

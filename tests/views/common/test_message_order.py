@@ -1,0 +1,112 @@
+"""Messages of Panel's and of Bokeh's reach the browser in the order in which they were written."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from typing import NamedTuple, TypeAlias
+
+import panel as pn
+import pytest
+from bokeh.server.connection import ServerConnection
+from panel.io import document as panel_document
+
+from helpers.event_loop import result_of
+from helpers.ports import free_port
+from helpers.raw_client import Wire, changed, mapped, parts
+from zoviz.views.common import panel_internals
+from zoviz.views.common.style import batched_changes
+
+
+class Page(NamedTuple):
+    """A column to put things in, and a line."""
+
+    column: pn.Column
+    line: pn.pane.HTML
+
+
+Change: TypeAlias = Callable[[Page], None]
+
+
+def tell_of_something_new(page: Page) -> None:
+    """Add to the column, all at once, and then change what was added."""
+    added = pn.pane.HTML("new")
+    with batched_changes(pn.state.curdoc):
+        page.column.append(added)
+    added.object = "newer"
+
+
+def change_twice(page: Page) -> None:
+    """Change the line in a batch, and change it again."""
+    with batched_changes(pn.state.curdoc):
+        page.line.object = "old"
+    page.line.object = "new"
+
+
+async def opened(port: int) -> Wire:
+    """A page's connection, once its server listens."""
+    for _ in range(200):
+        try:
+            return await Wire.open(port)
+        except OSError:
+            await asyncio.sleep(0.05)
+    raise TimeoutError(port)
+
+
+async def messages_of(port: int) -> list[str]:
+    """What a browser is told when the field on the page is filled."""
+    wire = await opened(port)
+    try:
+        document = await wire.document()
+        (field,) = [part.id for part in parts(document["roots"]) if part.kind.endswith("TextInput")]
+        ready = {"type": "event", "name": "document_ready", "values": mapped({})}
+        await (await wire.patch({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": ready}))
+        for times in range(200):  # Panel takes a page for open some time after it was told
+            await (await wire.patch(changed(field, "value", f"filled {times} times")))
+            await asyncio.sleep(0.2)
+            messages = [message for message in wire.heard if "events" in json.loads(message)]
+            if messages:
+                return messages
+        raise TimeoutError(port)
+    finally:
+        await wire.close()
+
+
+def heard(change: Change) -> list[str]:
+    """The messages of a change that a filled field makes, as they arrive."""
+
+    def make() -> pn.Column:
+        field = pn.widgets.TextInput(label="Go")
+        page = Page(pn.Column(), pn.pane.HTML("first"))
+        field.param.watch(lambda _: change(page), "value")
+        return pn.Column(field, *page)
+
+    port = free_port()
+    server = pn.serve(make, port=port, threaded=True, show=False, verbose=False)
+    try:
+        return result_of(messages_of(port))
+    finally:
+        server.stop()
+
+
+@pytest.fixture(params=[True, False], ids=["ours", "theirs"])
+def in_order(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """Whether messages are sent by us, or as Panel and Bokeh do by themselves."""
+    monkeypatch.setattr(panel_document, "write_events", panel_internals.WRITE_AT_ONCE)
+    monkeypatch.setattr(panel_document, "schedule_write_events", panel_internals.WRITE_LATER)
+    monkeypatch.setattr(ServerConnection, "send_patch_document", panel_internals.SEND_WHEN_AWAITED)
+    if request.param:
+        panel_internals.send_in_order()
+    return bool(request.param)
+
+
+def test_a_browser_knows_of_each_model_before_it_is_told_of_its_changes(in_order: bool) -> None:
+    first = next(message for message in heard(tell_of_something_new) if "new" in message)
+    assert ('"type":"object"' in first) is in_order  # once it is by themselves, there is no need of send_in_order
+
+
+def test_the_later_of_two_values_arrives_last(in_order: bool) -> None:
+    events = [event for message in heard(change_twice) for event in json.loads(message)["events"]]
+    values = [event["new"] for event in events if event["attr"] == "text"]
+    assert values == (["old", "new"] if in_order else ["new", "old"])
