@@ -78,7 +78,7 @@ def judged(source: str, loss: Loss, noise: float, splits: int, iterations: int) 
 
 
 def verdicts(table: dict[Loss, dict[float, Judged]], measure: str = "accuracy") -> dict[str, bool | None]:
-    """Return for each loss that is not convex whether it does better than the logistic one, with and without noise.
+    """Return for each loss that is not convex whether it does better than the logistic one, for each share of noise.
 
     By ``accuracy``, or ``solved_accuracy``. None where the paired difference over the splits is less than two standard
     errors.
@@ -86,7 +86,7 @@ def verdicts(table: dict[Loss, dict[float, Judged]], measure: str = "accuracy") 
     first, *others = LOSSES
     out: dict[str, bool | None] = {}
     for loss in others:
-        for noise in (min(NOISES), max(NOISES)):
+        for noise in table[loss]:
             gain = getattr(table[loss][noise], measure) - getattr(table[first][noise], measure)
             error = gain.std(ddof=1) / np.sqrt(gain.size)
             clear = abs(gain.mean()) > 2.0 * error
