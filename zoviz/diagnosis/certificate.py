@@ -28,6 +28,10 @@ CLEARLY = 3.0
 """Standard errors below 0 from which on a row counts as inactive: taken for one by mistake, once in 700 times, an
 active row leaves a residual that is not there."""
 
+HAIR = 1e-3
+"""Widths of the box: where a row is nearer to 0 than so much, the residual with it as active is told first (chosen by
+us)."""
+
 
 class Activity(StrEnum):
     """Whether a constraint is active at a point."""
@@ -46,11 +50,14 @@ class NearlyActive(NamedTuple):
         Those of the rows that would have a multiplier, from 0.
     residual, complementarity : float
         Then, the second being the largest |y_j h_j|.
+    distance : float
+        The largest way along its own slope on which one of them becomes 0, in widths of the box.
     """
 
     rows: tuple[int, ...]
     residual: float
     complementarity: float
+    distance: float
 
 
 @dataclass(frozen=True)
@@ -106,7 +113,8 @@ class Certificate:
     @property
     def sentence(self) -> str:
         """The certificate in one sentence."""
-        parts = [", ".join(filter(None, self._figures)), self._near, self._failures, *self._limits]
+        near = "" if self._by_a_hair else self._near
+        parts = [", ".join(filter(None, self._figures)), near, self._failures, *self._limits]
         return "; ".join(filter(None, parts)) + "."
 
     @property
@@ -114,18 +122,35 @@ class Certificate:
         sure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.YES]
         unsure = [f"h{j + 1}" for j, word in enumerate(self.active) if word is Activity.UNKNOWN]
         return (
-            f"KKT residual {_text(self.residual)}",
+            self._residual,
             f"violation {_text(self.violation)}" if self.active else "",
             f"active: {', '.join(sure) or 'none'}" if self.active else "",
             f"cannot tell: {', '.join(unsure)}" if unsure else "",
         )
 
     @property
-    def _near(self) -> str:
+    def _by_a_hair(self) -> bool:
+        return self.nearly is not None and self.nearly.distance < HAIR
+
+    @property
+    def _residual(self) -> str:
+        """The residual; that with all rows as active first where these are inactive by a hair."""
+        figure = _text(self.residual)
+        if self.nearly is None or not self._by_a_hair:
+            return f"KKT residual {figure}"
+        return f"KKT residual {self.nearly.residual:.1e} counting {self._slack_rows} ({figure} if they are not counted)"
+
+    @property
+    def _slack_rows(self) -> str:
+        """The rows that are nearly active, and what counting them leaves of complementarity."""
         if self.nearly is None:
             return ""
         rows = ", ".join(f"h{j + 1} = {self.h[j]:.1e}" for j in self.nearly.rows)
-        return f"with {rows} as active it would be {self.nearly.residual:.1e}, |y h| {self.nearly.complementarity:.1e}"
+        return f"{rows} as active, |y h| {self.nearly.complementarity:.1e}"
+
+    @property
+    def _near(self) -> str:
+        return "" if self.nearly is None else f"{self.nearly.residual:.1e} if one counts {self._slack_rows}"
 
     @property
     def _failures(self) -> str:
@@ -188,7 +213,7 @@ class Certifier(Configurable):
         if not place.contains(x[None], self.tolerance)[0]:
             raise ZovizError("Expected a point inside the bounds, got one outside: project it first.")
         streams = Streams(zlib.crc32(f"certificate {seed}".encode()), 1)
-        own, x = problem.clone(), place.project(x)
+        own, x = problem.clone_apart(), place.project(x)
         own.count_constraints(x)
         try:
             oracle = Oracle(own, streams, source=InterruptibleValues(own, proceed))
@@ -232,7 +257,7 @@ class Certifier(Configurable):
             h=h,
             h_error=error,
             active=active,
-            nearly=_nearly(place.multipliers(gradient, jacobian, np.ones(h.size, dtype=bool)), best, h, sample.allowed),
+            nearly=_nearly(box, x, measured, best, sample.allowed),
             singular_value=self._singular_value(jacobian, sample.jacobian, best, active),
             floor=floor,
             failed=int(lost.sum()),
@@ -303,12 +328,18 @@ def certificate_of(
     return (Certifier() if certifier is None else certifier).certify(run.problem, x, run.seed, proceed)
 
 
-def _nearly(every: Multipliers, best: Multipliers, h: Array, allowed: np.ndarray) -> NearlyActive | None:
+def _nearly(box: Box, x: Array, measured: Slopes, best: Multipliers, allowed: np.ndarray) -> NearlyActive | None:
     """Return what the rows that are not allowed would change, where that is much."""
+    h, jacobian = measured.value[1:], measured.slope[1:]
+    every = Place(box, x).multipliers(measured.slope[0], jacobian, np.ones(h.size, dtype=bool))
     if every.norm >= 0.5 * best.norm:
         return None
-    rows = tuple(np.flatnonzero((every.y > 0.0) & ~allowed).tolist())
-    return NearlyActive(rows, every.norm, float(np.abs(every.y * h).max(initial=0.0)))
+    rows = np.flatnonzero((every.y > 0.0) & ~allowed)
+    # In widths of the box, by which variables of other units compare; infinite ones count as the point's size.
+    width = np.where(np.isfinite(box.upper - box.lower), box.upper - box.lower, np.maximum(np.abs(x), 1.0))
+    slopes_of_rows = np.sqrt(np.square(jacobian[rows] * width).sum(axis=1))
+    distance = float(np.max(np.abs(h[rows]) / slopes_of_rows, initial=0.0))
+    return NearlyActive(tuple(rows.tolist()), every.norm, float(np.abs(every.y * h).max(initial=0.0)), distance)
 
 
 def _violation(h: Array) -> float:

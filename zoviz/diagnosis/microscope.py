@@ -190,7 +190,7 @@ class Microscope(Configurable):
                 f"Expected at least {least:,} calls for {len(subjects)} families at {self.count} radii, got "
                 f"{self.calls:,}: raise the budget, or look at fewer."
             )
-        own = problem.clone()
+        own = problem.clone_apart()
         try:
             with np.errstate(all="ignore"):
                 return _Look(self, own, spot, Streams(zlib.crc32(f"microscope {seed}".encode()), BATCHES), proceed).all(

@@ -127,6 +127,10 @@ class Problem(Noisy):
         clone._data = self._data
         return clone
 
+    def clone_apart(self) -> Self:
+        """Return a clone that leaves no trace in this problem: what it prints and logs is its own."""
+        return self.clone()
+
     def release(self) -> None:
         """Release what evaluating holds open, e.g. processes; a run calls it when it ends."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +30,17 @@ def test_a_clone_tells_its_own_launches_and_is_heard_above() -> None:
         one.evaluate(POINT)
     calls = {name: [one.call for one in problem.printed] for name, problem in vars_of(problem, first, second, below)}
     assert calls == {"all": [1, 2, 3, 4], "first": [1, 3], "second": [2, 4], "below": [3]}
+
+
+def test_a_clone_apart_has_numbers_and_logs_of_its_own_and_is_not_heard_above(tmp_path: Path) -> None:
+    problem = told("echo $ZOVIZ_CALL", log_folder=tmp_path)
+    problem.evaluate(POINT)
+    apart = problem.clone_apart()
+    values = [one.evaluate(POINT).f[0] for one in (apart, apart, problem)]
+    assert values == [1.0, 2.0, 2.0]
+    assert [one.call for one in problem.printed] == [1, 2] == [one.call for one in apart.printed]
+    logs = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*.out")}
+    assert logs == {f"{place}{number:06d}.out" for place in ("", "apart/") for number in (1, 2)}
 
 
 def vars_of(*problems: Executable) -> list[tuple[str, Executable]]:

@@ -129,10 +129,12 @@ class Executable(Simulation):
             **params,
         )
         check_workers(self.workers, None, False)
-        self._program = Program(
-            self.command, self.format, meaning, self.timeout, self.retries, self.folder, self.log_folder
-        )
+        self._program = self._make_program()
         self._launches = _Launches(self.log_folder)
+
+    def _make_program(self) -> Program:
+        meaning = outputs(self.output_types, self.m_constraints)
+        return Program(self.command, self.format, meaning, self.timeout, self.retries, self.folder, self.log_folder)
 
     def _make_evaluator(self) -> Evaluator:
         # A thread is enough to wait for a program, and the launch itself ends what takes too long.
@@ -142,6 +144,16 @@ class Executable(Simulation):
         """Return a clone around the same program, whose launches are shown in this problem's ``printed`` too."""
         clone = super().clone()
         clone._launches = _Launches(self.log_folder, self._launches)
+        return clone
+
+    def clone_apart(self) -> Self:
+        """Return a clone whose launches have numbers of their own, and logs in its log folder's ``apart``."""
+        clone = super().clone()
+        if self.log_folder is not None:
+            with param.edit_constant(clone):
+                clone.log_folder = os.path.join(self.log_folder, "apart")
+            clone._program = clone._make_program()
+        clone._launches = _Launches(clone.log_folder)
         return clone
 
     def restore(self, snapshot: Mapping[str, Any]) -> None:
