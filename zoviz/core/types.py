@@ -9,7 +9,8 @@ always comes first: x is (R, n), a batch of probes is (R, k, n), dual variables 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
 from enum import Enum
 from types import SimpleNamespace
 from typing import Any, NamedTuple, Protocol
@@ -264,6 +265,15 @@ class Constants(StepConstants):
     noise: float = 0.0
     constraint_noise: float = 0.0
     objective_start_slope: float | None = None
+
+    def plain(self) -> dict[str, Any]:
+        """Return them as plain numbers and text by name, of which ``of`` makes them again."""
+        return asdict(self) | {"provenance": self.provenance.value}
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> Constants:
+        """Return constants of the values that ``plain`` gave."""
+        return cls(**{**values, "provenance": Provenance(values["provenance"])})
 
     def gradient_size(self, radius: float) -> float:
         """Return the size of the objective's gradient at the starts, and at least what it changes by within radius."""

@@ -33,6 +33,8 @@ PUBLISHED: dict[str, dict[str, Any]] = {
     "ZOALM": {"augmentation": False},
     "SZOConEX": {"augmentation": False, "value": "base"},
     "ZOEG": {"augmentation": False, "contraction": 0.0, "dual": "exact"},
+    "ZOCEG": {"augmentation": False, "contraction": 0.0},
+    "ZOBCEG": {"augmentation": False, "contraction": 0.0},
 }
 """The switches, by the names of methods, that make them what is published."""
 
@@ -47,8 +49,10 @@ def instances(count: int, name: str = "ZOSPLM", n: int = 8) -> list[Problem]:
 
 def plain(name: str = "ZOSPLM") -> Solver:
     """Return a method as published, without the safeguards that keep long steps from diverging, on exact gradients."""
+    kind = discover("zoviz.solvers", Solver)[name]
     exact = Sphere(smoothing_radius=1e-5, batch_size=8, sweep=True)
-    return discover("zoviz.solvers", Solver)[name](estimator=exact, restoration=0, step_reach=1e9, **PUBLISHED[name])
+    estimator = {"estimator": exact} if Sphere in kind.families else {}  # differences along coordinates are exact
+    return kind(**estimator, restoration=0, step_reach=1e9, **PUBLISHED[name])
 
 
 def diverges(problem: Problem, factor: float, name: str = "ZOSPLM") -> bool:

@@ -12,7 +12,8 @@ from zoviz.solvers.step_limits import StepLimits
 def limits_of(run: Run) -> Mapping[str, StepLimits]:
     """Return the limits of a run's live parameters by (dotted) name, at no call.
 
-    Empty where the solver declares none, and where the problem's constants would have to be measured.
+    By the constants that the problem knows, else by those that the run measured when it began. Empty where the solver
+    declares none, and where steps were given, so that nothing was measured.
 
     Parameters
     ----------
@@ -22,7 +23,7 @@ def limits_of(run: Run) -> Mapping[str, StepLimits]:
     worker, state = run.worker, run.state
     if worker is None or state is None:
         return {}
-    constants = worker.solver.known_constants(worker.scaled_problem)
+    constants = worker.solver.known_constants(worker.scaled_problem) or worker.constants
     if not isinstance(constants, Constants):
         return {}
     return worker.solver.limits(constants, worker.solver.iterate(state))

@@ -1,4 +1,9 @@
-"""How far a live parameter may be moved: within its theorem, or at least so far that the local iteration is stable."""
+"""How far a live parameter may be moved: within its theorem, or at least so far that the local iteration is stable.
+
+Dual steps have no limits here. The end of the linear iteration's stability, at the slope of the start, says little of
+them: multipliers that stop at 0 keep the course within bounds far beyond it. Of six instances none diverged at 4 times
+that end with extra-gradients, one with descent; it took 16 to 64 times.
+"""
 
 from __future__ import annotations
 
@@ -92,9 +97,8 @@ def primal_limits(
     curvature = constants.curvature + size * constants.constraint_curvature + weight
     shortened = np.ones_like(size) if reach is None else np.maximum(size / reach, 1.0)
     whole = None if cap is None else constants.curvature + cap * constants.constraint_curvature + weight
-    provenance = Provenance.MEASURED if constants.measured else Provenance.ANALYTIC
     stable = float((end * shortened / (curvature + answer)).min())
-    return StepLimits(None if whole is None else 0.5 / whole, source, stable, provenance)
+    return StepLimits(None if whole is None else 0.5 / whole, source, stable, constants.provenance)
 
 
 def coupling(constants: Constants, dual_step: float, extrapolation: float = 0.0) -> float:

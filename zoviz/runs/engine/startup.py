@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,6 +25,24 @@ _CAP = "dual_cap"
 """The parameter of solvers that bounds multipliers."""
 
 
+class Resolution(NamedTuple):
+    """What a rule chose when a run began.
+
+    Attributes
+    ----------
+    values : dict
+        By (dotted) name.
+    note : str
+        A sentence where constants were measured for it; else empty.
+    constants : Any
+        What it chose by; None where nothing was asked of it.
+    """
+
+    values: dict[str, Any]
+    note: str = ""
+    constants: Any = None
+
+
 def resolve(
     solver: Solver,
     problem: Problem,
@@ -32,7 +50,7 @@ def resolve(
     x0: Array,
     streams: Streams,
     given: Mapping[str, Any] = MappingProxyType({}),
-) -> tuple[dict[str, Any], str]:
+) -> Resolution:
     """Set every parameter of a solver that is None and that its rule has a value for, within its bounds.
 
     Without a step, radius or penalty that is open nothing is asked of the rule, which may take charged calls. Nor is it
@@ -53,10 +71,7 @@ def resolve(
 
     Returns
     -------
-    values : dict
-        What was chosen, by (dotted) name.
-    note : str
-        A sentence where constants were measured for it; else empty.
+    Resolution
 
     Raises
     ------
@@ -66,12 +81,12 @@ def resolve(
     """
     suggestible = solver.suggestible()
     if not suggestible:
-        return {}, ""
+        return Resolution({})
     constants_known = solver.known_constants(problem) is not None and oracle.units is None
     if not constants_known and not given and all(name.rpartition(".")[2] == _CAP for name in suggestible):
         for name in suggestible:
             solver.set(name, FAR)
-        return dict.fromkeys(suggestible, FAR), ""
+        return Resolution(dict.fromkeys(suggestible, FAR))
     with oracle.purpose(Purpose.CONSTANTS):
         constants, values = solver.learn(problem, oracle, x0, streams), {}
     try:
@@ -89,7 +104,8 @@ def resolve(
         value = given[name] if name in given else suggestions[name]
         values[name] = value if bounds is None else _within(value, *bounds)
         solver.set(name, values[name])
-    return values, f"Steps chosen from constants {constants.source}." if constants.measured else ""
+    note = f"Steps chosen from constants {constants.source}." if constants.measured else ""
+    return Resolution(values, note, constants)
 
 
 def _within(value: float, low: float, high: float | None) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 from zoviz.core.blas import SingleBlasThread
 from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Mark, Streams
+from zoviz.core.types import Constants
 from zoviz.oracle import Oracle, Purpose, ValueSource
 from zoviz.runs.engine import measures
 from zoviz.runs.engine.columns import ITERATION, POLISHED, SECONDS, VIOLATION
@@ -90,6 +91,7 @@ class Worker:
         self._outcome = (RunStatus.FAILED, "The worker ended for no known reason.")
         self._infeasible, self._solver_ended = "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
+        self.constants: Any = None  # by which the rule chose
         self.unit_sizes = spec.unit_sizes
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
@@ -204,9 +206,9 @@ class Worker:
                     self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
             plan = self._plan()
-            self.resolved, note = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
-            self.resolved = plan | self.resolved
-            self.notes += [note] if note else []
+            rule = resolve(self.solver, self.scaled_problem, self.oracle, x0, self.streams, self.given)
+            self.resolved, self.constants = plan | rule.values, rule.constants
+            self.notes += [rule.note] if rule.note else []
             with self.oracle.purpose(Purpose.START):
                 self.state = self.solver.init(x0, self.oracle, self.streams)
         except BudgetSpent:
@@ -363,6 +365,7 @@ class Worker:
             "oracle": oracle.snapshot(),
             "units": None if units is None else units.sizes,
             "resolved": self.resolved,
+            "constants": self.constants.plain() if isinstance(self.constants, Constants) else None,
             "live": {name: solver.get(name) for name in (*self.resolved, *solver.live)},
             "hits": [target.hit for target in self.targets],
             "journal": [change._asdict() for change in self.journal],
@@ -392,6 +395,8 @@ class Worker:
             self.solver.set(name, value)
         self.iteration, self.seconds = state["iteration"], state["seconds"]
         self.state, self.info, self.resolved = state["state"], state["info"], state["resolved"]
+        if "constants" in state and state["constants"] is not None:  # a checkpoint of before they were kept has none
+            self.constants = Constants.of(state["constants"])
         if self.tally is not None:
             self.tally.restore(state["tally"])
         if "guard" in state:

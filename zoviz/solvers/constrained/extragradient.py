@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part, Scale
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation
+from zoviz.core.types import Array, Constants, Evaluation, Iterate
 from zoviz.estimators import GradientEstimator
 from zoviz.estimators.base import Phi
 from zoviz.estimators.scalars import objective
@@ -36,6 +36,7 @@ from zoviz.solvers.restoration import (
     scalar_of,
     settled,
 )
+from zoviz.solvers.step_limits import StepLimits, extragradient_end, primal_limits
 from zoviz.solvers.step_rules import (
     COARSE_RADIUS,
     DUAL_SHARE,
@@ -235,6 +236,18 @@ class ExtraGradient(Solver):
         if self.primal_step is not None or self.contraction is not None:
             return {}
         return {"contraction": _CONTRACTION}
+
+    def field_variance(self, n: int, m: int) -> float:
+        """Return the relative variance of the field with the present estimator; 0 for differences along coordinates."""
+        return 0.0
+
+    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
+        """Return those of the primal step; none where steps diminish, and where a test takes back what is too long."""
+        y = iterate.dual
+        if self.schedule != "constant" or y is None or (self.testable and self.contraction):
+            return {}
+        end = extragradient_end(self.field_variance(iterate.x.shape[1], y.shape[1]))
+        return {"primal_step": primal_limits(constants, y, end=end, reach=self.step_reach)}
 
     def init(
         self, x0: Array, oracle: ProblemOracle, streams: Streams, value: Evaluation | None = None

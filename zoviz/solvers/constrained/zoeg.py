@@ -9,7 +9,7 @@ import param
 
 from zoviz.core.parameters import Part
 from zoviz.core.streams import Streams
-from zoviz.core.types import Array, Constants, Evaluation, ExactValues, Iterate
+from zoviz.core.types import Array, Constants, Evaluation, ExactValues
 from zoviz.estimators import CentralSphere, Gaussian, GradientEstimator, Sphere
 from zoviz.estimators.known_part import estimated, saddle
 from zoviz.estimators.scalars import Lagrangian, objective
@@ -19,7 +19,6 @@ from zoviz.solvers.augmentation import Augmentation
 from zoviz.solvers.base import Info, Target
 from zoviz.solvers.constrained.extragradient import ExtraGradient, Field
 from zoviz.solvers.restoration import Restoration
-from zoviz.solvers.step_limits import StepLimits, extragradient_end, primal_limits
 from zoviz.solvers.step_rules import joint_target, present_variance
 
 _PACE, _DUAL_PACE = 0.5, 0.2
@@ -101,20 +100,9 @@ class ZOEG(ExtraGradient):
         estimate = estimated(self.estimator, objective, z, saddle(oracle), streams, base=base, radius=radius)
         return Field(estimate.gradient[:, :n], estimate.gradient[:, n:], estimate.variance)
 
-    def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return those of the primal step; none where steps diminish."""
-        y = iterate.dual
-        if self.schedule != "constant" or y is None:
-            return {}
-        n, joint = iterate.x.shape[1], self.dual == "estimated"
-        variance = present_variance(self, n + y.shape[1] if joint else n)
-        step = primal_limits(
-            constants,
-            y,
-            end=extragradient_end(variance),
-            reach=self.step_reach,
-        )
-        return {"primal_step": step}
+    def field_variance(self, n: int, m: int) -> float:
+        """Return the relative variance of the field, whose part in y is estimated too where that is not exact."""
+        return present_variance(self, n if self.dual == "exact" else n + m)
 
     def target(self, problem: Problem, info: Info, exact: ExactValues | None = None) -> Target | None:
         """Return the magnitudes of the Lagrangian in x, or of the saddle function in (x, y), for theory."""
