@@ -35,6 +35,21 @@ def in_box(lower: Array, upper: Array, unit: Array, share: Array, otherwise: Arr
     return np.where(narrow, lower + np.where(narrow, width, 0.0) * share, otherwise)
 
 
+def moved(lower: Array, upper: Array, x: Array, step: Array) -> Array:
+    """Return x + step, (n,) each, in the box; a step towards the only bound of a variable never reaches it.
+
+    Such a variable is often a scale, whose good values may lie orders of magnitude nearer to the bound: what a step
+    away from it would multiply the distance by, the same step towards it divides the distance by.
+    """
+    below, above = np.isfinite(lower) & np.isinf(upper), np.isinf(lower) & np.isfinite(upper)
+    distance = np.where(below, x - lower, np.where(above, upper - x, 0.0))
+    towards = np.where(below, -step, np.where(above, step, 0.0))
+    scaled = (towards > 0.0) & (distance > 0.0)
+    nearer = np.where(scaled, np.square(distance) / np.where(scaled, distance + towards, 1.0), 0.0)
+    place = np.where(scaled, np.where(below, lower + nearer, upper - nearer), x + step)
+    return np.minimum(np.maximum(place, lower), upper)
+
+
 def _width(lower: Array, upper: Array) -> Array:
     with np.errstate(over="ignore"):
         return upper - lower

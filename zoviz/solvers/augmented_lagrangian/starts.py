@@ -6,7 +6,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.solvers.augmented_lagrangian.course_state import Course, Setting
-from zoviz.solvers.restart_rules import FAR, NEAR, in_box, unit_lengths
+from zoviz.solvers.restart_rules import FAR, NEAR, in_box, moved, unit_lengths
 
 
 def next_start(course: Course, setting: Setting, at_best: bool) -> Array:
@@ -20,9 +20,8 @@ def next_start(course: Course, setting: Setting, at_best: bool) -> Array:
     share, power, normal = rng.uniform(), rng.uniform(), rng.standard_normal(len(course.x))
     unit = unit_lengths(setting.lower, setting.upper, course.start)
     if share >= setting.elsewhere:
-        x = course.best_x + unit * 10.0 ** (NEAR[0] + power * (NEAR[1] - NEAR[0])) * normal
-    else:
-        x = course.start + unit * 10.0 ** (FAR[0] + power * (FAR[1] - FAR[0])) * normal
-        if course.restart % 2:
-            x = in_box(setting.lower, setting.upper, unit, rng.uniform(size=len(x)), x)
-    return np.minimum(np.maximum(x, setting.lower), setting.upper)
+        step = unit * 10.0 ** (NEAR[0] + power * (NEAR[1] - NEAR[0])) * normal
+        return moved(setting.lower, setting.upper, course.best_x, step)
+    step = unit * 10.0 ** (FAR[0] + power * (FAR[1] - FAR[0])) * normal
+    x = moved(setting.lower, setting.upper, course.start, step)
+    return in_box(setting.lower, setting.upper, unit, rng.uniform(size=len(x)), x) if course.restart % 2 else x

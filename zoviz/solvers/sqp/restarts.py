@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.ranking import best_of, is_feasible
 from zoviz.core.types import Array
-from zoviz.solvers.restart_rules import FAR, NEAR, in_box
+from zoviz.solvers.restart_rules import FAR, NEAR, in_box, moved
 from zoviz.solvers.sqp import derivatives, smooth_phase
 from zoviz.solvers.sqp.situation import Situation, Space
 from zoviz.solvers.sqp.smooth_phase import SmoothRun
@@ -153,10 +153,10 @@ def elsewhere(turn: int, best: Array, space: Space, generator: np.random.Generat
     n, scale = space.n, space.scale
     normal = generator.standard_normal(n)
     if turn % 3 == 2:
-        return space.clip(best + scale * 10.0 ** generator.uniform(*NEAR) * normal)
+        return moved(space.lower, space.upper, best, scale * 10.0 ** generator.uniform(*NEAR) * normal)
     if turn % 3 == 1:
-        return space.clip(space.start + scale * 10.0 ** generator.uniform(*FAR) * normal)
-    far = space.start + scale * 10.0 ** generator.uniform(-1.0, 1.3) * normal
+        return moved(space.lower, space.upper, space.start, scale * 10.0 ** generator.uniform(*FAR) * normal)
+    far = moved(space.lower, space.upper, space.start, scale * 10.0 ** generator.uniform(-1.0, 1.3) * normal)
     return space.clip(in_box(space.lower, space.upper, scale, generator.random(n), far))
 
 
