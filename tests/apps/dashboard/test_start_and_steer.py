@@ -69,11 +69,20 @@ def goes_on_and_stops(lab: Lab, held: int) -> None:
     assert len(lab.data("source-run1", "gap")) > 1  # the lines stay
 
 
+# Whether anything is drawn in the place of each entry of a legend.
+SWATCHES = """
+const plot = find("plot-Gap"), legend = plot.above.find(model => model.items);
+return Bokeh.index.find_one(plot).views.find_one(legend).entries.map(({glyph: {canvas}}) =>
+    canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data.some(value => value > 0));
+"""
+
+
 def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     assert lab.status() == "ready" and [lab.enabled(b) for b in ("Start", "Pause", "Stop")] == [True, False, False]
     lab.settle(Seconds="auto")
     lab.start()
     assert overlaps(lab) == []
+    lab.until(lambda: lab.js(SWATCHES) == [True] * len(lab.js(SWATCHES)) != [], "each entry of the legend has its line")
     first = lab.columns("source-run1", "x", "gap")
     lab.until(lambda: max(lab.data("source-run1", "x")) > 1.2 * max(first[0]), "the lines grow")
     x, gap = lab.columns("source-run1", "x", "gap")

@@ -119,6 +119,19 @@ def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypa
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+def test_a_look_that_has_something_to_say_draws_the_lines_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    dashboard, document = Dashboard(LoadTracking(n=5), ZOCEG()), Document()
+    unsent: list[str] = []
+    drawn: list[str] = []
+    monkeypatch.setattr(dashboard, "tell", lambda: unsent.append("counters"))
+    monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: bool(unsent))
+    monkeypatch.setattr(dashboard, "draw", lambda: drawn.append("lines"))
+    with set_curdoc(document):
+        dashboard.look_if_due()
+    assert (unsent, drawn) == (["counters"], ["lines"])
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 def test_a_figure_that_a_run_needs_is_sent_with_its_lines_not_on_a_way_of_its_own() -> None:
     board, document = Board(), Document()
     document.add_root(board.__panel__().get_root(document))

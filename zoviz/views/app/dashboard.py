@@ -214,8 +214,9 @@ class Dashboard(pn.viewable.Viewer):
         now = time.monotonic()
         if now < self._next_look:
             return
+        waits = messages_wait(pn.state.curdoc)  # before it says more itself
         self.tell()
-        if self._news or messages_wait(pn.state.curdoc):
+        if self._news or waits:
             self._news = False
             return
         self._next_look = max(self._next_look + 1e-3 * PERIOD, now)
