@@ -11,6 +11,7 @@ from zoviz import Run
 from zoviz.diagnosis.labelled_runs import BAD, BOXED, GOOD, LOST, Case, cases, contradiction, judge, run_of
 from zoviz.diagnosis.verdict import FEWEST_ROWS, Word, verdict, verdict_of
 from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.runs.engine.columns import DUAL
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.solvers import ZOCEG, ZOSPLM
@@ -92,11 +93,19 @@ def test_the_rate_is_calls_per_digit_and_divergence_names_its_change() -> None:
 
 def test_figures_say_that_they_are_of_the_middle_of_the_replicas() -> None:
     """One of five ends far from feasible, which the median does not show, and the run's own message says beside it."""
-    one = course(10.0 ** -np.linspace(0, 3, 50), np.zeros(50))
+    one = course(10.0 ** -np.linspace(0, 3, 50), np.append(1e-3, np.zeros(49)))
     assert verdict(one).sentence.endswith("violation 0.")
     five = {name: np.repeat(values, 5, axis=1) for name, values in one.columns.items() if values.ndim == 2}
     five["violation"] = np.column_stack([np.full(50, 17.0), *np.zeros((4, 50))])
     assert verdict(Snapshot(one.columns | five, 50, 0)).sentence.endswith("violation 0 (medians of 5 replicas).")
+
+
+def test_of_a_problem_without_constraints_no_violation_is_told() -> None:
+    gap = 10.0 ** -np.linspace(0, 3, 50)
+    plain, multiplied = course(gap, np.zeros(50)), course(gap, np.zeros(50))
+    assert verdict(plain).sentence.endswith(": gap 1.9e-03.") and verdict(course(gap)).sentence.endswith("gap 1.9e-03.")
+    multiplied = Snapshot(multiplied.columns | {DUAL: np.ones((50, 1, 2))}, 50, 0)
+    assert verdict(multiplied).sentence.endswith(": gap 1.9e-03, violation 0.")
 
 
 def test_values_that_leave_every_scale_are_a_divergence_whatever_is_measured_beside_them() -> None:

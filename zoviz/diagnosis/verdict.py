@@ -100,6 +100,8 @@ class Course(NamedTuple):
         Whether the last values are not finite, or beyond every scale.
     replicas : int
         How many the values are medians of.
+    constrained : bool
+        Whether the trace shows that there are constraints: by multipliers, or a violation somewhere.
     """
 
     iterations: Array
@@ -109,6 +111,7 @@ class Course(NamedTuple):
     measure: str
     broken: bool
     replicas: int
+    constrained: bool
 
     def last(self, values: Array, share: float = 0.2) -> float:
         """Return the median of the last part of values (T,)."""
@@ -228,14 +231,17 @@ def course_of(snapshot: Snapshot) -> Course | None:
     finite = np.isfinite(values) & np.isfinite(violation)
     broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
     replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
+    constrained = names.DUAL in columns or bool(np.any(columns.get(names.VIOLATION, 0.0)))
     if finite.sum() < FEWEST_ROWS:
         nothing = np.zeros(at.size)
         iterations = columns[names.ITERATION][at]
-        return Course(iterations, places[at], nothing, nothing, measure, True, replicas) if broken else None
+        return (
+            Course(iterations, places[at], nothing, nothing, measure, True, replicas, constrained) if broken else None
+        )
     values, violation, at = values[finite], violation[finite], at[finite]
     distance = values - values.min() if measure == "objective" else np.abs(values)
     violation, iterations = np.maximum(violation, 0.0), columns[names.ITERATION][at]
-    return Course(iterations, places[at], distance, violation, measure, broken, replicas)
+    return Course(iterations, places[at], distance, violation, measure, broken, replicas, constrained)
 
 
 def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array | None]:
@@ -375,7 +381,8 @@ def _calls_per_digit(calls: Array, residual: Array) -> float:
 
 def _figures(course: Course) -> str:
     """Return the last distance and violation in words, and whose they are: single replicas may be far from them."""
-    violation = course.last(course.violation)
-    distance = "" if course.measure == "objective" else f"{course.measure} {course.last(course.distance):.1e}, "
-    whose = "" if course.replicas == 1 else f" (medians of {course.replicas} replicas)"
-    return f"{distance}violation {f'{violation:.1e}' if violation else '0'}{whose}"
+    violation, replicas = course.last(course.violation), course.replicas
+    parts = [] if course.measure == "objective" else [f"{course.measure} {course.last(course.distance):.1e}"]
+    parts += [f"violation {f'{violation:.1e}' if violation else '0'}"] if course.constrained else []
+    parts = parts or [f"objective {course.last(course.distance):.1e} above its least"]
+    return ", ".join(parts) + (f" (medians of {replicas} replicas)" if replicas > 1 else "")
