@@ -4,7 +4,8 @@ All methods play on a classifier of 8 x 8 digits, or of the 5000 images of MNIST
 x_0, which the single-level methods keep, with 10 directions an estimate and mini-batches of 32 images. One oracle call
 is a value of f or g on its mini-batch. Rates of y are the best of ten, for every method (x has a rate of 0.1), for
 the accuracy on perturbed test images, mean of the last fifth, searched with one other seed; a star marks the grid's
-edge. ``--stages S`` plays (28): other classes from stage to stage. ``courses`` has the runs for a figure.
+edge. ``--stages S`` plays (28): other classes from stage to stage. ``courses`` has the runs for a figure; ``--store``
+keeps those at equal rounds, for the dashboard.
 
 Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on until they have asked for as
 many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the paper does not show: the
@@ -55,7 +56,7 @@ SIMILAR = 1.5
 Rates = tuple[float, ...]
 """The rate of y, and that of x where it is not ``OUTER``."""
 Limits = dict[str, Any]
-"""Budgets of a run."""
+"""Budgets of a run, and its store."""
 
 
 class Outcome(NamedTuple):
@@ -85,7 +86,7 @@ def solver(method: str, rates: Rates) -> Solver:
 
 
 def course(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: Limits) -> Run:
-    """Return the run, at its end, of one method with its rates."""
+    """Return the run, at its end, of one method with its rates and settings such as ``iterations`` and ``store``."""
     run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, label=method, **limits)
     run.run()
     return run
@@ -185,12 +186,13 @@ def built(problem: BlackBoxAttack) -> BlackBoxAttack:
     return problem
 
 
-def report(problem: BlackBoxAttack, seeds: int, rounds: int) -> None:
+def report(problem: BlackBoxAttack, seeds: int, rounds: int, store: str | None = None) -> None:
     """Print the comparisons at equal rounds and at equal calls, the times, and the effect of the weights alone."""
     limits = {"iterations": rounds}
     clean = play("ZO-O-GD", (1e-9,), problem, 1, 0, {"iterations": 1}).accuracy[0]
     print(f"accuracy without a perturbation: {100 * clean:.1f} %")
-    equal = table(f"equal rounds: {rounds}", [*SINGLE, *BILEVEL], problem, seeds, limits)
+    final = limits | {"store": store}
+    equal = table(f"equal rounds: {rounds}", [*SINGLE, *BILEVEL], problem, seeds, final, limits)
     verdicts(equal, f"at equal rounds ({rounds})")
     times(equal, seeds, problem)
     mine = {name: equal[name] for name in BILEVEL}
@@ -211,11 +213,12 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--rounds", type=int, default=500)
     parser.add_argument("--dataset", default="digits", choices=DATASETS)
+    parser.add_argument("--store", metavar="URL", help="where the runs at equal rounds are kept")
     parser.add_argument("--stages", type=int, default=1, help="S of (28), in equal parts of the rounds")
     options = parser.parse_args()
     stage = max(1, options.rounds // options.stages)
     problem = built(BlackBoxAttack(dataset=options.dataset, stages=options.stages, stage_rounds=stage))
-    report(problem, options.seeds, options.rounds)
+    report(problem, options.seeds, options.rounds, options.store)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ length unless told otherwise, for the best balanced accuracy on test images, mea
 edge. ``--full`` searches a third parameter too, 75 points each: SOGD's weights (gamma = lambda = eta), or the others'
 window, which are 0.99 and 5 else; OGD has none. Figures are means over the seeds, which are a run's replicas, with
 standard errors; milliseconds of a round of all seeds are the thread's own, the least of several. ``courses`` has the
-runs for a figure.
+runs for a figure; ``--store`` keeps those that are reported, for the dashboard.
 
 g is not convex in the network's weights, which all four methods' theory asks for. SOBOW suffers most: its conjugate
 gradients start from the last round's v, and where the Hessian is indefinite ||v|| grows from round to round without
@@ -83,11 +83,13 @@ def solver(method: str, point: dict[str, float]) -> Solver:
     return cls(**{name: value for name, value in parameters.items() if name in cls.param}, **METHODS[method])
 
 
-def course(method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int) -> Run:
+def course(
+    method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int, store: str | None = None
+) -> Run:
     """Return the run, at its end, of one method through all phases of the stream."""
     rounds = len(problem.ratios) * problem.phase_length
     one = solver(method, START | point)
-    run = Run(problem=problem, solver=one, replicas=seeds, seed=seed, iterations=rounds, label=method)
+    run = Run(problem=problem, solver=one, replicas=seeds, seed=seed, iterations=rounds, label=method, store=store)
     run.run()
     return run
 
@@ -97,9 +99,11 @@ def courses(problem: LossTuning, points: dict[str, dict[str, float]], seeds: int
     return {name: course(name, point, problem, seeds, 0) for name, point in points.items()}
 
 
-def play(method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int) -> Outcome:
+def play(
+    method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int, store: str | None = None
+) -> Outcome:
     """Run one method through all phases of the stream."""
-    return outcome(course(method, point, problem, seeds, seed), problem)
+    return outcome(course(method, point, problem, seeds, seed, store), problem)
 
 
 def outcome(run: Run, problem: LossTuning) -> Outcome:
@@ -166,13 +170,13 @@ def verdicts(outcomes: dict[str, Outcome]) -> None:
             print(f"  {name} {label}: {grows} (" + ", ".join(f"{mean:.1f}" for mean in means) + " %)")
 
 
-def report(problem: LossTuning, trial: LossTuning, seeds: int, full: bool) -> None:
+def report(problem: LossTuning, trial: LossTuning, seeds: int, full: bool, store: str | None = None) -> None:
     """Search the grids, then print the figures and whether they agree with the paper's claims."""
     heads = [f"balanced, {k + 1}" for k in range(len(problem.ratios))] + ["all rounds", "test, last"]
     rows, outcomes = [], {}
     for method in METHODS:
         point = search(method, trial, full, lambda text: print(text, flush=True))
-        outcomes[method] = play(method, point, problem, seeds, 0)
+        outcomes[method] = play(method, point, problem, seeds, 0, store)
         rows.append(line(method, point, outcomes[method]))
         print(rows[-1], flush=True)
     head = " ".join(f"{one:>13}" for one in heads)
@@ -190,12 +194,13 @@ def main() -> None:
     parser.add_argument("--search-phase", type=int, default=25, help="the same while the grids are searched")
     parser.add_argument("--full", action="store_true", help="search a third parameter too")
     parser.add_argument("--dataset", default="digits", choices=DATASETS)
+    parser.add_argument("--store", metavar="URL", help="where the runs that are reported are kept")
     options = parser.parse_args()
     problem, trial = (
         LossTuning(dataset=options.dataset, phase_length=length) for length in (options.phase, options.search_phase)
     )
     _ = problem.data, trial.data  # loaded once, and not by every run
-    report(problem, trial, options.seeds, options.full)
+    report(problem, trial, options.seeds, options.full, options.store)
 
 
 if __name__ == "__main__":
