@@ -6,13 +6,8 @@ import numpy as np
 import pytest
 
 from zoviz.papers.sogd import regret
-from zoviz.papers.sogd.regret import compare_windows, report_fall, variations, verdict
+from zoviz.papers.sogd.regret import compare_windows, variations, verdict
 from zoviz.problems import QuadraticBilevel
-
-
-@pytest.mark.slow
-def test_average_regret_falls_at_the_rate_or_faster_over_three_horizons_with_20_replicas() -> None:
-    assert report_fall((500, 2000, 8000), 20)
 
 
 def test_slow_drift_has_bounded_path_lengths_and_rapid_drift_has_not() -> None:

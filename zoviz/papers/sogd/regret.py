@@ -1,14 +1,7 @@
-"""Paper sogd: regret against the horizon under slow drift, windows under rapid drift, variance of a product.
+"""Paper sogd: regret under rapid drift with and without windows, and the variance of a product.
 
-Figures are means over 20 replicas with 95 % confidence intervals; see ``zoviz.papers.sogd`` for how to run them.
-
-What the windows' table says of Fig. 1's point, each method at its best steps of one grid: where the stream moves at a
-pace that can be followed (quadratic with n = d = 10 at rates 0.1 and, on three instances, 0.3; the smooth toy) SOGD
-without a window has less regret than OAGD and SOBOW with w = 5: by factors of 1.07 at rate 0.1 and OAGD, to 6.7 at
-rate 0.3 and SOBOW. It is the window that costs: both have still less with w = 1, where they solve the system that SOGD
-only tracks. On an instance with n = d = 4, whose leader feels its follower most (||H^-1 B|| = 1.09, against 0.73 to
-0.91), and after jumps every 20 rounds, OAGD with w = 5 is better than SOGD. Where nothing can be followed (rate 1, the
-rapid toy) best steps hardly move x: a window of 5 changes little at rate 1, and on the toy SOBOW's is a gain.
+Figures are means over 20 replicas with 95 % confidence intervals; see ``zoviz.papers.sogd`` for how to run them. What
+they say stands in docs/theorems.md.
 """
 
 from __future__ import annotations
@@ -16,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -29,23 +22,13 @@ from zoviz.problems import QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.engine.columns import AVERAGE_REGRET
 from zoviz.runs.run import Run
-from zoviz.solvers import OAGD, SOBOW, SOGD, ZOSOGD, Solver
+from zoviz.solvers import OAGD, SOBOW, SOGD, Solver
 from zoviz.solvers.bilevel.base import spread_out
 
-HORIZONS = (500, 2000, 8000)
 GRID = (0.01, 0.03, 0.1, 0.3, 0.6, 1.0, 1.4, 1.8)
 """Outer steps; 2 / L_F, where descent on F becomes unstable, is 1.2 to 1.45 on the instances with n = d = 10."""
 INNER = (0.2, 0.4)
 """Steps of y and, for SOGD, of v; 2 / L_g is 0.5."""
-RATE = -1.0 / 3.0
-"""Slope of log average regret in log T that Theorems 3.6 and 4.2 guarantee where all path-lengths are bounded."""
-
-
-class Fall(NamedTuple):
-    """Average regrets (horizons, R) and the slopes (R,) of their logarithms in log T."""
-
-    regrets: Array
-    slopes: Array
 
 
 def interval(values: Array) -> tuple[float, float]:
@@ -61,54 +44,11 @@ def variations(problem: QuadraticBilevel, horizon: int) -> tuple[float, float, f
     return float(path), float(np.square(a).sum() + np.square(q).sum()), float(np.square(c).sum())
 
 
-def in_theory(method: str, problem: OnlineBilevel, horizon: int) -> Solver:
-    """Return a method with theory's schedule; the zeroth-order one with ten directions, batches and radii of (26)."""
-    if method == "SOGD":
-        return SOGD(schedule="theory")
-    n, d = problem.domain.n, problem.inner_domain.n
-    return ZOSOGD(
-        schedule="theory",
-        outer_batch=max(1, math.ceil(horizon ** (1 / 3) / (n + d) ** 1.5)),
-        inner_batch=max(1, math.ceil(horizon ** (2 / 3) / (n + d) ** 0.75)),
-        estimator=CentralSphere(smoothing_radius=1.0 / (d * math.sqrt(horizon)), batch_size=10),
-        outer_estimator=CentralSphere(smoothing_radius=1.0 / (n * math.sqrt(horizon)), batch_size=10),
-    )
-
-
 def average_regret(problem: OnlineBilevel, solver: Solver, horizon: int, replicas: int, seed: int = 0) -> Array:
     """Return the bilevel local regret over T rounds, divided by T, (R,)."""
     run = Run(problem=problem, solver=solver, replicas=replicas, iterations=horizon, seed=seed)
     run.run()
     return run.trace[AVERAGE_REGRET][-1]
-
-
-def fall(method: str, problem: OnlineBilevel, horizons: tuple[int, ...], replicas: int) -> Fall:
-    """Measure how the average regret falls with T: one run for each horizon, whose replicas are paired."""
-    regrets = [average_regret(problem, in_theory(method, problem, T), T, replicas) for T in horizons]
-    sums, log_t = np.array(regrets), np.log(np.array(horizons))
-    centred = log_t - log_t.mean()
-    return Fall(sums, centred @ np.log(sums) / np.square(centred).sum())
-
-
-def report_fall(horizons: tuple[int, ...], replicas: int, noises: tuple[float, ...] = (0.1, 0.5)) -> bool:
-    """Print regrets by horizon; return whether every slope's interval lies at the theorem's rate or below."""
-    print("slow drift, theory's schedule: average regret BL-Reg_T / T, quadratic problem, n = d = 10")
-    print(f"{'method':>8} {'noise':>5} " + " ".join(f"{f'T = {T}':>17}" for T in horizons) + "   slope in T")
-    good = True
-    for noise, method in itertools.product(noises, ("SOGD", "ZO-SOGD")):
-        problem = QuadraticBilevel(drift="slow", sampling_noise=noise)
-        result = fall(method, problem, horizons, replicas)
-        cells = ["{:8.4g} ± {:<6.2g}".format(*interval(row)) for row in result.regrets]
-        mean, half = interval(result.slopes)
-        holds = mean + half <= RATE and bool((np.diff(result.regrets.mean(axis=1)) < 0).all())
-        good &= holds
-        verdict = "at the rate or faster" if holds else "SLOWER than the rate"
-        print(f"{method:>8} {noise:5g} " + " ".join(cells) + f"  {mean:6.3f} ± {half:.3f}: {verdict}", flush=True)
-    for drift in ("slow", "rapid"):
-        figures = [variations(QuadraticBilevel(drift=drift), T) for T in horizons]
-        print(f"{drift:>8} H_2,T {', '.join(f'{f[0]:.4g}' for f in figures)}; D_T", end=" ")
-        print(f"{', '.join(f'{f[1]:.4g}' for f in figures)}; G_T {', '.join(f'{f[2]:.4g}' for f in figures)}")
-    return good
 
 
 RIVALS: dict[str, tuple[type[Solver], dict[str, Any]]] = {

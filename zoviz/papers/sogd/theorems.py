@@ -25,6 +25,7 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
 from zoviz.papers.comparison import Comparison, Slope, compared, report
+from zoviz.papers.sogd.regret import variations
 from zoviz.problems import CurvedBilevel, QuadraticBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.runs.engine.columns import ITERATION, REGRET
@@ -134,6 +135,9 @@ def main() -> None:
     names = ("recursion", "weights 1")
     print(f"later regret at {horizons}, {replicas} replicas, noise {NOISE:g}: means, exponents of T ± standard errors")
     for drift, title, claimed in CLAIMS:
+        sums = [variations(QuadraticBilevel(drift=drift), T) for T in horizons]
+        for name, values in zip(("H_2,T", "D_T", "G_T"), zip(*sums, strict=True), strict=True):
+            print(f"  drift {drift}, {name}: {', '.join(f'{value:.4g}' for value in values)}")
         report(title, first_order(drift, horizons, replicas, seed), names, claimed)
     shorter = [T // 2 for T in horizons]
     print(f"zeroth-order, curved problem, n = d = 1, at {shorter}")
