@@ -99,6 +99,9 @@ def test_a_look_at_rows_that_are_up_to_date_sends_nothing(monkeypatch: pytest.Mo
     assert not batches
     page.controller.runs_shown.reveal("run1", False)
     page.run_list.update()
+    assert not batches, "a switch that moves brings no model"
+    page.controller.runs_shown.take_off("run1")
+    page.run_list.update()
     assert batches
     page.controller.stop()
 

@@ -30,7 +30,7 @@ from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import harden_page, messages_wait
 from zoviz.views.common.run_controller import LiveRuns, RunController
-from zoviz.views.common.style import THEME, batched_changes, section, tooltip, use_own_resources
+from zoviz.views.common.style import THEME, section, tooltip, use_own_resources
 from zoviz.views.controls.about_problem import typeset_formulas
 from zoviz.views.controls.go_back import GoBack
 from zoviz.views.controls.program_output import ProgramOutput
@@ -279,9 +279,8 @@ class Dashboard(pn.viewable.Viewer):
         if state == self._address or pn.state.location is None:
             return
         self._address = state
-        with batched_changes(pn.state.curdoc):
-            room = "" if self.rooms.open == RUN else self.rooms.open
-            pn.state.location.search = query_of(self.form, shown_ids(self.controller), room)
+        room = "" if self.rooms.open == RUN else self.rooms.open
+        pn.state.location.search = query_of(self.form, shown_ids(self.controller), room)
 
     def _main(self) -> pn.viewable.Viewable:
         """Buttons and status, and under them the room that is open."""

@@ -88,6 +88,9 @@ def use_own_resources(document: Document) -> None:
 def batched_changes(document: Document | None) -> Iterator[None]:
     """Return a context in which changes of a document's models are collected and sent at its end, all at once.
 
+    For changes that bring new models, several at a time: its end counts all models of the document, which takes longer
+    than most changes. Other changes need none.
+
     Bokeh counts a document's models anew after every change of a reference, unless told to do it once at the end. Until
     then it does not know a new model, and sends it again, data and all, with each change that refers to it, unless the
     changes wait for that end, too.
@@ -107,7 +110,7 @@ def batched_changes(document: Document | None) -> Iterator[None]:
 
 
 def update_together(*changes: tuple[param.Parameterized, dict[str, Any]]) -> None:
-    """Set what differs of several objects in one batch, and do nothing where nothing does."""
+    """Set what differs of several objects in one batch, where that brings new models; do nothing where nothing does."""
     due = [(target, values) for target, values in changes if any(getattr(target, n) != v for n, v in values.items())]
     if due:  # a batch counts all models of the document
         with batched_changes(pn.state.curdoc):

@@ -17,7 +17,7 @@ from zoviz.diagnosis.observed_run import FORM
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.background_work import in_background
-from zoviz.views.common.style import muted_html, note, update_together
+from zoviz.views.common.style import muted_html, note, update_changed
 
 FIELD_WIDTH = 235
 """Of a setting beside the button, in pixels."""
@@ -167,11 +167,9 @@ class LookControl(pn.viewable.Viewer, Generic[_Outcome]):
         if run is not None and self._work is not None and self._work.done:
             self._take_up(run, self._work)
         obstacle, sentence = self._words(run)
-        update_together(
-            (self.button, {"disabled": self.at_work or obstacle}),
-            (self.cancel_button, {"visible": self.at_work}),
-            (self.note, {"object": muted_html(html.escape(sentence))}),
-        )
+        update_changed(self.button, disabled=self.at_work or obstacle)
+        update_changed(self.cancel_button, visible=self.at_work)
+        update_changed(self.note, object=muted_html(html.escape(sentence)))
 
     def _take_up(self, run: Run, work: BackgroundLook[_Outcome]) -> None:
         self._work = None

@@ -9,7 +9,7 @@ import panel as pn
 
 from zoviz.diagnosis.certificate import Certificate, Certifier, certificate_of
 from zoviz.runs.run import Run
-from zoviz.views.common.style import section, update_together
+from zoviz.views.common.style import section, update_changed
 from zoviz.views.controls.number_fields import NumberField
 from zoviz.views.diagnosis.background_look import LookControl, Offer
 
@@ -55,7 +55,7 @@ class CertificateCard(pn.viewable.Viewer):
     def _show(self, run: Run, outcome: tuple[int, Certificate]) -> None:
         iteration, self.certificate = outcome
         sentence = html.escape(self.certificate.sentence)
-        update_together((self.line, {"object": _LINE.format(iteration=iteration, sentence=sentence), "visible": True}))
+        update_changed(self.line, object=_LINE.format(iteration=iteration, sentence=sentence), visible=True)
 
     @property
     def pending(self) -> bool:
@@ -66,5 +66,5 @@ class CertificateCard(pn.viewable.Viewer):
         """Show what is new; called with the document's lock at every look at the run."""
         if run is not self._run:
             self._run, self.certificate = run, None
-            update_together((self.line, {"visible": False}))
+            update_changed(self.line, visible=False)
         self.control.update(run)

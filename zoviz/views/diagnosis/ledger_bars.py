@@ -12,7 +12,7 @@ from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, CALLS_FOR
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
-from zoviz.views.common.style import muted_html, section, update_together
+from zoviz.views.common.style import muted_html, section, update_changed
 
 _STYLE = """
 .bars {display: grid; grid-template-columns: max-content minmax(40px, 1fr) max-content; gap: 3px 8px;
@@ -66,4 +66,4 @@ class LedgerBars(pn.viewable.Viewer):
     def update(self, run: Run | StoredRun | None) -> None:
         """Draw the newest row of a run's trace; called with the document's lock."""
         text = muted_html("Start a run first.") if run is None else bars_html(run.trace.snapshot().columns)
-        update_together((self.pane, {"object": text}))
+        update_changed(self.pane, object=text)

@@ -21,7 +21,7 @@ from zoviz.runs.run import Run
 from zoviz.views.common.colours import EVENT, PALETTE, REFERENCE, TARGET
 from zoviz.views.common.figure_frame import empty_figure
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
+from zoviz.views.common.style import muted_html, note, section, tooltip, update_changed
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.controls.number_fields import NumberField, format_number
 from zoviz.views.diagnosis.background_look import LookControl, Offer
@@ -162,20 +162,19 @@ class MicroscopeCard(pn.viewable.Viewer):
 
     def _draw(self) -> None:
         curve = self.shown
-        with batched_changes(pn.state.curdoc):
-            update_changed(self.plot, visible=curve is not None)
-            update_changed(self._family, visible=self.magnified is not None and len(self.magnified.curves) > 1)
-            update_changed(self._summary, visible=curve is not None)
-            update_changed(self.use_button, visible=self.usable is not None)
-            if self.usable is not None:
-                update_changed(self.use_button, label=f"Use radius {format_number(self.usable)}")
-            if curve is None or self.magnified is None:
-                return
-            update_changed(self._summary, object=muted_html(self._words(curve)))
-            self.source.data = drawn(curve)
-            self._here.location = self._radius or math.nan
-            self._best.location = curve.radius
-            self._floor.update(top=self.magnified.floor, visible=self.magnified.floor > 0)
+        update_changed(self.plot, visible=curve is not None)
+        update_changed(self._family, visible=self.magnified is not None and len(self.magnified.curves) > 1)
+        update_changed(self._summary, visible=curve is not None)
+        update_changed(self.use_button, visible=self.usable is not None)
+        if self.usable is not None:
+            update_changed(self.use_button, label=f"Use radius {format_number(self.usable)}")
+        if curve is None or self.magnified is None:
+            return
+        update_changed(self._summary, object=muted_html(self._words(curve)))
+        self.source.data = drawn(curve)
+        self._here.location = self._radius or math.nan
+        self._best.location = curve.radius
+        self._floor.update(top=self.magnified.floor, visible=self.magnified.floor > 0)
 
     def _words(self, curve: Curve) -> str:
         """Return the sentences on the radii: the one of least error, that of theory, and the present one."""

@@ -117,7 +117,7 @@ class ConstraintRails(pn.viewable.Viewer):
         tolerance = 0.0 if self._run is None else self._run.tolerance
         strips = image(iterations, np.array(list(self._known.values())), tolerance)
         first = not len(self._column)
-        with batched_changes(pn.state.curdoc):
+        with batched_changes(pn.state.curdoc if first else None):
             if first:
                 self._figure = self._make()
                 self._column.append(pn.pane.Bokeh(self._figure, sizing_mode="stretch_width", margin=0))

@@ -100,7 +100,6 @@ class RunList(pn.viewable.Viewer):
             return
         self._rows = {key: self._rows[key] if key in self._rows else self._row(entry) for key, entry in runs.items()}
         rows: list[pn.viewable.Viewable] = [row.box for row in self._rows.values()]
-        # As the plots' changes go: a message of Panel's own, sent while those are on their way, may not reach the page.
         with batched_changes(pn.state.curdoc):
             self.column.objects = [*rows, self._below] if rows else [self._hint]
         self._follow()
@@ -119,11 +118,8 @@ class RunList(pn.viewable.Viewer):
                 changes += [(download, {"filename": name})] if download.filename != name else []
             changes += [(row.visible, {"value": entry.visible})] if row.visible.value != entry.visible else []
             changes += [(row.remark, {"object": remark})] if row.remark.object != remark else []
-        if not changes:  # a batch counts all models of the document, which takes longer than all else here
-            return
-        with batched_changes(pn.state.curdoc):
-            for widget, values in changes:
-                widget.param.update(**values)
+        for widget, values in changes:
+            widget.param.update(**values)
 
     def _row(self, entry: ShownRun) -> _Row:
         key = entry.key
