@@ -44,6 +44,21 @@ UNSEEN_LABEL = """
 legend {display: none !important}
 """
 
+# Below this width of the window controls move closer together, so that they stay in one line.
+NARROW = "@media (max-width: 1250px)"
+CLOSER_SWITCH = (
+    NARROW
+    + """ {
+.MuiFormControlLabel-label {font-size: .8rem !important} .MuiSwitch-root {margin-right: -8px !important}}
+"""
+)
+
+
+def narrower(width: int) -> str:
+    """Return a style sheet that gives a widget so many pixels where the window is narrow."""
+    return f"{NARROW} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}}}}"
+
+
 # Label left, control right, helper text below: half the height of a floating label.
 FIELD = """
 .MuiFormControl-root {flex-flow: row wrap !important; align-items: center}

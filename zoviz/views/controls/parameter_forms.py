@@ -139,13 +139,9 @@ class SolverForm(pn.viewable.Viewer):
             for prefix, part in parts.items()
         ]
         self._kinds = [self._choice(prefix[:-1]) for prefix in parts if prefix]
-        self._column.objects = [
-            *self._headed(self._live),
-            section("Structure"),
-            self._why,
-            *self._kinds,
-            *self._headed(self._fixed),
-        ]
+        structure = [*self._kinds, *self._headed(self._fixed)]
+        heading = [section("Structure"), self._why] if structure else []
+        self._column.objects = [*self._headed(self._live), *heading, *structure]
 
     def _headed(self, forms: list[ParameterForm]) -> list[Any]:
         """Return the widgets of some forms; those of a part have its name above them where another has such fields."""

@@ -8,7 +8,7 @@ import param
 
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import GRID, batched_changes, tooltip, update_changed
+from zoviz.views.common.style import CLOSER_SWITCH, GRID, batched_changes, tooltip, update_changed
 from zoviz.views.diagnosis.certificate_card import CertificateCard
 from zoviz.views.diagnosis.ledger_bars import LedgerBars
 from zoviz.views.diagnosis.microscope_card import MicroscopeCard
@@ -64,7 +64,9 @@ class DiagnosisDrawer(pn.viewable.Viewer):
 
     def switch(self) -> pmui.Switch:
         """Return the switch that opens and closes the drawer."""
-        return pmui.Switch.from_param(self.param.open, description=tooltip(self.param.open.doc), margin=(6, 4))
+        return pmui.Switch.from_param(
+            self.param.open, description=tooltip(self.param.open.doc), margin=(6, 4), stylesheets=[CLOSER_SWITCH]
+        )
 
     def update(self, run: Run | None) -> None:
         """Show what is new in the drawer, or what was asked for before it was closed; nothing else costs anything."""

@@ -15,7 +15,16 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
-from zoviz.views.common.style import GRID, UNSEEN_LABEL, batched_changes, tooltip, update_changed
+from zoviz.views.common.style import (
+    CLOSER_SWITCH,
+    GRID,
+    NARROW,
+    UNSEEN_LABEL,
+    batched_changes,
+    narrower,
+    tooltip,
+    update_changed,
+)
 from zoviz.views.plots.base import PlotView, RunStyle
 from zoviz.views.plots.event_marks import MARKS, NO_MARKS
 from zoviz.views.plots.line_data import BANDS, ZERO_HEIGHT, AxisScales
@@ -285,14 +294,21 @@ class Board(pn.viewable.Viewer):
                 size="small",
                 margin=(4, 6),
                 width=470,
-                stylesheets=[UNSEEN_LABEL],
+                stylesheets=[UNSEEN_LABEL, narrower(300)],
                 description="",
-                sx={"& button": {"text-transform": "none", "white-space": "nowrap"}},
+                sx={
+                    "& button": {"text-transform": "none", "white-space": "nowrap"},
+                    NARROW: {"& button": {"padding": "4px", "font-size": ".72rem", "letter-spacing": 0}},
+                },
             ),
             pmui.Select.from_param(
-                self.param.band, description=tooltip(self.param.band.doc), size="small", width=130, margin=(4, 6)
+                self.param.band,
+                description=tooltip(self.param.band.doc),
+                size="small",
+                width=130,
+                margin=(4, 6),
             ),
-            pmui.Switch.from_param(self.param.log_x, description="", margin=(6, 4)),
-            pmui.Switch.from_param(self.param.log_y, description="", margin=(6, 4)),
+            pmui.Switch.from_param(self.param.log_x, description="", margin=(6, 4), stylesheets=[CLOSER_SWITCH]),
+            pmui.Switch.from_param(self.param.log_y, description="", margin=(6, 4), stylesheets=[CLOSER_SWITCH]),
             align_items="center",
         )
