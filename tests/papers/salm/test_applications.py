@@ -69,6 +69,17 @@ def test_fifty_nodes_agree_on_the_centralised_solution() -> None:
     assert run.trace["dual_resets"][-1].max() == 0.0
 
 
+@pytest.mark.slow
+def test_by_default_all_three_become_feasible_and_approach_a_solution() -> None:
+    case = fair(0.2, iterations=20_000, replicas=2, steps="default")
+    assert (case.covariance <= 1.02 * case.bound).all() and (case.objective <= 1.1 * case.general).all()
+    plan = slices(NetworkSlicing(), iterations=5000, replicas=2, steps="default")
+    assert (plan.violation < 0.2).all() and np.isfinite(plan.routed).all()
+    run = consensus(iterations=5000, replicas=1, steps="default")
+    gap = np.abs(run.trace["mean_objective"][-1] / run.problem.known_optimum.value - 1.0)
+    assert run.trace["consensus_error"][-1].max() < 0.05 and gap.max() < 0.2
+
+
 def test_default_steps_are_left_to_the_method() -> None:
     run = consensus(nodes=8, probability=0.5, iterations=5, replicas=1, steps="default")
     assert {"primal_step", "penalty", "dual_step", "horizon"} <= run.resolved.keys()
