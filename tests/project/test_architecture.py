@@ -32,6 +32,7 @@ LAYERS = (
     ("runs/*",),
     ("diagnosis",),
     ("studies", "ask_tell", "minimize"),
+    ("benchmark",),
     ("papers",),
     ("views/*", "views/common"),
     ("views/**/",),

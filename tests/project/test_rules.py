@@ -29,6 +29,7 @@ LAYERS = (
     ("runs",),
     ("diagnosis",),
     ("studies", "ask_tell", "minimize"),
+    ("benchmark",),
     ("papers",),
     ("views",),
     ("cli",),

@@ -57,7 +57,8 @@ def with_negative_values(argv: Sequence[str]) -> list[str]:
 
 def commands() -> list[Command]:
     """Return every command, in the order of the help."""
-    instances = [importlib.import_module(name).COMMAND for name in modules("zoviz.cli.commands")]
+    files = (importlib.import_module(name) for name in modules("zoviz.cli.commands"))
+    instances = [module.COMMAND for module in files if not hasattr(module, "__path__")]  # a folder is no command
     return sorted(instances, key=lambda command: (command.order, command.name))
 
 

@@ -44,6 +44,8 @@ class Study:
     seeds : iterable of int
     replicas, calls, iterations, seconds, samples, zeta_samples, targets, stop_at_targets, tolerance, checkpoint
         As for ``Run``.
+    sweeps : float, optional
+        Budget of calls per replica in sweeps of n + 1, with each problem's own n, in the place of ``calls``.
     store : Store or str
 
     Raises
@@ -69,6 +71,7 @@ class Study:
         seeds: Iterable[int] = (0,),
         replicas: int = defaults.REPLICAS,
         calls: int | None = None,
+        sweeps: float | None = None,
         iterations: int | None = None,
         seconds: float | None = None,
         samples: int | None = None,
@@ -84,6 +87,9 @@ class Study:
         self.problems, self.solvers = _by_name(problems), _by_name(solvers)
         self.settings: dict[str, Any] = {setting: arguments[setting] for setting in SHARED}
         self.settings |= {"targets": dict(targets or {}), "study": name}
+        if calls is not None and sweeps is not None:
+            raise ValueError("Expected calls or sweeps as the budget of calls, got both: give one of them.")
+        self._sweeps = sweeps
         self.refusals: list[str] = []
         self._jobs: dict[str, Job] = {}
         self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))
@@ -99,13 +105,19 @@ class Study:
                 continue
             for seed in seeds:
                 label = _label(s, setting, seed, len(seeds))
-                spec = RunSpec(own, method, seed=seed, label=label, **self.settings)
+                spec = RunSpec(own, method, seed=seed, label=label, **self._settings(own))
                 if not spec.ends:
                     raise ValueError("Expected a budget, got none: give calls, iterations, seconds or samples.")
                 id = cell.identify((p, s), spec)
                 if id not in self._jobs:
                     self._jobs[id] = Job(id, spec)
                     yield Cell(id, p, s, setting, seed)
+
+    def _settings(self, problem: Problem) -> dict[str, Any]:
+        """Return the settings of a run on a problem: the calls of so many sweeps depend on its n."""
+        if self._sweeps is None:
+            return self.settings
+        return self.settings | {"calls": max(1, int(self._sweeps * (problem.domain.n + 1)))}
 
     @property
     def missing(self) -> list[Cell]:

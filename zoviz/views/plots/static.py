@@ -9,6 +9,7 @@ import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the o
 import numpy as np
 from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 
+from zoviz.benchmark.profiles import Profile, band, places
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
@@ -20,6 +21,9 @@ from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
+
+_SEED = 0
+"""Of the bands' bootstrap: the same figure from the same runs."""
 
 
 def convergence(runs: Runs, column: str = GAP, axis: str = CALLS, band: str = "std", log_y: bool = True) -> hv.Overlay:
@@ -86,6 +90,43 @@ def plot(view: PlotView, runs: Runs, axis: str = CALLS, band: str = "std", log_y
     columns = next(iter(runs_by_name.values())).trace.snapshot().columns
     title, label = view.heading(columns), view.y_label(columns) or view.title
     return _overlay(runs_by_name, lines, title, label, axis, band, log_y and view.can_log)
+
+
+def profile_figure(profile: Profile, title: str, x_label: str, coverage: float = 0.9) -> hv.Overlay:
+    """Draw a profile on a logarithmic axis.
+
+    Parameters
+    ----------
+    profile : Profile
+    title, x_label : str
+    coverage : float
+        Of the bands, drawn by the bootstrap over problems and replicas; 0 for none.
+    """
+    x = places(profile, logarithmic=True)
+    # To the digit at a step, and a line that ends where the last run does.
+    x = np.unique(np.concatenate([x, *profile.x]))
+    shares = profile.at(x)
+    parts: list[hv.Element] = []
+    if coverage:
+        lower, upper = band(profile, x, np.random.default_rng(_SEED), coverage)
+        for s, _ in enumerate(profile.solvers):
+            area = hv.Area((x, lower[s], upper[s]), x_label, ["share", "upper"])
+            parts.append(area.opts(color=PALETTE[s % len(PALETTE)], alpha=0.12, line_alpha=0.0))
+    for s, solver in enumerate(profile.solvers):
+        line = hv.Curve((x, shares[s]), x_label, "share", label=solver)
+        parts.append(
+            line.opts(color=PALETTE[s % len(PALETTE)], interpolation="steps-post", line_width=2, tools=["hover"])
+        )
+    return hv.Overlay(parts).opts(
+        title=title,
+        ylabel="share of problems and replicas",
+        logx=True,
+        ylim=(-0.02, 1.02),
+        responsive=True,
+        height=380,
+        legend_position="bottom_right",
+        show_grid=True,
+    )
 
 
 def _view_of(column: str, columns: Mapping[str, Array]) -> PlotView | None:

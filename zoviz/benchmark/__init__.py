@@ -1,0 +1,1 @@
+"""Statistics of many runs: profiles of solvers over problems, running times to targets, and paired comparisons."""

@@ -1,0 +1,243 @@
+r"""The course of every run of a benchmark: the lowest merit so far against the calls, and when it reached a level.
+
+The merit is that of OptiProfiler's protocol, with v the violation, v_0 that of the start,
+
+.. math:: \varphi(x) = f(x) \text{ where } v \le v_1, \quad f(x) + 10^5 (v - v_1) \text{ where } v_1 < v \le v_2,
+          \quad \infty \text{ else}, \qquad v_1 = \max(t, \min(10^{-2}, 10^{-10} \max(1, v_0))),
+          \quad v_2 = \max(0.1, 2 v_0)
+
+with t the tolerance of the runs, 0 in the protocol. A run has reached the level tau once (Moré and Wild)
+
+.. math:: \varphi(x) \le \varphi_{best} + \tau (\varphi_0 - \varphi_{best}).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.errors import ZovizError
+from zoviz.core.types import Array
+from zoviz.runs.engine import columns
+from zoviz.runs.stored_run import StoredRun
+from zoviz.studies.study import Study
+
+_PENALTY = 1e5
+_STRICT, _LOOSE, _FAR = 1e-10, 1e-2, 0.1
+"""Of the published merit: least and largest violation that counts as none, and least that counts as too much."""
+
+
+class Course(NamedTuple):
+    """The lowest merit of one replica of a run at each of its rows.
+
+    Attributes
+    ----------
+    calls : Array, shape (T,)
+        Grows.
+    merit : Array, shape (T,)
+        Falls; +inf before the first point that has one.
+    """
+
+    calls: Array
+    merit: Array
+
+    def calls_to(self, level: float) -> float:
+        """Return the calls at the first row whose merit is at most ``level``; +inf where none is."""
+        first = int(np.searchsorted(-self.merit, -level))
+        return float(self.calls[first]) if first < len(self.merit) else np.inf
+
+    def merit_at(self, calls: float) -> float:
+        """Return the lowest merit within so many calls; +inf before the first row."""
+        rows = int(np.searchsorted(self.calls, calls, side="right"))
+        return float(self.merit[rows - 1]) if rows else np.inf
+
+
+class Hits(NamedTuple):
+    """The calls that solvers took to a level, p problems x s solvers x r replicas.
+
+    Attributes
+    ----------
+    problems, solvers : tuple of str
+    dimensions : Array, shape (p,)
+        Numbers of variables.
+    calls : Array, shape (p, s, r)
+        +inf where the level was not reached, NaN where there is no such run.
+    spent : Array, shape (p, s, r)
+        Calls of the whole run; NaN where there is none.
+    """
+
+    problems: tuple[str, ...]
+    solvers: tuple[str, ...]
+    dimensions: Array
+    calls: Array
+    spent: Array
+
+    def complete(self) -> Hits:
+        """Return the problems of which every solver has every replica.
+
+        Raises
+        ------
+        ZovizError
+            Where there is none.
+        """
+        whole = np.asarray(np.isfinite(self.spent).all(axis=(1, 2)))
+        if not whole.any():
+            raise ZovizError(
+                "Expected a problem that every solver has run, with equally many replicas, got none: run the study "
+                "to its end."
+            )
+        names = tuple(name for name, there in zip(self.problems, whole, strict=True) if there)
+        return Hits(names, self.solvers, self.dimensions[whole], self.calls[whole], self.spent[whole])
+
+
+def merit(f: Array, violation: Array, first_violation: float, tolerance: float = 0.0) -> Array:
+    """Return the published merit of points.
+
+    Parameters
+    ----------
+    f, violation : Array
+        Of one shape.
+    first_violation : float
+        v_0.
+    tolerance : float
+        Violation that counts as none, where it is above the protocol's v_1.
+
+    Returns
+    -------
+    Array
+        Of the same shape; +inf where f or the violation is NaN.
+    """
+    none = max(tolerance, min(_LOOSE, _STRICT * max(1.0, first_violation)))
+    too_much = max(_FAR, 2.0 * first_violation)
+    whole = f + _PENALTY * np.maximum(violation - none, 0.0)
+    return np.where((violation <= too_much) & ~np.isnan(f), whole, np.inf)
+
+
+def courses_of(stored: StoredRun, tolerance: float) -> list[Course]:
+    """Return the course of each replica of a stored run, from its trace.
+
+    The trace holds at most 4096 rows, of iterations at equal distances; the calls to a level are those at the first row
+    after it. Of infeasible points those count at which a row stands, of feasible ones all.
+    """
+    rows = stored.trace.snapshot().columns
+    if columns.VIOLATION not in rows:
+        raise ZovizError(f"Expected a run of a problem with constraints or without, got {stored.id[:8]} of a stream.")
+    violation, calls = rows[columns.VIOLATION], rows[columns.CALLS]
+    best = rows.get(columns.BEST_OBJECTIVE, np.full_like(violation, np.nan))
+    courses = []
+    for r in range(stored.replicas):
+        at_iterate = merit(rows[columns.OBJECTIVE][:, r], violation[:, r], float(violation[0, r]), tolerance)
+        lowest = np.fmin(at_iterate, np.where(np.isnan(best[:, r]), np.inf, best[:, r]))
+        courses.append(Course(np.asarray(calls[:, r], dtype=float), np.minimum.accumulate(lowest)))
+    return courses
+
+
+class Benchmark:
+    """Courses of several solvers on several problems, r replicas each.
+
+    Parameters
+    ----------
+    problems, solvers : sequence of str
+    dimensions : sequence of int
+        Numbers of variables of the problems.
+    courses : mapping of (problem, solver) to sequence of Course
+        A pair may be missing.
+    best : mapping of str to float, optional
+        Known optimal values; of other problems the lowest merit that a run met counts.
+
+    Examples
+    --------
+    >>> from zoviz.benchmark.courses import Benchmark
+    >>> hits = Benchmark.of_study(study).hits(1e-3)                             # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        problems: Sequence[str],
+        solvers: Sequence[str],
+        dimensions: Sequence[int],
+        courses: Mapping[tuple[str, str], Sequence[Course]],
+        best: Mapping[str, float] | None = None,
+    ) -> None:
+        self.problems, self.solvers = tuple(problems), tuple(solvers)
+        self.dimensions = np.array(dimensions, dtype=float)
+        self.courses = {key: list(own) for key, own in courses.items()}
+        self._known = dict(best or {})
+
+    @classmethod
+    def of_study(cls, study: Study, best: Mapping[str, float] | None = None) -> Benchmark:
+        """Return the benchmark of a study's runs that have begun; seeds' replicas stand side by side.
+
+        Solvers that differ by the study's parameter sets count as solvers of their own. Optima that the problems know
+        are used.
+        """
+        courses: dict[tuple[str, str], list[Course]] = {}
+        tolerance = float(study.settings["tolerance"])
+        for cell in study.cells:
+            if study.store.record(cell.id) is None or not len((stored := study.store.load(cell.id)).trace):
+                continue
+            values = ", ".join(f"{name} = {value}" for name, value in cell.values.items())
+            solver = f"{cell.solver} ({values})" if values else cell.solver
+            courses.setdefault((cell.problem, solver), []).extend(courses_of(stored, tolerance))
+        optima = {name: one.known_optimum for name, one in study.problems.items()}
+        known = {name: optimum.value for name, optimum in optima.items() if optimum is not None}
+        dimensions = [problem.domain.n for problem in study.problems.values()]
+        solvers = list(dict.fromkeys(solver for _, solver in courses))
+        return cls(list(study.problems), solvers, dimensions, courses, known | dict(best or {}))
+
+    def best(self, problem: str) -> float:
+        """Return the value that levels of a problem are measured from: the known optimum, or the lowest merit met."""
+        if problem in self._known:
+            return self._known[problem]
+        return min((float(one.merit[-1]) for one in self._of(problem)), default=np.nan)
+
+    def first(self, problem: str) -> float:
+        """Return the merit of a problem's start; where it has none, the largest with which a run began to have one."""
+        starts = [one.merit[np.isfinite(one.merit)][:1] for one in self._of(problem)]
+        return max((float(one[0]) for one in starts if len(one)), default=np.nan)
+
+    def _of(self, problem: str) -> Iterable[Course]:
+        return (one for (name, _), own in self.courses.items() if name == problem for one in own)
+
+    def hits(self, tau: float) -> Hits:
+        """Return the calls to the level tau of every run.
+
+        Raises
+        ------
+        ValueError
+            For a tau outside (0, 1).
+        """
+        if not 0.0 < tau < 1.0:
+            raise ValueError(f"Expected a level between 0 and 1, got {tau:g}: it is a share of the way to the best.")
+        replicas = max((len(own) for own in self.courses.values()), default=0)
+        calls = np.full((len(self.problems), len(self.solvers), replicas), np.nan)
+        spent = np.full_like(calls, np.nan)
+        for p, problem in enumerate(self.problems):
+            best, first = self.best(problem), self.first(problem)
+            level = best + tau * max(first - best, 0.0)
+            for s, solver in enumerate(self.solvers):
+                own = self.courses.get((problem, solver), [])
+                calls[p, s, : len(own)] = [one.calls_to(level) for one in own]
+                spent[p, s, : len(own)] = [one.calls[-1] for one in own]
+        return Hits(self.problems, self.solvers, self.dimensions, calls, spent)
+
+    def shortfalls(self, sweeps: float = np.inf) -> Array:
+        r"""Return what of the way to the best was left after so many sweeps of n + 1 calls.
+
+        .. math:: (\varphi_k - \varphi_{best}) / (\varphi_0 - \varphi_{best})
+
+        Returns
+        -------
+        Array, shape (p, s, r)
+            NaN where there is no such run, +inf where it has met no point with a merit, 0 where the start is best.
+        """
+        replicas = max((len(own) for own in self.courses.values()), default=0)
+        left = np.full((len(self.problems), len(self.solvers), replicas), np.nan)
+        for p, problem in enumerate(self.problems):
+            best, way, most = self.best(problem), self.first(problem) - self.best(problem), self.dimensions[p] + 1.0
+            for s, solver in enumerate(self.solvers):
+                own = np.array([one.merit_at(sweeps * most) for one in self.courses.get((problem, solver), [])])
+                left[p, s, : len(own)] = (own - best) / way if way > 0.0 else np.where(np.isfinite(own), 0.0, own)
+        return left

@@ -1,0 +1,131 @@
+"""Comparison of two methods by pairs of runs on the same problems and seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from enum import StrEnum
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+
+LEVEL = 0.01
+"""Probability of calling two equal methods different; at 0.05 one self-comparison of 20 would."""
+_RESAMPLES = 2000
+_FEWEST = 8
+"""Pairs that differ, below which the test of signed ranks cannot reach ``LEVEL``: k pairs give 2^(1 - k) at best."""
+
+
+class Decision(StrEnum):
+    """What a comparison says of the first method."""
+
+    BETTER = "better"
+    WORSE = "worse"
+    CANNOT_TELL = "cannot tell"
+
+
+class Comparison(NamedTuple):
+    """The paired difference of two methods.
+
+    Attributes
+    ----------
+    first, second : str
+    pairs : int
+    difference : float
+        Median of the first's losses minus the second's.
+    lower, upper : float
+        Ends of the interval of that median, by the bootstrap.
+    p_value : float
+        Of Wilcoxon's signed ranks; corrected by Holm where it is one of several.
+    decision : Decision
+    """
+
+    first: str
+    second: str
+    pairs: int
+    difference: float
+    lower: float
+    upper: float
+    p_value: float
+    decision: Decision
+
+
+def holm(p_values: Array) -> Array:
+    """Return p-values (k,) corrected for being k: they control the chance that any is called significant wrongly.
+
+    References
+    ----------
+    Holm (1979), A simple sequentially rejective multiple test procedure, Scandinavian Journal of Statistics 6.
+    """
+    order = np.argsort(p_values)
+    factors = len(p_values) - np.arange(len(p_values))
+    corrected = np.empty(len(p_values))
+    corrected[order] = np.minimum(np.maximum.accumulate(factors * p_values[order]), 1.0)
+    return corrected
+
+
+def compare(
+    losses: Mapping[str, Array], generator: np.random.Generator, pairs: Sequence[tuple[str, str]] | None = None
+) -> list[Comparison]:
+    """Compare methods by their losses on the same problems and seeds, corrected for the number of comparisons.
+
+    Parameters
+    ----------
+    losses : mapping of str to Array, shape (k,)
+        Of each method, in one order of problems and seeds; +inf where it failed, and a pair in which both failed is
+        a tie. Runs of one problem are no independent draws: give one number for each problem where there are several.
+    generator : numpy.random.Generator
+        For the interval.
+    pairs : sequence of (str, str), optional
+        Names to compare; default: all pairs.
+
+    Raises
+    ------
+    ValueError
+        For methods with unequally many losses.
+    """
+    names = list(combinations(losses, 2)) if pairs is None else list(pairs)
+    sizes = {len(losses[name]) for pair in names for name in pair}
+    if len(sizes) > 1:
+        raise ValueError(f"Expected as many losses of every method, got {sorted(sizes)}: compare common problems.")
+    differences = [_difference(losses[first], losses[second]) for first, second in names]
+    p_values = holm(np.array([_p_value(_signed_ranks(one)) for one in differences]))
+    return [
+        _comparison(first, second, one, float(p), generator)
+        for (first, second), one, p in zip(names, differences, p_values, strict=True)
+    ]
+
+
+def _difference(first: Array, second: Array) -> Array:
+    """Return differences (k,); a pair in which both are infinite is a tie."""
+    with np.errstate(invalid="ignore"):
+        difference = np.asarray(first, dtype=float) - np.asarray(second, dtype=float)
+    return np.where(np.isnan(difference), 0.0, difference)
+
+
+def _signed_ranks(difference: Array) -> Array:
+    """Return the ranks (k,) of the differences' sizes with their signs: a failure's is the largest."""
+    from scipy.stats import rankdata
+
+    return np.where(difference == 0.0, 0.0, np.sign(difference) * rankdata(np.abs(difference)))
+
+
+def _p_value(signed_ranks: Array) -> float:
+    from scipy.stats import wilcoxon
+
+    if np.count_nonzero(signed_ranks) < _FEWEST:
+        return 1.0
+    return float(wilcoxon(signed_ranks, zero_method="pratt").pvalue)
+
+
+def _comparison(first: str, second: str, difference: Array, p: float, generator: np.random.Generator) -> Comparison:
+    k = len(difference)
+    draws = difference[generator.integers(k, size=(_RESAMPLES, k))]
+    medians = np.quantile(draws, 0.5, axis=1, method="inverted_cdf")  # no mean of an infinite and a finite one
+    lower, upper = np.quantile(medians, [LEVEL / 2.0, 1.0 - LEVEL / 2.0], method="inverted_cdf")
+    centre = float(np.quantile(difference, 0.5, method="inverted_cdf"))
+    lower_is_first = _signed_ranks(difference).sum() < 0.0
+    decision = Decision.CANNOT_TELL if p >= LEVEL else Decision.BETTER if lower_is_first else Decision.WORSE
+    return Comparison(first, second, k, centre, float(lower), float(upper), p, decision)

@@ -1,0 +1,137 @@
+r"""Performance and data profiles of solvers over problems, with bands by the bootstrap.
+
+.. math:: \rho_s(\alpha) = \frac{1}{p\,r} \#\{(j, k): t_{jsk} \le \alpha \min_q t_{jqk}\}, \qquad
+          d_s(\kappa) = \frac{1}{p\,r} \#\{(j, k): t_{jsk} \le \kappa (n_j + 1)\}
+
+with t the calls that solver s took to the level in replica k of problem j.
+
+References
+----------
+Dolan and Moré (2002), Benchmarking optimization software with performance profiles, Mathematical Programming 91;
+Moré and Wild (2009), Benchmarking derivative-free optimization algorithms, SIAM Journal on Optimization 20, (2.1) and
+(2.8).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.benchmark.courses import Hits
+from zoviz.core.types import Array
+
+_GRID, _RESAMPLES = 200, 400
+
+
+class Profile(NamedTuple):
+    """Step functions of several solvers: at ``x`` the share of problems and replicas that they had solved by then.
+
+    Attributes
+    ----------
+    solvers : tuple of str
+    x : list of Array
+        Of each solver, the places of its steps, growing.
+    y : list of Array
+        Of each solver, its share from this place on.
+    cost : Array, shape (p, s, r)
+        The cost of each run on the axis; +inf where it did not reach the level.
+    problems : tuple of str
+    """
+
+    solvers: tuple[str, ...]
+    x: list[Array]
+    y: list[Array]
+    cost: Array
+    problems: tuple[str, ...]
+
+    def at(self, x: Array) -> Array:
+        """Return the shares (s, len(x)) at places."""
+        return np.stack([_share(steps, shares, np.asarray(x)) for steps, shares in zip(self.x, self.y, strict=True)])
+
+    def runs_at(self, solver: str, x: float) -> list[tuple[str, int]]:
+        """Return the problems and replicas whose run makes the solver's step at a place."""
+        own = self.cost[:, self.solvers.index(solver)]
+        return [(self.problems[p], int(r)) for p, r in zip(*np.nonzero(own == x), strict=True)]
+
+
+def _share(steps: Array, shares: Array, x: Array) -> Array:
+    place = np.searchsorted(steps, x, side="right")
+    return np.concatenate([[0.0], shares])[place]
+
+
+def performance_profile(hits: Hits) -> Profile:
+    """Return the performance profile: costs are ratios to the fewest calls of a solver in the same replica.
+
+    Raises
+    ------
+    ZovizError
+        Where no problem has all runs.
+    """
+    hits = hits.complete()
+    fewest = hits.calls.min(axis=1, keepdims=True)
+    solved = np.isfinite(hits.calls)
+    # A run that ends at its start has taken no call, and so has the best.
+    ratio = np.where(hits.calls == fewest, 1.0, hits.calls / np.where(solved, np.maximum(fewest, 1e-300), 1.0))
+    return _profile(hits, np.where(solved, ratio, np.inf))
+
+
+def data_profile(hits: Hits) -> Profile:
+    """Return the data profile: costs are calls in sweeps of n + 1.
+
+    Raises
+    ------
+    ZovizError
+        Where no problem has all runs.
+    """
+    hits = hits.complete()
+    return _profile(hits, hits.calls / (hits.dimensions[:, None, None] + 1.0))
+
+
+def _profile(hits: Hits, cost: Array) -> Profile:
+    places, shares = [], []
+    for s in range(len(hits.solvers)):
+        own = cost[:, s]
+        x, counts = np.unique(own[np.isfinite(own)], return_counts=True)
+        places.append(x)
+        shares.append(np.cumsum(counts) / own.size)
+    return Profile(hits.solvers, places, shares, cost, hits.problems)
+
+
+def band(
+    profile: Profile, x: Array, generator: np.random.Generator, coverage: float = 0.9, resamples: int = _RESAMPLES
+) -> tuple[Array, Array]:
+    """Return the lower and upper ends (s, len(x)) of a band around a profile, by the bootstrap.
+
+    Problems are drawn with replacement, and replicas within each.
+
+    Parameters
+    ----------
+    profile : Profile
+    x : Array
+        Places.
+    generator : numpy.random.Generator
+    coverage : float
+        Of the band at each place.
+    resamples : int
+    """
+    p, _, r = profile.cost.shape
+    solved = profile.cost[..., None] <= np.asarray(x)  # (p, s, r, len(x))
+    shares = np.empty((resamples, solved.shape[1], len(x)))
+    for one in shares:
+        problems, replicas = generator.integers(p, size=(p, 1)), generator.integers(r, size=(p, r))
+        one[:] = solved[problems, :, replicas].mean(axis=(0, 1))
+    tail = (1.0 - coverage) / 2.0
+    lower, upper = np.quantile(shares, [tail, 1.0 - tail], axis=0)
+    return lower, upper
+
+
+def places(profile: Profile, logarithmic: bool, count: int = _GRID) -> Array:
+    """Return so many places along a profile's axis, from its least cost (or 0) to its largest finite one."""
+    finite = profile.cost[np.isfinite(profile.cost)]
+    if not finite.size:
+        return np.linspace(0.0, 1.0, count)
+    low, high = float(finite.min()), float(finite.max())
+    if logarithmic:
+        return np.geomspace(max(low, 1e-3 * high, 1e-300), max(high, 1e-300), count)
+    return np.linspace(0.0, high, count)

@@ -1,0 +1,1 @@
+"""The commands about runs that are in a store."""
