@@ -100,6 +100,13 @@ def test_figures_say_that_they_are_of_the_middle_of_the_replicas() -> None:
     assert verdict(Snapshot(one.columns | five, 50, 0)).sentence.endswith("violation 0 (medians of 5 replicas).")
 
 
+def test_a_violation_barely_beyond_the_tolerance_is_not_called_infeasible() -> None:
+    """ZOSQP's points on HS43: 1.03e-6 for a tolerance of 1e-6, from a feasible start."""
+    gap, outside = 10.0 ** -np.linspace(0, 3, 50), np.append(0.0, np.full(49, 1.0))
+    assert verdict(course(gap, 1.03e-6 * outside)).word is not Word.INFEASIBLE
+    assert verdict(course(gap, 1e-5 * outside)).word is Word.INFEASIBLE
+
+
 def test_of_a_problem_without_constraints_no_violation_is_told() -> None:
     gap = 10.0 ** -np.linspace(0, 3, 50)
     plain, multiplied = course(gap, np.zeros(50)), course(gap, np.zeros(50))

@@ -26,6 +26,9 @@ WORSE = 8.0
 ``labelled_runs``: good runs of noisy steps reach 6 times, runs beyond their stable step 9 times and more."""
 BOTH_WORSE = 1.5
 """Times its start that suffice where both are worse than at the start."""
+BARELY = 2.0
+"""Times the tolerance, up to which nothing is said to be infeasible: a method that goes to the tolerance's edge ends on
+either side of it."""
 UNMOVED = 0.1
 """Share of the start's distance and violation, within which a run has not moved."""
 FALLING = 0.8
@@ -331,7 +334,7 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     second = violation[violation.size // 2 :]
     steady = float(np.percentile(second, 90)) <= 1.5 * max(float(np.percentile(second, 10)), tolerance)
     settled = steady and end_violation > 0.8 * half_violation
-    if end_violation > max(1e-2 * scale, tolerance) and (settled or _returns_to_least(violation)):
+    if end_violation > max(1e-2 * scale, BARELY * tolerance) and (settled or _returns_to_least(violation)):
         return Verdict(Word.INFEASIBLE, f"Infeasible, and the violation no longer falls: {_figures(course)}.")
     if course.measure == "objective" and end_violation <= max(tolerance, 1e-6 * scale):
         return _without_optimum(course)
