@@ -11,7 +11,7 @@ from zoviz import Run
 from zoviz.core.types import Constants, Provenance
 from zoviz.estimators import Sphere
 from zoviz.problems import ConexQCQP
-from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.solvers import DSZOG, ZOCEG, ZOSPLM
 from zoviz.solvers.step_limits import coupling, descent_end, primal_limits
 
 CONSTANTS = Constants(
@@ -78,4 +78,6 @@ def test_a_solver_declares_what_is_known_and_nothing_else() -> None:
         limits.stable == pytest.approx(2.0 / (curvature + p + answer) / (1.0 + 3.0 / 2.0))
         and limits.theorem < limits.stable
     )
-    assert ZOCEG().limits(problem.constants, iterate) == {}
+    assert DSZOG().limits(problem.constants, iterate) == {}
+    assert "primal_step" in ZOCEG(contraction=0.0).limits(problem.constants, iterate)
+    assert ZOCEG(contraction=0.9).limits(problem.constants, iterate) == {}  # Khobotov's test takes long steps back
