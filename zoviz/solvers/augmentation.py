@@ -126,7 +126,7 @@ class Augmentation(NamedTuple):
         return refused, self._replace(share=share)
 
     def after(self, restoration: Restoration | None, value: Evaluation, phi: Phi) -> Augmentation:
-        """Return what is to be done once a step has ended at a value, with the slopes that its scalar has watched."""
+        """Return the penalties for the next step: by the violation at this one's end, and slopes watched on it."""
         violation, waiting = violation_of(value), waiting_of(restoration, value)
         peak, squares = np.maximum(self.peak, violation), self._averaged(phi)
         clock = np.where(waiting, 0.0, self.clock + 1.0)

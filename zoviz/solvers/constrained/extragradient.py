@@ -242,7 +242,7 @@ class ExtraGradient(Solver):
         return 0.0
 
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return those of the primal step; none where steps diminish, and where a test takes back what is too long."""
+        """Return how far the primal step may be moved; empty where steps diminish, or a test takes long ones back."""
         y = iterate.dual
         if self.schedule != "constant" or y is None or (self.testable and self.contraction):
             return {}

@@ -282,7 +282,7 @@ class SZOConEX(Solver):
         return state.average if self.report == "average" and state.iteration else state.x
 
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return those of the primal step; none where a penalty or a schedule changes the iteration."""
+        """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
         y = iterate.dual
         if self.augmentation or self.schedule != "constant" or y is None:
             return {}

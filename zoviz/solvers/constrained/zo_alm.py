@@ -218,7 +218,7 @@ class ZOALM(Solver):
         return ALMState(x, np.minimum(y, self.dual_cap), value, growth, reference, t + 1, after, penalties), info
 
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return those of the primal step; none where penalties change with the iteration."""
+        """Return how far the primal step may be moved; empty where penalties change with the iteration."""
         y = iterate.dual
         if self.augmentation or self.penalty_growth or y is None:
             return {}

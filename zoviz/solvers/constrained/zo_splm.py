@@ -213,7 +213,7 @@ class ZOSPLM(Solver):
         return SPLMState(x_next, y_next, z_next, ahead, after, penalties), info
 
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return those of the primal step; none where an augmented Lagrangian's penalties bend the iteration too."""
+        """Return how far the primal step may be moved; empty where penalties bend the iteration too."""
         y = iterate.dual
         if self.augmentation or y is None:
             return {}

@@ -204,7 +204,7 @@ class ZOGDA(Solver):
         return GDAState(x, duals_after(first, y, y_next), value, t + 1, after, penalties), info
 
     def limits(self, constants: Constants, iterate: Iterate) -> dict[str, StepLimits]:
-        """Return those of the primal step; none where a penalty or a schedule changes the iteration."""
+        """Return how far the primal step may be moved; empty where a penalty or a schedule changes the iteration."""
         y = iterate.dual
         if self.augmentation or self.schedule != "constant" or y is None:
             return {}
