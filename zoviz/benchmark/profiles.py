@@ -73,7 +73,7 @@ def performance_profile(hits: Hits) -> Profile:
     solved = np.isfinite(hits.calls)
     # A run that ends at its start has taken no call, and so has the best.
     ratio = np.where(hits.calls == fewest, 1.0, hits.calls / np.where(solved, np.maximum(fewest, 1e-300), 1.0))
-    return _profile(hits, np.where(solved, ratio, np.inf))
+    return profile_of(hits.solvers, hits.problems, np.where(solved, ratio, np.inf))
 
 
 def data_profile(hits: Hits) -> Profile:
@@ -85,17 +85,17 @@ def data_profile(hits: Hits) -> Profile:
         Where no problem has all runs.
     """
     hits = hits.complete()
-    return _profile(hits, hits.calls / (hits.dimensions[:, None, None] + 1.0))
+    return profile_of(hits.solvers, hits.problems, hits.calls / (hits.dimensions[:, None, None] + 1.0))
 
 
-def _profile(hits: Hits, cost: Array) -> Profile:
+def profile_of(solvers: tuple[str, ...], problems: tuple[str, ...], cost: Array) -> Profile:
+    """Return the step functions of costs (p, s, r): the share of problems and replicas that cost at most so much."""
     places, shares = [], []
-    for s in range(len(hits.solvers)):
-        own = cost[:, s]
+    for own in np.moveaxis(cost, 1, 0):
         x, counts = np.unique(own[np.isfinite(own)], return_counts=True)
         places.append(x)
         shares.append(np.cumsum(counts) / own.size)
-    return Profile(hits.solvers, places, shares, cost, hits.problems)
+    return Profile(solvers, places, shares, cost, problems)
 
 
 def band(

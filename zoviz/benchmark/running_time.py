@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from zoviz.benchmark.courses import Hits
-from zoviz.benchmark.profiles import Profile
+from zoviz.benchmark.profiles import Profile, profile_of
 from zoviz.core.types import Array
 
 _MOST_DRAWS = 10_000
@@ -90,8 +90,4 @@ def running_time_distribution(
             ]
             calls = np.array(pairs)
         blocks.append(calls / hits.dimensions[:, None, None])
-    cost = np.concatenate(blocks, axis=0)
-    steps = [np.unique(own[np.isfinite(own)], return_counts=True) for own in np.moveaxis(cost, 1, 0)]
-    first = levels[0]
-    shares = [np.cumsum(counts) / (cost.shape[0] * cost.shape[2]) for _, counts in steps]
-    return Profile(first.solvers, [x for x, _ in steps], shares, cost, first.problems * len(levels))
+    return profile_of(levels[0].solvers, levels[0].problems * len(levels), np.concatenate(blocks, axis=0))
