@@ -113,10 +113,14 @@ def onward(source: BegunRun, at: int) -> dict[str, Any]:
     if calls is not None and at >= progress.iteration and (source.spent_calls or progress.calls >= calls):
         calls += progress.calls
     samples: dict[str, int | None] = {}
-    for name, used in (("samples", progress.samples or 0), ("zeta_samples", progress.zeta_samples or 0)):
-        limit = getattr(spec, name)
-        further = limit is not None and at >= progress.iteration and (source.spent_calls or used >= limit)
-        samples[name] = limit + used if further else limit
+    counts = {
+        "samples": (spec.samples, progress.samples or 0),
+        "zeta_samples": (spec.zeta_samples, progress.zeta_samples or 0),
+    }
+    for name, (limit, used) in counts.items():
+        if limit is not None and at >= progress.iteration and (source.spent_calls or used >= limit):
+            limit += used
+        samples[name] = limit
     return {"iterations": iterations, "calls": calls, **samples, "seconds": None}
 
 
