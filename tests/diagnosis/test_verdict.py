@@ -107,6 +107,30 @@ def test_a_violation_barely_beyond_the_tolerance_is_not_called_infeasible() -> N
     assert verdict(course(gap, 1e-5 * outside)).word is Word.INFEASIBLE
 
 
+def test_a_run_is_not_called_good_while_a_quarter_of_its_replicas_stays_outside() -> None:
+    """SZO-ConEX on load tracking: a gap that falls, and five of twenty replicas far from feasible."""
+    gap, feasible = 10.0 ** -np.linspace(0, 3, 50), np.zeros(50)
+    outside = np.where(np.arange(50) % 2, 20.0, 30.0)
+    columns = course(gap, feasible).columns | {"gap": np.tile(gap[:, None], 20), "calls": np.ones((50, 20))}
+    columns["calls"] *= 10.0 * np.arange(50)[:, None]
+    for count, word in ((4, Word.CONVERGING), (5, Word.INFEASIBLE)):
+        columns["violation"] = np.column_stack([outside] * count + [feasible] * (20 - count))
+        judged = verdict(Snapshot(columns, 50, 0))
+        assert judged.word is word
+    assert "violation 2.5e+01 (median gap and upper quartile of violations of 20 replicas)" in judged.sentence
+
+
+def test_an_edge_of_the_tolerance_does_not_hide_that_a_run_solves_its_problem() -> None:
+    """ZOSQP on HS43, of which the trace knows no optimum: the violation is 1.006e-6 from the third row on."""
+    residual = np.r_[np.geomspace(23.0, 9e-4, 30), np.full(20, 9e-4)]
+    edge = course(residual, np.r_[0.0, 0.0, np.full(48, 1.006e-6)])
+    columns = {"stationarity" if name == "gap" else name: values for name, values in edge.columns.items()}
+    assert verdict(Snapshot(columns, 50, 0)).word is Word.SOLVED
+    columns["stationarity"] = np.maximum(residual, 0.05)[:, None]  # at rest, and not near
+    judged = verdict(Snapshot(columns, 50, 0))
+    assert judged.word is Word.STALLED and "since about iteration 0:" not in judged.sentence
+
+
 def test_of_a_problem_without_constraints_no_violation_is_told() -> None:
     gap = 10.0 ** -np.linspace(0, 3, 50)
     plain, multiplied = course(gap, np.zeros(50)), course(gap, np.zeros(50))

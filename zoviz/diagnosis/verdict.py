@@ -43,6 +43,8 @@ SWING = 8.0
 """Ninth over first decile of the second half, from which on a run that does not fall is oscillating."""
 EXACT = 1e-6
 """Share of the start's distance that counts as solved where no target says what does."""
+EXACT_RESIDUAL = 1e-4
+"""The same of a KKT residual: a gradient is of the order of the square root of the gap; with a digit to spare."""
 
 
 class Word(StrEnum):
@@ -89,7 +91,7 @@ class ParameterChange(Protocol):
 
 
 class Course(NamedTuple):
-    """The course of a run: medians over its replicas at T rows.
+    """The course of a run: medians over its replicas at T rows, of the violation the upper quartiles, too.
 
     Attributes
     ----------
@@ -97,6 +99,8 @@ class Course(NamedTuple):
     distance : Array, shape (T,)
         From a solution, as ``measure`` says; 0 or more.
     violation : Array, shape (T,)
+    upper_violation : Array, shape (T,)
+        Upper quartiles: what a quarter of the replicas violates the constraints by, or more.
     measure : str
         "gap", "KKT residual", "mean regret", or "objective", of which the least on the way is subtracted.
     broken : bool
@@ -105,16 +109,20 @@ class Course(NamedTuple):
         How many the values are medians of.
     constrained : bool
         Whether the trace shows that there are constraints: by multipliers, or a violation somewhere.
+    strict : bool
+        Whether ``violation`` is the upper quartile instead.
     """
 
     iterations: Array
     calls: Array
     distance: Array
     violation: Array
+    upper_violation: Array
     measure: str
     broken: bool
     replicas: int
     constrained: bool
+    strict: bool = False
 
     def last(self, values: Array, share: float = 0.2) -> float:
         """Return the median of the last part of values (T,)."""
@@ -170,7 +178,7 @@ def verdict(
         return Verdict(Word.SOLVED, "Solved: every replica has hit every target.")
     if course is None:
         return Verdict(Word.EARLY, "Too early to tell.")
-    judgement = _at_rest(course, tolerance) or _moving(course, tolerance)
+    judgement = _judgement(course, tolerance)
     if status.active and snapshot.rows < FEWEST_AT_REST and judgement.word in AT_REST:
         return Verdict(Word.EARLY, "Too early to tell.")
     return judgement
@@ -230,7 +238,8 @@ def course_of(snapshot: Snapshot) -> Course | None:
     measure, values = _measured(columns, at)
     if values is None:
         return None
-    violation = _median(columns[names.VIOLATION][at]) if names.VIOLATION in columns else np.zeros(at.size)
+    violations = columns[names.VIOLATION][at] if names.VIOLATION in columns else np.zeros((at.size, 1))
+    violation, upper = _quantile(violations), _quantile(violations, 0.75)
     finite = np.isfinite(values) & np.isfinite(violation)
     broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
     replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
@@ -239,12 +248,14 @@ def course_of(snapshot: Snapshot) -> Course | None:
         nothing = np.zeros(at.size)
         iterations = columns[names.ITERATION][at]
         return (
-            Course(iterations, places[at], nothing, nothing, measure, True, replicas, constrained) if broken else None
+            Course(iterations, places[at], nothing, nothing, nothing, measure, True, replicas, constrained)
+            if broken
+            else None
         )
-    values, violation, at = values[finite], violation[finite], at[finite]
+    values, violation, upper, at = values[finite], violation[finite], upper[finite], at[finite]
     distance = values - values.min() if measure == "objective" else np.abs(values)
-    violation, iterations = np.maximum(violation, 0.0), columns[names.ITERATION][at]
-    return Course(iterations, places[at], distance, violation, measure, broken, replicas, constrained)
+    violation, upper, iterations = np.maximum(violation, 0.0), np.maximum(upper, 0.0), columns[names.ITERATION][at]
+    return Course(iterations, places[at], distance, violation, upper, measure, broken, replicas, constrained)
 
 
 def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array | None]:
@@ -259,7 +270,7 @@ def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array 
         if name in columns and np.isfinite(columns[name][at]).any():
             # The middle of magnitudes: replicas on either side of f* are as far from it as they are.
             values = columns[name][at]
-            return measure, _median(values if measure == "objective" else np.abs(values))
+            return measure, _quantile(values if measure == "objective" else np.abs(values))
     return "objective", None
 
 
@@ -267,16 +278,16 @@ def _exploded(columns: Mapping[str, Array], at: np.ndarray) -> bool:
     """Return whether the objective has left every scale: a mean regret saturates where an iterate runs away."""
     if names.OBJECTIVE not in columns:
         return False
-    objective = np.abs(_median(columns[names.OBJECTIVE][at]))
+    objective = np.abs(_quantile(columns[names.OBJECTIVE][at]))
     return bool(objective[-1] > EXPLODED * (1.0 + np.nan_to_num(objective[0])))
 
 
-def _median(values: Array) -> Array:
-    """Return the medians (T,) over replicas of values (T, R), the upper one of two; those that are frozen left out."""
+def _quantile(values: Array, share: float = 0.5) -> Array:
+    """Return quantiles (T,) over replicas of values (T, R), the upper one of two; those that are frozen left out."""
     comparable = np.where(np.isnan(values), np.inf, values)
     ordered, count = np.sort(comparable, axis=1), (~np.isnan(values)).sum(axis=1)
-    middle = np.minimum(count // 2, np.maximum(count - 1, 0))
-    return np.where(count > 0, np.take_along_axis(ordered, middle[:, None], axis=1)[:, 0], np.nan)
+    place = np.minimum((share * count).astype(int), np.maximum(count - 1, 0))
+    return np.where(count > 0, np.take_along_axis(ordered, place[:, None], axis=1)[:, 0], np.nan)
 
 
 def _diverging(course: Course, changes: list[ParameterChange], tolerance: float) -> Verdict | None:
@@ -309,11 +320,22 @@ def _risen(course: Course) -> bool:
     return bool(end > WORSE * max(fallen, 1.0) and end > WORSE * early)
 
 
+def _judgement(course: Course, tolerance: float) -> Verdict:
+    """Return the verdict on a run that has not run away: a good one only where that is true of most replicas."""
+    judgement = _at_rest(course, tolerance) or _moving(course, tolerance)
+    if not judgement.word.good or course.last(course.upper_violation) <= max(tolerance, course.last(course.violation)):
+        return judgement
+    upper = course._replace(violation=course.upper_violation, strict=True)
+    stricter = _at_rest(upper, tolerance) or _moving(upper, tolerance)
+    return judgement if stricter.word.good else stricter
+
+
 def _at_rest(course: Course, tolerance: float) -> Verdict | None:
     """Return the verdict on a run that is at its end, or that has not left its start; None for another."""
     distance, violation = course.distance, course.violation
     end, end_violation = course.last(distance), course.last(violation)
-    if course.measure != "objective" and end <= EXACT * distance[0] and end_violation <= tolerance:
+    exact = EXACT_RESIDUAL if course.measure == "KKT residual" else EXACT
+    if course.measure != "objective" and end <= exact * distance[0] and end_violation <= BARELY * tolerance:
         return Verdict(Word.SOLVED, f"Solved: {_figures(course)}.")
     moved = np.abs(distance - distance[0]).max() > UNMOVED * distance[0]
     if course.measure == "objective":
@@ -328,7 +350,8 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     distance, violation = course.distance, course.violation
     scale = max(violation[0], float(np.median(violation)), tolerance)
     start = max(distance[0], float(np.median(distance)), 1e-300)
-    residual = np.maximum(distance / start, violation / scale)
+    # What is barely beyond the tolerance counts as none: methods that go to its edge would seem to stand still.
+    residual = np.maximum(distance / start, np.where(violation <= BARELY * tolerance, 0.0, violation) / scale)
     end, half = course.last(residual), course.middle(residual)
     end_violation, half_violation = course.last(violation), course.middle(violation)
     second = violation[violation.size // 2 :]
@@ -388,4 +411,5 @@ def _figures(course: Course) -> str:
     parts = [] if course.measure == "objective" else [f"{course.measure} {course.last(course.distance):.1e}"]
     parts += [f"violation {f'{violation:.1e}' if violation else '0'}"] if course.constrained else []
     parts = parts or [f"objective {course.last(course.distance):.1e} above its least"]
-    return ", ".join(parts) + (f" (medians of {replicas} replicas)" if replicas > 1 else "")
+    which = f"median {course.measure} and upper quartile of violations" if course.strict else "medians"
+    return ", ".join(parts) + (f" ({which} of {replicas} replicas)" if replicas > 1 else "")
