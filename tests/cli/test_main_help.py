@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -27,7 +28,14 @@ def test_help_teaches(zoviz: Callable[..., Told]) -> None:
         outcome = zoviz(command.name, "--help")
         assert command.name in whole and outcome.code == FINE
         assert command.examples.strip().splitlines()[0] in outcome.out or not command.examples
-    assert zoviz().out == whole and zoviz("--version").out.startswith("zoviz")
+    assert zoviz("--version").out.startswith("zoviz")
+
+
+def test_the_bare_word_says_what_to_begin_with(zoviz: Callable[..., Told]) -> None:
+    bare = zoviz()
+    named = re.findall(r"^  zoviz (\w+)", bare.out, re.MULTILINE)
+    assert bare.code == FINE and "zoviz --help" in bare.out
+    assert named == ["demo", "serve", "doctor"] and set(named) <= {command.name for command in commands()}
 
 
 def test_nothing_draws_that_need_not(folder: Path, root: Path) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 from zoviz.cli.command import UsageError, say
 from zoviz.cli.parse import assign, split
 from zoviz.core import defaults, registry
+from zoviz.core.optional import require
 from zoviz.evaluation.program import words
 from zoviz.problems.base import Problem
 from zoviz.problems.user.executable import Executable
@@ -143,11 +144,8 @@ def _bounds(text: str | None) -> list[tuple[float, float]] | None:
 
 def dask(address: str) -> Any:
     """Return the executor of a Dask cluster."""
-    try:
-        from distributed import Client
-    except ImportError:
-        raise UsageError('Expected Dask for --dask, got none: run python -m pip install "zoviz[dask]".') from None
-    return Client(address, timeout="10s").get_executor()
+    distributed: Any = require("distributed", "dask", "--dask")
+    return distributed.Client(address, timeout="10s").get_executor()
 
 
 def spec(args: argparse.Namespace, problem: Problem, solver: Solver) -> RunSpec:

@@ -25,6 +25,14 @@ _ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) sub
   zoviz serve                                   the dashboard
 """
 
+_FIRST = """zoviz solves min f(x) subject to h(x) <= 0 where a call gives values and nothing else. Begin with one of
+
+  zoviz demo      a first problem, solved here in some seconds
+  zoviz serve     the dashboard, in a browser
+  zoviz doctor    is this installation well?
+
+zoviz --help lists all commands, zoviz COMMAND --help teaches one."""
+
 _CODES = """exit codes: 0 well, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found, 130 Ctrl-C.
 The store is sqlite:///zoviz.db here, or what --store or the environment variable ZOVIZ_STORE names."""
 
@@ -108,7 +116,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if rest:  # argparse takes the words of one list from one place only
         args.words += rest
     if args.command is None:
-        whole.print_help()
+        print(_FIRST)
         return FINE
     try:
         with ExitStack() as args.closing:

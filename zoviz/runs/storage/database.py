@@ -12,7 +12,8 @@ from sqlalchemy import Connection, Engine, create_engine, event, func, insert, i
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
-from zoviz.core.errors import MissingExtra, ZovizError
+from zoviz.core.errors import ZovizError
+from zoviz.core.optional import missing
 from zoviz.runs.storage.schema import METADATA, MIGRATIONS, VERSION, VERSIONS
 
 PATIENCE = 60.0
@@ -200,7 +201,7 @@ def _engine(url: URL) -> Engine:
         else:
             engine = create_engine(url, pool_pre_ping=True, connect_args={"connect_timeout": 10})
     except (ImportError, NoSuchModuleError) as error:
-        raise MissingExtra("Expected psycopg for PostgreSQL, got none: pip install 'zoviz[postgres]'.") from error
+        raise missing("psycopg", "postgres", "PostgreSQL") from error
     if url.get_backend_name() == "sqlite":
         event.listen(engine, "connect", _on_connect)
         event.listen(engine, "begin", _on_begin)

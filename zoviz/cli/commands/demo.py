@@ -1,0 +1,53 @@
+"""The command ``zoviz demo``: a first run in a terminal, with what it was."""
+
+from __future__ import annotations
+
+import argparse
+
+from zoviz.cli.command import FAILED, Command, say
+from zoviz.cli.progress import Watch, report
+from zoviz.runs.run import Run
+
+_BEFORE = """The cheapest welded beam that holds its load: 4 variables, 7 constraints. The solver sees no formula and no
+derivative: it asks for values at points, 200 times, from four random starts. Nothing is stored. The same by hand:
+
+  zoviz run WeldedBeam ZOSQP --calls 200 --replicas 4
+"""
+
+_AFTER = """The best value that others have published is {known:.6f}. {repeated}
+
+  zoviz serve                     the same in a browser: see it converge, and move its parameters while it runs
+  zoviz run my_module:problem     a function of yours; zoviz run --help also has programs and other languages
+  zoviz problems, zoviz solvers   what there is"""
+
+
+class _Demo(Command):
+    name, order, help = "demo", 2, "solve a first problem here, in some seconds; nothing is stored"
+    examples = "  zoviz demo"
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's options."""
+        parser.add_argument("--quiet", action="store_true", help="no progress bar")
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Run it, repeat it, and say what was to be seen."""
+        from zoviz.problems import WeldedBeam
+        from zoviz.solvers import ZOSQP
+
+        say(_BEFORE)
+        problem = WeldedBeam()
+        run = Run(problem, ZOSQP(), replicas=4, calls=200)
+        watch = Watch(run, args.quiet)
+        watch.follow()
+        code = report(run, False, watch.interrupted, None)
+        if watch.interrupted or run.error is not None:
+            return code
+        same = bool((run.replay().run().x == run.result.x).all())
+        repeated = "A second run from the same seed gave the same answer to the bit."
+        if not same:
+            repeated = "A second run from the same seed gave ANOTHER answer: see zoviz doctor."
+        say("\n" + _AFTER.format(known=problem.published_value, repeated=repeated))
+        return code if same else FAILED
+
+
+COMMAND = _Demo()

@@ -1,0 +1,34 @@
+"""The command ``zoviz doctor``: whether this installation is well."""
+
+from __future__ import annotations
+
+import argparse
+
+from zoviz.cli.command import FAILED, FINE, Command, show, table
+from zoviz.cli.options import json_option, store_option
+
+
+class _Doctor(Command):
+    name, order, help = "doctor", 3, "look at this installation: versions, extras, browser, store, permissions"
+    examples = """  zoviz doctor
+  zoviz doctor --json
+A note is on what only some need. The exit code is 1 where there is a FAULT, else 0. No store is made."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's options."""
+        store_option(parser)
+        json_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """Print all findings."""
+        from zoviz.cli.checkup import FAULT, checkup
+
+        findings = list(checkup(args.store))
+        if args.json:
+            show([one._asdict() for one in findings])
+        else:
+            table(("CHECK", "", ""), findings)
+        return FAILED if any(one.state == FAULT for one in findings) else FINE
+
+
+COMMAND = _Doctor()
