@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
@@ -126,12 +127,12 @@ class Course(NamedTuple):
 
     def last(self, values: Array, share: float = 0.2) -> float:
         """Return the median of the last part of values (T,)."""
-        return float(np.median(values[-max(3, int(share * values.size)) :]))
+        return _percentile(values[-max(3, int(share * values.size)) :], 50)
 
     def middle(self, values: Array) -> float:
         """Return the median of a fifth of values (T,) in mid-course."""
         half, width = values.size // 2, max(1, values.size // 10)
-        return float(np.median(values[max(half - width, 0) : half + width + 1]))
+        return _percentile(values[max(half - width, 0) : half + width + 1], 50)
 
 
 def verdict(
@@ -232,18 +233,21 @@ def course_of(snapshot: Snapshot) -> Course | None:
     columns = snapshot.columns
     if snapshot.rows < FEWEST_ROWS:
         return None
-    places = columns[names.CALLS].max(axis=1) if names.CALLS in columns else columns[names.ITERATION]
-    at = np.unique(np.searchsorted(places, np.linspace(places[0], places[-1], ROWS)).clip(0, snapshot.rows - 1))
+    places = columns[names.ITERATION]
+    if names.CALLS in columns:  # of the replica that made the most
+        places = columns[names.CALLS][:, int(columns[names.CALLS][-1].argmax())]
+    at = np.searchsorted(places, np.linspace(places[0], places[-1], ROWS)).clip(0, snapshot.rows - 1)
+    at = at[np.append(True, at[1:] > at[:-1])]
     at = at if at.size >= FEWEST_ROWS else np.arange(snapshot.rows)[-ROWS:]
     measure, values = _measured(columns, at)
     if values is None:
         return None
     violations = columns[names.VIOLATION][at] if names.VIOLATION in columns else np.zeros((at.size, 1))
-    violation, upper = _quantile(violations), _quantile(violations, 0.75)
+    violation, upper = _quantiles(violations, 0.5, 0.75)
     finite = np.isfinite(values) & np.isfinite(violation)
     broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
     replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
-    constrained = names.DUAL in columns or bool(np.any(columns.get(names.VIOLATION, 0.0)))
+    constrained = names.DUAL in columns or bool(violations.any())
     if finite.sum() < FEWEST_ROWS:
         nothing = np.zeros(at.size)
         iterations = columns[names.ITERATION][at]
@@ -270,7 +274,7 @@ def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array 
         if name in columns and np.isfinite(columns[name][at]).any():
             # The middle of magnitudes: replicas on either side of f* are as far from it as they are.
             values = columns[name][at]
-            return measure, _quantile(values if measure == "objective" else np.abs(values))
+            return measure, _quantiles(values if measure == "objective" else np.abs(values), 0.5)[0]
     return "objective", None
 
 
@@ -278,25 +282,40 @@ def _exploded(columns: Mapping[str, Array], at: np.ndarray) -> bool:
     """Return whether the objective has left every scale: a mean regret saturates where an iterate runs away."""
     if names.OBJECTIVE not in columns:
         return False
-    objective = np.abs(_quantile(columns[names.OBJECTIVE][at]))
-    return bool(objective[-1] > EXPLODED * (1.0 + np.nan_to_num(objective[0])))
+    first, last = np.abs(_quantiles(columns[names.OBJECTIVE][at[[0, -1]]], 0.5)[0])
+    return bool(last > EXPLODED * (1.0 + np.nan_to_num(first)))
 
 
-def _quantile(values: Array, share: float = 0.5) -> Array:
+def _quantiles(values: Array, *shares: float) -> list[Array]:
     """Return quantiles (T,) over replicas of values (T, R), the upper one of two; those that are frozen left out."""
-    comparable = np.where(np.isnan(values), np.inf, values)
-    ordered, count = np.sort(comparable, axis=1), (~np.isnan(values)).sum(axis=1)
-    place = np.minimum((share * count).astype(int), np.maximum(count - 1, 0))
-    return np.where(count > 0, np.take_along_axis(ordered, place[:, None], axis=1)[:, 0], np.nan)
+    ordered = np.sort(values, axis=1)  # NaN last
+    count = (~np.isnan(ordered)).sum(axis=1)
+    last, rows = np.maximum(count - 1, 0), np.arange(len(ordered))
+    return [ordered[rows, np.minimum((share * count).astype(int), last)] for share in shares]
+
+
+def _percentile(values: Array, percent: float) -> float:
+    """Return a percentile of values (T,), between the two next to it; NaN where one of them is.
+
+    NumPy's own gives the interpreter away to other threads for each: a page that judges a run as this goes on would
+    wait for its steps several times over.
+    """
+    ordered = sorted(values.tolist())
+    if any(map(math.isnan, ordered)):
+        return math.nan
+    place = 0.01 * percent * (len(ordered) - 1)
+    below = int(place)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (place - below) * (ordered[above] - ordered[below]) if place > below else ordered[below]
 
 
 def _diverging(course: Course, changes: list[ParameterChange], tolerance: float) -> Verdict | None:
     """Return the verdict on a run that has run away; None for another."""
     distance, violation = course.distance, course.violation
     start, start_violation = distance[0], violation[0]
-    end = max(course.last(distance), float(np.percentile(distance[-max(5, distance.size // 5) :], 75)))
-    end_violation = float(np.percentile(violation[-max(5, violation.size // 5) :], 75))
-    quiet = float(np.median(violation[: max(3, violation.size // 4)])) if start_violation <= tolerance else 0.0
+    end = max(course.last(distance), _percentile(distance[-max(5, distance.size // 5) :], 75))
+    end_violation = _percentile(violation[-max(5, violation.size // 5) :], 75)
+    quiet = _percentile(violation[: max(3, violation.size // 4)], 50) if start_violation <= tolerance else 0.0
     scale = max(start_violation, quiet, tolerance)
     worse = end > WORSE * max(start, 1e-300) if course.measure != "objective" else _risen(course)
     violated = end_violation > WORSE * scale and (start_violation > tolerance or worse)
@@ -348,14 +367,14 @@ def _at_rest(course: Course, tolerance: float) -> Verdict | None:
 def _moving(course: Course, tolerance: float) -> Verdict:
     """Return the verdict on a run that has left its start and is not at its end."""
     distance, violation = course.distance, course.violation
-    scale = max(violation[0], float(np.median(violation)), tolerance)
-    start = max(distance[0], float(np.median(distance)), 1e-300)
+    scale = max(violation[0], _percentile(violation, 50), tolerance)
+    start = max(distance[0], _percentile(distance, 50), 1e-300)
     # What is barely beyond the tolerance counts as none: methods that go to its edge would seem to stand still.
     residual = np.maximum(distance / start, np.where(violation <= BARELY * tolerance, 0.0, violation) / scale)
     end, half = course.last(residual), course.middle(residual)
     end_violation, half_violation = course.last(violation), course.middle(violation)
     second = violation[violation.size // 2 :]
-    steady = float(np.percentile(second, 90)) <= 1.5 * max(float(np.percentile(second, 10)), tolerance)
+    steady = _percentile(second, 90) <= 1.5 * max(_percentile(second, 10), tolerance)
     settled = steady and end_violation > 0.8 * half_violation
     if end_violation > max(1e-2 * scale, BARELY * tolerance) and (settled or _returns_to_least(violation)):
         return Verdict(Word.INFEASIBLE, f"Infeasible, and the violation no longer falls: {_figures(course)}.")
@@ -365,7 +384,7 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     if end <= FALLING * half and rate <= SLOWEST * course.calls[-1]:
         return Verdict(Word.CONVERGING, f"Converging at {rate:,.0f} calls per digit: {_figures(course)}.")
     later = residual[residual.size // 2 :]
-    low, high = np.percentile(later, [10, 90])
+    low, high = _percentile(later, 10), _percentile(later, 90)
     if high > SWING * max(low, 1e-300) and end > EXACT:
         return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}; smaller steps may help.")
     since = int(course.iterations[int(np.argmax(residual <= 2.0 * end))])
@@ -390,7 +409,8 @@ def _without_optimum(course: Course) -> Verdict:
     late = course.middle(distance) - course.last(distance)
     if late > 0.01 * fall:
         return Verdict(Word.CONVERGING, "Converging: the objective is falling; its optimum is unknown.")
-    swing = float(np.ptp(np.percentile(distance[distance.size // 2 :], [10, 90])))
+    second = distance[distance.size // 2 :]
+    swing = _percentile(second, 90) - _percentile(second, 10)
     if swing > 0.2 * fall:
         return Verdict(Word.OSCILLATING, "Oscillating: the objective goes up and down; its optimum is unknown.")
     return Verdict(Word.SETTLED, "Settled: the objective stands still; its optimum is unknown.")
@@ -401,7 +421,7 @@ def _calls_per_digit(calls: Array, residual: Array) -> float:
     half = residual.size // 2
     x, y = calls[half:], np.log10(np.maximum(residual[half:], 1e-300))
     apart = max(1, x.size // 2)
-    slope = float(np.median((y[apart:] - y[:-apart]) / np.maximum(x[apart:] - x[:-apart], 1e-300)))
+    slope = _percentile((y[apart:] - y[:-apart]) / np.maximum(x[apart:] - x[:-apart], 1e-300), 50)
     return -1.0 / slope if slope < 0.0 else np.inf
 
 

@@ -9,6 +9,7 @@ from typing import NamedTuple, TypeAlias
 
 import panel as pn
 import pytest
+from bokeh.models import ColumnDataSource
 from bokeh.server.connection import ServerConnection
 from panel.io import document as panel_document
 
@@ -42,6 +43,26 @@ def change_twice(page: Page) -> None:
     with batched_changes(pn.state.curdoc):
         page.line.object = "old"
     page.line.object = "new"
+
+
+def add_data_and_tag_them(page: Page) -> None:
+    """Add a source of data, and tag it twice."""
+    source = new_data()
+    source.tags = ["one"]
+    source.tags = ["two"]
+
+
+def append_to_new_data(page: Page) -> None:
+    """Add a source of data to the page, and append to it at once."""
+    new_data().stream({"x": [2.0]})
+
+
+def new_data() -> ColumnDataSource:
+    """A source of data that was added to the document."""
+    source, document = ColumnDataSource({"x": [1.0]}), pn.state.curdoc
+    assert document is not None
+    document.add_root(source)
+    return source
 
 
 async def opened(port: int) -> Wire:
@@ -110,3 +131,15 @@ def test_the_later_of_two_values_arrives_last(in_order: bool) -> None:
     events = [event for message in heard(change_twice) for event in json.loads(message)["events"]]
     values = [event["new"] for event in events if event["attr"] == "text"]
     assert values == (["old", "new"] if in_order else ["new", "old"])
+
+
+def test_changes_of_one_turn_make_one_message(in_order: bool) -> None:
+    sizes = [len(json.loads(message)["events"]) for message in heard(add_data_and_tag_them)]
+    assert sizes == ([1, 2] if in_order else [1, 1, 1]), "new data, and both tags"
+
+
+def test_data_that_are_appended_to_new_ones_come_once(in_order: bool) -> None:
+    first, *others = [json.loads(message)["events"] for message in heard(append_to_new_data)]
+    kinds = [event["kind"] for events in (first, *others) for event in events]
+    assert kinds == ["RootAdded", "ColumnsStreamed"]
+    assert "2.0" not in json.dumps(first), "new data come as they were before"

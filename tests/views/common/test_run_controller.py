@@ -10,8 +10,10 @@ import pytest
 from helpers.waiting import until
 from zoviz import Run
 from zoviz.core.errors import ZovizError
+from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.problems import LoadTracking, Problem
 from zoviz.solvers import ZOCEG, Solver
+from zoviz.views.common import run_controller
 from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import LiveRuns, RunController, say_errors
 
@@ -205,3 +207,27 @@ def test_stop_calls_off_a_start_that_waits_and_data_that_fail_are_told_of(live_r
     source.complaint, source.loading = "There are no data.", False
     page.look()
     assert not page.waiting and page.run is None and page.message == "There are no data."
+
+
+def test_a_run_that_goes_on_is_judged_at_every_second_look_and_one_that_has_ended_at_once(
+    make: Callable[[], RunController], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[int] = []
+
+    def judge(run: Run) -> Verdict:
+        judged.append(run.progress.iteration)
+        return Verdict(Word.EARLY, "")
+
+    monkeypatch.setattr(run_controller, "verdict_of", judge)
+    controller, run = make(), Run(problem=LoadTracking(n=4), solver=ZOCEG(), replicas=1, iterations=5)
+
+    def look() -> None:
+        controller.look()
+        controller.verdict(run)
+        controller.verdict(run)
+
+    run.run(observer=look)
+    assert judged == [1, 3, 5]
+    controller.verdict(run)
+    controller.verdict(run)
+    assert judged == [1, 3, 5, 5], "the run has ended since"

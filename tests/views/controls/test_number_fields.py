@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 import pytest
+from bokeh.document import Document
 
 from zoviz.core.parameters import ABSENT, Scale
 from zoviz.core.types import Provenance
@@ -19,7 +20,7 @@ from zoviz.views.controls.number_fields import (
     LogSlider,
     NumberField,
     NumberRule,
-    bands_css,
+    bands,
     format_number,
     widget_for,
 )
@@ -290,7 +291,20 @@ def test_a_step_beyond_the_stable_end_is_asked_about_once_and_then_never_forbidd
 
 
 def test_the_rail_has_its_bands_where_the_limits_are() -> None:
-    css = bands_css(StepLimits(1e-3, "a theorem", 1e-1, Provenance.ANALYTIC), -4.0, 0.0)
+    css = bands(StepLimits(1e-3, "a theorem", 1e-1, Provenance.ANALYTIC), -4.0, 0.0)
     assert "#2e9e5b 0 25%, #b48a00 25% 75%, #b3261e 75% 100%" in css
-    css = bands_css(StepLimits(None, "", 1e3, Provenance.ANALYTIC), -4.0, 0.0)
+    css = bands(StepLimits(None, "", 1e3, Provenance.ANALYTIC), -4.0, 0.0)
     assert "#2e9e5b 0 0%, #b48a00 0% 100%, #b3261e 100% 100%" in css
+
+
+def test_limits_that_move_bring_no_new_models() -> None:
+    """All models of a page are counted anew where a change brings one, which takes longer than drawing the lines."""
+    field = SolverForm(ZOSPLM(primal_step=0.01)).fields["primal_step"]
+    field.limits = StepLimits(0.001, "splm, Lemma 5", 0.1, Provenance.MEASURED)
+    document = Document()
+    document.add_root(field.__panel__().get_root(document))
+    models, bands_before = set(document.models), field.slider.styles["--zoviz-bands"]
+    field.limits = StepLimits(0.001, "splm, Lemma 5", 0.05, Provenance.MEASURED)
+    assert set(document.models) == models and field.slider.styles["--zoviz-bands"] != bands_before
+    field.limits = None
+    assert "--zoviz-bands" not in field.slider.styles

@@ -212,11 +212,10 @@ class Dashboard(pn.viewable.Viewer):
         busy machine: they wait for the next time, and until all that was said before is on its way.
         """
         now = time.monotonic()
-        if now < self._next_look:
+        if now < self._next_look or (messages_wait(pn.state.curdoc) and not self._news):
             return
-        waits = messages_wait(pn.state.curdoc)  # before it says more itself
         self.tell()
-        if self._news or waits:
+        if self._news:
             self._news = False
             return
         self._next_look = max(self._next_look + 1e-3 * PERIOD, now)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import panel as pn
 import panel_material_ui as pmui
 import param
 from bokeh.document import Document
+from bokeh.document.events import DocumentPatchedEvent
 from bokeh.server.connection import ServerConnection
 from panel.io import document as panel_document
 from panel.io.resources import LOCAL_DIST
@@ -55,30 +56,64 @@ def import_no_addressed_modules() -> None:
     route.parse_url_path = _parse_loaded_path
 
 
-def _unsent(connection: ServerConnection) -> set[asyncio.Task[None]]:
-    """Return the messages that wait to be sent on a connection."""
-    waiting: set[asyncio.Task[None]] = vars(connection).setdefault("zoviz_unsent", set())
-    return waiting
+class _Outbox:
+    """The changes that wait to be sent on a connection, in the order in which they were made.
+
+    All changes until the event loop comes round make one message, but those that bring new models end theirs. Each
+    message costs a walk through all models of the document, and each of its parts a turn of the event loop, for which
+    runs in other threads must give way.
+    """
+
+    def __init__(self, connection: ServerConnection) -> None:
+        self._connection = connection
+        self._events: list[DocumentPatchedEvent] = []
+        self._messages: list[Any] = []
+        self._task: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def __bool__(self) -> bool:
+        return bool(self._tasks)
+
+    def add(self, events: Sequence[DocumentPatchedEvent]) -> asyncio.Task[None]:
+        """Have changes sent, and return the task that does it."""
+        self._events.extend(events)
+        # New models go as they are when the message is made; what is appended to their data afterwards goes again.
+        if any(event.document.models._new_models for event in events):
+            self._close()
+        if self._task is None:
+            self._task = asyncio.ensure_future(self._send())
+            self._tasks.add(self._task)
+            self._task.add_done_callback(self._tasks.discard)
+        return self._task
+
+    def _close(self) -> None:
+        """Make a message of the changes so far."""
+        self._messages.append(self._connection.protocol.create("PATCH-DOC", self._events))
+        self._events = []
+
+    async def _send(self) -> None:
+        if self._events:
+            self._close()
+        messages, self._messages, self._task = self._messages, [], None
+        for message in messages:
+            await self._connection._socket.send_message(message)
+
+
+def _outbox(connection: ServerConnection) -> _Outbox:
+    """Return the outbox of a connection."""
+    outbox: _Outbox = vars(connection).setdefault("zoviz_outbox", _Outbox(connection))
+    return outbox
 
 
 def messages_wait(document: Document | None) -> bool:
     """Return whether changes of a document are still to be sent."""
     session = getattr(getattr(document, "session_context", None), "session", None)
-    return session is not None and any(_unsent(connection) for connection in session._subscribed_connections)
-
-
-def _send(connection: ServerConnection, events: list[Any]) -> asyncio.Task[None]:
-    """Write changes down as they are now, and have them sent after all that was written before."""
-    message = connection.protocol.create("PATCH-DOC", events)
-    task: asyncio.Task[None] = asyncio.ensure_future(connection._socket.send_message(message))
-    _unsent(connection).add(task)
-    task.add_done_callback(_unsent(connection).discard)
-    return task
+    return session is not None and any(_outbox(connection) for connection in session._subscribed_connections)
 
 
 def _write(document: Document, connections: Iterable[ServerConnection], events: list[Any]) -> None:
     """Send changes at once, as Panel does, on connections on which nothing waits."""
-    free = [connection for connection in connections if not _unsent(connection)]
+    free = [connection for connection in connections if not _outbox(connection)]
     if free:
         WRITE_AT_ONCE(document, free, events)
     _defer(document, set(connections).difference(free), events)
@@ -87,22 +122,22 @@ def _write(document: Document, connections: Iterable[ServerConnection], events: 
 def _defer(document: Document, connections: Iterable[ServerConnection], events: list[Any]) -> None:
     """Send changes after what waits."""
     for connection in connections:
-        _send(connection, events)
+        _outbox(connection).add(events)
 
 
 def send_in_order() -> None:
-    """Have Panel's messages and Bokeh's arrive in the order in which they were written.
+    """Have Panel's messages and Bokeh's arrive in the order in which they were written, few and large.
 
     Bokeh writes a message when a model changes, and sends it when what holds the document's lock has ended. Panel 1.9
     sends its own at once, before those; or, while the websocket is being written to, by a task that looks for a free
     moment now and then, after some that were written later, or never. A browser that is told of a model that it does
-    not know drops the whole message, and of two values of a property the older stays. Here each message is a task from
-    the beginning, and they wait in line for the websocket.
+    not know drops the whole message, and of two values of a property the older stays. Here changes wait in line for the
+    websocket from the beginning.
     """
     ours: Any = panel_document
     ours.write_events, ours.schedule_write_events = _write, _defer
     bokehs: Any = ServerConnection
-    bokehs.send_patch_document = lambda connection, event: _send(connection, [event])
+    bokehs.send_patch_document = lambda connection, event: _outbox(connection).add([event])
 
 
 # A component tells the model of each value that it has drawn, also of those that it was given, and some time after it

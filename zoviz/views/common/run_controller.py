@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from functools import update_wrapper
-from typing import Any, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
 import panel as pn
 import param
@@ -21,6 +21,18 @@ from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.drags import last_standing
 from zoviz.views.common.shown_runs import ShownRuns
+
+JUDGED_EVERY = 2
+"""Looks at a run that goes on from one verdict to the next: a verdict costs about as much as all lines."""
+
+
+class _Judgement(NamedTuple):
+    """A verdict, and when it was made."""
+
+    look: int
+    iteration: int
+    status: RunStatus
+    verdict: Verdict
 
 
 class Speaker(Protocol):
@@ -159,7 +171,8 @@ class RunController(param.Parameterized):
         self._fork_at: int | None = None
         self._awaited_steps: int | None = None
         self._going_back: tuple[Run, int] | None = None  # the run that a fork waits for the end of, and the place
-        self._verdicts: dict[str, tuple[tuple[int, RunStatus], Verdict]] = {}
+        self._verdicts: dict[str, _Judgement] = {}
+        self._looks = 0
 
     def start(self, steps: int | None = None) -> None:
         """Start a run with what the forms say, unless one is at work.
@@ -309,6 +322,7 @@ class RunController(param.Parameterized):
 
     def look(self) -> None:
         """Update the run's status; called after every command and a few times a second."""
+        self._looks += 1
         if self.waiting and not (self._source.check() and self._source.loading):
             self.start(self._awaited_steps)
         run = self.run
@@ -325,13 +339,15 @@ class RunController(param.Parameterized):
             self._fork(source, at)
 
     def verdict(self, run: Run | StoredRun) -> Verdict | None:
-        """Return the verdict on a run, made anew where there is something new to judge; None before its first step."""
+        """Return the verdict on a run, at most two looks old; None before its first step."""
         if len(run.trace) < 2:
             return None
-        state = run.progress.iteration, run.status
-        if self._verdicts.get(run.id, (None,))[0] != state:
-            self._verdicts[run.id] = state, verdict_of(run)
-        return self._verdicts[run.id][1]
+        last, iteration, status = self._verdicts.get(run.id), run.progress.iteration, run.status
+        if last is not None and (last.iteration, last.status) == (iteration, status):
+            return last.verdict
+        if last is None or last.status is not status or self._looks >= last.look + JUDGED_EVERY:
+            last = self._verdicts[run.id] = _Judgement(self._looks, iteration, status, verdict_of(run))
+        return last.verdict
 
     @property
     def message(self) -> str:

@@ -209,8 +209,8 @@ def limits_words(limits: StepLimits) -> str:
     )
 
 
-def bands_css(limits: StepLimits, start: float, end: float) -> str:
-    """Return the style of a slider's rail from 10^start to 10^end, with the limits' bands in whole percents."""
+def bands(limits: StepLimits, start: float, end: float) -> str:
+    """Return the colours of a slider's rail from 10^start to 10^end, with the limits' bands in whole percents."""
 
     def place(value: float) -> int:
         share = (math.log10(value) - start) / max(end - start, 1e-9) if value > 0 else 0.0
@@ -218,13 +218,12 @@ def bands_css(limits: StepLimits, start: float, end: float) -> str:
 
     stable = place(limits.stable)
     theorem = 0 if limits.theorem is None else min(place(limits.theorem), stable)
-    stops = f"#2e9e5b 0 {theorem}%, #b48a00 {theorem}% {stable}%, #b3261e {stable}% 100%"
-    return _RAIL.format(stops=stops)
+    return f"linear-gradient(to right, #2e9e5b 0 {theorem}%, #b48a00 {theorem}% {stable}%, #b3261e {stable}% 100%)"
 
 
 _RAIL = """
-.MuiSlider-rail {{height: 6px; opacity: 1; background: linear-gradient(to right, {stops})}}
-.MuiSlider-track {{height: 2px; border: none}}
+.MuiSlider-rail {height: 6px; opacity: 1; background: var(--zoviz-bands)}
+.MuiSlider-track {height: 2px; border: none}
 """
 
 
@@ -340,9 +339,15 @@ class LogSlider(NumberField):
         return " ".join(filter(None, [super()._explanation, "" if self.limits is None else limits_words(self.limits)]))
 
     def _draw_bands(self) -> None:
-        """Colour the rail by the limits."""
-        bands = [] if self.limits is None else [bands_css(self.limits, self.slider.start, self.slider.end)]
-        update_changed(self.slider, stylesheets=[FIELD, *bands])
+        """Colour the rail by the limits.
+
+        The bands move by a property of its style: for a new style sheet all models of the page are counted anew.
+        """
+        styles = {"opacity": "0.45" if self.value is None else "1"}
+        if self.limits is not None:
+            styles["--zoviz-bands"] = bands(self.limits, self.slider.start, self.slider.end)
+        sheets = [FIELD] if self.limits is None else [FIELD, _RAIL]
+        update_changed(self.slider, styles=styles, stylesheets=sheets)
 
     def _commit(self, value: Value) -> None:
         current = self.suggestion if self.value is None else self.value
@@ -380,9 +385,7 @@ class LogSlider(NumberField):
         # Guard 4: a dragged handle gives a rounded value.
         place = slider.value if abs(place - slider.value) < 0.1 / self.per_decade else place
         slider.param.update(start=min(low, place), end=max(high, place), value=place, disabled=self.disabled)
-        slider.styles = {"opacity": "0.45" if self.value is None else "1"}
-        if self.limits is not None:
-            self._draw_bands()
+        self._draw_bands()
 
     def _slide(self, place: float) -> None:
         current = self.suggestion if self.value is None else self.value

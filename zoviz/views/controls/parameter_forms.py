@@ -206,7 +206,11 @@ class SolverForm(pn.viewable.Viewer):
         sliders = {name: field for name, field in self.fields.items() if isinstance(field, LogSlider)}
         # Multipliers move at every step; what is read of the limits does not.
         news = {name: field for name, field in sliders.items() if _read(field.limits) != _read(limits.get(name))}
-        update_together(*((field, {"limits": limits.get(name)}) for name, field in news.items()))
+        # Only a rail's first bands bring models, and a batch counts all models of the page.
+        coming = [name for name, field in news.items() if field.limits is None]
+        update_together(*((news[name], {"limits": limits.get(name)}) for name in coming))
+        for name in news.keys() - coming:
+            update_changed(news[name], limits=limits.get(name))
 
     def suggest(self, values: dict[str, Any]) -> None:
         """Show what the solver's rule chooses, or chose, for parameters that are left to it."""
