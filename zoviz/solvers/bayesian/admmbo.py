@@ -109,6 +109,11 @@ class ADMMBO(BayesianSolver):
         points = np.concatenate([best[None], np.clip(best + _NEAR * numbers.normal, 0.0, 1.0)])
         return points[np.argmax(self._improvement(surrogate, evidence, stage, points))]
 
+    def score(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers, points: Array) -> Array:
+        """Return the expected improvement (q,) of the present step at points (q, n)."""
+        stage = Stage.of(memory, evidence.points.shape[1], evidence.h.shape[1])
+        return self._improvement(surrogate, evidence, stage, points)
+
     def _improvement(self, surrogate: Surrogate, evidence: Evidence, stage: Stage, points: Array) -> Array:
         """Return the expected improvement (q,) at points (q, n) in the present step."""
         from scipy import special

@@ -28,7 +28,8 @@ class ALBO(BayesianSolver):
     -----
     R's laGP takes equality and inequality columns for each other in its starting rule and its test of rho; corrected
     here. There f is known by default, here it is modelled. rho only falls, and after some fifteen halvings AL is a
-    wall: the original shares these stalls.
+    wall: the original shares these stalls. Behind that wall few samples improve anything: with 64 of them the estimate
+    is 0 on most of the box, and medians of LSQ were 0.61 after 40 evaluations; laGP takes 1000.
 
     References
     ----------
@@ -42,15 +43,25 @@ class ALBO(BayesianSolver):
     """lambda before the first update (laGP's default; 0 for the form with slack, as in its experiments)."""
 
     samples = param.Integer(
-        default=64,
-        bounds=(8, 4096),
-        softbounds=(32, 512),
+        default=1024,
+        bounds=(8, 65_536),
+        softbounds=(256, 4096),
         label="Samples",
-        doc="Of the functions, for the improvement.",
+        doc="Of the functions, for the improvement; few of them see none that is improbable.",
     )
 
     def acquire(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers) -> Array:
         """Return the point (n,) with the largest expected improvement over the least AL of the data."""
+        levels = lagrangian(evidence.f, evidence.h, memory[1:], float(memory[0]), self.slack)
+        candidates = numbers.candidates(evidence.points[np.argmin(levels)])
+        return surrogate.maximise(self._acquisition(surrogate, evidence, memory), candidates, self.restarts)
+
+    def score(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers, points: Array) -> Array:
+        """Return the logarithm of the expected improvement (q,) at points (q, n)."""
+        return surrogate.levels(self._acquisition(surrogate, evidence, memory), points)
+
+    def _acquisition(self, surrogate: Surrogate, evidence: Evidence, memory: Array) -> Any:
+        """Return the logarithm of the expected improvement as a function of tensors (b, 1, n)."""
         import torch
         from botorch.acquisition.logei import qLogExpectedImprovement
         from botorch.acquisition.objective import GenericMCObjective
@@ -65,14 +76,12 @@ class ALBO(BayesianSolver):
             return -self._lagrangian(raw[..., 0], raw[..., 1:], dual, rho, slack, torch.clamp_min)
 
         least = lagrangian(evidence.f, evidence.h, memory[1:], rho, self.slack).min()
-        acquisition = qLogExpectedImprovement(
+        return qLogExpectedImprovement(
             surrogate.model,
             best_f=-least,
             sampler=SobolQMCNormalSampler(torch.Size([self.samples]), seed=0),
             objective=GenericMCObjective(gain),
         )
-        candidates = numbers.candidates(evidence.points[evidence.best])
-        return surrogate.maximise(acquisition, candidates, self.restarts)
 
     slack: ClassVar[bool] = False
     """Whether AL has slack variables."""

@@ -171,6 +171,10 @@ class BayesianSolver(Solver):
         """Return the point (n,) of the unit box to evaluate next, for one replica with its memory (k,)."""
         raise NotImplementedError(f"{type(self).__name__} must define acquire(surrogate, evidence, memory, numbers).")
 
+    def score(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers, points: Array) -> Array:
+        """Return what ``acquire`` compares points (q, n) by, (q,), for a picture; NaN for a method without such."""
+        return np.full(len(points), np.nan)
+
     def remember(self, evidence: Evidence, memory: Array) -> Array:
         """Return one replica's memory (k,) after an evaluation; all 0 before the first, when the design is complete."""
         return memory
@@ -239,7 +243,7 @@ class BayesianSolver(Solver):
         unit, hyper, fitted = uniform[:, 0].copy(), state.hyper.copy(), state.fitted.copy()
         for r in np.flatnonzero(oracle.active):
             fit = fitted[r] == 0.0 or count - fitted[r] >= self.refit_every
-            surrogate = _surrogate(state.points[r], state.values[r], noisy, hyper[r], fit)
+            surrogate = surrogate_of(state.points[r], state.values[r], noisy, hyper[r], fit)
             if surrogate is None:
                 continue
             hyper[r], fitted[r] = surrogate.hyper, count if fit else fitted[r]
@@ -256,7 +260,7 @@ class BayesianSolver(Solver):
             # The newest value waits for the next fit: until there was a first one, noisy data are as they are.
             surrogate = None
             if noisy and state.fitted[r] > 0.0:
-                surrogate = _surrogate(state.points[r], state.values[r], noisy, state.hyper[r], False)
+                surrogate = surrogate_of(state.points[r], state.values[r], noisy, state.hyper[r], False)
             good = np.isfinite(state.values[r]).all(axis=1)
             if surrogate is None:
                 data = exact_evidence(state.points[r][good], state.values[r][good], oracle.tolerance)
@@ -294,7 +298,7 @@ def _widths(box: Box) -> Array:
     return np.where(width > 0.0, width, 1.0)
 
 
-def _surrogate(points: Array, values: Array, noisy: bool, hyper: Array, fit: bool) -> Surrogate | None:
+def surrogate_of(points: Array, values: Array, noisy: bool, hyper: Array, fit: bool) -> Surrogate | None:
     """Return the surrogate of one replica's data; None where fewer than two values are finite."""
     good = np.isfinite(values).all(axis=1)
     if good.sum() < 2:

@@ -39,6 +39,10 @@ class ConstrainedEI(BayesianSolver):
         candidates = numbers.candidates(evidence.points[evidence.best])
         return surrogate.maximise(self._acquisition(surrogate, evidence), candidates, self.restarts)
 
+    def score(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers, points: Array) -> Array:
+        """Return the acquisition (q,), a logarithm, at points (q, n)."""
+        return surrogate.levels(self._acquisition(surrogate, evidence), points)
+
     def _acquisition(self, surrogate: Surrogate, evidence: Evidence) -> Any:
         """Return the acquisition as a function of tensors (b, 1, n)."""
         import torch

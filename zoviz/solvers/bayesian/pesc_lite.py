@@ -65,6 +65,15 @@ class PESCLite(BayesianSolver):
     def acquire(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers) -> Array:
         """Return the candidate (n,) with the largest expected gain of information."""
         points = numbers.candidates(evidence.points[evidence.best])
+        return points[np.argmax(self._gain(surrogate, evidence, points, numbers.outputs))]
+
+    def score(self, surrogate: Surrogate, evidence: Evidence, memory: Array, numbers: Numbers, points: Array) -> Array:
+        """Return the expected gain of information (q,) at points (q, n), of a solution among the candidates."""
+        candidates = numbers.candidates(evidence.points[evidence.best])
+        return self._gain(surrogate, evidence, np.concatenate([candidates, points]), numbers.outputs)[len(candidates) :]
+
+    def _gain(self, surrogate: Surrogate, evidence: Evidence, points: Array, outputs: Array) -> Array:
+        """Return the expected gain (q,) at points (q, n), the first of which may be solutions, one for each output."""
         mean, covariance = surrogate.joint(points)
         variance = np.maximum(np.einsum("kii->ki", covariance), _LEAST)
         # Before there is a feasible point, the largest value bounds f at the solution.
@@ -72,10 +81,11 @@ class PESCLite(BayesianSolver):
         bounds = np.concatenate([[(highest - surrogate.centre[0]) / surrogate.scale[0]], surrogate.limits])
         noise = surrogate.noise[:, None]
         entropy = np.zeros(len(points))
-        for star in solutions(surrogate, mean, covariance, numbers.outputs):
+        among = outputs.shape[-1]
+        for star in solutions(surrogate, mean[:, :among], covariance[:, :among, :among], outputs):
             after = conditioned(mean, variance, covariance, star, bounds)
             entropy += np.log(np.maximum(after, _LEAST) + noise).sum(axis=0) / self.draws
-        return points[np.argmax(np.log(variance + noise).sum(axis=0) - entropy)]
+        return np.asarray(np.log(variance + noise).sum(axis=0) - entropy)
 
 
 def solutions(surrogate: Surrogate, mean: Array, covariance: Array, numbers: Array) -> list[int]:

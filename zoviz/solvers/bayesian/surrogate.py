@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -15,18 +16,26 @@ JITTER = 1e-6
 """Variance of the noise of exact values, as a share of their own variance."""
 _FIT_ITERATIONS, _ASCENT_ITERATIONS = 75, 30
 """Of L-BFGS, for hyper-parameters and for the acquisition."""
+_CHUNK = 500
+"""Candidates at which an acquisition is taken at once: it may hold a thousand samples of each."""
 _SCALES = (0.2, 0.05, 0.01)
 """Standard deviations of the candidates around the best point, as shares of the box's widths."""
+
+
+_ONE_AT_A_TIME = threading.Lock()
+"""PyTorch's number of threads and its generator, and the filters of warnings, are those of the whole process."""
 
 
 @contextmanager
 def quiet() -> Iterator[None]:
     """Hold PyTorch at one thread and its generator apart, and keep back what its libraries warn of.
 
-    They warn of jitter added to a matrix and of line searches that ended early, neither of which anybody can mend, and
-    of PyTorch's plans; some of it whatever the filters say, so that it is recorded and dropped.
+    One thread of the process at a time: two runs, or a run and its picture, would hand each other their settings, and
+    sums by two threads round differently. They warn of jitter added to a matrix and of line searches that ended early,
+    neither of which anybody can mend, and of PyTorch's plans; some of it whatever the filters say, so that it is
+    recorded and dropped.
     """
-    with warnings.catch_warnings(record=True):
+    with _ONE_AT_A_TIME, warnings.catch_warnings(record=True):
         warnings.simplefilter("ignore")
         import torch
 
@@ -180,6 +189,14 @@ class Surrogate:
         draws = mean + np.einsum("kij,kj->ki", vectors * np.sqrt(np.maximum(weights, 0.0))[:, None], numbers)
         return self.centre[:, None] + self.scale[:, None] * draws
 
+    def levels(self, acquisition: Callable[[Any], Any], points: Array) -> Array:
+        """Return an acquisition of tensors (b, 1, n) at points (q, n), (q,); -inf where it is not a number."""
+        import torch
+
+        with torch.no_grad():
+            parts = [acquisition(some) for some in torch.tensor(points)[:, None].split(_CHUNK)]
+        return np.nan_to_num(torch.cat(parts).numpy(), nan=-np.inf, posinf=np.inf, neginf=-np.inf)
+
     def maximise(self, acquisition: Callable[[Any], Any], candidates: Array, restarts: int) -> Array:
         """Return the point (n,) of the unit box with the largest acquisition that L-BFGS finds from candidates.
 
@@ -198,8 +215,7 @@ class Surrogate:
         from botorch.generation.gen import gen_candidates_scipy
 
         points = torch.tensor(candidates)[:, None]
-        with torch.no_grad():
-            levels = torch.nan_to_num(acquisition(points), nan=-torch.inf)
+        levels = torch.tensor(self.levels(acquisition, candidates))
         begin = points[torch.topk(levels, min(restarts, len(points))).indices]
         start = int(levels.argmax())
         options = {"maxiter": _ASCENT_ITERATIONS}
