@@ -1,0 +1,158 @@
+"""A picture of a Bayesian method's surrogate along a line: band, feasibility, acquisition, incumbent, next point."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import param
+from bokeh.models import ColumnDataSource, LinearAxis, Range1d
+from bokeh.models.annotations import Span
+from bokeh.plotting import figure
+
+from zoviz.core.types import Array
+from zoviz.problems.base import Problem
+from zoviz.runs.run import Run
+from zoviz.solvers.base import Solver
+from zoviz.solvers.bayesian.base import BayesianSolver, BayesianState
+from zoviz.solvers.bayesian.model_slice import ModelSlice, model_slice
+from zoviz.views.common.colours import EVENT, PALETTE, TARGET
+from zoviz.views.common.theme_overrides import override_theme
+from zoviz.views.pictures.base import Picture
+
+_DEPTH = 20.0
+"""How far below its largest value an acquisition is drawn: a logarithm falls without end."""
+_DEVIATIONS = 2.0
+"""Half the band's width, in standard deviations."""
+
+
+class Request(NamedTuple):
+    """What a drawing is made of: a state, the largest h that is feasible, the variable, and f's level and size."""
+
+    state: BayesianState
+    tolerance: float
+    variable: int | None
+    level: float
+    size: float
+
+
+class Drawing(NamedTuple):
+    """A slice, None in the first design; the variable along which it runs, and f's level and size."""
+
+    model: ModelSlice | None
+    variable: int | None
+    level: float
+    size: float
+
+
+def scaled(score: Array) -> Array:
+    """Return an acquisition (q,) scaled to [0, 1] by its range, at most ``_DEPTH`` below the largest; NaN for none."""
+    finite = score[np.isfinite(score)]
+    if not finite.size:
+        return np.full(len(score), np.nan)
+    high = float(finite.max())
+    low = max(float(finite.min()), high - _DEPTH)
+    return np.clip((np.nan_to_num(score, nan=low, neginf=low) - low) / ((high - low) or 1.0), 0.0, 1.0)
+
+
+class SurrogateSlice(Picture):
+    """A picture of what the first replica's surrogate says of f along a line, and of what its method makes of that.
+
+    The line runs through the incumbent and the next point, or through the incumbent along a variable. The band is the
+    mean of f with two standard deviations, noise left out; on the right axis stand the probability that all constraints
+    hold, and the acquisition, scaled to its range.
+    """
+
+    title = "Surrogate"
+    slow = True
+    height = 320
+
+    along = param.Integer(
+        default=0, bounds=(0, None), label="Along: x", doc="Variable of the line; 0: from the incumbent to the next."
+    )
+
+    @classmethod
+    def draws(cls, subject: Problem | Solver) -> bool:
+        """Return whether the subject is a Bayesian method."""
+        return isinstance(subject, BayesianSolver)
+
+    def build(self) -> figure:
+        """Return the figure: an empty band, three empty curves and two marks."""
+        names = ("x", "mean", "low", "high", "chance", "score")
+        self.curves = ColumnDataSource({name: [] for name in names}, name="surrogate-curves")
+        fig = self.frame("", "f")
+        fig.extra_y_ranges = {"share": Range1d(start=0.0, end=1.05)}
+        right = LinearAxis(y_range_name="share", axis_label="probability | acquisition, scaled")
+        override_theme(right, axis_label_text_font_size="12px", major_label_text_font_size="12px")
+        fig.add_layout(right, "right")
+        line = {"source": self.curves, "line_width": 2}
+        share = {"y_range_name": "share", **line}
+        fig.varea("x", "low", "high", source=self.curves, color=PALETTE[0], fill_alpha=0.18, legend_label="± 2 sd")
+        drawn = [fig.line("x", "mean", color=PALETTE[0], legend_label="mean of f", **line)]
+        fig.line("x", "chance", color=PALETTE[2], line_dash="dashed", legend_label="feasibility", **share)
+        fig.line("x", "score", color=PALETTE[1], legend_label="acquisition", **share)
+        fig.y_range.renderers = drawn
+        self.incumbent = Span(dimension="height", line_color=TARGET, line_width=2)
+        self.following = Span(dimension="height", line_color=EVENT, line_width=2, line_dash="dotted")
+        for span in (self.incumbent, self.following):
+            span.visible = False
+            fig.add_layout(span)
+        fig.x_range.range_padding = 0.0
+        fig.y_range.range_padding = 0.2
+        legend = fig.legend[0]
+        legend.orientation, legend.location, legend.padding = "horizontal", "left", 0
+        legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
+        override_theme(legend, label_text_font_size="12px", spacing=10, label_standoff=4, margin=2)
+        fig.add_layout(legend, "above")
+        return fig
+
+    def controls(self) -> pn.viewable.Viewable:
+        """Return the field that chooses the line."""
+        return pmui.IntInput.from_param(self.param.along, width=110, size="small", margin=(6, 10))
+
+    def data(self, run: Run) -> tuple[Hashable, Any] | None:
+        """Return the state of a run; another one after each step, change of a parameter, and choice of a line."""
+        if run.state is None:
+            return None
+        units = run.units
+        level, size = (0.0, 1.0) if units is None else (units.level, units.f)
+        variable = min(self.along, run.state.points.shape[-1]) - 1 if self.along else None
+        key = run.progress.iteration, len(run.journal), self.along
+        return key, Request(run.state, run.tolerance, variable, level, size)
+
+    def prepare(self, subject: Any, data: Request) -> Drawing:
+        """Predict along the line."""
+        model = model_slice(subject, data.state, data.tolerance, data.variable)
+        return Drawing(model, data.variable, data.level, data.size)
+
+    def update(self, subject: Any, data: Drawing) -> None:
+        """Draw a slice; nothing but a word while the first design is being evaluated."""
+        fig: Any = self.figure
+        one = data.model
+        self.incumbent.visible = self.following.visible = one is not None
+        if one is None:
+            self.curves.data = {name: [] for name in self.curves.data}
+            fig.title.text = f"{self.title}: none yet, the first design is being evaluated"
+            return
+        mean, deviation = data.level + data.size * one.mean, data.size * one.deviation
+        self.curves.data = {
+            "x": one.places,
+            "mean": mean,
+            "low": mean - _DEVIATIONS * deviation,
+            "high": mean + _DEVIATIONS * deviation,
+            "chance": one.chance,
+            "score": scaled(one.score),
+        }
+        self.incumbent.location, self.following.location = one.incumbent, one.following
+        at = int(np.argmin(np.abs(one.places - one.incumbent)))
+        fig.title.text = (
+            f"{self.title} of {one.evaluations} evaluations: incumbent (line) {mean[at]:.4g}, feasible with "
+            f"probability {one.chance[at]:.2f}; next point dotted"
+        )
+        if data.variable is None:
+            fig.xaxis[0].axis_label = "from the incumbent (0) to the next point (1)"
+        else:
+            fig.xaxis[0].axis_label = f"x{data.variable + 1}, as a share of its interval"
