@@ -59,15 +59,17 @@ def spectrum(draws: Array, window: np.ndarray) -> Spectrum:
     ----------
     Plummer, Best, Cowles and Vines (2006), CODA, R News 6(1), 7-11.
     """
+    from scipy import fft
+
     length = window.sum(axis=1)
     inside, n = window[:, None, :, None], length[:, None, None].astype(float)
     mean = np.where(inside, draws, 0.0).sum(axis=2) / n
-    centred = np.where(inside, draws - mean[:, :, None], 0.0)
+    centred = np.moveaxis(np.where(inside, draws - mean[:, :, None], 0.0), 2, 3).copy()
     lags = int(10 * np.log10(max(draws.shape[2], 2)))  # by the chains' length: windows differ from trial to trial
-    size = 1 << int(np.ceil(np.log2(draws.shape[2] + lags + 1)))
-    power = np.fft.rfft(centred, size, axis=2)
-    covariances = np.fft.irfft(power.real**2 + power.imag**2, size, axis=2)[:, :, : lags + 1] / n[..., None]
-    covariances = np.moveaxis(covariances, 2, 0)
+    size = fft.next_fast_len(draws.shape[2] + lags + 1, real=True)
+    power = fft.rfft(centred, size)
+    covariances = fft.irfft(power.real**2 + power.imag**2, size)[..., : lags + 1] / n[..., None]
+    covariances = np.moveaxis(covariances, 3, 0).copy()
     highest = np.minimum(10 * np.log10(np.maximum(n, 2.0)), n - 1.0)
     weights, rest = np.zeros((lags, *mean.shape)), covariances[0].copy()
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -119,8 +121,9 @@ def _diagnose(draws: Array, burn_in: Array, spectral: bool) -> Diagnostics:
     number = length - first
     whole = spectrum(draws, t >= first[:, None])
     early = (t >= first[:, None]) & (t < (first + (_FIRST * number).astype(int).clip(2))[:, None])
+    half = int(_LAST * length)  # no late part is longer, whatever is burnt in
     late = np.broadcast_to(t >= (length - (_LAST * number).astype(int))[:, None], early.shape)
-    one, other = spectrum(draws, early), spectrum(draws, late)
+    one, other = spectrum(draws, early), spectrum(draws[:, :, length - half :], late[:, length - half :])
     n = number[:, None].astype(float)
     with np.errstate(divide="ignore", invalid="ignore"):
         size = np.nan_to_num(n[..., None] * whole.variance / whole.density, nan=0.0, posinf=0.0).sum(axis=1).min(axis=1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -77,11 +78,22 @@ class Posterior(NamedTuple):
     def energy(self, margins: Array, weights: Array, q: Array) -> Array:
         """Return the negative log density (C,), up to a constant, at q (C, d) with margins and weights (C, N).
 
-        log(1 + e^-m) = -log(weight) - m: one logarithm, and no exponential more than the slope needed.
+        log(1 + e^-m) = -log(weight) - m: no exponential more than the slope needed, and a logarithm for four weights,
+        whose product is above 0 up to margins of 170.
         """
-        losses = np.log(weights)
-        losses += margins
-        return 0.5 * np.square(q).sum(axis=1) / self.prior_variance - losses.sum(axis=1)
+        losses = np.log(_folded(_folded(weights))).sum(axis=1) + margins.sum(axis=1)
+        return 0.5 * np.square(q).sum(axis=1) / self.prior_variance - losses
+
+
+def _folded(values: Array) -> Array:
+    """Return products of pairs of columns of values (C, N), (C, N // 2); the last column of an odd number joins in."""
+    half = values.shape[1] // 2
+    if not half:
+        return values
+    out = values[:, :half] * values[:, half : 2 * half]
+    if values.shape[1] % 2:
+        out[:, 0] *= values[:, -1]
+    return out
 
 
 def _tiled(left: Array, right: Array) -> Array:
@@ -168,21 +180,19 @@ def _advance(
     kept_slope, at, at_slope = slope.copy(), q.copy(), slope
     momentum = numbers.momenta[:, 0] * np.sqrt(mass)
     total = potential + 0.5 * np.square(momentum).sum(axis=1) / mass[:, 0]
-    half = momentum - 0.5 * step * at_slope
-    move = step / mass
-    count, age, accepted = np.zeros(len(q), dtype=np.intp), np.zeros(len(q), dtype=np.intp), np.zeros(len(q))
-    for _ in range(gradients):
-        at = at + move * half
+    half, move = momentum - 0.5 * step * at_slope, step / mass
+    count, accepted, scratch = np.zeros(len(q), dtype=np.intp), np.zeros(len(q)), np.empty_like(q)
+    for ends in _ends(gradients, leaps, length):
+        at += np.multiply(move, half, out=scratch)
         margins = posterior.margins(at)
         weights = posterior.weights(margins)
         at_slope = posterior.slope(weights, at)
-        half = half - step * at_slope
-        age += 1
-        (ends,) = np.nonzero(age == leaps)
+        half -= np.multiply(step, at_slope, out=scratch)
         if not ends.size:
             continue
+        rows = ends if ends.size < len(q) else slice(None)  # all of them need no copy
         end, scale = half[ends] + 0.5 * step[ends] * at_slope[ends], mass[ends]
-        reached = posterior.energy(margins[ends], weights[ends], at[ends])
+        reached = posterior.energy(margins[rows], weights[rows], at[rows])
         gain = total[ends] - (reached + 0.5 * np.square(end).sum(axis=1) / scale[:, 0])
         yes = numbers.thresholds[ends, count[ends]] < gain  # an energy that is not a number compares False
         q[ends] = np.where(yes[:, None], at[ends], q[ends])
@@ -195,5 +205,12 @@ def _advance(
         total[ends] = potential[ends] + 0.5 * np.square(momentum).sum(axis=1) / scale[:, 0]
         at[ends] = q[ends]
         half[ends] = momentum - 0.5 * step[ends] * kept_slope[ends]
-        age[ends] = np.where(count[ends] < length[ends], 0, -gradients)  # one that is done idles to the end
     return accepted
+
+
+def _ends(gradients: int, leaps: np.ndarray, length: np.ndarray) -> list[np.ndarray]:
+    """Return for each gradient the chains that end a trajectory by it; one that is done idles from then on."""
+    ticks = np.arange(1, gradients + 1)[:, None]
+    row, chain = np.nonzero((ticks % leaps == 0) & (ticks <= leaps * length))
+    cuts = np.searchsorted(row, np.arange(gradients + 1)).tolist()
+    return [chain[begin:end] for begin, end in itertools.pairwise(cuts)]
