@@ -6,16 +6,17 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from zoviz.core.blas import quiet_pytorch
 from zoviz.core.types import Array
 from zoviz.solvers.bayesian.constrained_ei import ConstrainedEI
-from zoviz.solvers.bayesian.surrogate import Surrogate, quiet
+from zoviz.solvers.bayesian.surrogate import Surrogate
 
 HYPER = np.array([[-0.5, 0.2, -3.0, 0.1], [-1.0, 1.0, -4.0, 0.0]])
 
 
 def made(h: Array, noisy: bool = False) -> Surrogate:
     x = np.random.default_rng(0).random((7, 2))
-    with quiet():
+    with quiet_pytorch():
         return Surrogate(x, np.stack([x.sum(axis=1), h], axis=1), noisy, HYPER, fit=False)
 
 
@@ -26,7 +27,7 @@ def test_the_acquisition_is_its_formula(feasible: bool) -> None:
     solver = ConstrainedEI()
     surrogate = made(np.array([0.3, -0.2, 0.5, -0.1, 0.7, 0.2, 0.4]) + (0.0 if feasible else 1.0))
     points = np.random.default_rng(1).random((5, 2))
-    with quiet():
+    with quiet_pytorch():
         evidence = solver.evidence(surrogate, 1e-6)
         acquisition = solver._acquisition(surrogate, evidence)
         told = acquisition(torch.tensor(points)[:, None]).detach().numpy()
@@ -46,7 +47,7 @@ def test_the_acquisition_is_its_formula(feasible: bool) -> None:
 
 def test_under_noise_the_least_mean_among_probably_feasible_points_is_recommended() -> None:
     solver = ConstrainedEI()
-    with quiet():
+    with quiet_pytorch():
         evidence = solver.evidence(made(np.array([0.3, -0.9, 0.5, -0.8, 0.7, 0.2, 0.4]), noisy=True), 1e-6)
     sure = np.exp(evidence.chance) >= 0.95
     assert 0 < sure.sum() < 7

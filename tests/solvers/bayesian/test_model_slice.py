@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from zoviz import Run
+from zoviz.core.blas import quiet_pytorch
 from zoviz.core.registry import discover
 from zoviz.problems import Gramacy
 from zoviz.problems.base import Problem
 from zoviz.solvers.bayesian.base import BayesianSolver, surrogate_of
 from zoviz.solvers.bayesian.model_slice import model_slice
-from zoviz.solvers.bayesian.surrogate import quiet
 
 SOLVERS = discover("zoviz.solvers.bayesian", BayesianSolver)
 QUICK: dict[str, Any] = {"initial_points": 4, "candidates": 40, "restarts": 1}
@@ -34,7 +34,7 @@ def test_the_slice_along_a_variable_has_the_surrogates_moments() -> None:
     one = model_slice(run.solver, run.state, 1e-6, variable=1)
     assert one is not None and one.evaluations == 7
     state = run.state
-    with quiet():
+    with quiet_pytorch():
         surrogate = surrogate_of(state.points[0], state.values[0], True, state.hyper[0], False)
         evidence = run.solver.evidence(surrogate, 1e-6)
         line = np.tile(surrogate.points[evidence.best], (len(one.places), 1))

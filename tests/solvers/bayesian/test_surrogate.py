@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from zoviz.core.blas import quiet_pytorch
 from zoviz.core.types import Array
-from zoviz.solvers.bayesian.surrogate import JITTER, Numbers, Surrogate, quiet
+from zoviz.solvers.bayesian.surrogate import JITTER, Numbers, Surrogate
 
 
 def matern(a: Array, b: Array, lengths: Array) -> Array:
@@ -27,7 +28,7 @@ def test_the_posterior_is_that_of_its_hyper_parameters(data: tuple[Array, Array]
     x, values = data
     hyper = np.array([[-0.5, 0.2, -3.0, 0.1], [-1.0, 1.0, -4.0, 0.0], [0.3, -0.7, -2.0, -0.2]])
     points = np.random.default_rng(1).random((6, 2))
-    with quiet():
+    with quiet_pytorch():
         surrogate = Surrogate(x, values, noisy, hyper, fit=False)
         mean, deviation = surrogate.moments(points)
         joint, covariance = surrogate.joint(points)
@@ -47,7 +48,7 @@ def test_the_posterior_is_that_of_its_hyper_parameters(data: tuple[Array, Array]
 def test_a_fit_raises_the_likelihood_and_is_taken_up_again(data: tuple[Array, Array]) -> None:
     x, values = data
     none = np.zeros((3, 4))
-    with quiet():
+    with quiet_pytorch():
         fitted = Surrogate(x, values, True, none, fit=True)
         same = Surrogate(x, values, True, fitted.hyper, fit=False)
         points = np.full((1, 2), 0.4)
@@ -62,7 +63,7 @@ def test_a_fit_raises_the_likelihood_and_is_taken_up_again(data: tuple[Array, Ar
 def test_draws_have_the_posteriors_moments(data: tuple[Array, Array]) -> None:
     x, values = data
     points, rng = np.random.default_rng(1).random((4, 2)), np.random.default_rng(2)
-    with quiet():
+    with quiet_pytorch():
         surrogate = Surrogate(x, values, False, np.tile([-0.5, -0.5, 0.0, 0.0], (3, 1)), fit=False)
         draws = np.stack([surrogate.draw(points, rng.standard_normal((3, 4))) for _ in range(100)])
         mean, deviation = surrogate.moments(points)
@@ -85,7 +86,7 @@ def test_the_search_ends_at_the_maximum_and_candidates_gather_around_the_best() 
     candidates = numbers.candidates(best)
     assert (candidates >= 0).all() and (candidates <= 1).all()
     assert np.median(np.abs(candidates[:10] - best)) < 0.1 < np.median(np.abs(candidates[10:] - best))
-    with quiet():
+    with quiet_pytorch():
         surrogate = Surrogate(rng.random((4, 2)), rng.random((4, 1)), False, np.zeros((1, 4)), fit=False)
         np.testing.assert_allclose(surrogate.maximise(acquisition, candidates, 2), [0.3, 0.8], atol=1e-4)
 
@@ -100,6 +101,6 @@ def test_a_search_whose_gradient_is_not_a_number_takes_the_best_candidate() -> N
 
     candidates = np.random.default_rng(0).random((20, 2))
     nearest = candidates[np.square(candidates - 0.5).sum(axis=1).argmin()]
-    with quiet():
+    with quiet_pytorch():
         surrogate = Surrogate(candidates[:4], candidates[:4, :1], False, np.zeros((1, 4)), fit=False)
         np.testing.assert_array_equal(surrogate.maximise(acquisition, candidates, 2), nearest)

@@ -12,6 +12,9 @@ from zoviz.core.types import Array
 from zoviz.problems.learning.images import CLASSES
 
 Single = NDArray[np.float32]
+Coins = NDArray[np.uint16]
+_SIDES = 65_536
+"""Values of a coin: a share of units to leave out is met to a part in so many, by a quarter of a number's bits."""
 _AHEAD = 10
 """Steps for which random numbers are drawn at once."""
 _FIRST = 4
@@ -107,13 +110,17 @@ def train(
     """
     course = _Training.begin(examples, settings, share, width, batch, steps, generators)
     with np.errstate(all="ignore"):
-        for t, (rows, uniform) in enumerate(course.random(steps, batch, generators)):
-            course.step(examples, rows, uniform, np.float32(t / max(steps - 1, 1)))
+        for t, (rows, coins) in enumerate(course.random(steps, batch, generators)):
+            course.step(examples, rows, coins, np.float32(t / max(steps - 1, 1)))
     return course.networks
 
 
 class _Training(NamedTuple):
-    """S networks at work: their velocities, masks, chosen examples, and hyper-parameters as (S, 1, 1) each."""
+    """S networks at work: their velocities, masks, chosen examples, and hyper-parameters as (S, 1, 1) each.
+
+    ``scratch`` is overwritten by every step: arrays as large as those of the weights, which would else be allocated
+    anew several times a step.
+    """
 
     networks: Networks
     velocities: list[Single]
@@ -122,6 +129,7 @@ class _Training(NamedTuple):
     rows: np.ndarray
     columns: list[Single]
     places: list[slice]
+    scratch: list[Single]
 
     @classmethod
     def begin(
@@ -158,47 +166,70 @@ class _Training(NamedTuple):
             rows,
             [np.asarray(column, np.float32)[:, None, None] for column in settings[:8]],
             [slice(start, start + p) for start, p in zip(starts, padded, strict=False)],
+            [np.empty_like(w) for w in weights],
         )
 
     def random(
         self, steps: int, batch: int, generators: Sequence[np.random.Generator]
-    ) -> Iterator[tuple[np.ndarray, Single]]:
-        """Yield, for each step, the rows (S, batch) of the examples and uniform numbers (S, batch, all units)."""
+    ) -> Iterator[tuple[np.ndarray, Coins]]:
+        """Yield, for each step, the rows (S, batch) of the examples and coins (S, batch, all units)."""
         total = self.places[-1].stop
         for begin in range(0, steps, _AHEAD):
             count = min(_AHEAD, steps - begin)
-            uniform = np.stack([one.random((count, batch, total), np.float32) for one in generators], axis=1)
+            coins = np.stack([tossed(one, (count, batch, total)) for one in generators], axis=1)
             for t in range(count):
-                yield self.rows[:, begin + t], uniform[t]
+                yield self.rows[:, begin + t], coins[t]
 
-    def step(self, examples: Examples, rows: np.ndarray, uniform: Single, share: np.float32) -> None:
+    def step(self, examples: Examples, rows: np.ndarray, coins: Coins, share: np.float32) -> None:
         """Take one step of all networks, at this share of their course, in place."""
-        rate, fall, first, last, input_dropout, hidden_dropout, decay, largest = self.columns
+        rate, fall, first, last, input_dropout, hidden_dropout, *_ = self.columns
         pace, momentum = rate * fall**share, first + (last - first) * share
         weights, offsets = self.networks
-        layer, layers, keeps = examples.pixels[rows], [], []
+        layer, layers = examples.pixels[rows], []
         for i in range(_FIRST):
             dropout = hidden_dropout if i else input_dropout
-            keep = (uniform[..., self.places[i]] >= dropout) / (1 - dropout)
-            layer = layer * keep
+            layer *= coins[..., self.places[i]] >= np.rint(dropout * _SIDES).astype(np.uint16)
+            layer /= 1 - dropout
             layers.append(layer)
-            keeps.append(keep)
-            sums = layer @ weights[i] + offsets[i]
+            sums = layer @ weights[i]
+            sums += offsets[i]
             layer = np.maximum(sums, np.float32(0.0))
         error = _softmax(sums)
-        np.subtract.at(error, (*np.indices(rows.shape), examples.labels[rows]), np.float32(1.0))
+        networks, images = np.ogrid[: rows.shape[0], : rows.shape[1]]
+        error[networks, images, examples.labels[rows]] -= np.float32(1.0)
         error /= np.float32(rows.shape[1])
         for i in reversed(range(_FIRST)):
-            slope = layers[i].transpose(0, 2, 1) @ error + decay * weights[i]
+            slope = np.matmul(layers[i].transpose(0, 2, 1), error, out=self.scratch[i])
             offset_slope = error.sum(axis=1, keepdims=True)
             if i:
-                error = (error @ weights[i].transpose(0, 2, 1)) * keeps[i] * (layers[i] > 0)
-            self.velocities[i][:] = momentum * self.velocities[i] - pace * slope
-            self.offset_velocities[i][:] = momentum * self.offset_velocities[i] - pace * offset_slope
-            weights[i] += self.velocities[i]
-            offsets[i] += self.offset_velocities[i] * self.masks[i + 1]
-            norms = np.sqrt(np.square(weights[i]).sum(axis=1, keepdims=True))
-            weights[i] *= np.minimum(np.float32(1.0), largest / np.maximum(norms, np.float32(1e-12)))
+                error = error @ weights[i].transpose(0, 2, 1)
+                error *= layers[i] > 0  # 0 where a unit was left out, too
+                error /= 1 - hidden_dropout
+            self._move(i, slope, offset_slope, pace, momentum)
+
+    def _move(self, i: int, slope: Single, offset_slope: Single, pace: Single, momentum: Single) -> None:
+        """Move the weights and offsets of a layer along their velocities, in place; overwrites the slope."""
+        decay, largest = self.columns[6:8]
+        weights, offsets = self.networks.weights[i], self.networks.offsets[i]
+        velocity, offset_velocity = self.velocities[i], self.offset_velocities[i]
+        slope += decay * weights
+        slope *= pace
+        velocity *= momentum
+        velocity -= slope
+        offset_velocity *= momentum
+        offset_velocity -= pace * offset_slope
+        weights += velocity
+        offsets += offset_velocity * self.masks[i + 1]
+        norms = np.sqrt(np.einsum("sij,sij->sj", weights, weights))[:, None]
+        if not (norms <= largest).all():
+            weights *= np.minimum(np.float32(1.0), largest / np.maximum(norms, np.float32(1e-12)))
+
+
+def tossed(generator: np.random.Generator, shape: tuple[int, ...]) -> Coins:
+    """Return independent numbers, each of 0..65535 as probable as any other, four from 64 random bits."""
+    size = int(np.prod(shape))
+    bits = np.asarray(generator.bit_generator.random_raw(-(-size // 4)))
+    return bits.view(np.uint16)[:size].reshape(shape)
 
 
 def _softmax(sums: Single) -> Single:

@@ -8,6 +8,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import param
 
+from zoviz.core.blas import quiet_pytorch
 from zoviz.core.ranking import first, is_feasible, ranks
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
@@ -15,7 +16,7 @@ from zoviz.core.types import Array, Constants, Evaluation, Provenance
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Info, Solver
-from zoviz.solvers.bayesian.surrogate import Numbers, Surrogate, quiet
+from zoviz.solvers.bayesian.surrogate import Numbers, Surrogate
 
 _NEEDS = ("torch", "botorch", "gpytorch")
 
@@ -213,7 +214,7 @@ class BayesianSolver(Solver):
         count, noisy = state.points.shape[1], oracle.contract != "deterministic"
         proposing = count > state.design.shape[1]
         if proposing:
-            with quiet():
+            with quiet_pytorch():
                 unit, hyper, fitted = self._propose(state, oracle, streams, noisy)
         else:
             unit, hyper, fitted = state.design[:, count - 1], state.hyper, state.fitted
@@ -225,7 +226,7 @@ class BayesianSolver(Solver):
         values = np.concatenate([state.values, value.stacked], axis=1)
         state = state._replace(points=points, values=values, hyper=hyper, fitted=fitted)
         if count >= state.design.shape[1]:
-            with quiet():
+            with quiet_pytorch():
                 state = self._conclude(state, oracle, noisy)
         else:
             state = _ranked(state, oracle)

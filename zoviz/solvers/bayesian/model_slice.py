@@ -6,9 +6,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from zoviz.core.blas import quiet_pytorch
 from zoviz.core.types import Array
 from zoviz.solvers.bayesian.base import BayesianSolver, BayesianState, surrogate_of
-from zoviz.solvers.bayesian.surrogate import Numbers, quiet
+from zoviz.solvers.bayesian.surrogate import Numbers
 
 _PLACES = 121
 """Points of the line."""
@@ -31,6 +32,8 @@ class ModelSlice(NamedTuple):
         Positions of the recommended point and of the next one.
     evaluations : int
         Points that the surrogate rests on.
+    variable : int or None
+        The variable, from 0, along which the line runs; None for the line through the next point.
     """
 
     places: Array
@@ -41,6 +44,7 @@ class ModelSlice(NamedTuple):
     incumbent: float
     following: float
     evaluations: int
+    variable: int | None
 
 
 def model_slice(
@@ -58,13 +62,15 @@ def model_slice(
     tolerance : float
         Largest h that counts as feasible.
     variable : int, optional
-        The variable, from 0, along which the line runs; default: through the next point.
+        The variable, from 0, along which the line runs, a number too high for the last; default: the line through the
+        next point.
     replica : int
     """
     hyper, memory = state.hyper[replica], state.memory[replica]
     points, values = state.points[replica], state.values[replica]
     count, n = points.shape
     m = values.shape[1] - 1
+    variable = None if variable is None else min(variable, n - 1)
     if not state.fitted[replica]:
         return None
     generator = np.random.default_rng(0)
@@ -74,7 +80,7 @@ def model_slice(
         generator.standard_normal((solver.draws, 1 + m, solver.candidates)),
     )
     noisy = bool(hyper[:, -2].any())  # exact values have no hyper-parameter of noise
-    with quiet():
+    with quiet_pytorch():
         surrogate = surrogate_of(points, values, noisy, hyper, False)
         if surrogate is None:
             return None
@@ -84,7 +90,7 @@ def model_slice(
         places, line, ends = _line(incumbent, following, variable)
         mean, deviation = surrogate.moments(line)
         score = solver.score(surrogate, evidence, memory, numbers, line)
-    return ModelSlice(places, mean[:, 0], deviation[:, 0], _chance(mean, deviation), score, *ends, count)
+    return ModelSlice(places, mean[:, 0], deviation[:, 0], _chance(mean, deviation), score, *ends, count, variable)
 
 
 def _line(incumbent: Array, following: Array, variable: int | None) -> tuple[Array, Array, tuple[float, float]]:

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import threading
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,33 +17,6 @@ _CHUNK = 500
 """Candidates at which an acquisition is taken at once: it may hold a thousand samples of each."""
 _SCALES = (0.2, 0.05, 0.01)
 """Standard deviations of the candidates around the best point, as shares of the box's widths."""
-
-
-_ONE_AT_A_TIME = threading.Lock()
-"""PyTorch's number of threads and its generator, and the filters of warnings, are those of the whole process."""
-
-
-@contextmanager
-def quiet() -> Iterator[None]:
-    """Hold PyTorch at one thread and its generator apart, and keep back what its libraries warn of.
-
-    One thread of the process at a time: two runs, or a run and its picture, would hand each other their settings, and
-    sums by two threads round differently. They warn of jitter added to a matrix and of line searches that ended early,
-    neither of which anybody can mend, and of PyTorch's plans; some of it whatever the filters say, so that it is
-    recorded and dropped.
-    """
-    with _ONE_AT_A_TIME, warnings.catch_warnings(record=True):
-        warnings.simplefilter("ignore")
-        import torch
-
-        count = torch.get_num_threads()
-        torch.set_num_threads(1)
-        try:
-            with torch.random.fork_rng(devices=[]):
-                torch.manual_seed(0)  # only a fit that failed draws anything, to begin again elsewhere
-                yield
-        finally:
-            torch.set_num_threads(count)
 
 
 class Numbers(NamedTuple):

@@ -40,10 +40,9 @@ class Request(NamedTuple):
 
 
 class Drawing(NamedTuple):
-    """A slice, None in the first design; the variable along which it runs, and f's level and size."""
+    """A slice, None in the first design; and f's level and size."""
 
     model: ModelSlice | None
-    variable: int | None
     level: float
     size: float
 
@@ -119,14 +118,14 @@ class SurrogateSlice(Picture):
             return None
         units = run.units
         level, size = (0.0, 1.0) if units is None else (units.level, units.f)
-        variable = min(self.along, run.state.points.shape[-1]) - 1 if self.along else None
+        variable = self.along - 1 if self.along else None
         key = run.progress.iteration, len(run.journal), self.along
         return key, Request(run.state, run.tolerance, variable, level, size)
 
     def prepare(self, subject: Any, data: Request) -> Drawing:
         """Predict along the line."""
         model = model_slice(subject, data.state, data.tolerance, data.variable)
-        return Drawing(model, data.variable, data.level, data.size)
+        return Drawing(model, data.level, data.size)
 
     def update(self, subject: Any, data: Drawing) -> None:
         """Draw a slice; nothing but a word while the first design is being evaluated."""
@@ -152,7 +151,7 @@ class SurrogateSlice(Picture):
             f"{self.title} of {one.evaluations} evaluations: incumbent (line) {mean[at]:.4g}, feasible with "
             f"probability {one.chance[at]:.2f}; next point dotted"
         )
-        if data.variable is None:
+        if one.variable is None:
             fig.xaxis[0].axis_label = "from the incumbent (0) to the next point (1)"
         else:
-            fig.xaxis[0].axis_label = f"x{data.variable + 1}, as a share of its interval"
+            fig.xaxis[0].axis_label = f"x{one.variable + 1}, as a share of its interval"

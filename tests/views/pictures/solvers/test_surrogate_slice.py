@@ -11,7 +11,7 @@ from zoviz.core.types import Array
 from zoviz.problems import BlackBox, Gramacy
 from zoviz.solvers import SCBO, ZOSQP, ConstrainedEI
 from zoviz.views.pictures.base import Picture
-from zoviz.views.pictures.surrogate_slice import Drawing, SurrogateSlice, scaled
+from zoviz.views.pictures.solvers.surrogate_slice import Drawing, SurrogateSlice, scaled
 
 pytest.importorskip("botorch", reason='python -m pip install "zoviz[bo]"')
 # Panel's Material widgets of Panel's
@@ -50,7 +50,7 @@ def test_the_first_design_has_words_only_and_a_model_a_band_and_two_points() -> 
     assert picture.incumbent.visible and "7 evaluations" in picture.figure.title.text
     picture.along = 9
     assert picture.data(run)[0] != (run.progress.iteration, 0, 0)
-    assert drawn(run, picture).variable == 1, "a number too high means the last"
+    assert drawn(run, picture).model.variable == 1, "a number too high means the last"
     assert picture.figure.xaxis[0].axis_label.startswith("x2")
 
 

@@ -12,7 +12,7 @@ from zoviz.core.types import Sketch
 from zoviz.problems import BlackBox, PressureVessel
 from zoviz.solvers import ALSPG, SLSQP, ZOSPLM, ZOSQP, Portfolio
 from zoviz.views.pictures.base import Picture, PictureCard
-from zoviz.views.pictures.step_region import StepRegion
+from zoviz.views.pictures.solvers.step_region import StepRegion
 
 # Panel's Material widgets of Panel's
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")

@@ -1,0 +1,1 @@
+"""Pictures of solvers, by their state."""
