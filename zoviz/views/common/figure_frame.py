@@ -51,3 +51,12 @@ def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int 
         fonts: dict[str, Any] = {"axis_label_text_font_size": "12px", "major_label_text_font_size": "12px"}
         override_theme(axis, axis_label_standoff=2, **fonts)
     return fig
+
+
+def legend_above(fig: Any) -> None:
+    """Move the legend of a figure above it, in a row."""
+    legend = fig.legend[0]
+    legend.orientation, legend.location, legend.padding = "horizontal", "left", 0
+    legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
+    override_theme(legend, label_text_font_size="12px", spacing=10, label_standoff=4, margin=2)
+    fig.add_layout(legend, "above")

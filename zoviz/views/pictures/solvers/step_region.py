@@ -16,7 +16,8 @@ from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
-from zoviz.views.common.theme_overrides import SHORT, override_theme
+from zoviz.views.common.figure_frame import legend_above
+from zoviz.views.common.theme_overrides import SHORT
 from zoviz.views.pictures.base import Picture
 
 # Displacements become so small that written out their labels would cover each other.
@@ -66,11 +67,7 @@ class StepRegion(Picture):
             axis.ticker = grid.ticker = BasicTicker(desired_num_ticks=5)
         fig.grid.grid_line_color, fig.grid.grid_line_alpha = EVENT, 0.2
         fig.x_range.range_padding = fig.y_range.range_padding = 0.12
-        legend = fig.legend[0]
-        legend.orientation, legend.location, legend.padding = "horizontal", "left", 0
-        legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        override_theme(legend, label_text_font_size="12px", spacing=10, label_standoff=4, margin=2)
-        fig.add_layout(legend, "above")
+        legend_above(fig)
         return fig
 
     def controls(self) -> pn.viewable.Viewable:

@@ -20,6 +20,7 @@ from zoviz.solvers.base import Solver
 from zoviz.solvers.bayesian.base import BayesianSolver, BayesianState
 from zoviz.solvers.bayesian.model_slice import ModelSlice, model_slice
 from zoviz.views.common.colours import EVENT, PALETTE, TARGET
+from zoviz.views.common.figure_frame import legend_above
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
@@ -101,11 +102,7 @@ class SurrogateSlice(Picture):
             fig.add_layout(span)
         fig.x_range.range_padding = 0.0
         fig.y_range.range_padding = 0.2
-        legend = fig.legend[0]
-        legend.orientation, legend.location, legend.padding = "horizontal", "left", 0
-        legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-        override_theme(legend, label_text_font_size="12px", spacing=10, label_standoff=4, margin=2)
-        fig.add_layout(legend, "above")
+        legend_above(fig)
         return fig
 
     def controls(self) -> pn.viewable.Viewable:
