@@ -1,0 +1,151 @@
+"""The pages of docs/: every block of code on them runs, and every public name and every class has its page."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from helpers.project import ROOT
+from zoviz.cli.command import FINE
+from zoviz.cli.main import main, parser, with_negative_values
+
+sybil = pytest.importorskip("sybil", reason='python -m pip install -e ".[test]"')
+
+DOCS = ROOT / "docs"
+WRITTEN = ("_build", "packages", "notebooks", "problems", "solvers")
+"""Folders that are written when the documentation is built."""
+PAGES = [path for path in sorted(DOCS.rglob("*.md")) if not set(path.relative_to(DOCS).parts) & set(WRITTEN)]
+SLOW = ("benchmark.md",)
+"""Pages whose blocks take many seconds."""
+ENDLESS = ("serve",)
+"""Commands that serve until they are interrupted: their words are read, and nothing is begun."""
+OUTSIDE = ("python -m pip install", "python -m venv", ". .venv/bin/activate")
+"""Beginnings of lines that make an environment, which is what the tests already run in."""
+LANGUAGES = {"python", "bash", "yaml"}
+
+
+def named(path: Path) -> str:
+    return path.relative_to(DOCS).as_posix()
+
+
+def command(line: str) -> None:
+    """Run a line of a shell as its reader would, the command line in this process."""
+    words = shlex.split(line)
+    if line.startswith(OUTSIDE):
+        extras = re.findall(r"\[([\w,]+)\]", line)
+        text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+        assert all(f"\n{extra} = [" in text for extra in ",".join(extras).split(",") if extra), line
+    elif words[:2] in [["zoviz", name] for name in ENDLESS]:
+        assert parser().parse_args(with_negative_values(words[1:])).command == words[1]
+    else:
+        assert words[0] == "zoviz", f"Expected a command of zoviz's, got {line!r}."
+        words = [word.replace("python3 ", f"{shlex.quote(sys.executable)} ", 1) for word in words[1:]]
+        try:
+            assert main(words) == FINE, line
+        except SystemExit as end:  # argparse's way of --help
+            assert not end.code, line
+
+
+def shell(example: sybil.Example) -> None:
+    for line in example.parsed.replace("\\\n", " ").splitlines():
+        if line.strip():
+            command(" ".join(line.split()))
+
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(p, marks=[pytest.mark.slow] if named(p) in SLOW else [], id=named(p)) for p in PAGES]
+)
+def test_every_block_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sybil.document import Document
+    from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ZOVIZ_STORE", "sqlite:///zoviz.db")
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    before = set(sys.modules)
+    document = Document.parse(str(path), PythonCodeBlockParser(), CodeBlockParser("bash", shell))
+    try:
+        for example in document.examples():
+            example.evaluate()
+    finally:
+        for name in set(sys.modules) - before:
+            if getattr(sys.modules[name], "__file__", None) and Path(sys.modules[name].__file__ or "").is_relative_to(
+                tmp_path
+            ):
+                del sys.modules[name]
+    blocks = re.findall(r"^ *```(\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert set(blocks) <= LANGUAGES, f"Expected blocks in {LANGUAGES}, which run, got {set(blocks)}."
+
+
+def test_every_block_says_what_it_is_in() -> None:
+    for path in PAGES:
+        fences = re.findall(r"^ *(```.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+        assert all(len(fence) > 3 for fence in fences[::2]), f"A block without a language in {named(path)}."
+
+
+def test_a_block_that_fails_fails_its_page(tmp_path: Path) -> None:
+    from sybil.document import Document
+    from sybil.parsers.myst import CodeBlockParser, PythonCodeBlockParser
+
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nx = 1\n```\n\n```bash\nzoviz solvers NoSuchSolver\n```\n\n```python\nassert x == 2\n```\n"
+    )
+    examples = list(Document.parse(str(page), PythonCodeBlockParser(), CodeBlockParser("bash", shell)).examples())
+    assert len(examples) == 3
+    examples[0].evaluate()
+    for failing in examples[1:]:
+        with pytest.raises(AssertionError):
+            failing.evaluate()
+
+
+@pytest.fixture
+def extensions(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("sphinx", reason='python -m pip install -e ".[docs]"')
+    monkeypatch.syspath_prepend(DOCS)
+
+
+def test_every_public_name_has_its_place_in_the_reference(extensions: None) -> None:
+    from extensions.reference import packages, public_names
+
+    import zoviz
+
+    pages = packages()
+    places = {f"{module}.{name}" for members in pages.values() for module in members for name in public_names(module)}
+    exported: list[Callable[..., object]] = [
+        getattr(package, name)
+        for package in (zoviz, zoviz.problems, zoviz.solvers, zoviz.estimators)
+        for name in package.__all__
+        if name not in ("problems", "solvers", "estimators")
+    ]
+    assert [one for one in exported if f"{one.__module__}.{one.__qualname__}" not in places] == []
+    assert len(places) > 500
+
+
+def test_what_was_measured_is_of_solvers_and_on_pages_that_there_are(extensions: None) -> None:
+    from extensions.gallery import classes, measured
+
+    entries = measured(DOCS)
+    assert entries.keys() <= classes("solvers").keys() and len(entries) > 20
+    assert all(set(entry) == {"good", "bad", "page"} for entry in entries.values())
+    assert [entry["page"] for entry in entries.values() if not (DOCS / f"{entry['page']}.md").exists()] == []
+
+
+def test_the_reference_at_the_top_has_every_exported_name() -> None:
+    import zoviz
+
+    text = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
+    assert [name for name in zoviz.__all__ if f"zoviz.{name}" not in text] == []
+
+
+def test_the_citation_has_the_version() -> None:
+    import zoviz
+
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    assert citation["version"] == zoviz.__version__ and citation["license"] == "BSD-3-Clause"
