@@ -2,13 +2,33 @@
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from helpers.dashboard_page import Lab
 
 pytestmark = pytest.mark.slow
+
+NOISY = """
+import threading
+import numpy as np
+from zoviz.problems import BlackBox
+
+generator, lock = np.random.default_rng(5), threading.Lock()
+
+def simulate(x):
+    with lock:
+        noise = 1e-4 * generator.standard_normal(2)
+    return (x[0] - 2.0) ** 2 + (x[1] - 1.0) ** 2 + noise[0], [x[0] ** 2 + x[1] ** 2 - 1.0 + noise[1]]
+
+problem = BlackBox(simulate, bounds=[(-3.0, 3.0)] * 2, x0=[-1.5, -1.5], joint=True, m=1, noise="independent")
+"""
+"""A simulator with noise of its own; at its solution (2, 1) / sqrt(5) the multiplier is sqrt(5) - 1."""
+INTERVAL = re.compile(r"KKT residual [\d.e+-]+ \((?:<|[\d.e+-]+ to) ([\d.e+-]+)\), violation \S+ \(.*active: h1; ")
 
 
 def calls_for(lab: Lab, purpose: str) -> int:
@@ -79,3 +99,23 @@ def test_a_step_beyond_the_stable_end_is_asked_about_once(lab: Lab) -> None:
     assert not question.is_visible()
     lab.press("Stop")
     lab.end("stopped")
+
+
+def test_a_noisy_simulator_of_ones_own_is_certified_with_an_interval(
+    serve: Any, open_lab: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "noisy.py").write_text(NOISY, encoding="utf-8")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")])))
+    monkeypatch.setenv("ZOVIZ_STORE", f"sqlite:///{tmp_path / 'runs.db'}")
+    lab = open_lab(serve("--args", "noisy:problem").url)
+    lab.settle(Seconds="auto", Iterations="auto", Oracle_calls="600", Replicas="1")
+    lab.press("Start")
+    lab.end("finished")
+    lab.page.get_by_label("Diagnosis").first.click()
+    lab.until(lambda: lab.enabled("Certify this point"), "an ended run can be certified")
+    lab.press("Certify this point")
+    line = lab.page.get_by_text(re.compile("Certificate of iteration"))
+    lab.until(lambda: line.count() == 1, "the certificate is under the status", 60)
+    said = line.locator("..").inner_text()
+    match = INTERVAL.search(said)
+    assert match is not None and float(match[1]) < 0.5 and "cannot see below" in said, said
