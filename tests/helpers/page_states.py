@@ -101,6 +101,15 @@ def diverged(lab: Lab, url: str) -> None:
     ended(lab)
 
 
+def surrogate(lab: Lab, url: str) -> None:
+    """A Bayesian method on the toy, with the picture of its surrogate on the screen."""
+    values = {"problem": "Toy of Gramacy and others (LSQ)", "solver": "Constrained log-EI (BoTorch)"}
+    begin(lab, url, **values, **{"run.calls": 20})
+    ended(lab)
+    lab.page.locator(".bk-Figure").last.scroll_into_view_if_needed()
+    lab.page.wait_for_timeout(3000)
+
+
 def stored_runs(lab: Lab, url: str) -> None:
     """The list of what the states before it left in the store, one of it chosen."""
     begin(lab, url, problem="Pressure vessel design", **{"run.seconds": 2})
@@ -129,6 +138,7 @@ STATES: dict[str, Callable[[Lab, str], None]] = {
         three_runs,
         bilevel,
         diverged,
+        surrogate,
         stored_runs,
         missing_extra,
     )
