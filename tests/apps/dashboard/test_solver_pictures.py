@@ -8,6 +8,7 @@ from helpers.dashboard_page import Lab
 
 # The points of the last batch that the picture shows, and whether the browser has drawn the plot of the radii.
 POINTS = "return Array.from(find('step-region-points')?.data?.x ?? []).length"
+CURVES = "return Array.from(find('surrogate-curves')?.data?.x ?? []).length"
 DRAWN = "const p = find('plot-TrustRegion'); return !!p && p.renderers.length > 0"
 
 
@@ -32,5 +33,22 @@ def test_a_run_is_drawn_steered_and_stays_through_a_change_of_theme(lab: Lab, so
         lab.press("Toggle theme")
         lab.page.wait_for_timeout(700)
     assert lab.page.locator(".bk-Figure").count() == figures > 5
+    lab.press("Stop")
+    lab.end("stopped")
+
+
+@pytest.mark.slow
+def test_a_bayesian_method_goes_from_start_to_stop_with_its_surrogate_drawn(lab: Lab) -> None:
+    pytest.importorskip("botorch", reason='python -m pip install "zoviz[bo]"')
+    lab.choose("Problem", "Toy of Gramacy and others (LSQ)")
+    lab.choose("Solver", "ALBO (augmented Lagrangian, BoTorch)")
+    lab.settle(Seconds="auto", Iterations="100000", Replicas="1")
+    lab.start()
+    lab.until(lambda: lab.js(CURVES) > 100, "the surrogate has a slice", seconds=120)
+    lab.press("Pause")
+    lab.end("paused")
+    lab.type("Along: x", "2")
+    label = "return find('picture-SurrogateSlice').below[0].axis_label"
+    lab.until(lambda: "x2" in lab.js(label), "the slice runs along the second variable")
     lab.press("Stop")
     lab.end("stopped")

@@ -47,7 +47,7 @@ def test_the_first_design_has_words_only_and_a_model_a_band_and_two_points() -> 
     curves = picture.curves.data
     np.testing.assert_allclose(curves["high"] - curves["low"], 4.0 * drawing.model.deviation)
     assert (picture.incumbent.location, picture.following.location) == (0.0, 1.0)
-    assert picture.incumbent.visible and "7 evaluations" in picture.figure.title.text
+    assert picture.incumbent.visible and "Surrogate of 7: f " in picture.figure.title.text
     picture.along = 9
     assert picture.data(run)[0] != (run.progress.iteration, 0, 0)
     assert drawn(run, picture).model.variable == 1, "a number too high means the last"

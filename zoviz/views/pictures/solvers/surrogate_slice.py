@@ -63,7 +63,8 @@ class SurrogateSlice(Picture):
 
     The line runs through the incumbent and the next point, or through the incumbent along a variable. The band is the
     mean of f with two standard deviations, noise left out; on the right axis stand the probability that all constraints
-    hold, and the acquisition, scaled to its range.
+    hold, and the acquisition, scaled to its range. The title has the number of evaluations, and what the surrogate says
+    of the incumbent.
     """
 
     title = "Surrogate"
@@ -131,7 +132,7 @@ class SurrogateSlice(Picture):
         self.incumbent.visible = self.following.visible = one is not None
         if one is None:
             self.curves.data = {name: [] for name in self.curves.data}
-            fig.title.text = f"{self.title}: none yet, the first design is being evaluated"
+            fig.title.text = f"{self.title}: none yet, in the first design"
             return
         mean, deviation = data.level + data.size * one.mean, data.size * one.deviation
         self.curves.data = {
@@ -144,11 +145,9 @@ class SurrogateSlice(Picture):
         }
         self.incumbent.location, self.following.location = one.incumbent, one.following
         at = int(np.argmin(np.abs(one.places - one.incumbent)))
-        fig.title.text = (
-            f"{self.title} of {one.evaluations} evaluations: incumbent (line) {mean[at]:.4g}, feasible with "
-            f"probability {one.chance[at]:.2f}; next point dotted"
-        )
+        # A third of the page is narrow: what the two lines are stands below.
+        fig.title.text = f"{self.title} of {one.evaluations}: f {mean[at]:.4g}, feasible {one.chance[at]:.2f}"
         if one.variable is None:
-            fig.xaxis[0].axis_label = "from the incumbent (0) to the next point (1)"
+            fig.xaxis[0].axis_label = "0: incumbent, 1: next point"
         else:
-            fig.xaxis[0].axis_label = f"x{one.variable + 1}, as a share of its interval"
+            fig.xaxis[0].axis_label = f"x{one.variable + 1}, as a share; incumbent solid, next dotted"
