@@ -52,3 +52,4 @@ def test_a_bayesian_method_goes_from_start_to_stop_with_its_surrogate_drawn(lab:
     lab.until(lambda: "x2" in lab.js(label), "the slice runs along the second variable")
     lab.press("Stop")
     lab.end("stopped")
+    assert lab.status() == "stopped"
