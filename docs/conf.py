@@ -37,7 +37,7 @@ numpydoc_show_class_members = False
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3
 nb_execution_mode = "off" if quick else "force"
-nb_execution_timeout = 900
+nb_execution_timeout = 3600  # seconds of a cell
 nb_execution_raise_on_error = True
 nb_merge_streams = True
 

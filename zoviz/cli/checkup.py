@@ -83,10 +83,10 @@ def _versions(zoviz: Distribution) -> Iterator[Finding]:
     suits = python.contains(platform.python_version(), prereleases=True)
     advice = "" if suits else f": expected {python}, make an environment with that"
     yield Finding("Python", WELL if suits else FAULT, f"{platform.python_version()} ({sys.executable}){advice}")
-    troubles = [text for one in _requirements(zoviz, "") if (text := _trouble(one))]
+    lacks = _lacks(_requirements(zoviz, ""))
     place = Path(__file__).resolve().parents[1]
-    if troubles:
-        yield Finding("zoviz", FAULT, f"{zoviz.version} needs {'; '.join(troubles)}: python -m pip install -U zoviz")
+    if lacks:
+        yield Finding("zoviz", FAULT, f"{zoviz.version} needs {lacks}: python -m pip install -U zoviz")
     else:
         numeric = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "panel", "bokeh"))
         yield Finding("zoviz", WELL, f"{zoviz.version} in {place}, with {numeric}")
@@ -96,10 +96,9 @@ def _extras(zoviz: Distribution) -> Iterator[Finding]:
     """Say of every optional extra whether all of it is installed."""
     for extra in sorted(zoviz.metadata.get_all("Provides-Extra") or []):
         wanted = _requirements(zoviz, extra)
-        troubles = [text for one in wanted if (text := _trouble(one))]
-        if troubles:
-            command = f'python -m pip install "zoviz[{extra}]"'
-            yield Finding(f"extra {extra}", NOTE, f"needs {', '.join(troubles)}: {command}")
+        lacks = _lacks(wanted)
+        if lacks:
+            yield Finding(f"extra {extra}", NOTE, f'needs {lacks}: python -m pip install "zoviz[{extra}]"')
         else:
             names = ", ".join(f"{one.name} {version(one.name)}" for one in wanted[:3])
             yield Finding(f"extra {extra}", WELL, names + f" and {len(wanted) - 3} more" * (len(wanted) > 3))
@@ -113,15 +112,18 @@ def _requirements(zoviz: Distribution, extra: str) -> list[Requirement]:
     return [one for one in here if not extra or canonicalize_name(one.name) not in plain]
 
 
-def _trouble(requirement: Requirement) -> str:
-    """Say what is wrong with a package; empty where nothing is."""
-    try:
-        installed = version(requirement.name)
-    except PackageNotFoundError:
-        return f"{requirement.name}, which is not installed"
-    if requirement.specifier.contains(installed, prereleases=True):
-        return ""
-    return f"{requirement.name}{requirement.specifier}, not {installed}"
+def _lacks(requirements: list[Requirement]) -> str:
+    """List the packages that are missing, or of another version than is needed; empty where there are none."""
+    lacking = []
+    for one in requirements:
+        try:
+            installed = version(one.name)
+        except PackageNotFoundError:
+            lacking.append(one.name)
+        else:
+            if not one.specifier.contains(installed, prereleases=True):
+                lacking.append(f"{one.name}{one.specifier}, not {installed}")
+    return ", ".join(lacking)
 
 
 def _repetition() -> Finding:
