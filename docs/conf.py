@@ -33,6 +33,7 @@ exclude_patterns = ["_build", "extensions"]
 suppress_warnings = ["ref.python"]
 
 autodoc_typehints = "signature"
+autosummary_generate = False  # numpydoc loads it
 numpydoc_show_class_members = False
 myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
 myst_heading_anchors = 3

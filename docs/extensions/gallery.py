@@ -24,6 +24,8 @@ _FORMS = {
     "online bilevel": "Online bilevel problems",
 }
 _LAST = "Other kinds"
+_SENTENCES = {"good": "Good for", "bad": "Bad for"}
+"""What may have been measured of a solver, and how its page says so."""
 
 
 def classes(kind: str) -> dict[str, type[Any]]:
@@ -90,7 +92,8 @@ def _page(kind: str, cls: type[Any], caption: str | None, found: dict[str, str] 
     if caption is not None:
         lines += [*_figure(name, caption, "620px"), f"*{caption}*", ""]
     if found is not None:
-        lines += [f":Good for: {found['good']}", f":Bad for: {found['bad']}", f":Measured: :doc:`/{found['page']}`", ""]
+        lines += [f":{words}: {found[key]}" for key, words in _SENTENCES.items() if key in found]
+        lines += [f":Measured: :doc:`/{found['page']}`", ""]
     elif kind == "solvers":
         lines += [":Good and bad for: not measured beyond its paper's comparison and the course above.", ""]
     if kind == "solvers":

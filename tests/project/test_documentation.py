@@ -133,7 +133,7 @@ def test_what_was_measured_is_of_solvers_and_on_pages_that_there_are(extensions:
 
     entries = measured(DOCS)
     assert entries.keys() <= classes("solvers").keys() and len(entries) > 20
-    assert all(set(entry) == {"good", "bad", "page"} for entry in entries.values())
+    assert all({"page"} < set(entry) <= {"good", "bad", "page"} for entry in entries.values())
     assert [entry["page"] for entry in entries.values() if not (DOCS / f"{entry['page']}.md").exists()] == []
 
 

@@ -12,6 +12,7 @@ import yaml
 
 from helpers.project import ROOT
 from helpers.sources import for_each
+from zoviz.views.common import bokeh_internals, panel_internals
 
 MAX_FILE_LINES = 400
 MAX_FUNCTION_LINES = 50
@@ -137,3 +138,8 @@ def test_no_path_of_one_machine() -> None:
         if ABSOLUTE_PATH.search(line)
     ]
     assert not places, "Expected relative paths only, got:\n" + "\n".join(places)
+
+
+def test_versions_whose_insides_are_replaced_are_those_that_were_looked_at() -> None:
+    required = of_pyproject()
+    assert (required["bokeh"], required["panel"]) == (bokeh_internals.VERSIONS, panel_internals.VERSIONS)
