@@ -27,6 +27,18 @@ CHROMIUM_ARGS = [
     "--no-first-run",
 ]
 
+OWN_APP = """
+import numpy as np
+from zoviz.problems import BlackBox, Problem
+from zoviz.core.sets import Ball
+from zoviz.core.types import Evaluation
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.app.process import prepare
+
+prepare()
+"""
+"""Before the source of an app of a test's own."""
+
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Mark every test that drives a browser."""
@@ -118,6 +130,18 @@ def serve(pages: Pages, tmp_path: Path) -> Iterator[Callable[..., Server]]:
         server.stop()
     for server in servers:
         assert not server.errors(), f"The server wrote:\n{server.errors()}"
+
+
+@pytest.fixture
+def open_app(serve: Callable[..., Server], open_lab: Callable[..., Lab], tmp_path: Path) -> Callable[[str], Lab]:
+    """``open_app(source)``: a page of an app of one's own."""
+
+    def open_one(source: str) -> Lab:
+        app = tmp_path / "own.py"
+        app.write_text(OWN_APP + source, encoding="utf-8")
+        return open_lab(serve(app=app).url)
+
+    return open_one
 
 
 @pytest.fixture(scope="session")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -13,17 +12,6 @@ from helpers.dashboard_page import HANDLE, Lab
 from helpers.serving import Server
 
 LOCKED = "Fixed while a run is in progress"
-
-HEAD = """
-import numpy as np
-from zoviz.problems import BlackBox, Problem
-from zoviz.core.sets import Ball
-from zoviz.core.types import Evaluation
-from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.app.process import prepare
-
-prepare()
-"""
 
 FAILS_LATER = """
 calls = 0
@@ -52,18 +40,6 @@ class OnABall(Problem):
 
 Dashboard(problem=OnABall()).page().servable()
 """
-
-
-@pytest.fixture
-def open_app(serve: Callable[..., Server], open_lab: Callable[..., Lab], tmp_path: Path) -> Callable[[str], Lab]:
-    """``open_app(source)``: a page of an app of one's own."""
-
-    def open_one(source: str) -> Lab:
-        app = tmp_path / "own.py"
-        app.write_text(HEAD + source, encoding="utf-8")
-        return open_lab(serve(app=app).url)
-
-    return open_one
 
 
 @pytest.mark.parametrize(

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from helpers.jupyter_lab import PATIENCE, OpenNotebook, jupyter_lab, write
+from helpers.serving import is_local
 
 pytest.importorskip("jupyterlab", reason='JupyterLab is missing: python -m pip install -e ".[notebook]"')
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(900)]
@@ -31,20 +32,24 @@ MARKS = """() => {
 }"""
 
 
-FIGURES_STYLES = re.compile(r"outside localhost: https://cdn\.holoviz\.org/panel/[^ ]*\.css")
-"""Style sheets of Panel's that HoloViews names by address in a figure of its own, and that the figure does without."""
-
-
 @pytest.fixture
 def open_lab_page(open_page: Callable[..., Any], pages: Any) -> Iterator[Callable[..., Any]]:
-    """``open_lab_page()``: a page for JupyterLab, whose own messages in the console are no errors of ours."""
+    """``open_lab_page()``: a page for JupyterLab, whose own messages in the console are no errors of ours.
+
+    What it asks for comes from one port, the notebook's own: a hub or a remote editor passes on no other.
+    """
+    ports: list[set[int | None]] = []
 
     def open_one() -> Any:
-        page = open_page()
+        page, own = open_page(), set[int | None]()
+        page.on("request", lambda request: is_local(request.url) and own.add(urlsplit(request.url).port))
+        page.on("websocket", lambda socket: own.add(urlsplit(socket.url).port))
         page.set_default_timeout(1000 * PATIENCE)
+        ports.append(own)
         return page
 
     yield open_one
+    assert ports and all(len(own - {None}) == 1 for own in ports), ports  # data and blobs have none
     pages.problems[:] = [one for one in pages.problems if "outside localhost" in one]
 
 
@@ -87,9 +92,7 @@ def test_a_run_lives_in_its_cell_and_its_outcome_is_saved(folder: Path, open_lab
         again.page.get_by_text("best feasible objective").wait_for()
 
 
-def test_the_tour_runs_from_the_first_cell_to_the_last(
-    folder: Path, open_lab_page: Callable[..., Any], pages: Any
-) -> None:
+def test_the_tour_runs_from_the_first_cell_to_the_last(folder: Path, open_lab_page: Callable[..., Any]) -> None:
     tour = Path(__file__).resolve().parents[2] / "notebooks" / "01_tour.ipynb"
     (folder / "tour.ipynb").write_text(tour.read_text(encoding="utf-8"), encoding="utf-8")
     with jupyter_lab(folder, ZOVIZ_SMOKE="1") as lab:
@@ -102,4 +105,3 @@ def test_the_tour_runs_from_the_first_cell_to_the_last(
         book.until(lambda: book.count(last).strip("[]: ").isdigit(), "the last cell is executed")
         assert book.page.locator("[data-mime-type='application/vnd.jupyter.error']").count() == 0
         assert "The budget of 0.5 s is spent." in book.text(last)
-    pages.problems[:] = [one for one in pages.problems if not FIGURES_STYLES.search(one)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from pathlib import Path
 from typing import Any
@@ -59,11 +60,21 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     lab = open_lab(serve().url)
     open_list(lab)
     assert "wide" in rows(lab)[0] and "narrow" in rows(lab)[1]
+    heads = lab.page.locator(".tabulator-col-title").all_inner_texts()
+    assert {"Problem", "Gap", "Verdict", "Parameters"} <= set(heads)
+    assert "Nonconvex QCQP" in rows(lab)[0]
+    lab.until(lambda: all(re.search("converging|solved|stalled", row) for row in rows(lab)), "each has its verdict")
+    lab.page.locator(".tabulator-col", has_text="Label").first.click()
+    lab.until(lambda: "narrow" in rows(lab)[0] and "wide" in rows(lab)[1], "ordered by the head")
     lab.page.get_by_label("Search", exact=True).fill("narrow")
     lab.page.keyboard.press("Enter")
     lab.until(lambda: len(rows(lab)) == 1, "one line found")
     tick(lab)
     lab.press("Put on the plots")
+    lab.page.get_by_text("On the plots now, under Run: narrow.").wait_for()
+    lab.press("Open")
+    lab.page.get_by_text("chosen by the rule").wait_for()
+    assert lab.page.get_by_text("chosen by the rule").bounding_box()["y"] < 800, "its details are in sight"
     lab.press("Fork")
     lab.until(lambda: lab.status() == "paused", "the fork where it leaves its run")
     lab.press("Continue")

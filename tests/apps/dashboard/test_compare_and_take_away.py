@@ -29,6 +29,9 @@ def test_two_runs_side_by_side(lab: Lab) -> None:
     assert len(set(names)) == 2 and all(len(lab.data(f"source-{key}", "gap")) == 61 for key in ("run1", "run2"))
     colours = lab.js("return find('plot-Gap').renderers.map(r => r.glyph.line_color?.value).filter(c => c)")
     assert len(set(colours)) >= 2
+    dashes = lab.js("return find('plot-Gap').renderers.map(r => r.glyph.line_dash?.value).filter(d => d)")
+    assert len({str(dash) for dash in dashes}) >= 2, "runs are told apart without colours, too"
+    lab.until(lambda: f"lies on {names[0]}" in " ".join(lab.legend()), "the second, of the same seed, says that")
 
     lab.row("run2").get_by_role("textbox").fill("mine")
     lab.row("run2").get_by_role("textbox").press("Enter")
@@ -55,7 +58,7 @@ def download(lab: Lab, label: str, path: Path) -> Path:
     with lab.page.expect_download() as coming:
         lab.row("run1").get_by_role("button", name=label).click()
     coming.value.save_as(path)
-    assert coming.value.suggested_filename.endswith(path.suffix)
+    assert coming.value.suggested_filename == f"zoviz_steered-by-hand_NonconvexQCQP_ZOSPLM{path.suffix}"
     return path
 
 
@@ -88,6 +91,10 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
     lab.press("Continue")
     lab.end("finished")
     assert lab.data("marks", "text"), "changes within a second of the run are one drag, and marked once"
+    lab.row("run1").get_by_role("textbox").fill("steered by hand")
+    lab.row("run1").get_by_role("textbox").press("Enter")
+    lab.until(lambda: "steered by hand" in " ".join(lab.legend()), "the run has a name")
+    lab.page.wait_for_timeout(500)
 
     header, rows = table(download(lab, "CSV", tmp_path / "page.csv"))
     assert header[:3] == ["iteration", "seconds", "replica"] and {"gap", "violation", "variance"} <= set(header)

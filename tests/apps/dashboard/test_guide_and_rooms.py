@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from helpers.dashboard_page import Lab
+from helpers.serving import Server
 
 # How high the plot of this name is drawn.
 HEIGHT = "return Bokeh.index.find_one(find(a)).el.getBoundingClientRect().height"
@@ -66,26 +68,114 @@ def check_tour(lab: Lab) -> None:
 
 
 @pytest.mark.slow
-def test_a_first_minute_and_what_a_screen_reader_finds(lab: Lab) -> None:
-    warnings: list[str] = []
-    lab.page.on("console", lambda m: warnings.append(m.text) if m.type == "warning" and "range" in m.text else None)
-    assert serious(lab) == []
+def test_a_first_minute(lab: Lab) -> None:
     card = lab.page.get_by_role("button", name="A first descent")
     assert card.is_visible() and lab.page.locator(".bk-Figure").first.is_hidden()
     card.click()
     lab.end("running")
     lab.until(lambda: lab.page.locator(".bk-Figure").first.is_visible(), "the plots are shown")
     check_keys_and_full_screen(lab)
-    assert serious(lab) == []
     lab.press("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
     lab.until(lambda: "room=runs" in lab.page.url, "the address says so")
-    assert lab.status() == "stopped" and serious(lab) == []
-    lab.press("Toggle theme")
-    for room in ("Gallery", "Run"):
-        lab.press(room)
-        assert serious(lab) == [], room
+    assert lab.status() == "stopped"
     check_tour(lab)
-    assert warnings == []
     lab.visit(lab.page.url.partition("?")[0] + "?room=runs")
     lab.page.locator(".tabulator-row").first.wait_for()
+
+
+@pytest.mark.slow
+def test_problems_stand_in_groups_and_are_searched_by_typing(lab: Lab) -> None:
+    lab.page.get_by_role("combobox", name="Problem").first.click()
+    lab.page.get_by_text("Engineering design", exact=True).wait_for()
+    lab.page.get_by_text("Online bilevel", exact=True).wait_for()
+    many = lab.page.get_by_role("menuitem").count()
+    lab.page.keyboard.type("beam")
+    lab.until(lambda: lab.page.get_by_role("menuitem").count() < many / 4, "what does not match is left out")
+    assert lab.page.get_by_role("menuitem", name="Welded beam design").is_visible()
+    lab.page.keyboard.press("Escape")
+
+
+CONTROLS = ", ".join(
+    f"{one}:visible"
+    for one in ("button", "input", "select", "textarea", "a[href]", "summary", "[role=combobox]", "[tabindex='0']")
+)
+# The controls that Tab must come to, each by a number of its own; of a group whose members the arrows reach, any one.
+NUMBER = """all => all.map((e, i) => {
+    const group = e.closest("[role=tablist], [role=radiogroup]");
+    (group ?? e).number ??= i;
+    const name = e.ariaLabel || e.labels?.[0]?.innerText || e.innerText || e.title || e.outerHTML.slice(0, 160);
+    const off = e.disabled || e.ariaDisabled === "true" || e.type === "file" || e.ariaHidden === "true";
+    return [off ? -1 : (group ?? e).number, name.trim()];
+}).filter(([number]) => number >= 0)"""
+ACTIVE = """() => {
+    let e = document.activeElement;
+    while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+    return (e?.closest("[role=tablist], [role=radiogroup]") ?? e)?.number ?? -1;
+}"""
+
+
+def out_of_reach(lab: Lab, steps: int = 250) -> list[str]:
+    """Return the names of the controls in sight that the Tab key does not come to."""
+    controls = lab.page.locator(CONTROLS).evaluate_all(NUMBER)
+    reached = set()
+    for _ in range(steps):
+        lab.page.keyboard.press("Tab")
+        reached.add(lab.page.evaluate(ACTIVE))
+        if reached >= {number for number, _ in controls}:
+            return []
+    return [name for number, name in controls if number not in reached]
+
+
+def check_rooms(lab: Lab, check: Callable[[str], None]) -> None:
+    """Check the page in its states: as it opens, with a run at work, with the drawer open, and its other rooms."""
+    check("first screen")
+    lab.page.get_by_role("button", name="A first descent").click()
+    lab.end("running")
+    lab.until(lambda: len(lab.data("source-run1", "x")) > 5, "there are lines")
+    check("running")
+    lab.page.get_by_label("Diagnosis").first.click()
+    lab.page.locator(".bars").wait_for()
+    lab.page.keyboard.press("Space")
+    check("drawer open")
+    for tab in ("Problem", "Solver", "Run"):
+        lab.tab(tab)
+        check(f"tab {tab}")
+    lab.press("Stop")
+    lab.until(lambda: lab.status() in ("stopped", "finished"), "the run has ended")
+    lab.page.locator(".bk-Figure").first.hover()
+    lab.page.keyboard.press("f")
+    check("full screen")
+    lab.page.keyboard.press("f")
+    lab.press("Stored runs")
+    lab.page.locator(".tabulator-row").first.wait_for()
+    check("stored runs")
+    lab.page.locator(".tabulator-row input[type=checkbox]").first.click()
+    lab.until(lambda: lab.enabled("Open"), "one run chosen")
+    lab.press("Open")
+    lab.page.get_by_text("chosen by the rule").wait_for()
+    check("details of a stored run")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_a_screen_reader_finds_its_way(open_lab: Callable[..., Lab], server: Server, look: str) -> None:
+    lab = open_lab(server.url, color_scheme=look, viewport={"width": 1440, "height": 900})
+    complaints: dict[str, list[str]] = {}
+
+    def check(state: str) -> None:
+        complaints[state] = serious(lab)
+
+    check_rooms(lab, check)
+    assert len(complaints) >= 9 and complaints == dict.fromkeys(complaints, [])
+
+
+@pytest.mark.slow
+def test_every_control_is_reached_by_keys(lab: Lab) -> None:
+    unreached: dict[str, list[str]] = {}
+
+    def check(state: str) -> None:
+        unreached[state] = out_of_reach(lab)
+
+    check_rooms(lab, check)
+    assert unreached == dict.fromkeys(unreached, [])

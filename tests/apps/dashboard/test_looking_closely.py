@@ -75,6 +75,25 @@ def test_a_wrong_field_keeps_start_back_and_another_problem_has_the_plots_to_its
     )
 
 
+# What the legend of the slice names, and how many pieces its contours and the feasible boundary have.
+SLICE = """
+const plot = find("picture-QuadraticSlice"), legend = plot?.above.find(model => model.items);
+const pieces = plot?.renderers.filter(r => r.glyph.type === "MultiLine").map(r => r.data_source.data.xs.length);
+return [pieces ?? [], legend?.items.flatMap(item => item.label.value ?? r(item)) ?? []];
+function r(item) { return item.renderers.flatMap(one => Array.from(one.data_source.data[item.label.field] ?? [])); }
+"""
+
+
+def test_the_slice_has_contours_a_boundary_and_a_legend(lab: Lab) -> None:
+    lab.settle(Seconds="auto", Iterations="60", Replicas="2")
+    lab.start()
+    lab.end("finished")
+    lab.until(lambda: lab.js(SLICE)[0] and min(lab.js(SLICE)[0]) > 0, "contours and boundary are drawn")
+    assert {"start", "now", "optimum", "feasible inside"} <= set(lab.js(SLICE)[1])
+    box = lab.page.locator(".bk-Figure").last.bounding_box()
+    assert box["width"] > 200
+
+
 # Formulas that KaTeX does not understand, with what it says of them.
 TYPESET_ALL = """formulas => {
     const complaints = {}, options = {output: "mathml", displayMode: true, throwOnError: true};

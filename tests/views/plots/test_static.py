@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import holoviews as hv
 import numpy as np
+import panel as pn
 import pytest
+from bokeh.document import Document
+from bokeh.models import ImportedStyleSheet
 
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
 from zoviz.views.common.colours import solver_colour
+from zoviz.views.common.panel_internals import inline_styles
 from zoviz.views.plots.catalogue.variance import Variance
 from zoviz.views.plots.line_data import Series, line_data
 from zoviz.views.plots.static import convergence, plot
@@ -47,6 +51,19 @@ def test_it_draws_the_dashboards_frame(runs: list[Run], axis: str, band: str) ->
     for area in areas:
         np.testing.assert_array_equal(area.dimension_values("low"), expected["gap.low"])
         np.testing.assert_array_equal(area.dimension_values("high"), expected["gap.high"])
+
+
+@pytest.mark.parametrize("brought", [True, False])
+def test_in_a_notebook_with_inline_resources_it_asks_the_internet_for_nothing(
+    runs: list[Run], brought: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As HoloViews shows a figure; by itself it names Panel's style sheets by an address."""
+    hooks = [hook for hook in pn.viewable.Viewable._preprocessing_hooks if brought or hook is not inline_styles]
+    monkeypatch.setattr(pn.viewable.Viewable, "_preprocessing_hooks", hooks)
+    with pn.config.set(inline=True):
+        model = hv.renderer("bokeh").get_widget(convergence(runs[0]), None).layout._render_model(Document())
+    urls = [sheet.url for sheet in model.references() if isinstance(sheet, ImportedStyleSheet)]
+    assert any("cdn." in url for url in urls) is not brought
 
 
 def test_it_marks_changes_and_hits(runs: list[Run]) -> None:

@@ -13,12 +13,15 @@ import panel_material_ui as pmui
 import param
 from bokeh.document import Document
 from bokeh.document.events import DocumentPatchedEvent
+from bokeh.models.ui import UIElement
 from bokeh.server.connection import ServerConnection
 from panel.io import document as panel_document
+from panel.io.notebook import patch_inline_stylesheets
 from panel.io.resources import LOCAL_DIST
 from panel.io.server import ComponentResourceHandler
 from panel.models.katex import KATEX_VERSION
 from panel.util import edit_readonly
+from panel.viewable import Viewable
 from panel_material_ui.base import MaterialComponent
 from tornado.web import HTTPError
 
@@ -231,6 +234,23 @@ def _shared_text(cls: Any, compiled: bool | str = True, server: bool = False) ->
     if server or compiled == "compiling" or cls._esm_base is None:
         return BUNDLED_TEXT(cls, compiled, server)
     return _TAKE_SHARED
+
+
+def inline_styles(view: Viewable, root: Any) -> None:
+    """Write Panel's style sheets into the models of a view that is about to be shown, where resources are inline."""
+    if pn.config.inline:
+        for model in root.select({"type": UIElement}):
+            patch_inline_stylesheets(model)
+
+
+def bring_figures_styles() -> None:
+    """Have HoloViews' figures in cells bring Panel's style sheets, where ``pn.extension(inline=True)`` was called.
+
+    Panel 1.9 does so for its own views; a figure that HoloViews shows by itself has a browser ask a content delivery
+    network for them.
+    """
+    if inline_styles not in Viewable._preprocessing_hooks:
+        Viewable._preprocessing_hooks.append(inline_styles)
 
 
 class OrderedColumn(pn.Column):

@@ -17,10 +17,13 @@ from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
 from zoviz.runs.stored_run import StoredRun
 from zoviz.views.common.colours import PALETTE, REFERENCE, free_colour
+from zoviz.views.common.panel_internals import bring_figures_styles
 from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
+
+bring_figures_styles()
 
 _SEED = 0
 """Of the bands' bootstrap: the same figure from the same runs."""
