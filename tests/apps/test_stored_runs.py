@@ -73,8 +73,9 @@ def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve
     lab.press("Put on the plots")
     lab.page.get_by_text("On the plots now, under Run: narrow.").wait_for()
     lab.press("Open")
-    lab.page.get_by_text("chosen by the rule").wait_for()
-    assert lab.page.get_by_text("chosen by the rule").bounding_box()["y"] < 800, "its details are in sight"
+    details = lab.page.get_by_text("chosen by the rule")
+    details.wait_for()
+    lab.until(lambda: details.bounding_box()["y"] < 800, "its details are in sight")
     lab.press("Fork")
     lab.until(lambda: lab.status() == "paused", "the fork where it leaves its run")
     lab.press("Continue")

@@ -120,6 +120,16 @@ def test_a_run_is_not_called_good_while_a_quarter_of_its_replicas_stays_outside(
     assert "violation 2.5e+01 (median gap and upper quartile of violations of 20 replicas)" in judged.sentence
 
 
+def test_a_violation_that_is_small_beside_the_starts_does_not_count_as_outside() -> None:
+    rests = np.r_[np.geomspace(1.0, 1e-8, 25), np.full(25, 1e-8)]
+    columns = course(rests).columns | {name: np.ones((50, 20)) for name in ("gap", "calls", "violation")}
+    columns["gap"] *= rests[:, None]
+    columns["calls"] *= 10.0 * np.arange(50)[:, None]
+    columns["violation"][:, :5] = 1e3 * rests[:, None]
+    columns["violation"][:, 5:] = 0.0
+    assert verdict(Snapshot(columns, 50, 0)).word is Word.SOLVED
+
+
 def test_an_edge_of_the_tolerance_does_not_hide_that_a_run_solves_its_problem() -> None:
     """ZOSQP on HS43, of which the trace knows no optimum: the violation is 1.006e-6 from the third row on."""
     residual = np.r_[np.geomspace(23.0, 9e-4, 30), np.full(20, 9e-4)]

@@ -30,6 +30,8 @@ BOTH_WORSE = 1.5
 BARELY = 2.0
 """Times the tolerance, up to which nothing is said to be infeasible: a method that goes to the tolerance's edge ends on
 either side of it."""
+OUTSIDE = 1e-2
+"""Share of a course's usual violation, from which on its end is outside the constraints."""
 UNMOVED = 0.1
 """Share of the start's distance and violation, within which a run has not moved."""
 FALLING = 0.8
@@ -342,11 +344,17 @@ def _risen(course: Course) -> bool:
 def _judgement(course: Course, tolerance: float) -> Verdict:
     """Return the verdict on a run that has not run away: a good one only where that is true of most replicas."""
     judgement = _at_rest(course, tolerance) or _moving(course, tolerance)
-    if not judgement.word.good or course.last(course.upper_violation) <= max(tolerance, course.last(course.violation)):
+    if not judgement.word.good or not _outside(course.upper_violation, course.last(course.upper_violation), tolerance):
         return judgement
     upper = course._replace(violation=course.upper_violation, strict=True)
     stricter = _at_rest(upper, tolerance) or _moving(upper, tolerance)
     return judgement if stricter.word.good else stricter
+
+
+def _outside(violation: Array, end: float, tolerance: float) -> bool:
+    """Return whether a violation (T,) that ends at ``end`` is still of the order that it had."""
+    scale = max(violation[0], float(np.median(violation)), tolerance)
+    return end > max(OUTSIDE * scale, BARELY * tolerance)
 
 
 def _at_rest(course: Course, tolerance: float) -> Verdict | None:
@@ -376,7 +384,7 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     second = violation[violation.size // 2 :]
     steady = _percentile(second, 90) <= 1.5 * max(_percentile(second, 10), tolerance)
     settled = steady and end_violation > 0.8 * half_violation
-    if end_violation > max(1e-2 * scale, BARELY * tolerance) and (settled or _returns_to_least(violation)):
+    if _outside(violation, end_violation, tolerance) and (settled or _returns_to_least(violation)):
         return Verdict(Word.INFEASIBLE, f"Infeasible, and the violation no longer falls: {_figures(course)}.")
     if course.measure == "objective" and end_violation <= max(tolerance, 1e-6 * scale):
         return _without_optimum(course)

@@ -49,16 +49,38 @@ def test_two_runs_side_by_side(lab: Lab) -> None:
     lab.press("Reset")
     lab.until(lambda: lab.row("run2").count() == 0, "the current run is off the shelf")
     lab.end("ready")
-    lab.until(lambda: lab.js("return find('plot-Gap').x_range.end") < 20, "the range forgets the runs that are gone")
     lab.start("run3")
     lab.end("finished")
+
+
+@pytest.mark.slow
+def test_a_file_is_named_after_run_problem_and_solver(lab: Lab) -> None:
+    lab.settle(Iterations="5", Seconds="auto", Replicas="2")
+    lab.start()
+    lab.end("finished")
+    lab.row("run1").get_by_role("textbox").fill("by day")
+    lab.row("run1").get_by_role("textbox").press("Enter")
+    lab.page.wait_for_timeout(2000)
+    with lab.page.expect_download() as coming:
+        lab.row("run1").get_by_role("button", name="CSV").click()
+    assert coming.value.suggested_filename == "zoviz_by-day_NonconvexQCQP_ZOSPLM.csv"
+
+
+@pytest.mark.slow
+def test_the_range_forgets_the_runs_that_are_gone(lab: Lab) -> None:
+    lab.settle(Iterations="60", Seconds="auto", Replicas="2")
+    lab.start()
+    lab.end("finished")
+    lab.press("Reset")
+    lab.end("ready")
+    lab.until(lambda: lab.js("return find('plot-Gap').x_range.end") < 20, "the range is that of empty plots")
 
 
 def download(lab: Lab, label: str, path: Path) -> Path:
     with lab.page.expect_download() as coming:
         lab.row("run1").get_by_role("button", name=label).click()
     coming.value.save_as(path)
-    assert coming.value.suggested_filename == f"zoviz_steered-by-hand_NonconvexQCQP_ZOSPLM{path.suffix}"
+    assert coming.value.suggested_filename.endswith(path.suffix)
     return path
 
 
@@ -91,10 +113,6 @@ def test_the_downloads_repeat_a_steered_run(lab: Lab, tmp_path: Path, root: Path
     lab.press("Continue")
     lab.end("finished")
     assert lab.data("marks", "text"), "changes within a second of the run are one drag, and marked once"
-    lab.row("run1").get_by_role("textbox").fill("steered by hand")
-    lab.row("run1").get_by_role("textbox").press("Enter")
-    lab.until(lambda: "steered by hand" in " ".join(lab.legend()), "the run has a name")
-    lab.page.wait_for_timeout(500)
 
     header, rows = table(download(lab, "CSV", tmp_path / "page.csv"))
     assert header[:3] == ["iteration", "seconds", "replica"] and {"gap", "violation", "variance"} <= set(header)

@@ -90,7 +90,7 @@ def test_problems_stand_in_groups_and_are_searched_by_typing(lab: Lab) -> None:
     lab.page.get_by_text("Engineering design", exact=True).wait_for()
     lab.page.get_by_text("Online bilevel", exact=True).wait_for()
     many = lab.page.get_by_role("menuitem").count()
-    lab.page.keyboard.type("beam")
+    lab.page.get_by_placeholder("Search...").locator("visible=true").fill("beam")
     lab.until(lambda: lab.page.get_by_role("menuitem").count() < many / 4, "what does not match is left out")
     assert lab.page.get_by_role("menuitem", name="Welded beam design").is_visible()
     lab.page.keyboard.press("Escape")
@@ -102,7 +102,7 @@ CONTROLS = ", ".join(
 )
 # The controls that Tab must come to, each by a number of its own; of a group whose members the arrows reach, any one.
 NUMBER = """all => all.map((e, i) => {
-    const group = e.closest("[role=tablist], [role=radiogroup]");
+    const group = e.closest("[role=tablist], [role=radiogroup], [role=group]");
     (group ?? e).number ??= i;
     const name = e.ariaLabel || e.labels?.[0]?.innerText || e.innerText || e.title || e.outerHTML.slice(0, 160);
     const off = e.disabled || e.ariaDisabled === "true" || e.type === "file" || e.ariaHidden === "true";
@@ -111,7 +111,7 @@ NUMBER = """all => all.map((e, i) => {
 ACTIVE = """() => {
     let e = document.activeElement;
     while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-    return (e?.closest("[role=tablist], [role=radiogroup]") ?? e)?.number ?? -1;
+    return (e?.closest("[role=tablist], [role=radiogroup], [role=group]") ?? e)?.number ?? -1;
 }"""
 
 
@@ -136,14 +136,12 @@ def check_rooms(lab: Lab, check: Callable[[str], None]) -> None:
     check("running")
     lab.page.get_by_label("Diagnosis").first.click()
     lab.page.locator(".bars").wait_for()
-    lab.page.keyboard.press("Space")
     check("drawer open")
     for tab in ("Problem", "Solver", "Run"):
         lab.tab(tab)
         check(f"tab {tab}")
-    lab.press("Stop")
-    lab.until(lambda: lab.status() in ("stopped", "finished"), "the run has ended")
-    lab.page.locator(".bk-Figure").first.hover()
+    lab.end("finished")
+    lab.page.locator(".bk-Figure").locator("visible=true").first.hover()
     lab.page.keyboard.press("f")
     check("full screen")
     lab.page.keyboard.press("f")
@@ -179,3 +177,7 @@ def test_every_control_is_reached_by_keys(lab: Lab) -> None:
 
     check_rooms(lab, check)
     assert unreached == dict.fromkeys(unreached, [])
+    lab.page.get_by_role("button", name="Stored runs", exact=True).focus()  # of a group, the arrows reach the others
+    lab.page.keyboard.press("ArrowLeft")
+    lab.page.keyboard.press("Enter")
+    lab.until(lambda: lab.page.locator(".bk-Figure").locator("visible=true").count(), "the room beside it is opened")

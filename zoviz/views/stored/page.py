@@ -21,7 +21,7 @@ from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
-from zoviz.views.stored.table import StoredRunsTable
+from zoviz.views.stored.table import HEIGHT, LOWER, StoredRunsTable
 
 _FORMATS = {"csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
 """File formats of an export: the ending, and what its button says."""
@@ -86,6 +86,9 @@ class StoredRunsPage(pn.viewable.Viewer):
     def _enable(self, records: list[Record]) -> None:
         """Enable the buttons that make sense for the selected records."""
         one = records[0] if len(records) == 1 else None
+        if not records:
+            self._detail.object = ""
+            update_changed(self.table.tabulator, height=HEIGHT)
         enabled = {
             "overlay": bool(records),
             "open": one is not None,
@@ -190,6 +193,7 @@ class StoredRunsPage(pn.viewable.Viewer):
             for name, value in parts.items()
             if value
         )
+        update_changed(self.table.tabulator, height=LOWER)
         self._detail.object = f"<b>Run {stored.id[:8]}</b><table style='font-size:.82rem'>{rows}</table>"
 
     def _export(self, suffix: str, label: str) -> pmui.FileDownload:

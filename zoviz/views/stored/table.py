@@ -22,6 +22,8 @@ from zoviz.views.stored.summary import Summaries, Summary
 
 PAGE = 25
 """Runs on a page of the list."""
+HEIGHT, LOWER = 330, 190
+"""Of the list, in pixels; the lower one where a run's details are to be in sight below it."""
 ORDERS = {
     "newest first": "-created",
     "oldest first": "created",
@@ -106,7 +108,7 @@ class StoredRunsTable(pn.viewable.Viewer):
             layout="fit_data_stretch",
             theme="simple",
             sortable={name: _FIELDS.get(name, name) in ORDERS.values() for name in _COLUMNS},
-            height=330,
+            height=HEIGHT,
             sizing_mode="stretch_width",
             margin=(4, 10),
         )
