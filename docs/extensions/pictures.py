@@ -148,7 +148,7 @@ def _slice(cls: type[Problem]) -> tuple[str, Callable[[Figure], None]] | None:
     a, b, points = plane
     value = problem.evaluate(points)
     words = "through a start and the optimum" if goal is not start else "through a start"
-    caption = f"A plane {words}: objective by colour, infeasible points shaded."
+    caption = f"A plane {words}: objective by colour, infeasible points shaded; outside of X as at its nearest point."
 
     def paint(figure: Figure) -> None:
         axes = figure.subplots()
