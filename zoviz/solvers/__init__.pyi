@@ -424,7 +424,7 @@ class ALBO(_ALBO):
     def __init__(
         self,
         *,
-        samples: int = 64,
+        samples: int = 1024,
         initial_points: int | None = None,
         refit_every: int = 5,
         candidates: int = 400,
@@ -770,7 +770,7 @@ class SlackAL(_SlackAL, ALBO):
     def __init__(
         self,
         *,
-        samples: int = 64,
+        samples: int = 1024,
         initial_points: int | None = None,
         refit_every: int = 5,
         candidates: int = 400,
