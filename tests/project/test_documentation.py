@@ -149,3 +149,14 @@ def test_the_citation_has_the_version() -> None:
 
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
     assert citation["version"] == zoviz.__version__ and citation["license"] == "BSD-3-Clause"
+
+
+def test_every_page_can_be_reached() -> None:
+    """A page that is in no table of contents would be found out by the build alone, which takes minutes."""
+    listed = set()
+    for path in PAGES:
+        for tree in re.findall(r"```\{toctree\}\n(.*?)```", path.read_text(encoding="utf-8"), re.DOTALL):
+            entries = [re.sub(r".*<(.*)>", r"\1", line) for line in tree.split() if not line.startswith(":")]
+            listed |= {(path.parent / entry).resolve().relative_to(DOCS).as_posix() for entry in entries}
+    pages = {path.relative_to(DOCS).with_suffix("").as_posix() for path in PAGES}
+    assert pages - listed == {"index"}
