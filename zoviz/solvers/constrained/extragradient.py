@@ -304,7 +304,7 @@ class ExtraGradient(Solver):
         if share is not None:
             bound = self.contraction or 0.0
             ratio = self._ratio(before, (x_half, y_half, half, field), step, eta_y)
-            refused = (ratio > bound) & ~(False if first is None else first.mask)
+            refused = ratio > bound if first is None else (ratio > bound) & ~first.mask
             x, y = np.where(refused[:, None], before[0], x), np.where(refused[:, None], before[1], y)
             share = _adapted(share, ratio, refused, (bound, self.longest))
         x, value, after = settled(first, (before[0], before[2]), (x, oracle(x)))
