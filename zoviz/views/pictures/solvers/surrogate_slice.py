@@ -91,18 +91,19 @@ class SurrogateSlice(Picture):
         fig.add_layout(right, "right")
         line = {"source": self.curves, "line_width": 2}
         share = {"y_range_name": "share", **line}
-        fig.varea("x", "low", "high", source=self.curves, color=PALETTE[0], fill_alpha=0.18, legend_label="± 2 sd")
-        drawn = [fig.line("x", "mean", color=PALETTE[0], legend_label="mean of f", **line)]
+        look = {"color": PALETTE[0], "fill_alpha": 0.18, "legend_label": "± 2 sd"}
+        band = fig.varea("x", "low", "high", source=self.curves, **look)
+        mean = fig.line("x", "mean", color=PALETTE[0], legend_label="mean of f", **line)
         fig.line("x", "chance", color=PALETTE[2], line_dash="dashed", legend_label="feasibility", **share)
         fig.line("x", "score", color=PALETTE[1], legend_label="acquisition", **share)
-        fig.y_range.renderers = drawn
+        fig.y_range.renderers = [band, mean]
         self.incumbent = Span(dimension="height", line_color=TARGET, line_width=2)
         self.following = Span(dimension="height", line_color=EVENT, line_width=2, line_dash="dotted")
         for span in (self.incumbent, self.following):
             span.visible = False
             fig.add_layout(span)
         fig.x_range.range_padding = 0.0
-        fig.y_range.range_padding = 0.2
+        fig.y_range.range_padding = 0.05
         legend_above(fig)
         return fig
 
