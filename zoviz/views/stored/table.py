@@ -109,6 +109,7 @@ class StoredRunsTable(pn.viewable.Viewer):
             theme="simple",
             sortable={name: _FIELDS.get(name, name) in ORDERS.values() for name in _COLUMNS},
             height=HEIGHT,
+            configuration={"keybindings": {"navNext": False, "navPrev": False}},  # else Tab does not leave its cells
             sizing_mode="stretch_width",
             margin=(4, 10),
         )
