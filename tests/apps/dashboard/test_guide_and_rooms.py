@@ -124,7 +124,8 @@ def out_of_reach(lab: Lab, steps: int = 250) -> list[str]:
         reached.add(lab.page.evaluate(ACTIVE))
         if reached >= {number for number, _ in controls}:
             return []
-    return [name for number, name in controls if number not in reached]
+    enabled = {number for number, _ in lab.page.locator(CONTROLS).evaluate_all(NUMBER)}  # the run may have ended
+    return [name for number, name in controls if number in enabled - reached]
 
 
 def check_rooms(lab: Lab, check: Callable[[str], None]) -> None:
@@ -141,10 +142,13 @@ def check_rooms(lab: Lab, check: Callable[[str], None]) -> None:
         lab.tab(tab)
         check(f"tab {tab}")
     lab.end("finished")
+    low = lab.js(HEIGHT, "plot-Gap")
     lab.page.locator(".bk-Figure").locator("visible=true").first.hover()
     lab.page.keyboard.press("f")
+    lab.until(lambda: lab.js(HEIGHT, "plot-Gap") > 2 * low, "the plot fills the screen")
     check("full screen")
     lab.page.keyboard.press("f")
+    lab.until(lambda: lab.js(HEIGHT, "plot-Gap") == low, "it is as it was")
     lab.press("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
     check("stored runs")
