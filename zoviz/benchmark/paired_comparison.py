@@ -84,12 +84,16 @@ def compare(
     Raises
     ------
     ValueError
-        For methods with unequally many losses.
+        For a pair of methods with unequally many losses.
     """
     names = list(combinations(losses, 2)) if pairs is None else list(pairs)
-    sizes = {len(losses[name]) for pair in names for name in pair}
-    if len(sizes) > 1:
-        raise ValueError(f"Expected as many losses of every method, got {sorted(sizes)}: compare common problems.")
+    for first, second in names:
+        sizes = len(losses[first]), len(losses[second])
+        if sizes[0] != sizes[1]:
+            raise ValueError(
+                f"Expected as many losses of {first} as of {second}, got {sizes[0]} and {sizes[1]}: compare common "
+                "problems."
+            )
     differences = [_difference(losses[first], losses[second]) for first, second in names]
     p_values = holm(np.array([_p_value(_signed_ranks(one)) for one in differences]))
     return [

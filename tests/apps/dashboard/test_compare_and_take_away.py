@@ -76,6 +76,26 @@ def test_the_range_forgets_the_runs_that_are_gone(lab: Lab) -> None:
     lab.until(lambda: lab.js("return find('plot-Gap').x_range.end") < 20, "the range is that of empty plots")
 
 
+@pytest.mark.slow  # tests/views/compare has the room without a browser
+def test_the_room_to_compare_follows_the_runs_on_the_plots(lab: Lab) -> None:
+    lab.page.get_by_role("button", name="Compare", exact=True).click()
+    lab.page.get_by_text("There is nothing to compare yet.").wait_for()
+    lab.settle(Iterations="400", Seconds="auto", Replicas="10")
+    lab.start("run1")
+    lab.end("finished")
+    lab.settle(Iterations="20")
+    lab.start("run2")
+    lab.end("finished")
+    lab.page.get_by_role("button", name="Compare", exact=True).click()
+    rows = lab.page.locator("table.zoviz-compare tbody tr")
+    lab.until(lambda: rows.count() == 2, "both runs are rows")
+    lab.page.get_by_text(" is better than ").first.wait_for()
+    title = "return find('plot-Violins')?.title.text ?? ''"
+    assert lab.js(title).startswith("Best feasible gap")
+    lab.choose("Measure", "objective at the end")
+    lab.until(lambda: lab.js(title).startswith("Objective at the end"), "another measure")
+
+
 def download(lab: Lab, label: str, path: Path) -> Path:
     with lab.page.expect_download() as coming:
         lab.row("run1").get_by_role("button", name=label).click()

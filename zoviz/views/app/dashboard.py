@@ -44,10 +44,11 @@ from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.run_list import RunList
 
 if TYPE_CHECKING:
+    from zoviz.views.compare.page import ComparePage
     from zoviz.views.stored.page import StoredRunsPage
 
-RUN = "run"
-"""Name of the room with the plots."""
+RUN, COMPARE = "run", "compare"
+"""Names of the room with the plots, and of the one with their runs side by side."""
 PERIOD = 250
 """Milliseconds between two looks at the run."""
 _GRAIN = 4
@@ -129,6 +130,7 @@ class Dashboard(pn.viewable.Viewer):
         super().__init__(**params)
         self.form = RunForm(problem, solver)
         self.stored_runs: StoredRunsPage | None = None
+        self.compare: ComparePage | None = None
         self.controller = RunController(self.form, store, live_runs)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
@@ -163,7 +165,11 @@ class Dashboard(pn.viewable.Viewer):
 
     def _rooms(self) -> list[Room]:
         """Return the parts of the page, in the order of its bar."""
-        rooms = [Room("gallery", "Gallery", self._make_gallery), Room(RUN, "Run", self._make_run)]
+        rooms = [
+            Room("gallery", "Gallery", self._make_gallery),
+            Room(RUN, "Run", self._make_run),
+            Room(COMPARE, "Compare", self._make_compare, self._compare),
+        ]
         if self.controller.store is not None:
             rooms.append(Room("runs", "Stored runs", self._make_stored_runs, self._read_stored_runs))
         return rooms
@@ -177,6 +183,17 @@ class Dashboard(pn.viewable.Viewer):
         controls = self.board.controls()
         controls.extend([self.diagnosis.switch(), GoBack(self.controller)])
         return pn.Column(controls, self.diagnosis, self.board, sizing_mode="stretch_width", min_height=800, margin=0)
+
+    def _make_compare(self) -> ComparePage:
+        from zoviz.views.compare.page import ComparePage  # with SciPy's statistics: most openings never need them
+
+        self.compare = ComparePage(self.controller)
+        return self.compare
+
+    def _compare(self) -> None:
+        """Compare anew: runs may have come or moved on since the room was last open."""
+        if self.compare is not None:
+            self.compare.read()
 
     def _make_stored_runs(self) -> StoredRunsPage:
         from zoviz.views.stored.page import StoredRunsPage  # with pandas: half a second at a process's first opening
@@ -250,6 +267,8 @@ class Dashboard(pn.viewable.Viewer):
         self.output.update(run, visible=self.rooms.open == RUN)
         if self.stored_runs is not None:
             self.stored_runs.table.update()
+        if self.compare is not None and self.rooms.open == COMPARE:
+            self.compare.update()
         self._write_address(run)
 
     def _limit(self, run: Run | None) -> None:

@@ -1,0 +1,85 @@
+"""Runs side by side: what is compared, and whose replicas are pairs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zoviz import Run
+from zoviz.benchmark.paired_comparison import Decision
+from zoviz.benchmark.run_comparison import BEST_GAP, FINAL_GAP, Quartiles, compared, measures_of, paired
+from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.runs.store import Store
+from zoviz.solvers import ZOCEG, ZOSPLM
+
+
+def ended(solver: ZOCEG | ZOSPLM, iterations: int = 300, **settings: object) -> Run:
+    run = Run(LoadTracking(n=5), solver, iterations=iterations, **{"replicas": 10, **settings})
+    run.run()
+    return run
+
+
+@pytest.fixture(scope="module")
+def runs() -> dict[str, Run]:
+    return {
+        "long": ended(ZOCEG()),
+        "short": ended(ZOCEG(primal_step=1e-3), 20),
+        "other seed": ended(ZOCEG(), 20, seed=1),
+        "other": ended(ZOSPLM(), 20, replicas=4, targets={"gap": 1e9}),
+    }
+
+
+def test_measures_are_the_last_row_and_the_calls_to_targets(runs: dict[str, Run]) -> None:
+    run = runs["other"]
+    measures = measures_of(run)
+    rows = run.trace.snapshot().columns
+    np.testing.assert_array_equal(measures[FINAL_GAP], np.abs(rows["gap"][-1]))
+    best = rows["best_gap"][-1]
+    np.testing.assert_array_equal(measures[BEST_GAP], np.where(np.isnan(best), np.inf, np.abs(best)))
+    np.testing.assert_array_equal(measures["calls to gap 1e+09"], run.hits[0].calls)
+
+
+def test_no_feasible_point_is_an_outcome_and_what_is_not_measured_is_none() -> None:
+    run = Run(NonconvexQCQP(), ZOSPLM(), iterations=3, replicas=2)
+    run.run()
+    measures = measures_of(run)
+    assert np.isinf(measures[BEST_GAP]).all() and "mean regret at the end" not in measures
+
+
+def test_only_parameters_that_differ_are_named(runs: dict[str, Run]) -> None:
+    one, other, seed, fourth = compared(runs)
+    assert one.parameters == {"primal_step": "by rule", "replicas": "10", "seed": "0"}
+    assert other.parameters["primal_step"] == "0.001" and seed.parameters["seed"] == "1"
+    assert fourth.parameters == {"replicas": "4", "seed": "0"}, "no other run has this solver"
+
+
+def test_quartiles_are_values_of_replicas(runs: dict[str, Run]) -> None:
+    one = compared(runs)[0]
+    values = one.measures[FINAL_GAP] = np.array([4.0, np.inf, 1.0, 2.0, 3.0])
+    assert one.quartiles(FINAL_GAP) == Quartiles(*np.sort(values)[[1, 2, 3]])
+
+
+def test_replicas_are_pairs_of_one_problem_seed_and_number_alone(runs: dict[str, Run]) -> None:
+    (one,) = paired(compared(runs), FINAL_GAP, np.random.default_rng(0))
+    assert (one.first, one.second, one.pairs, one.decision) == ("long", "short", 10, Decision.BETTER)
+
+
+def test_equal_runs_cannot_be_told_apart(runs: dict[str, Run]) -> None:
+    again = ended(ZOCEG())
+    (one,) = paired(compared({"one": runs["long"], "again": again}), FINAL_GAP, np.random.default_rng(0))
+    assert one.decision is Decision.CANNOT_TELL and one.difference == 0.0
+
+
+def test_a_stored_run_is_compared_as_the_live_one_is(tmp_path: Path) -> None:
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+    run = ended(ZOCEG(), store=store)
+    live, stored = compared({"live": run, "stored": store.load(run.id)})
+    assert live.draws == stored.draws and live.verdict == stored.verdict and not live.parameters
+    for name, values in live.measures.items():
+        np.testing.assert_array_equal(stored.measures[name], values)
+
+
+def test_a_run_that_has_not_begun_is_left_out() -> None:
+    assert compared({"none": Run(LoadTracking(n=5), ZOCEG(), iterations=5)}) == []

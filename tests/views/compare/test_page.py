@@ -1,0 +1,71 @@
+"""The room in which the runs on the plots stand side by side, without a browser."""
+
+from __future__ import annotations
+
+import pytest
+
+from zoviz import Run
+from zoviz.benchmark.run_comparison import FINAL_GAP
+from zoviz.problems import LoadTracking
+from zoviz.solvers import ZOCEG
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.common.shown_runs import ShownRuns
+from zoviz.views.compare.page import ComparePage
+
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+
+
+@pytest.fixture
+def dashboard() -> Dashboard:
+    """A page with three runs on its plots."""
+    dashboard = Dashboard()
+    for label, step, iterations in (("long", None, 300), ("short", 1e-3, 20), ("short", 1e-3, 21)):
+        run = Run(LoadTracking(n=5), ZOCEG(primal_step=step), iterations=iterations, replicas=10, label=label)
+        run.run()
+        dashboard.controller.runs_shown.put(run)
+    return dashboard
+
+
+@pytest.fixture
+def shown(dashboard: Dashboard) -> ShownRuns:
+    """Its runs."""
+    return dashboard.controller.runs_shown
+
+
+@pytest.fixture
+def page(dashboard: Dashboard) -> ComparePage:
+    """Its room, opened."""
+    dashboard.rooms.open = "compare"
+    assert dashboard.compare is not None
+    dashboard.compare.__panel__()
+    return dashboard.compare
+
+
+def test_runs_stand_side_by_side_with_what_differs(page: ComparePage) -> None:
+    assert [one.name for one in page.runs] == ["long", "short (run2)", "short (run3)"], "names are told apart"
+    text = page.table.object
+    assert text.count("<tr>") == 4 and "primal_step = by rule" in text and "Gap at the end" in text
+    assert "<b>long</b> is better than <b>short (run2)</b>" in page.differences.object
+    assert page.differences.object.count("<div>") == 3
+
+
+def test_another_measure_and_one_more_run_make_other_figures(page: ComparePage, shown: ShownRuns) -> None:
+    first = page.figures
+    page.measure = FINAL_GAP if page.measure != FINAL_GAP else "calls"
+    second = page.figures
+    assert second is not first and second is not None
+    run = Run(LoadTracking(n=5), ZOCEG(), iterations=5, replicas=3)
+    run.run()
+    shown.put(run, "new")
+    page.read()
+    assert len(page.runs) == 4 and page.figures is not second
+    third = page.figures
+    page.read()
+    assert page.figures is third
+
+
+def test_without_runs_the_room_says_what_to_do() -> None:
+    dashboard = Dashboard()
+    dashboard.rooms.open = "compare"
+    page = dashboard.compare
+    assert page is not None and not page.runs and page.hint.visible and not page.body.visible

@@ -1,0 +1,1 @@
+"""The room in which runs are set side by side."""

@@ -1,0 +1,193 @@
+"""The page that sets the runs on the plots side by side: a table, distributions over replicas, paired differences."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.benchmark.paired_comparison import Comparison, Decision
+from zoviz.benchmark.run_comparison import MEASURES, SIGNED, ComparedRun, Quartiles, compared, paired
+from zoviz.views.common.figure_frame import EVERY
+from zoviz.views.common.run_controller import RunController, say_errors
+from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
+from zoviz.views.compare.distributions import Distributions, Sample, capitalised
+
+_STYLE = """
+table.zoviz-compare {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums}
+.zoviz-compare th {text-align: left; font-weight: 600; opacity: .65; padding: 4px 14px 4px 0; white-space: nowrap}
+.zoviz-compare td {padding: 4px 14px 4px 0; vertical-align: top; white-space: nowrap}
+.zoviz-compare td.text {white-space: normal; min-width: 160px; overflow-wrap: anywhere}
+.zoviz-compare tr + tr td {border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
+.zoviz-compare .number {text-align: right; white-space: nowrap}
+"""
+_SWATCH = "<span style='color:{colour}' aria-hidden='true'>&#9644;</span> {name}"
+_EMPTY = (
+    "There is nothing to compare yet. Start a run, or tick some under Stored runs and put them on the plots: the runs "
+    "on the plots stand side by side here."
+)
+_HINT = (
+    "Medians, and in brackets the quartiles, over replicas. Replica r of two runs on one problem with one seed begins "
+    "at the same point and meets the same noise, so that their differences are paired: Wilcoxon's signed ranks at 1 %, "
+    "corrected by Holm for the number of comparisons. Eight pairs that differ are the fewest that can tell."
+)
+_MOST_PAIRS = 28
+"""Comparisons that are listed: those of eight runs."""
+
+
+def spread_words(quartiles: Quartiles) -> str:
+    """Return a median with its quartiles in words; "none" stands for replicas without a value."""
+    lower, median, upper = ("none" if np.isinf(value) else f"{value:.3g}" for value in quartiles)
+    return median if lower == median == upper else f"{median} ({lower} to {upper})"
+
+
+def measures_among(runs: Sequence[ComparedRun]) -> list[str]:
+    """Return the measures that one of the runs has, the most telling first."""
+    present = dict.fromkeys(name for one in runs for name in one.measures)
+    return [*(name for name in MEASURES if name in present), *(name for name in present if name not in MEASURES)]
+
+
+def table_html(runs: Sequence[ComparedRun], colours: dict[str, str]) -> str:
+    """Return the runs as rows of a table: verdict, parameters that differ, and every measure that one of them has."""
+    measures = measures_among(runs)
+    parameters = any(one.parameters for one in runs)
+    heads = ["Run", "Problem", "Verdict", *(["What differs"] if parameters else []), *map(capitalised, measures)]
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in heads)
+    rows = []
+    for one in runs:
+        differs = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
+        words = [one.problem, one.verdict, *([differs] if parameters else [])]
+        numbers = [spread_words(one.quartiles(name)) if name in one.measures else "" for name in measures]
+        rows.append(
+            f"<tr><td>{_SWATCH.format(colour=colours[one.name], name=html.escape(one.name))}</td>"
+            + "".join(f"<td{' class=text' if word is differs else ''}>{html.escape(word)}</td>" for word in words)
+            + "".join(f"<td class='number'>{word}</td>" for word in numbers)
+            + "</tr>"
+        )
+    return f"<table class='zoviz-compare'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
+
+
+def paired_html(comparisons: Sequence[Comparison]) -> str:
+    """Return paired comparisons as sentences."""
+    if not comparisons:
+        return muted_html("No two of these runs have one problem, one seed and equally many replicas: none are paired.")
+    lines = []
+    for one in comparisons[:_MOST_PAIRS]:
+        words = {Decision.BETTER: "is better than", Decision.WORSE: "is worse than"}
+        verb = words.get(one.decision, "cannot be told from")
+        difference = f"median difference {one.difference:.2g} ({one.lower:.2g} to {one.upper:.2g})"
+        figures = f"{difference}, {one.pairs} pairs, p = {one.p_value:.2g}"
+        lines.append(
+            f"<div><b>{html.escape(one.first)}</b> {verb} <b>{html.escape(one.second)}</b>: "
+            f"<span style='opacity:.75'>{figures}</span></div>"
+        )
+    more = len(comparisons) - _MOST_PAIRS
+    return "".join(lines) + (muted_html(f"… and {more} more.") if more > 0 else "")
+
+
+class ComparePage(pn.viewable.Viewer):
+    """A page with the runs on the plots side by side, whether they go on or have ended.
+
+    Parameters
+    ----------
+    controller : RunController
+        Has the runs on the plots.
+
+    Attributes
+    ----------
+    runs : list of ComparedRun
+        As they were at the last look.
+    table, differences : HTML
+    figures : Distributions or None
+    body, hint : Column, HTML
+        What is shown where there are runs, and where there are none.
+    """
+
+    measure: param.Selector[str] = param.Selector(
+        default=None, objects=[None], label="Measure", doc="What the figures and the differences are of."
+    )
+
+    def __init__(self, controller: RunController, **params: Any) -> None:
+        super().__init__(**params)
+        self._controller, self.say = controller, controller.say
+        self.runs: list[ComparedRun] = []
+        self._looks = 0
+        self._state: tuple[Any, ...] = ()
+        self._drawn: tuple[Any, ...] = ()
+        self.figures: Distributions | None = None
+        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(4, 10))
+        self.differences = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
+        self._select = pmui.Select.from_param(
+            self.param.measure, size="small", width=280, margin=(4, 10), description=tooltip(self.param.measure.doc)
+        )
+        self._row = pn.Row(sizing_mode="stretch_width")
+        self.hint = note(_EMPTY)
+        self.body = pn.Column(
+            pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
+            self._select,
+            self._row,
+            section("Paired differences"),
+            self.differences,
+            note(_HINT),
+            sizing_mode="stretch_width",
+            margin=0,
+            visible=False,
+        )
+        self.param.watch(lambda _: self._draw(), "measure")
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        self.read()
+        return pn.Column(self.hint, self.body, sizing_mode="stretch_width", margin=0)
+
+    def update(self) -> None:
+        """Compare anew, now and then, where a run has moved on; called with the document's lock at every look."""
+        self._looks += 1
+        if self._looks % EVERY == 0:
+            self.read()
+
+    @say_errors("The runs cannot be compared: ")
+    def read(self) -> None:
+        """Compare the runs on the plots as they are now."""
+        entries = [entry for entry in self._controller.runs_shown.runs.values() if len(entry.run.trace)]
+        names = [entry.name for entry in entries]
+        shown = {one.name if names.count(one.name) == 1 else f"{one.name} ({one.key})": one for one in entries}
+        state = tuple((name, entry.run.id, entry.run.status, len(entry.run.trace)) for name, entry in shown.items())
+        if state == self._state:
+            return
+        self._state = state
+        self.runs = compared({name: entry.run for name, entry in shown.items()})
+        self._colours = {name: entry.colour for name, entry in shown.items()}
+        update_changed(self.hint, visible=not self.runs)
+        update_changed(self.body, visible=bool(self.runs))
+        offered = measures_among(self.runs)
+        update_changed(self.table, object=table_html(self.runs, self._colours) if self.runs else "")
+        self.param.measure.objects = offered or [None]
+        if self.measure not in offered:
+            self.measure = offered[0] if offered else None
+        else:
+            self._draw()
+
+    def _draw(self) -> None:
+        """Draw the measure that is chosen."""
+        if self.measure is None:
+            return
+        samples = [
+            Sample(one.name, self._colours[one.name], one.measures.get(self.measure, np.full(1, np.inf)))
+            for one in self.runs
+        ]
+        signed = self.measure in SIGNED and any(bool((one.values <= 0.0).any()) for one in samples)
+        wanted = (self.measure, signed, tuple(one.name for one in samples))
+        with batched_changes(pn.state.curdoc if wanted != self._drawn else None):
+            if wanted != self._drawn or self.figures is None:
+                self._drawn, self.figures = wanted, Distributions(self.measure, not signed, wanted[2])
+                figures = self.figures.violins, self.figures.shares
+                panes = [pn.pane.Bokeh(one, sizing_mode="stretch_width") for one in figures]
+                self._row.objects = panes
+            self.figures.update(samples)
+        comparisons = paired(self.runs, self.measure, np.random.default_rng(0))
+        update_changed(self.differences, object=paired_html(comparisons))
