@@ -128,8 +128,8 @@ def out_of_reach(lab: Lab, steps: int = 250) -> list[str]:
     return [name for number, name in controls if number in enabled - reached]
 
 
-def check_rooms(lab: Lab, check: Callable[[str], None]) -> None:
-    """Check the page in its states: as it opens, with a run at work, with the drawer open, and its other rooms."""
+def visit_rooms(lab: Lab, check: Callable[[str], None]) -> None:
+    """Call a check in each state of a page: as it opens, with a run at work, the drawer open, its other rooms."""
     check("first screen")
     lab.page.get_by_role("button", name="A first descent").click()
     lab.end("running")
@@ -168,7 +168,7 @@ def test_a_screen_reader_finds_its_way(open_lab: Callable[..., Lab], server: Ser
     def check(state: str) -> None:
         complaints[state] = serious(lab)
 
-    check_rooms(lab, check)
+    visit_rooms(lab, check)
     assert len(complaints) >= 9 and complaints == dict.fromkeys(complaints, [])
 
 
@@ -180,5 +180,5 @@ def test_every_control_is_reached_by_keys(lab: Lab) -> None:
         if state != "full screen":  # the plot covers the rest
             unreached[state] = out_of_reach(lab)
 
-    check_rooms(lab, check)
+    visit_rooms(lab, check)
     assert len(unreached) >= 8 and unreached == dict.fromkeys(unreached, [])
