@@ -353,7 +353,7 @@ def _judgement(course: Course, tolerance: float) -> Verdict:
 
 def _outside(violation: Array, end: float, tolerance: float) -> bool:
     """Return whether a violation (T,) that ends at ``end`` is still of the order that it had."""
-    scale = max(violation[0], float(np.median(violation)), tolerance)
+    scale = max(violation[0], _percentile(violation, 50), tolerance)
     return end > max(OUTSIDE * scale, BARELY * tolerance)
 
 

@@ -57,6 +57,14 @@ def append_to_new_data(page: Page) -> None:
     new_data().stream({"x": [2.0]})
 
 
+def tag_badly_and_then_well(page: Page) -> None:
+    """Tag the page with something that no message can hold, and the next time with a word."""
+    document = pn.state.curdoc
+    assert document is not None
+    root = document.roots[0]
+    root.tags = ["well"] if root.tags else [object()]
+
+
 def new_data() -> ColumnDataSource:
     """A source of data that was added to the document."""
     source, document = ColumnDataSource({"x": [1.0]}), pn.state.curdoc
@@ -143,3 +151,7 @@ def test_data_that_are_appended_to_new_ones_come_once(in_order: bool) -> None:
     kinds = [event["kind"] for events in (first, *others) for event in events]
     assert kinds == ["RootAdded", "ColumnsStreamed"]
     assert "2.0" not in json.dumps(first), "new data come as they were before"
+
+
+def test_what_no_message_can_hold_keeps_nothing_else_back(in_order: bool) -> None:
+    assert any("well" in message for message in heard(tag_badly_and_then_well))

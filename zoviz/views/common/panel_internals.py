@@ -90,14 +90,15 @@ class _Outbox:
         return self._task
 
     def _close(self) -> None:
-        """Make a message of the changes so far."""
-        self._messages.append(self._connection.protocol.create("PATCH-DOC", self._events))
-        self._events = []
+        """Make a message of the changes so far; those that cannot be written down are lost, and no others."""
+        events, self._events = self._events, []
+        self._messages.append(self._connection.protocol.create("PATCH-DOC", events))
 
     async def _send(self) -> None:
+        self._task = None  # what is changed from now on is for the next
         if self._events:
             self._close()
-        messages, self._messages, self._task = self._messages, [], None
+        messages, self._messages = self._messages, []
         for message in messages:
             await self._connection._socket.send_message(message)
 
