@@ -153,5 +153,6 @@ def test_data_that_are_appended_to_new_ones_come_once(in_order: bool) -> None:
     assert "2.0" not in json.dumps(first), "new data come as they were before"
 
 
+@pytest.mark.parametrize("in_order", [True], indirect=True, ids=["ours"])
 def test_what_no_message_can_hold_keeps_nothing_else_back(in_order: bool) -> None:
     assert any("well" in message for message in heard(tag_badly_and_then_well))
