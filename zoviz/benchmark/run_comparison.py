@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from zoviz.benchmark.paired_comparison import Comparison, compare
 from zoviz.core.types import Array
-from zoviz.diagnosis.verdict import verdict_of
+from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.runs.engine import columns
 from zoviz.runs.run import Run
 from zoviz.runs.storage.recipe import describe
@@ -32,6 +32,7 @@ MEASURES = {
 SIGNED = (BEST_OBJECTIVE, "objective at the end")
 """Measures that may be negative; of the others magnitudes count."""
 SETTINGS = ("replicas", "seed")
+"""Settings of runs that are named where they differ."""
 
 
 class Quartiles(NamedTuple):
@@ -90,12 +91,16 @@ def measures_of(run: Run | StoredRun) -> dict[str, Array]:
     return measures
 
 
-def compared(runs: Mapping[str, Run | StoredRun]) -> list[ComparedRun]:
+def compared(
+    runs: Mapping[str, Run | StoredRun], judge: Callable[[Run | StoredRun], Verdict | None] = verdict_of
+) -> list[ComparedRun]:
     """Return runs by name, side by side; those that have not begun are left out.
 
     Parameters
     ----------
     runs : mapping of str to Run or StoredRun
+    judge : callable, optional
+        Returns the verdict on a run, e.g. one that was made before; None where there is none.
     """
     begun = {name: run for name, run in runs.items() if len(run.trace)}
     recipes = {name: _recipes(run) for name, run in begun.items()}
@@ -106,8 +111,9 @@ def compared(runs: Mapping[str, Run | StoredRun]) -> list[ComparedRun]:
     for name, run in begun.items():
         own = parameters[name] | {one: settings[name][one] for one in varied}
         draws = json.dumps(recipes[name][0], sort_keys=True), run.seed, run.replicas
-        verdict = str(verdict_of(run).word) if len(run.trace) > 1 else ""
-        out.append(ComparedRun(name, _title(run.problem), _title(run.solver), verdict, draws, own, measures_of(run)))
+        verdict = judge(run) if len(run.trace) > 1 else None
+        word = "" if verdict is None else str(verdict.word)
+        out.append(ComparedRun(name, _title(run.problem), _title(run.solver), word, draws, own, measures_of(run)))
     return out
 
 

@@ -160,7 +160,7 @@ class ComparePage(pn.viewable.Viewer):
         if state == self._state:
             return
         self._state = state
-        self.runs = compared({name: entry.run for name, entry in shown.items()})
+        self.runs = compared({name: entry.run for name, entry in shown.items()}, self._controller.verdict)
         self._colours = {name: entry.colour for name, entry in shown.items()}
         update_changed(self.hint, visible=not self.runs)
         update_changed(self.body, visible=bool(self.runs))
