@@ -17,7 +17,8 @@ _WIDTH = 0.38
 _GOLDEN = 0.6180339887498949
 """Multiples of it, without their whole parts, spread points evenly however many there are."""
 _ROWS = 64
-_DECADES = "return '1e' + Math.round(tick * 100) / 100"
+_POWERS = "return (10 ** tick).toExponential(Math.abs(tick - Math.round(tick)) < 1e-9 ? 0 : 3)"
+"""Ticks of a logarithmic axis as numbers: between powers of ten with the digits that tell them apart."""
 
 
 class Sample(NamedTuple):
@@ -115,7 +116,7 @@ class Distributions:
 
     def _mark(self, axis: Any) -> None:
         if self._logarithmic:
-            axis.formatter = CustomJSTickFormatter(code=_DECADES)
+            axis.formatter = CustomJSTickFormatter(code=_POWERS)
 
     def update(self, samples: Sequence[Sample]) -> None:
         """Draw the values of the runs; called with the document's lock."""
