@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-FINE, FAILED, MISUSED, INFEASIBLE, INTERRUPTED = 0, 1, 2, 3, 130
-"""Exit codes: all went well; a run or the store failed; bad arguments; no feasible point was found; ended by Ctrl-C."""
+FINE, FAILED, MISUSED, INFEASIBLE, CHANGED, INTERRUPTED = 0, 1, 2, 3, 4, 130
+"""Exit codes: all went well; a run or the store failed; bad arguments; no feasible point was found; a paper's verdict
+is not the recorded one; ended by Ctrl-C."""
 
 
 class UsageError(ValueError):

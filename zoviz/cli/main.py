@@ -33,7 +33,8 @@ _FIRST = """zoviz solves min f(x) subject to h(x) <= 0 where a call gives values
 
 zoviz --help lists all commands, zoviz COMMAND --help teaches one."""
 
-_CODES = """exit codes: 0 well, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found, 130 Ctrl-C.
+_CODES = """exit codes: 0 well, 1 a run or its store failed, 2 bad arguments, 3 no feasible point was found, 4 a verdict
+is not the recorded one, 130 Ctrl-C.
 The store is sqlite:///zoviz.db here, or what --store or the environment variable ZOVIZ_STORE names."""
 
 

@@ -2,9 +2,29 @@
 
 from __future__ import annotations
 
-import numpy as np
+import itertools
+from typing import Any
 
-from zoviz.papers.salm.table_1 import KNOWN_ROWS, Method, Row, cells, samples_to, solver_for, verdicts
+import numpy as np
+import pytest
+
+from zoviz.core.types import Array
+from zoviz.papers.experiment import Verdict, plain
+from zoviz.papers.salm import table_1
+from zoviz.papers.salm.table_1 import (
+    KNOWN_ROWS,
+    TRIAL_SEED,
+    TRIALS,
+    Method,
+    Samples,
+    cases,
+    cells,
+    fewer,
+    medians,
+    samples_to,
+    solver_for,
+    tuned,
+)
 from zoviz.problems import StochasticQP
 from zoviz.runs.run import Run
 from zoviz.solvers import SmoothedALM, StormALM
@@ -35,13 +55,48 @@ def test_other_steps_follow_the_step_and_the_penalty_that_are_tried() -> None:
     np.testing.assert_allclose(other.get("proximal_step"), min(1.0, 2.0 * weight * long))
 
 
-def test_verdicts_compare_medians_at_the_tightest_tolerance_that_is_reached() -> None:
-    def row(last: float) -> Row:
-        return Row(np.zeros((3, 2)), np.array([[1.0, 1.0], [last, last], [np.inf, np.inf]]), (1.0, 1.0))
+def test_a_search_ends_runs_that_cannot_win_and_chooses_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = cases()["qp"]
+    grid = list(itertools.product((1.0, 3.0), (0.25, 1.0)))
+    method = KNOWN_ROWS["linearised ALM"]
+    limits: list[float] = []
 
-    figures = dict.fromkeys(KNOWN_ROWS, 50.0) | {"salm, Algorithm 1": 40.0, "salm, Algorithm 3": 30.0}
-    rows = {name: row(value) for name, value in figures.items()}
-    assert list(verdicts(rows, KNOWN_ROWS).values()) == [True, True, True]
-    rows["Lu et al., penalty"] = row(20.0)
-    assert list(verdicts(rows, KNOWN_ROWS).values()) == [True, False, False]
-    assert cells(np.array([[3.0, 5.0], [7.0, np.inf]])) == "4 (2) | never (1)"
+    def counted(*args: Any, limit: float) -> Array:
+        limits.append(limit)
+        return samples_to(*args, limit=limit)
+
+    monkeypatch.setattr(table_1, "samples_to", counted)
+    best = tuned(method, case, 300, grid)
+    assert len(limits) == 4
+    in_full = {
+        pair: medians(
+            samples_to(
+                solver_for(method, case.problem, 300, *pair), case.problem, case.tolerances, 300, TRIALS, TRIAL_SEED
+            )
+        )
+        for pair in grid
+    }
+    assert in_full[best] == min(in_full.values())
+
+
+def test_fewer_samples_are_told_by_ranks_and_may_be_open() -> None:
+    low, high = np.arange(10.0), np.arange(10.0) + 20.0
+    assert fewer(low, high) is Verdict.YES and fewer(high, low) is Verdict.NO
+    assert fewer(low, np.full(10, np.inf)) is Verdict.YES and fewer(np.full(10, np.inf), low) is Verdict.NO
+    assert fewer(low, low + 1.0) is Verdict.OPEN
+
+
+def test_claims_are_judged_at_the_tightest_tolerance_that_is_reached() -> None:
+    experiment = Samples(size="quick")
+    spread = np.linspace(-1.0, 1.0, 10)
+
+    def part(last: float) -> dict[str, Any]:
+        return {"tuned": plain(np.array([np.ones(10), last + spread, np.full(10, np.inf)])), "factors": [1.0, 1.0]}
+
+    measured = {f"qp / {name}": part(50.0) for name in KNOWN_ROWS} | {"qp / salm, Algorithm 3": part(30.0)}
+    verdicts = [claim.test(measured, claim.method).verdict for claim in experiment.claims()]
+    assert verdicts == [Verdict.YES] * 3
+    measured["qp / Lu et al., penalty"] = part(20.0)
+    verdicts = [claim.test(measured, claim.method).verdict for claim in experiment.claims()]
+    assert verdicts == [Verdict.YES, Verdict.NO, Verdict.NO]
+    assert cells(np.array([[3.0, 5.0], [7.0, np.inf]])) == "4 (2), never (1)"

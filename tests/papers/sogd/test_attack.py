@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -10,86 +9,103 @@ import pytest
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
+from zoviz.papers.experiment import Verdict, plain  # noqa: E402
 from zoviz.papers.sogd import attack, loss_tuning  # noqa: E402
+from zoviz.papers.sogd.attack import LIGHT, QUERIES, ROUNDS, Attack  # noqa: E402
 from zoviz.papers.timing import paces  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 
+COLUMNS = (ROUNDS, QUERIES, LIGHT)
 METHODS = [*attack.SINGLE, *attack.BILEVEL]
 
 
-def outcome(accuracy: float, size: float = 3.0) -> attack.Outcome:
+def figures(accuracy: float, size: float = 3.0) -> dict[str, Any]:
     some = np.linspace(-0.01, 0.01, 5)
-    return attack.Outcome(accuracy + some, 1.0 + some, size + some, np.full(5, 100), 10)
+    return {"accuracy": plain(accuracy + some), "size": plain(size + some), "calls": 100, "rounds": 10}
 
 
 @pytest.mark.slow
 def test_the_perturbation_misleads_and_every_method_asks_for_what_it_says() -> None:
     problem, result = BlackBoxAttack(), {}
     for method in METHODS:
-        rates = (0.3,) if method in attack.SINGLE else (0.1, 0.3)
-        result[method] = attack.play(method, rates, problem, 2, 0, {"iterations": 60})
+        result[method] = attack.outcome(attack.course(method, 0.3, problem, 2, 0, {"iterations": 60}))
     calls = {method: one.calls[0] / one.rounds for method, one in result.items()}
     assert all(calls[name] == (13 if "Conserv" in name else 11) for name in attack.SINGLE)
     # 8 k + 6 k' at two points of a round, one in the first.
     assert result["ZO-SOGD"].calls[0] == result["ZO-SOGD (Adam)"].calls[0] == 140 + 59 * 280
+    assert attack.queries(problem, 60) == 140 + 59 * 280
     for one in result.values():
         assert (one.accuracy < 0.97).all() and (one.size <= 5.0).all()
     assert result["ZO-SOGD (Adam)"].accuracy.mean() < result["ZO-O-GD"].accuracy.mean()
 
 
 def test_a_search_takes_the_rate_that_misleads_most(monkeypatch: pytest.MonkeyPatch) -> None:
-    def play(method: str, rates: tuple[float, ...], *_: Any) -> attack.Outcome:
-        return outcome(np.nan if rates[0] == 3.0 else abs(np.log10(rates[0] / 0.03)) + 0.1 * len(rates))
+    rates = Attack().settings["rates"]
 
-    monkeypatch.setattr(attack, "play", play)
-    assert attack.search("ZO-O-GD", BlackBoxAttack(), {}) == (0.03,)
-    assert attack.search("ZO-SOGD", BlackBoxAttack(), {}) == (0.03,)
-    fixed = attack.solver("ZO-SOGD", (0.03,)).get("outer_step"), attack.solver("ZO-SOGD", (0.03, 0.3)).get("outer_step")
-    assert fixed == (attack.OUTER, 0.3), "as many trials as for the others"
+    def course(method: str, rate: float, *_: Any) -> Any:
+        accuracy = np.nan if rate == 3.0 else abs(np.log10(rate / 0.03))
+        return attack.Outcome(*[np.full(1, accuracy)] * 4, 1)
 
-
-def test_a_full_search_tries_as_many_points_for_each_method(monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: dict[str, list[dict[str, float]]] = {}
-
-    def play(method: str, point: dict[str, float], *_: Any) -> Any:
-        seen.setdefault(method, []).append(point)
-        far = abs(np.log(point["beta"] / 0.01)) + abs(np.log(point["alpha"] / 5e-3)) + abs(point["window"] - 10)
-        return SimpleNamespace(overall=np.array([np.nan if point["beta"] == 0.1 else np.exp(-far)]))
-
-    monkeypatch.setattr(loss_tuning, "play", play)
-    said: list[str] = []
-    best = {
-        full: [loss_tuning.search(name, LossTuning(), full, said.append) for name in ("SOGD", "SOBOW")]
-        for full in (False, True)
-    }
-    assert all(point["beta"] == 0.01 and point["alpha"] == 5e-3 for points in best.values() for point in points)
-    assert [point["window"] for point in best[True]] == [5, 10] and len(seen["SOGD"]) == len(seen["SOBOW"]) == 100
-    assert "25 points" in said[0] and "75 points" in said[-1]
+    monkeypatch.setattr(attack, "course", course)
+    monkeypatch.setattr(attack, "outcome", lambda run: run)
+    assert attack.search("ZO-O-GD", rates, BlackBoxAttack(), 1, {}) == 0.03
+    assert len(rates) == Attack().tuning().settings
 
 
-def test_verdicts_on_the_attack(capsys: pytest.CaptureFixture[str]) -> None:
-    result = {name: outcome(0.8) for name in METHODS} | {"ZO-SOGD": outcome(0.6), "ZO-SOGD (Adam)": outcome(0.6, 4.5)}
-    attack.verdicts(result, "made up")
-    output = capsys.readouterr().out
-    assert "ZO-SOGD below ZO-O-GD: yes" in output and "ZO-SOGD (Adam) below ZO-SOGD: undecided" in output
-    assert "  ZO-SOGD: yes (largest 3.01)" in output and "  ZO-SOGD (Adam): no (largest 4.51)" in output
+def test_a_leader_that_stands_still_leaves_x_where_it_was() -> None:
+    problem = BlackBoxAttack()
+    ends = {}
+    for method in ("ZO-SOGD", *attack.ABLATIONS):
+        run = attack.course(method, 1.0, problem, 1, 0, {"iterations": 3})
+        ends[method] = run.trace["weight"][-1] - run.trace["weight"][0]
+    moved, *still = ends.values()
+    assert abs(moved[0]) > 1e-6 and all(abs(one[0]) < 1e-9 for one in still)
+
+
+def test_verdicts_on_the_attack() -> None:
+    experiment = Attack(size="quick")
+    names = [*METHODS, *attack.ABLATIONS]
+    measured = {f"digits / {column} / {name}": figures(0.8) for column in COLUMNS for name in names}
+    measured["digits / equal rounds / ZO-SOGD"] = figures(0.6)
+    measured["digits / equal rounds / ZO-SOGD (Adam)"] = figures(0.6, 4.5)
+    measured["digits / times"] = {"milliseconds": dict.fromkeys(names, 1.0) | {"ZO-SOGD": 1.4}}
+    told = {claim.says: claim.test(measured, claim.method).verdict for claim in experiment.claims()}
+    assert told["ZO-SOGD outperforms ZO-O-GD: digits, equal rounds"] is Verdict.YES
+    assert told["ZO-SOGD (Adam) outperforms all: digits, equal rounds"] is Verdict.OPEN
+    assert told["ZO-SOGD (Adam) outperforms all: digits, equal queries"] is Verdict.YES
+    assert told["ZO-SOGD keeps ||y||_inf below 4: digits"] is Verdict.YES
+    assert told["ZO-SOGD (Adam) keeps ||y||_inf below 4: digits"] is Verdict.NO
+    assert told["the runtime of a round is like that of single-level methods: digits"] is Verdict.YES
+    moves = next(claim for claim in experiment.claims() if "a leader that moves serves ZO-SOGD:" in claim.says)
+    assert moves.test(measured, moves.method).verdict is Verdict.YES
+    assert moves.test(measured, moves.ablation).verdict is Verdict.OPEN
 
 
 @pytest.mark.slow
-def test_the_tuning_plays_all_phases_and_gives_its_verdicts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_tuning_plays_all_phases_and_gives_its_verdicts() -> None:
     pytest.importorskip("torch", reason='python -m pip install "zoviz[torch]"')
-    problem, point = LossTuning(phase_length=3), {"beta": 0.1, "alpha": 1e-3, "weight": 0.9}
-    result = {method: loss_tuning.play(method, point, problem, 2, 0) for method in loss_tuning.METHODS}
+    problem, point = LossTuning(phase_length=3), {"beta": 0.1, "alpha": 1e-3}
+    result = {
+        method: loss_tuning.outcome(loss_tuning.course(method, point, problem, 2, 0), problem)
+        for method in loss_tuning.METHODS
+    }
     for one in result.values():
-        assert one.balanced.shape == one.test.shape == (4, 2) and one.overall.shape == (2,)
+        assert all(values.shape == (4, 2) for values in one.accuracy.values()) and one.overall.shape == (2,)
     assert result["OGD"].calls[0] == 12 * 2 and result["SOGD"].calls[0] == 4 + 11 * 8
-    better = result["OGD"]._replace(balanced=result["OGD"].balanced * 0.0)
-    loss_tuning.verdicts({"SOGD": result["SOGD"], "OGD": better})
-    assert "balanced accuracy, phase 4: yes" in capsys.readouterr().out
-    worse = result["OGD"]._replace(balanced=result["SOGD"].balanced + 0.1)
-    loss_tuning.verdicts({"SOGD": result["SOGD"], "OGD": worse})
-    assert "balanced accuracy, phase 4: no" in capsys.readouterr().out
+
+
+def test_verdicts_on_the_tuning() -> None:
+    experiment = loss_tuning.Tuned(size="quick")
+    grows, falls = np.array([[0.4] * 2, [0.5] * 2, [0.6] * 2]), np.array([[0.3] * 2, [0.2] * 2, [0.1] * 2])
+    good = {name: plain(grows) for name in loss_tuning.ACCURACIES}
+    bad = {name: plain(falls) for name in loss_tuning.ACCURACIES}
+    measured: dict[str, Any] = {f"digits / {name}": good for name in loss_tuning.METHODS}
+    measured |= {"digits / OGD": bad, f"digits / {loss_tuning.UNCHANGED}": bad}
+    measured["digits / times"] = {"milliseconds": {"OGD": 1.0, "SOGD": 2.0, "SOBOW": 3.0, "OAGD": 4.0}}
+    told = [(claim.test(measured, claim.method).verdict, claim) for claim in experiment.claims()]
+    assert [verdict for verdict, _ in told] == [Verdict.NO, Verdict.YES, Verdict.NO, *[Verdict.YES] * 5]
+    assert all(claim.test(measured, claim.ablation).verdict is Verdict.NO for _, claim in told[3:])
 
 
 def test_a_pace_is_that_of_the_steps() -> None:

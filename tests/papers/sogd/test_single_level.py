@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from zoviz.papers.sogd.single_level import remark_4_4
+from zoviz.papers.experiment import Verdict
+from zoviz.papers.sogd.single_level import ONE_SAMPLE, RECURSION, WEIGHTS_1, Remark44
 
 
 def test_the_rate_is_met_and_is_that_of_the_batches() -> None:
-    outcomes = remark_4_4([30, 120], 4)
-    recursion, one = outcomes["weights 1"], outcomes["ZO-GD, one sample"]
-    assert recursion.holds and not recursion.discriminates and not recursion.ablation_fails
+    experiment = Remark44(size="quick")
+    measured = {part: experiment.measure(part) for part in experiment.parts()}
+    claim, *_, others = experiment.claims()
+    verdicts = [claim.test(measured, method).verdict for method in (RECURSION, WEIGHTS_1, ONE_SAMPLE)]
+    assert verdicts == [Verdict.YES, Verdict.YES, Verdict.NO]
+    assert others.test(measured, ONE_SAMPLE).verdict is Verdict.YES
+    one = experiment.comparison(measured, experiment.rates()[2])
     assert one.levels[-1, 1] > 2.0 * one.levels[-1, 0], "with one sample a round the regret stays behind"

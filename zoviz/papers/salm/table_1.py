@@ -3,26 +3,39 @@
 The table has bounds only: O(eps^-4) samples for Algorithms 1 and 2, O(eps^-3) with variance reduction, and the same or
 O(eps^-5) for methods of others, four of them here in our implementation. What is measured is the number of samples
 until ||v|| <= eps and ||[h]_+|| <= eps hold at one iterate, v in grad f + A^T y + N_X, of single runs whose steps are
-sized for the whole budget: by default, and at the best of nine settings (the rule's step times 1/3, 1, 3 and penalty
-times 1/4, 1, 4), the same for each method, chosen on other seeds. Problems: the stochastic QP with rows that are known
-and with rows that are only sampled, and fair classification with the logistic difference.
-
-    python -m zoviz.papers.salm.table_1                          # all three problems, ten seeds: some ten minutes
-    python -m zoviz.papers.salm.table_1 --only qp --samples 4000
+sized for the whole budget: by default, and at the best setting of one grid of factors of the rule's step and penalty,
+the same for each method, chosen on other seeds. Algorithm 3 stands beside itself without its recursion, a = 1.
+Problems: the stochastic QP with rows that are known and with rows that are only sampled, and fair classification with
+the logistic difference.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy import stats
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Tuning,
+    Verdict,
+    array,
+    plain,
+    weakest,
+)
 from zoviz.papers.salm.theorems import problem_for
 from zoviz.problems import FairClassification
 from zoviz.problems.linear import LinearlyConstrained
@@ -42,19 +55,21 @@ from zoviz.solvers import (
 )
 from zoviz.solvers.linear.smoothed_base import NEW
 
-STEPS, PENALTIES = (1.0 / 3.0, 1.0, 3.0), (0.25, 1.0, 4.0)
-"""Factors of the rule's step and penalty that are tried."""
 LOOKS = 200
 """Iterations at which a run is measured, in geometric progression: a first hit is known to a few per cent."""
-TRIAL_SEED = 1000
-"""Of the runs that choose a setting; those that are reported have another."""
+TRIAL_SEED, REPORTED_SEED = 1000, 0
+"""Of the runs that choose a setting, and of those that are reported."""
+TRIALS = 5
+"""Runs that try a setting, an odd number, so that half of them are more or fewer than half."""
+SURE = 0.05
+"""Chance, of a test by ranks, up to which numbers of samples are called different."""
 
 
 class Method(NamedTuple):
     """A method of the table: its class, the options that make it, the bound claimed for it, and whether it is ours."""
 
     cls: type[Solver]
-    options: Mapping[str, str]
+    options: Mapping[str, Any]
     bound: str
     rival: bool
 
@@ -62,6 +77,7 @@ class Method(NamedTuple):
 KNOWN_ROWS = {
     "salm, Algorithm 1": Method(SmoothedALM, {}, "eps^-4", False),
     "salm, Algorithm 3": Method(StormALM, {}, "eps^-3", False),
+    "Algorithm 3, a = 1": Method(StormALM, {"momentum": 1.0}, "-", False),
     "Algorithm 1, centre from x_{t+1}": Method(SmoothedALM, {"centre_update": NEW}, "-", False),
     "Alacaoglu-Wright, ALM": Method(LinearisedStormALM, {}, "eps^-3", True),
     "Alacaoglu-Wright, penalty": Method(StormPenalty, {}, "eps^-5", True),
@@ -73,6 +89,7 @@ KNOWN_ROWS = {
 SAMPLED_ROWS = {
     "salm, Algorithm 2": Method(SampledALM, {}, "eps^-4", False),
     "salm, Remark 5.8": Method(StormSampledALM, {}, "eps^-3", False),
+    "Remark 5.8, a = 1": Method(StormSampledALM, {"momentum": 1.0}, "-", False),
     "Alacaoglu-Wright, penalty": Method(StormPenalty, {}, "eps^-5", True),
     "Li et al., iALM": Method(StochasticIALM, {}, "eps^-5", True),
     "linearised ALM": Method(LinearisedALM, {}, "-", True),
@@ -118,11 +135,18 @@ def solver_for(method: Method, problem: LinearlyConstrained, samples: int, step:
 
 
 def samples_to(
-    solver: Solver, problem: LinearlyConstrained, tolerances: tuple[float, ...], samples: int, seeds: int, seed: int
+    solver: Solver,
+    problem: LinearlyConstrained,
+    tolerances: tuple[float, ...],
+    samples: int,
+    seeds: int,
+    seed: int,
+    limit: float = np.inf,
 ) -> Array:
     """Return the samples until ||v|| and the violation are within each tolerance, (tolerances, seeds); inf for never.
 
-    The seeds are replicas, whose samples and starts are independent. Within ``samples`` each.
+    The seeds are replicas, whose samples and starts are independent. Within ``samples`` each, which the iterations at
+    which a run is measured are chosen for, or within the limit, where that is less.
     """
     streams = Streams(seed, seeds)
     oracle = Oracle(problem, streams)
@@ -131,7 +155,7 @@ def samples_to(
     out, levels = np.full((len(tolerances), seeds), np.inf), np.array(tolerances)[:, None]
     for t in itertools.count(1):
         state, _ = solver.step(state, oracle, streams)
-        if oracle.samples.xi.max() > samples:
+        if oracle.samples.xi.max() > min(samples, limit):
             return out
         if t in looks:
             measured = problem.measures(solver.iterate(state), None)
@@ -143,81 +167,169 @@ def samples_to(
     raise AssertionError("a run always spends its samples")
 
 
-class Row(NamedTuple):
-    """The samples of a method, (tolerances, seeds), by default and tuned, and the factors that tuning chose."""
-
-    default: Array
-    tuned: Array
-    factors: tuple[float, float]
+def medians(samples: Array) -> tuple[float, ...]:
+    """Return the medians over seeds of samples (tolerances, seeds), the tightest tolerance first."""
+    return tuple(np.median(samples, axis=1)[::-1].tolist())
 
 
-def row(method: Method, case: Case, samples: int, seeds: int) -> Row:
-    """Return the samples that a method takes on a problem, by default and at its best of the nine settings.
+def tuned(method: Method, case: Case, samples: int, grid: Sequence[tuple[float, float]]) -> tuple[float, float]:
+    """Return the factors of step and penalty with the least median at the tightest tolerance that any reaches.
 
-    The best has the least median at the tightest tolerance that any setting reaches in half of the trial runs.
+    Settings next to the rule's own are tried first; a run ends where it can no longer be the best, at as many samples
+    as the best took to the tightest tolerance. That changes no choice.
     """
-    trials = {}
-    for factors in itertools.product(STEPS, PENALTIES):
+    order = sorted(grid, key=lambda pair: sum(abs(np.log(factor)) for factor in pair))
+    best, least = order[0], (np.inf,) * len(case.tolerances)
+    for factors in order:
         solver = solver_for(method, case.problem, samples, *factors)
-        counts = samples_to(solver, case.problem, case.tolerances, samples, max(3, seeds // 2), TRIAL_SEED)
-        trials[factors] = tuple(np.median(counts, axis=1)[::-1].tolist())  # the tightest first
-    best = min(trials, key=lambda factors: trials[factors])
-    solvers = [solver_for(method, case.problem, samples, *factors) for factors in ((1.0, 1.0), best)]
-    results = [samples_to(solver, case.problem, case.tolerances, samples, seeds, 0) for solver in solvers]
-    return Row(results[0], results[1], best)
+        counts = samples_to(solver, case.problem, case.tolerances, samples, TRIALS, TRIAL_SEED, limit=least[0])
+        if medians(counts) < least:
+            best, least = factors, medians(counts)
+    return best
+
+
+class Samples(Experiment):
+    """Table 1 as samples to given accuracies on three problems."""
+
+    title = "salm Table 1"
+    subject = "Samples to a stationary and feasible point: the paper's methods and those of others"
+    printed = (
+        "Bounds on samples: eps^-4 for Algorithms 1 and 2, eps^-3 for Algorithm 3 and Remark 5.8, eps^-3 or eps^-5 for "
+        "the methods of others; no experiment."
+    )
+    protocol = (
+        "Medians of the samples until ||v|| and the violation are at most eps at one iterate, at most so many; by the "
+        "method's own rule, and with its step and penalty times the factors that trials chose."
+    )
+    sizes = {
+        "quick": {"cases": ["qp"], "samples": 800, "seeds": 4, "steps": [1.0, 3.0], "penalties": [1.0]},
+        "full": {
+            "cases": ["qp", "sampled", "fair"],
+            "samples": 6000,
+            "seeds": 10,
+            "steps": [3.0**k for k in range(-3, 6)],
+            "penalties": [4.0**k for k in range(-4, 3)],
+        },
+    }
+
+    def parts(self) -> list[str]:
+        """Return a part for every method on every problem."""
+        return [f"{case} / {method}" for case in self.settings["cases"] for method in cases()[case].methods]
+
+    def measure(self, part: str) -> Figures:
+        """Return the samples of a method on a problem, by default and tuned, and the factors that tuning chose."""
+        name, method_name = part.split(" / ")
+        case, samples, seeds = cases()[name], self.settings["samples"], self.settings["seeds"]
+        method = case.methods[method_name]
+        best = tuned(method, case, samples, self.grid())
+        out: Figures = {"factors": list(best)}
+        for kind, factors in (("default", (1.0, 1.0)), ("tuned", best)):
+            solver = solver_for(method, case.problem, samples, *factors)
+            out[kind] = plain(samples_to(solver, case.problem, case.tolerances, samples, seeds, REPORTED_SEED))
+        return out
+
+    def grid(self) -> list[tuple[float, float]]:
+        """Return the factors of step and penalty that are tried."""
+        return list(itertools.product(self.settings["steps"], self.settings["penalties"]))
+
+    def tuning(self) -> Tuning:
+        """Return how steps and penalties were chosen."""
+        return Tuning(
+            len(self.grid()),
+            "the median of the samples to the tightest eps that is reached",
+            (TRIAL_SEED,),
+            (REPORTED_SEED,),
+        )
+
+    def claims(self) -> list[Claim]:
+        """Return what the bounds say of the order of the methods, for each problem."""
+        out = []
+        for name in self.settings["cases"]:
+            methods = cases()[name].methods
+            simple, reduced, without = list(methods)[:3]
+            rivals = tuple(key for key, method in methods.items() if method.rival)
+            penalties = tuple(key for key in rivals if "enalty" in key or "iALM" in key)
+            for says, others, method, ablation in (
+                ("variance reduction takes fewer samples than without", (simple,), reduced, without),
+                ("the paper's best takes fewer samples than each of the others", rivals, reduced, without),
+                ("multipliers take fewer samples than penalties", penalties, reduced, penalties[-1]),
+            ):
+                out.append(Claim("Table 1", f"{says}: {name}", Fewer(name, others), method, ablation))
+        return out
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return a table for each problem."""
+        out = []
+        ends = [{grid[0], grid[-1]} for grid in (self.settings["steps"], self.settings["penalties"])]
+        for name in self.settings["cases"]:
+            case, rows = cases()[name], []
+            eps = ", ".join(f"{one:g}" for one in case.tolerances)
+            for key, method in case.methods.items():
+                one = measured[f"{name} / {key}"]
+                factors = ", ".join(
+                    f"{factor:.3g}{'*' if factor in end else ''}"
+                    for factor, end in zip(one["factors"], ends, strict=True)
+                )
+                both = (cells(samples_of(one, kind)) for kind in ("default", "tuned"))
+                rows.append((key, method.bound, *both, factors))
+            heads = ("Method", "Claimed", f"Default: eps = {eps}", f"Tuned: eps = {eps}", "Step, penalty")
+            heading = f"{case.title}: medians over seeds (how many came there); * the grid's end"
+            out.append(Table(heading, heads, rows))
+        return out
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return the tuned samples against 1 / eps, medians, for each problem."""
+        out = []
+        for name in self.settings["cases"]:
+            case = cases()[name]
+            xs = [1.0 / one for one in case.tolerances]
+            lines = {
+                key: (xs, plain(np.array(medians(samples_of(measured[f"{name} / {key}"], "tuned"))[::-1])))
+                for key in case.methods
+            }
+            out.append(Panel(f"{case.title}, tuned", "1 / eps", "samples", lines, log_x=True, log_y=True))
+        return out
+
+
+def samples_of(figures: Figures, kind: str) -> Array:
+    """Return the samples (tolerances, seeds) of a part's figures; infinite for never."""
+    samples = array(figures[kind])
+    return np.where(np.isnan(samples), np.inf, samples)
 
 
 def cells(samples: Array) -> str:
-    """Return the medians over seeds, and how many seeds came there, (tolerances, seeds), as cells of a table."""
-    medians, hits = np.median(samples, axis=1), np.isfinite(samples).sum(axis=1)
-    return " | ".join(
+    """Return the medians over seeds, and how many seeds came there, (tolerances, seeds), as text."""
+    hits = np.isfinite(samples).sum(axis=1)
+    return ", ".join(
         f"{'never' if np.isinf(median) else f'{median:.0f}'} ({count})"
-        for median, count in zip(medians, hits, strict=True)
+        for median, count in zip(medians(samples)[::-1], hits, strict=True)
     )
 
 
-def verdicts(rows: Mapping[str, Row], methods: Mapping[str, Method]) -> dict[str, bool]:
-    """Return whether tuned figures say what the table claims, at the tightest tolerance that any method reaches."""
-    medians = {name: np.median(row.tuned, axis=1) for name, row in rows.items()}
-    reached = np.isfinite(list(medians.values())).any(axis=0)
-    tightest = int(np.flatnonzero(reached)[-1]) if reached.any() else 0
-    at = {name: median[tightest] for name, median in medians.items()}
-    ours = [name for name in at if name.startswith("salm")]
-    rivals = [value for name, value in at.items() if methods[name].rival]
-    plain, recursive = (at[name] for name in ours)
-    penalties = [value for name, value in at.items() if "enalty" in name or "iALM" in name]
-    return {
-        "variance reduction takes fewer samples than Algorithm 1 or 2": bool(recursive < plain),
-        "the paper's best takes fewer samples than every other method": bool(min(plain, recursive) < min(rivals)),
-        "penalty methods take more samples than the paper's methods": bool(min(penalties) > max(plain, recursive)),
-    }
+@dataclass(frozen=True)
+class Fewer:
+    """Tests that a method takes fewer samples than each of others, by ranks at the tightest eps that any reaches."""
+
+    case: str
+    others: tuple[str, ...]
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method at its best setting."""
+        names = [name for name in self.others if name != method]
+        every = {name: samples_of(measured[f"{self.case} / {name}"], "tuned") for name in [method, *names]}
+        table = {name: np.array(medians(samples)) for name, samples in every.items()}
+        reached = np.isfinite(np.array(list(table.values()))).any(axis=0)
+        place = int(np.argmax(reached)) if reached.any() else 0  # medians have the tightest first
+        at = {name: samples[len(samples) - 1 - place] for name, samples in every.items()}
+        verdict = weakest([fewer(at[method], at[name]) for name in names])
+        sentence = ", ".join(f"{name} {table[name][place]:.0f}" for name in at)
+        return Judgement(verdict, f"at eps = {cases()[self.case].tolerances[::-1][place]:g}: {sentence}")
 
 
-def report(case: Case, samples: int, seeds: int) -> None:
-    """Print the table of one problem, in Markdown, and the verdicts."""
-    tolerances = " | ".join(f"eps = {eps:g}" for eps in case.tolerances)
-    print(f"\n{case.title}: samples, medians of {seeds} seeds (how many came there), at most {samples}")
-    print(f"| Method | Claimed | Default: {tolerances} | Tuned: {tolerances} | Step, penalty |")
-    print("|---" * (3 + 2 * len(case.tolerances)) + "|")
-    rows = {}
-    for name, method in case.methods.items():
-        rows[name] = row(method, case, samples, seeds)
-        default, tuned, (step, penalty) = rows[name]
-        print(f"| {name} | {method.bound} | {cells(default)} | {cells(tuned)} | {step:.2g}, {penalty:g} |", flush=True)
-    for claim, holds in verdicts(rows, case.methods).items():
-        print(f"{claim}: {'yes' if holds else 'no'}")
-
-
-def main() -> None:
-    """Print the tables that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=list(cases()), choices=list(cases()))
-    parser.add_argument("--samples", type=int, default=6000, help="of each run")
-    parser.add_argument("--seeds", type=int, default=10)
-    options = parser.parse_args()
-    for name in options.only:
-        report(cases()[name], options.samples, options.seeds)
-
-
-if __name__ == "__main__":
-    main()
+def fewer(mine: Array, other: Array) -> Verdict:
+    """Return whether one sample of numbers (R,), which may be infinite, is below another, by the ranks of both."""
+    ranks = stats.rankdata(np.concatenate([mine, other]))
+    result = stats.mannwhitneyu(ranks[: mine.size], ranks[mine.size :])
+    if not result.pvalue < SURE:
+        return Verdict.OPEN
+    return Verdict.YES if ranks[: mine.size].mean() < ranks[mine.size :].mean() else Verdict.NO

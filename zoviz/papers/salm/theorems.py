@@ -6,14 +6,10 @@ by O(T^(-1/4)) after the last step (3.2) from Algorithm 1's x_{t*}, of size 1 / 
 same step of the run's own size tau ~ T^(-1/2) does less and less. Remark 5.8 claims T^(-1/3) for sampled rows too:
 a = 1 stands beside it again. On the stochastic QP whose only stationary point is known, with so much noise that it,
 not the start, is what is left at the end.
-
-    python -m zoviz.papers.salm.theorems                   # horizons 1000, 4000, 16 000: some minutes
-    python -m zoviz.papers.salm.theorems --horizons 250 1000 4000 --replicas 40
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 
 import numpy as np
@@ -21,7 +17,7 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.comparison import Comparison, compared, report
+from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.papers.salm.rates import prepared
 from zoviz.problems import StochasticQP
 from zoviz.runs.engine.columns import NORMAL_RESIDUAL
@@ -31,6 +27,10 @@ NOISE = 5.0
 """Standard deviation of the gradients' noise; that of the curvature, and of sampled rows, is a fiftieth of it."""
 DRAWS = 64
 """Iterations s, one from each equal part of T, at which all replicas are measured."""
+KNOWN, SAMPLED = "known rows", "sampled rows"
+RECURSION, PLAIN = "recursion", "a = 1"
+OWN, RUNS = "last step 1/L_K", "last step tau"
+NORMAL, RESIDUAL = "||v||", "||Ax - b||"
 
 
 def problem_for(sampled: bool = False, noise: float = NOISE) -> StochasticQP:
@@ -40,11 +40,8 @@ def problem_for(sampled: bool = False, noise: float = NOISE) -> StochasticQP:
     )
 
 
-def along(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, seed: int) -> tuple[Array, Array, Array]:
-    """Return ||v|| and ||Ax - b|| at (x_{s+1}, y_{s+1}), means (R,) over random s, and ||v|| after two last steps.
-
-    The last steps, (2, R), are of size 1 / L_K and of the run's; B = 50 sqrt(T).
-    """
+def along(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, seed: int = 0) -> dict[str, Array]:
+    """Return ||v|| and ||Ax - b|| at (x_{s+1}, y_{s+1}), means (R,) over random s."""
     streams = Streams(seed, replicas)
     oracle, method = Oracle(problem, streams), prepared(solver, problem)
     state = method.init(problem.initial(streams), oracle, streams)
@@ -57,56 +54,73 @@ def along(solver: Solver, problem: StochasticQP, horizon: int, replicas: int, se
             measured = problem.measures(method.iterate(state), None)
             normal += measured[NORMAL_RESIDUAL] / len(recorded)
             residual += np.linalg.norm(problem.residual(method.output(state)), axis=1) / len(recorded)
-    last = []
+    return {NORMAL: normal, RESIDUAL: residual}
+
+
+def after_last_step(
+    solver: Solver, problem: StochasticQP, horizon: int, replicas: int, size: str, seed: int = 0
+) -> Array:
+    """Return ||v|| (R,) after a last step of size ``OWN`` or ``RUNS`` from x_{t*}; B = 50 sqrt(T)."""
+    streams = Streams(seed, replicas)
+    oracle, method = Oracle(problem, streams), prepared(solver, problem)
+    state = method.init(problem.initial(streams), oracle, streams)
+    for _ in range(horizon):
+        state, _ = method.step(state, oracle, streams)
     method.set("polish_batch", math.ceil(50.0 * math.sqrt(horizon)))
-    for size in (method.get("polish_step"), method.get("primal_step")):
-        method.set("polish_step", size)
-        answer = method.polish(state, oracle, streams)
-        unknown = np.full(replicas, np.nan)
-        last.append(unknown if answer is None else problem.measures(answer, None)[NORMAL_RESIDUAL])
-    return normal, residual, np.array(last)
+    method.set("polish_step", method.get("polish_step" if size == OWN else "primal_step"))
+    answer = method.polish(state, oracle, streams)
+    return np.full(replicas, np.nan) if answer is None else problem.measures(answer, None)[NORMAL_RESIDUAL]
 
 
-def theorem_5_7(horizons: list[int], replicas: int, seed: int = 0, sampled: bool = False) -> dict[str, Comparison]:
-    """Compare Algorithm 3 with a = 1, by ||v|| and by ||Ax - b||; with sampled rows Remark 5.8's method."""
-    problem = problem_for(sampled)
+class Theorem57(RateExperiment):
+    """Theorem 5.7 in its own measure, and Remark 5.8 for sampled rows."""
 
-    def solvers_for(horizon: int) -> list[Solver]:
-        if sampled:
-            return [StormSampledALM(horizon=horizon), StormSampledALM(horizon=horizon, momentum=1.0)]
-        return [StormALM(horizon=horizon), StormALM(horizon=horizon, momentum=1.0)]
+    title = "salm Theorem 5.7"
+    subject = "||v|| and ||Ax - b|| at a random iterate of Algorithm 3 against T, with its recursion and without"
+    printed = "Bounds of order T^(-1/3); Remark 5.8: the same for rows that are only sampled."
+    protocol = "StochasticQP, n = 20, three rows, gradient noise 5, default steps; nothing is tuned."
+    sizes = {
+        "quick": {"horizons": [400, 1600], "replicas": 12},
+        "full": {"horizons": [1000, 4000, 16_000], "replicas": 40},
+    }
 
-    measured = [[along(one, problem, T, replicas, seed)[:2] for T in horizons for one in solvers_for(T)]]
-    table = np.array(measured).reshape(len(horizons), 2, 2, replicas)  # horizon, method, measure, replica
-    by = np.moveaxis(table, (2, 1), (0, 1))  # measure, method, horizon, replica
-    return {name: compared(-1.0 / 3.0, horizons, by[i]) for i, name in enumerate(("||v||", "||Ax - b||"))}
+    def rates(self) -> list[Rate]:
+        """Return the claims on both measures, for known and for sampled rows."""
+        places = {KNOWN: "Theorem 5.7", SAMPLED: "Remark 5.8"}
+        return [
+            Rate(place, f"{measure} falls as T^(-1/3), {rows}", rows, measure, -1.0 / 3.0, RECURSION, PLAIN)
+            for rows, place in places.items()
+            for measure in (NORMAL, RESIDUAL)
+        ]
 
-
-def corollary_3_2(horizons: list[int], replicas: int, seed: int = 0, sampled: bool = False) -> Comparison:
-    """Compare the last step of size 1 / L_K with one of the run's tau, from the same iterations t*."""
-    problem, cls = problem_for(sampled), SampledALM if sampled else SmoothedALM
-    rows = [along(cls(horizon=T), problem, T, replicas, seed)[2] for T in horizons]
-    return compared(-1.0 / 4.0, horizons, np.moveaxis(np.array(rows), 1, 0))
-
-
-def main() -> None:
-    """Print a verdict for each claim."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--horizons", type=int, nargs="+", default=[1000, 4000, 16_000])
-    parser.add_argument(
-        "--replicas", type=int, default=100, help="four times as many for the last step, from one s each"
-    )
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    horizons, replicas, seed = options.horizons, options.replicas, options.seed
-    print(f"horizons {horizons}, {replicas} replicas, noise {NOISE:g}: means, exponents of T ± standard errors")
-    for sampled, title in ((False, "Theorem 5.7"), (True, "Remark 5.8, sampled rows")):
-        for measure, outcome in theorem_5_7(horizons, replicas, seed, sampled).items():
-            report(f"{title}, {measure}", outcome, ("recursion", "a = 1"), -1.0 / 3.0)
-    for sampled, title in ((False, "Corollary 3.2"), (True, "the same for Algorithm 2")):
-        outcome = corollary_3_2(horizons, 4 * replicas, seed, sampled)
-        report(f"{title}, ||v||", outcome, ("last step 1 / L_K", "last step tau"), -1.0 / 4.0)
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return both measures of Algorithm 3, or of its form for sampled rows."""
+        cls = StormSampledALM if case == SAMPLED else StormALM
+        solver = cls(horizon=horizon, momentum=1.0) if method == PLAIN else cls(horizon=horizon)
+        return along(solver, problem_for(case == SAMPLED), horizon, self.settings["replicas"])
 
 
-if __name__ == "__main__":
-    main()
+class Corollary32(RateExperiment):
+    """Corollary 3.2's last step, for Algorithm 1 and, with sampled rows, Algorithm 2."""
+
+    title = "salm Corollary 3.2"
+    subject = "||v|| after the last step of Algorithms 1 and 2 against T, of size 1 / L_K and of the run's size"
+    printed = "A bound of order T^(-1/4) after the last step (3.2)."
+    protocol = "StochasticQP as for Theorem 5.7; from one random iterate t* each, B = 50 sqrt(T); nothing is tuned."
+    sizes = {
+        "quick": {"horizons": [400, 1600], "replicas": 60},
+        "full": {"horizons": [1000, 4000, 16_000], "replicas": 160},
+    }
+
+    def rates(self) -> list[Rate]:
+        """Return the claim for known and for sampled rows."""
+        return [
+            Rate("Corollary 3.2", f"||v|| falls as T^(-1/4), {rows}", rows, NORMAL, -1.0 / 4.0, OWN, RUNS)
+            for rows in (KNOWN, SAMPLED)
+        ]
+
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return ||v|| after a last step of either size, from the same iterates."""
+        solver = SampledALM(horizon=horizon) if case == SAMPLED else SmoothedALM(horizon=horizon)
+        problem = problem_for(case == SAMPLED)
+        return {NORMAL: after_last_step(solver, problem, horizon, self.settings["replicas"], method)}

@@ -3,7 +3,7 @@
     python -m zoviz.papers.sogd --windows     # SOGD beside OAGD and SOBOW with windows under rapid drift, some minutes
     python -m zoviz.papers.sogd --variance    # products with shared directions and without, seconds
 
-Without an option, both. Its theorems, with verdicts, are those of ``python -m zoviz.papers.sogd.theorems``.
+Without an option, both. Its theorems and figures, with verdicts, are measured by ``zoviz reproduce sogd``.
 """
 
 from __future__ import annotations

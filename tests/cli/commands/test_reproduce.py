@@ -1,0 +1,58 @@
+"""The command ``zoviz reproduce``: lists, measures what is missing, and says where a verdict has changed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from zoviz.cli.command import CHANGED, FINE, MISUSED
+from zoviz.cli.main import main
+from zoviz.papers.reproduction import Reproduction
+from zoviz.papers.sogd.single_level import Remark44
+
+NAME = "sogd-remark-4-4"
+
+
+def test_the_list_has_every_experiment(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "--list", "--json"]) == FINE
+    rows = json.loads(capsys.readouterr().out)
+    assert {"salm-table-1", NAME, "sogd-fig-2", "sogd-fig-3"} <= {row["experiment"] for row in rows}
+    assert {row["verdict"] for row in rows} <= {"reproduced", "not reproduced", "cannot be decided", "not recorded"}
+    assert main(["reproduce", "salm", "--list", "--json"]) == FINE
+    assert all(row["experiment"].startswith("salm-") for row in json.loads(capsys.readouterr().out))
+
+
+def test_an_experiment_is_measured_once_and_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["reproduce", NAME, "--quick", "--folder", str(tmp_path)]
+    assert main(words) == FINE
+    first = capsys.readouterr()
+    assert "| **reproduced** |" in first.out and "0 to go" in first.err
+    assert main([*words, "--save", str(tmp_path / "report.md")]) == FINE
+    again = capsys.readouterr()
+    assert again.out == "" and "to go" not in again.err
+    assert (tmp_path / "report.md").read_text(encoding="utf-8") == first.out.removesuffix("\n")
+    assert main([*words, "--json"]) == FINE
+    (content,) = json.loads(capsys.readouterr().out)
+    assert content["experiment"] == "sogd Remark 4.4" and len(content["claims"]) == 4
+
+
+def test_a_verdict_that_has_changed_has_its_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorded = Reproduction(Remark44(size="quick"), tmp_path / "recorded").run()
+    for part in recorded.parts.values():
+        part["figures"] = {"later squared gradient": [1.0, 1.1, 1.0, 1.1]}
+    monkeypatch.setattr(Reproduction, "recorded", lambda experiment: recorded)
+    assert main(["reproduce", NAME, "--quick", "--folder", str(tmp_path)]) == CHANGED
+    assert (
+        "sogd Remark 4.4, Remark 4.4, ZO-GD's regret falls as T^(-1/2): reproduced, recorded" in capsys.readouterr().err
+    )
+
+
+def test_an_unknown_experiment_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "sogd-fig-7"]) == MISUSED
+    assert "Expected the name of a paper's experiment" in capsys.readouterr().err

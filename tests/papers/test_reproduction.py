@@ -1,0 +1,163 @@
+"""Experiments: found by discovery, measured part by part, resumed to the digit, and judged beside their ablations."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pytest
+
+from zoviz.core.errors import ZovizError
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Settings,
+    Table,
+    Verdict,
+    array,
+    below,
+    mean_text,
+    plain,
+    weakest,
+    yes_or_no,
+)
+from zoviz.papers.reports import markdown
+from zoviz.papers.reproduction import Reproduction, changes, experiments
+
+
+class Falls(Experiment):
+    """Two methods, of which the first falls."""
+
+    __abstract = True  # a test's own: the registry must not offer it
+
+    title = "toy Fig. 1"
+    subject = "Two sequences"
+    printed = "A claim."
+    protocol = "None."
+    sizes: ClassVar[Any] = {"quick": {"rounds": 4}, "full": {"rounds": 8}}
+    calls: ClassVar[list[str]] = []
+    without = [4.0, 4.5]
+
+    def parts(self) -> list[str]:
+        return ["method", "without it"]
+
+    def measure(self, part: str) -> Figures:
+        self.calls.append(part)
+        if "stop" in self.calls:
+            raise KeyboardInterrupt
+        return {"values": plain(np.array([1.0 / 3.0, np.nan]) if part == "method" else np.array(self.without))}
+
+    def claims(self) -> list[Claim]:
+        def test(measured: Measured, method: str) -> Judgement:
+            value = array(measured[method]["values"])[0]
+            return Judgement(yes_or_no(value < 4.0), f"{value:.3g}")
+
+        return [Claim("Fig. 1", "it falls", test, "method", "without it")]
+
+    def tables(self, measured: Measured) -> list[Table]:
+        return [
+            Table("a table", ("Method", "Value"), [(name, str(one["values"][0])) for name, one in measured.items()])
+        ]
+
+
+@pytest.fixture
+def toy(monkeypatch: pytest.MonkeyPatch) -> Falls:
+    monkeypatch.setattr(Falls, "calls", [])
+    return Falls(size="quick")
+
+
+def test_what_was_interrupted_goes_on_and_ends_with_the_same_report(toy: Falls, tmp_path: Path) -> None:
+    whole = Reproduction(toy, tmp_path / "whole").run()
+    toy.calls[:] = []
+
+    def stop(sentence: str) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Reproduction(toy, tmp_path / "part").run(say=stop)
+    assert toy.calls == ["method"]
+    again = Reproduction(toy, tmp_path / "part")
+    assert again.missing == ["without it"]
+    with pytest.raises(ZovizError, match="Expected all parts of toy Fig. 1, got 1: without it missing"):
+        again.judgements()
+    again.run()
+    assert toy.calls == ["method", "without it"], "nothing is measured twice"
+    assert again.measured == whole.measured == Reproduction(toy, tmp_path / "part").measured
+    assert markdown(again) == markdown(whole)
+    assert "| toy" not in markdown(again) and "| **reproduced** |" in markdown(again)
+
+
+def test_parts_may_be_done_by_others(toy: Falls, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(2) as pool:
+        there = Reproduction(toy, tmp_path / "there").run(executor=pool)
+    assert there.measured == Reproduction(toy, tmp_path / "here").run().measured
+
+
+def test_other_settings_are_not_mixed(toy: Falls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    Reproduction(toy, tmp_path).run()
+    other: Settings = {"rounds": 5}
+    monkeypatch.setattr(Falls, "sizes", {"quick": other})
+    with pytest.raises(
+        ZovizError, match=r"Expected results with the settings \{'rounds': 5\} in .*, got \{'rounds': 4\}"
+    ):
+        Reproduction(toy, tmp_path)
+
+
+def test_a_claim_whose_ablation_passes_cannot_be_decided(
+    toy: Falls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = Reproduction(toy, tmp_path / "a").run()
+    assert [row["verdict"] for row in before.judgements()] == ["reproduced"]
+    assert changes(before, before) == []
+    monkeypatch.setattr(Falls, "without", [3.0, 3.5])
+    after = Reproduction(toy, tmp_path / "b").run()
+    assert [row["verdict"] for row in after.judgements()] == ["cannot be decided"]
+    assert changes(after, before) == ["toy Fig. 1, Fig. 1, it falls: cannot be decided, recorded as reproduced."]
+    assert changes(after, Reproduction(toy, tmp_path / "nothing")) == []
+
+
+def test_the_file_is_json_that_others_read(toy: Falls, tmp_path: Path) -> None:
+    work = Reproduction(toy, tmp_path).run()
+    content = json.loads(work.path.read_text(encoding="utf-8"), parse_constant=lambda word: pytest.fail(word))
+    assert content["command"] == "zoviz reproduce toy-fig-1 --quick" and content["size"] == "quick"
+    assert content["parts"]["method"]["figures"] == {"values": [1.0 / 3.0, None]}
+    assert set(content["parts"]["method"]) == {"date", "commit", "seconds", "figures"}
+
+
+def test_paired_values_decide() -> None:
+    rng = np.random.default_rng(0)
+    common, noise = rng.normal(0.0, 5.0, 20), rng.normal(0.0, 0.1, 20)
+    assert below(common - 1.0 + noise, common) is Verdict.YES
+    assert below(common + 1.0 + noise, common) is Verdict.NO
+    assert below(rng.permutation(common), common) is Verdict.OPEN
+    assert weakest([Verdict.YES, Verdict.OPEN, Verdict.NO]) is Verdict.NO
+    assert weakest([Verdict.YES, Verdict.OPEN]) is Verdict.OPEN and weakest([Verdict.YES]) is Verdict.YES
+    assert mean_text(np.array([1.0, 3.0])) == "2 ± 1" and mean_text(np.array([1.0, np.nan])) == "–"
+
+
+@pytest.mark.parametrize("size", ["quick", "full"])
+@pytest.mark.parametrize("name", experiments())
+def test_every_experiment_says_what_it_is(name: str, size: str) -> None:
+    one = experiments()[name](size=size)
+    assert one.subject and one.printed and one.protocol and one.parts() and one.claims()
+    assert len(one.parts()) == len(set(one.parts()))
+    assert json.loads(json.dumps(one.settings)) == one.settings
+    claims = [(claim.place, claim.says) for claim in one.claims()]
+    assert len(claims) == len(set(claims)), "a verdict is found by its place and its sentence"
+    assert all(claim.method != claim.ablation for claim in one.claims())
+
+
+TUNINGS = {name: tuning for name, cls in experiments().items() if (tuning := cls().tuning()) is not None}
+
+
+@pytest.mark.parametrize("name", TUNINGS)
+def test_steps_are_chosen_on_other_seeds(name: str) -> None:
+    tuning = TUNINGS[name]
+    assert tuning.settings > 1 and tuning.criterion
+    assert not set(tuning.trial_seeds) & set(tuning.reported_seeds)

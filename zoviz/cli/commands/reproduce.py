@@ -1,0 +1,88 @@
+"""The command ``zoviz reproduce``: the papers' tables, figures and claims, measured here, each with a verdict."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from zoviz.cli.build import dask
+from zoviz.cli.command import CHANGED, FINE, Command, UsageError, say, show, table
+from zoviz.cli.options import json_option
+from zoviz.papers.reports import markdown
+from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments
+
+_FOLDER = "zoviz-reproduced"
+
+
+class _Reproduce(Command):
+    name, order, help = "reproduce", 38, "measure what the papers print and claim, each with a verdict"
+    examples = """  zoviz reproduce --list
+  zoviz reproduce sogd-remark-4-4 --quick
+  zoviz reproduce salm --full --workers 2 --save salm.md
+What is measured is kept part by part: the same command again does what is missing. The exit code is 4 where a verdict
+is not the recorded one of the same size."""
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the command's options."""
+        parser.add_argument("which", nargs="*", metavar="EXPERIMENT", help="or the short name of a paper; without: all")
+        parser.add_argument("--list", action="store_true", help="list the experiments and their recorded verdicts")
+        size = parser.add_mutually_exclusive_group()
+        size.add_argument("--quick", action="store_true", help="small sizes: seconds to a minute each (the default)")
+        size.add_argument("--full", action="store_true", help="the sizes of the recorded results: minutes to hours")
+        parser.add_argument("--folder", default=_FOLDER, help=f"where what is measured is kept ({_FOLDER})")
+        parser.add_argument("--workers", type=int, default=1, help="processes (1)")
+        parser.add_argument("--dask", metavar="ADDRESS", help="a cluster's scheduler instead")
+        parser.add_argument("--save", metavar="FILE.md", help="write the report there instead of printing it")
+        json_option(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        """List, or measure what is missing and report."""
+        size = "full" if args.full else "quick"
+        classes = [cls for word in args.which for cls in _chosen(word)] if args.which else list(experiments().values())
+        if args.list:
+            _tell(classes, args.json)
+            return FINE
+        works = []
+        for cls in classes:
+            work = Reproduction(cls(size=size), Path(args.folder))
+            works.append(work.run(args.workers, dask(args.dask) if args.dask else None, say))
+        if args.json:
+            show([work.content() for work in works])
+        else:
+            text = "\n".join(markdown(work) for work in works)
+            if args.save:
+                Path(args.save).write_text(text, encoding="utf-8")
+            else:
+                print(text)
+        new = [sentence for work in works for sentence in changes(work, Reproduction.recorded(work.experiment))]
+        for sentence in new:
+            say(sentence)
+        return CHANGED if new else FINE
+
+
+def _chosen(word: str) -> list[Any]:
+    """Return the experiment of this name, or those of the paper."""
+    own = [cls for name, cls in experiments().items() if name.startswith(f"{word}-")]
+    try:
+        return own or [experiment_named(word)]
+    except ValueError as error:
+        raise UsageError(str(error)) from None
+
+
+def _tell(classes: list[Any], as_json: bool) -> None:
+    """Print each experiment's claims with the recorded verdicts of the full size."""
+    rows = []
+    for cls in classes:
+        record = Reproduction.recorded(cls(size="full"))
+        if record.missing:
+            rows.append((cls.slug(), "", cls.subject, "not recorded"))
+        else:
+            rows += [(cls.slug(), one["place"], one["says"], one["verdict"]) for one in record.judgements()]
+    if as_json:
+        show([dict(zip(("experiment", "place", "claim", "verdict"), row, strict=True)) for row in rows])
+    else:
+        table(("EXPERIMENT", "PLACE", "CLAIM", "VERDICT"), rows)
+
+
+COMMAND = _Reproduce()

@@ -1,0 +1,204 @@
+"""The base class of experiments: what a paper prints, how it is measured here, and what is claimed of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import param
+
+from zoviz.core.types import Array
+
+Figures = dict[str, Any]
+"""What one part of an experiment measured: names, and numbers, text or lists of them, as JSON holds them."""
+Measured = Mapping[str, Figures]
+"""The figures of all parts, by name."""
+Settings = Mapping[str, Any]
+"""Sizes such as rounds and replicas, as JSON holds them."""
+STANDARD_ERRORS = 2.0
+"""By so many a mean of paired differences must differ from 0 before a claim on it is decided."""
+
+
+class Verdict(StrEnum):
+    """What is said of a claim."""
+
+    YES = "reproduced"
+    NO = "not reproduced"
+    OPEN = "cannot be decided"
+
+
+class Judgement(NamedTuple):
+    """A verdict and the figures behind it, in words."""
+
+    verdict: Verdict
+    figures: str
+
+
+class Claim(NamedTuple):
+    """One claim of a paper, and the test of statistics that decides on it.
+
+    Attributes
+    ----------
+    place : str
+        Where the paper says it, as ``zoviz.papers.contents`` lists it: "Theorem 5.7".
+    says : str
+        The claim in a sentence.
+    test : callable
+        Takes the figures of all parts and the name of a method, and returns the judgement on that method.
+    method : str
+        The method that the claim is on.
+    ablation : str
+        The same method without what the claim credits, for which the test has to fail; "" where the claim credits
+        nothing that could be left out, as one that compares whole methods.
+    """
+
+    place: str
+    says: str
+    test: Callable[[Measured, str], Judgement]
+    method: str
+    ablation: str = ""
+
+
+class Tuning(NamedTuple):
+    """How steps were chosen: among how many settings for every method, by what, and on which seeds.
+
+    Attributes
+    ----------
+    settings : int
+        Tried for each method alike.
+    criterion : str
+    trial_seeds, reported_seeds : tuple of int
+        Which have none in common.
+    """
+
+    settings: int
+    criterion: str
+    trial_seeds: tuple[int, ...]
+    reported_seeds: tuple[int, ...]
+
+
+class Table(NamedTuple):
+    """A table of a report: its heading, its heads and its rows, all text."""
+
+    heading: str
+    heads: tuple[str, ...]
+    rows: list[tuple[str, ...]]
+
+
+class Panel(NamedTuple):
+    """A picture's data: lines by name, each of x and y, and whether an axis is logarithmic."""
+
+    heading: str
+    x: str
+    y: str
+    lines: Mapping[str, tuple[list[float], list[float]]]
+    log_x: bool = False
+    log_y: bool = False
+
+
+class Experiment(param.Parameterized):
+    """A table, a figure or a theorem of a paper as it is measured here.
+
+    A module in ``zoviz.papers.<paper>`` defines a subclass; ``zoviz reproduce`` finds it. Its parts do not depend on
+    each other, so that they are measured in any order, on several processes, or on another day.
+    """
+
+    __abstract = True
+
+    title: ClassVar[str]
+    """Paper and place: "sogd Fig. 2". The command line calls it sogd-fig-2."""
+    subject: ClassVar[str]
+    """What is measured, in a line."""
+    printed: ClassVar[str]
+    """What the paper prints, with its numbers."""
+    protocol: ClassVar[str]
+    """Problem, solvers, counts, metric and its reading."""
+    sizes: ClassVar[Mapping[str, Settings]]
+    """The settings of a ``quick`` and of the ``full`` experiment."""
+
+    size: param.Selector[str] = param.Selector(default="full", objects=["quick", "full"], doc="Which of the two sizes.")
+
+    @property
+    def settings(self) -> Settings:
+        """The settings of this size."""
+        return self.sizes[self.size]
+
+    @classmethod
+    def slug(cls) -> str:
+        """Return the title as one word, for the command line and for files."""
+        return re.sub(r"[^a-z0-9]+", "-", cls.title.lower()).strip("-")
+
+    def parts(self) -> list[str]:
+        """Return the names of the parts."""
+        raise NotImplementedError
+
+    def measure(self, part: str) -> Figures:
+        """Return the figures of one part, the same at every call but for times."""
+        raise NotImplementedError
+
+    def tuning(self) -> Tuning | None:
+        """Return how steps were chosen; None where nothing is tuned."""
+        return None
+
+    def claims(self) -> list[Claim]:
+        """Return the claims that figures of this size decide on."""
+        raise NotImplementedError
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the tables, with the paper's numbers beside ours."""
+        raise NotImplementedError
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return what is drawn."""
+        return []
+
+
+def plain(values: Array) -> list[Any]:
+    """Return an array as lists of numbers for JSON, with None for what is not finite."""
+    if values.ndim > 1:
+        return [plain(row) for row in values]
+    return [float(value) if np.isfinite(value) else None for value in values]
+
+
+def rounded(values: Array) -> list[Any]:
+    """Return what is only drawn as lists of numbers of four digits."""
+    return [None if value is None else float(f"{value:.4g}") for value in plain(values)]
+
+
+def array(values: list[Any]) -> Array:
+    """Return lists of numbers as an array, with NaN for None."""
+    return np.array(values, dtype=float)
+
+
+def mean_text(values: Array, digits: int = 3) -> str:
+    """Return "mean ± standard error" of values (R,); a dash where one is missing."""
+    if not np.isfinite(values).all():
+        return "–"
+    if values.size < 2:
+        return f"{values.mean():.{digits}g}"
+    return f"{values.mean():.{digits}g} ± {values.std(ddof=1) / np.sqrt(values.size):.2g}"
+
+
+def below(mine: Array, other: Array) -> Verdict:
+    """Return whether paired values (R,) are below others, by two standard errors of their difference."""
+    gap = mine - other
+    error = float(gap.std(ddof=1) / np.sqrt(gap.size)) if gap.size > 1 else np.inf
+    if not abs(gap.mean()) > STANDARD_ERRORS * error:
+        return Verdict.OPEN
+    return Verdict.YES if gap.mean() < 0.0 else Verdict.NO
+
+
+def weakest(verdicts: list[Verdict]) -> Verdict:
+    """Return the verdict on a claim of several parts: not reproduced where one is not, and open where one is."""
+    for verdict in (Verdict.NO, Verdict.OPEN):
+        if verdict in verdicts:
+            return verdict
+    return Verdict.YES
+
+
+def yes_or_no(holds: bool) -> Verdict:
+    """Return the verdict of a test that is never open."""
+    return Verdict.YES if holds else Verdict.NO

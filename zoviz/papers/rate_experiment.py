@@ -1,0 +1,167 @@
+"""Experiments on rates: exponents of T, or of a dimension, under a method and under its ablation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.papers.comparison import APART, Comparison, Slope, compared
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Verdict,
+    array,
+    plain,
+    yes_or_no,
+)
+
+
+class Rate(NamedTuple):
+    """A claim that a measure is of the order T^exponent under a method, and what the claim credits.
+
+    Attributes
+    ----------
+    place, says : str
+        As of ``Claim``.
+    case, measure : str
+        The problem, and what is measured on it.
+    exponent : float
+    method, ablation : str
+        "" for the ablation where the rate is that of a method of others.
+    """
+
+    place: str
+    says: str
+    case: str
+    measure: str
+    exponent: float
+    method: str
+    ablation: str
+
+
+class RateExperiment(Experiment):
+    """An experiment whose parts are a method on a case at one T, measured on paired replicas.
+
+    A subclass defines ``rates`` and ``values``; the settings have ``horizons`` and ``replicas``.
+    """
+
+    __abstract = True
+
+    variable: ClassVar[str] = "T"
+    """What is raised to the exponent."""
+
+    def rates(self) -> list[Rate]:
+        """Return the claims."""
+        raise NotImplementedError
+
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the measures (R,) of a method on a case at one T, by name."""
+        raise NotImplementedError
+
+    def methods(self, case: str) -> list[str]:
+        """Return the methods of a case, each once."""
+        pairs = [(rate.method, rate.ablation) for rate in self.rates() if rate.case == case]
+        return list(dict.fromkeys(name for pair in pairs for name in pair if name))
+
+    def parts(self) -> list[str]:
+        """Return a part for every case, method and T."""
+        cases = dict.fromkeys(rate.case for rate in self.rates())
+        return [
+            f"{case} / {method} / {T}"
+            for case in cases
+            for method in self.methods(case)
+            for T in self.settings["horizons"]
+        ]
+
+    def measure(self, part: str) -> Figures:
+        """Return the measures of every replica."""
+        case, method, horizon = part.split(" / ")
+        return {name: plain(values) for name, values in self.values(case, method, int(horizon)).items()}
+
+    def rows(self, measured: Measured, case: str, method: str, measure: str) -> Array:
+        """Return a measure (horizons, R) from the figures."""
+        horizons = self.settings["horizons"]
+        return array([measured[f"{case} / {method} / {T}"][measure] for T in horizons])
+
+    def slope(self, measured: Measured, case: str, method: str, measure: str) -> tuple[Array, Slope]:
+        """Return the means (horizons,) of a measure and their exponent."""
+        rows = self.rows(measured, case, method, measure)
+        outcome = compared(0.0, self.settings["horizons"], np.array([rows, rows]))
+        return outcome.levels[:, 0], outcome.method
+
+    def comparison(self, measured: Measured, rate: Rate) -> Comparison:
+        """Return the comparison of a claim's method with its ablation."""
+        pair = [self.rows(measured, rate.case, name, rate.measure) for name in (rate.method, rate.ablation)]
+        return compared(rate.exponent, self.settings["horizons"], np.array(pair))
+
+    def claims(self) -> list[Claim]:
+        """Return a claim for every rate, whose test is on the exponent."""
+        return [Claim(rate.place, rate.says, Falling(self, rate), rate.method, rate.ablation) for rate in self.rates()]
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the means and exponents of each method beside its ablation."""
+        means = ", ".join(str(T) for T in self.settings["horizons"])
+        heads = (
+            "Claim",
+            "Measure",
+            "Method",
+            f"Means at {self.variable} = {means}",
+            "Exponent",
+            "Claimed",
+            "Beside it",
+        )
+        rows: list[tuple[str, ...]] = []
+        for rate in self.rates():
+            first = f"{rate.place}: {rate.case}"
+            again = any(row[:3] == (first, rate.measure, rate.method) for row in rows)
+            for name in filter(None, (rate.method, rate.ablation)):
+                if again and name == rate.method:
+                    continue
+                levels, slope = self.slope(measured, rate.case, name, rate.measure)
+                cells = [", ".join(f"{level:.4g}" for level in levels), f"{slope.value:.3f} ± {slope.error:.3f}"]
+                note = "" if name == rate.method else self._beside(self.comparison(measured, rate))
+                rows.append((first, rate.measure, name, *cells, f"{rate.exponent:.3f}", note))
+        return [Table(f"Means over replicas and exponents of {self.variable}", heads, rows)]
+
+    def _beside(self, outcome: Comparison) -> str:
+        apart = f"exponents {'' if outcome.discriminates else 'not '}apart by {APART:g} standard errors"
+        return apart + ("; higher at each" if outcome.lower else "")
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return the means of each method and of its ablation, on logarithmic axes."""
+        out, horizons = [], [float(T) for T in self.settings["horizons"]]
+        for rate in self.rates():
+            lines = {}
+            for name in filter(None, (rate.method, rate.ablation)):
+                levels, slope = self.slope(measured, rate.case, name, rate.measure)
+                lines[f"{name}: {slope.value:.2f}"] = (horizons, plain(levels))
+            claimed = [levels[0] * (T / horizons[0]) ** rate.exponent for T in horizons]
+            lines[f"claimed: {rate.exponent:.2f}"] = (horizons, [float(one) for one in claimed])
+            out.append(Panel(f"{rate.place}: {rate.case}", self.variable, rate.measure, lines, log_x=True, log_y=True))
+        return out
+
+
+@dataclass(frozen=True)
+class Falling:
+    """Tests that a measure falls, or at most grows, with the claimed exponent."""
+
+    experiment: RateExperiment
+    rate: Rate
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method: its exponent's 95 % interval must not lie above the claimed one."""
+        rows = self.experiment.rows(measured, self.rate.case, method, self.rate.measure)
+        if not np.isfinite(rows).all():
+            return Judgement(Verdict.NO, "some replicas diverge")
+        levels, slope = self.experiment.slope(measured, self.rate.case, method, self.rate.measure)
+        sentence = f"{slope.value:.3f} ± {slope.error:.3f}, claimed {self.rate.exponent:.3f}"
+        sentence += f"; means {', '.join(f'{level:.3g}' for level in levels)}"
+        return Judgement(yes_or_no(slope.interval[0] <= self.rate.exponent), sentence)

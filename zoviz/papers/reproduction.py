@@ -1,0 +1,224 @@
+"""Measures an experiment part by part, keeps what is measured in a file, and judges its claims.
+
+The file is JSON and has every part's figures with the commit, the day and the seconds; it is written anew as each part
+ends, so that what was interrupted goes on where it was, on as many processes as one likes. Recorded results, which the
+documentation shows, are such files in ``zoviz/papers/recorded``.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor, as_completed
+from contextlib import nullcontext
+from importlib import resources
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, Self
+
+from zoviz.core.errors import ZovizError
+from zoviz.core.registry import discover, named
+from zoviz.papers.experiment import Claim, Experiment, Measured, Verdict
+from zoviz.studies.process_pool import process_pool
+
+PACKAGE = "zoviz.papers"
+
+
+def experiments() -> dict[str, type[Experiment]]:
+    """Return every experiment by its name on the command line, in the order of papers and places."""
+    return dict(sorted((cls.slug(), cls) for cls in discover(PACKAGE, Experiment).values()))
+
+
+def experiment_named(name: str) -> type[Experiment]:
+    """Return the experiment with this name.
+
+    Raises
+    ------
+    ValueError
+        For an unknown name, with those that are near.
+    """
+    return named(PACKAGE, Experiment, name, "paper's experiment")
+
+
+class Reproduction:
+    """An experiment of one size, and the file that its figures are kept in.
+
+    Parameters
+    ----------
+    experiment : Experiment
+    folder : Path
+        Of the file, which has the experiment's name and size.
+    """
+
+    def __init__(self, experiment: Experiment, folder: Path) -> None:
+        self.experiment = experiment
+        self.path = folder / f"{experiment.slug()}-{experiment.size}.json"
+        self.parts: dict[str, dict[str, Any]] = {}
+        if self.path.exists():
+            self._read(json.loads(self.path.read_text(encoding="utf-8")))
+
+    @classmethod
+    def recorded(cls, experiment: Experiment) -> Self:
+        """Return the recorded results of an experiment, which may lack parts, or have none."""
+        with resources.as_file(resources.files(PACKAGE) / "recorded") as folder:
+            return cls(experiment, folder)
+
+    def _read(self, content: dict[str, Any]) -> None:
+        own = json.loads(json.dumps(self.experiment.settings))
+        if content["settings"] != own:
+            raise ZovizError(
+                f"Expected results with the settings {own} in {self.path}, got {content['settings']}: "
+                "move the file away, or choose another folder."
+            )
+        self.parts = {part: content["parts"][part] for part in self.experiment.parts() if part in content["parts"]}
+
+    @property
+    def command(self) -> str:
+        """What measures it."""
+        return f"zoviz reproduce {self.experiment.slug()} --{self.experiment.size}"
+
+    @property
+    def missing(self) -> list[str]:
+        """The parts that are still to be measured."""
+        return [part for part in self.experiment.parts() if part not in self.parts]
+
+    @property
+    def measured(self) -> Measured:
+        """The figures of the parts that there are."""
+        return {name: part["figures"] for name, part in self.parts.items()}
+
+    def run(
+        self, workers: int = 1, executor: Executor | None = None, say: Callable[[str], None] = lambda text: None
+    ) -> Self:
+        """Measure what is missing; what each part gives is in the file before the next is waited for.
+
+        Parameters
+        ----------
+        workers : int
+            Processes of this machine.
+        executor : Executor, optional
+            Who does the parts instead, e.g. that of a Dask cluster.
+        say : callable
+            Told of every part that has ended.
+        """
+        for part, entry in self._results(workers, executor):
+            self.parts[part] = entry
+            self._write()
+            say(f"{self.experiment.slug()}: {part}, {entry['seconds']:.1f} s; {len(self.missing)} to go")
+        return self
+
+    def _results(self, workers: int, executor: Executor | None) -> Iterator[tuple[str, dict[str, Any]]]:
+        if executor is None and workers == 1:
+            for part in self.missing:
+                yield part, performed(self.experiment, part)
+            return
+        cls, size = type(self.experiment), self.experiment.size
+        with process_pool(workers) if executor is None else nullcontext(executor) as pool:
+            futures = {pool.submit(perform_elsewhere, cls, size, part): part for part in self.missing}
+            try:
+                for future in as_completed(futures):
+                    yield futures[future], future.result()
+            finally:
+                for future in futures:
+                    future.cancel()
+
+    def judgements(self) -> list[dict[str, Any]]:
+        """Return, for every claim, the verdict with its figures, and the same test's on the ablation.
+
+        A claim whose ablation passes the test as well cannot be decided by it.
+
+        Raises
+        ------
+        ZovizError
+            Where parts are missing.
+        """
+        if self.missing:
+            raise ZovizError(
+                f"Expected all parts of {self.experiment.title}, got {len(self.parts)}: "
+                f"{', '.join(self.missing)} missing; zoviz reproduce measures them."
+            )
+        return [self._judged(claim) for claim in self.experiment.claims()]
+
+    def _judged(self, claim: Claim) -> dict[str, Any]:
+        ours = claim.test(self.measured, claim.method)
+        row = {"place": claim.place, "says": claim.says, "method": claim.method, "verdict": str(ours.verdict)}
+        row["figures"] = ours.figures
+        if claim.ablation:
+            without = claim.test(self.measured, claim.ablation)
+            row |= {"ablation": claim.ablation, "ablation_verdict": str(without.verdict)}
+            row["ablation_figures"] = without.figures
+            if ours.verdict is without.verdict is Verdict.YES:  # what holds without an idea says nothing for it
+                row["verdict"] = str(Verdict.OPEN)
+        return row
+
+    def content(self) -> dict[str, Any]:
+        """Return what the file holds."""
+        out: dict[str, Any] = {
+            "experiment": self.experiment.title,
+            "size": self.experiment.size,
+            "command": self.command,
+            "settings": dict(self.experiment.settings),
+        }
+        if not self.missing:
+            out["claims"] = self.judgements()
+        return out | {"parts": {part: self.parts[part] for part in self.experiment.parts() if part in self.parts}}
+
+    def _write(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        new = self.path.with_suffix(".new")
+        new.write_text(text_of(self.content()), encoding="utf-8")
+        os.replace(new, self.path)  # a reader, or the next start, never meets half a file
+
+
+def changes(new: Reproduction, recorded: Reproduction) -> list[str]:
+    """Return a sentence for every verdict that is not the recorded one; none where nothing is recorded."""
+    if recorded.missing:
+        return []
+    before = {(row["place"], row["says"]): row["verdict"] for row in recorded.judgements()}
+    return [
+        f"{new.experiment.title}, {row['place']}, {row['says']}: {row['verdict']}, recorded as {before[key]}."
+        for row in new.judgements()
+        if (key := (row["place"], row["says"])) in before and before[key] != row["verdict"]
+    ]
+
+
+def text_of(content: dict[str, Any]) -> str:
+    """Return what a file holds as JSON, a line for each claim and each part."""
+
+    def compact(value: Any) -> str:
+        return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+    lines = {name: compact(value) for name, value in content.items()}
+    if "claims" in content:
+        lines["claims"] = "[\n  " + ",\n  ".join(map(compact, content["claims"])) + "\n ]"
+    entries = (f"{compact(name)}: {compact(part)}" for name, part in content["parts"].items())
+    lines["parts"] = "{\n  " + ",\n  ".join(entries) + "\n }"
+    return "{\n " + ",\n ".join(f"{compact(name)}: {line}" for name, line in lines.items()) + "\n}\n"
+
+
+def performed(experiment: Experiment, part: str) -> dict[str, Any]:
+    """Return the figures of one part with where, when and in what time they were measured."""
+    started = time.perf_counter()
+    figures = experiment.measure(part)
+    seconds = round(time.perf_counter() - started, 1)
+    today = datetime.datetime.now(datetime.UTC).date().isoformat()
+    # Through JSON, so that what is judged now and what is read again later are the same numbers.
+    return {"date": today, "commit": commit(), "seconds": seconds, "figures": json.loads(json.dumps(figures))}
+
+
+def perform_elsewhere(cls: type[Experiment], size: str, part: str) -> dict[str, Any]:
+    """Do one part in another process."""
+    return performed(cls(size=size), part)
+
+
+def commit() -> str:
+    """Return the commit of the checkout that this package is in, or its version where there is none."""
+    words = ["git", "-C", str(Path(__file__).parent), "rev-parse", "--short=7", "HEAD"]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        return version("zoviz")
