@@ -24,6 +24,8 @@ class Decision(StrEnum):
     BETTER = "better"
     WORSE = "worse"
     CANNOT_TELL = "cannot tell"
+    ALIKE = "alike"
+    """The interval of the median difference is within what matters, where that is said."""
 
 
 class Comparison(NamedTuple):
@@ -67,7 +69,10 @@ def holm(p_values: Array) -> Array:
 
 
 def compare(
-    losses: Mapping[str, Array], generator: np.random.Generator, pairs: Sequence[tuple[str, str]] | None = None
+    losses: Mapping[str, Array],
+    generator: np.random.Generator,
+    pairs: Sequence[tuple[str, str]] | None = None,
+    least: float = 0.0,
 ) -> list[Comparison]:
     """Compare methods by their losses on the same problems and seeds, corrected for the number of comparisons.
 
@@ -80,6 +85,9 @@ def compare(
         For the interval.
     pairs : sequence of (str, str), optional
         Names to compare; default: all pairs.
+    least : float
+        The least median difference that matters: no smaller one is called better or worse, however sure its sign, and
+        two methods are alike where the whole interval is within it. 0: any difference matters.
 
     Raises
     ------
@@ -97,7 +105,7 @@ def compare(
     differences = [_difference(losses[first], losses[second]) for first, second in names]
     p_values = holm(np.array([_p_value(_signed_ranks(one)) for one in differences]))
     return [
-        _comparison(first, second, one, float(p), generator)
+        _comparison(first, second, one, float(p), generator, least)
         for (first, second), one, p in zip(names, differences, p_values, strict=True)
     ]
 
@@ -124,12 +132,19 @@ def _p_value(signed_ranks: Array) -> float:
     return float(wilcoxon(signed_ranks, zero_method="pratt").pvalue)
 
 
-def _comparison(first: str, second: str, difference: Array, p: float, generator: np.random.Generator) -> Comparison:
+def _comparison(
+    first: str, second: str, difference: Array, p: float, generator: np.random.Generator, least: float
+) -> Comparison:
     k = len(difference)
     draws = difference[generator.integers(k, size=(_RESAMPLES, k))]
     medians = np.quantile(draws, 0.5, axis=1, method="inverted_cdf")  # no mean of an infinite and a finite one
     lower, upper = np.quantile(medians, [LEVEL / 2.0, 1.0 - LEVEL / 2.0], method="inverted_cdf")
     centre = float(np.quantile(difference, 0.5, method="inverted_cdf"))
     lower_is_first = _signed_ranks(difference).sum() < 0.0
-    decision = Decision.CANNOT_TELL if p >= LEVEL else Decision.BETTER if lower_is_first else Decision.WORSE
+    if least > 0.0 and -least <= lower <= upper <= least:
+        decision = Decision.ALIKE
+    elif p >= LEVEL or abs(centre) < least:
+        decision = Decision.CANNOT_TELL
+    else:
+        decision = Decision.BETTER if lower_is_first else Decision.WORSE
     return Comparison(first, second, k, centre, float(lower), float(upper), p, decision)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from zoviz.papers.conex.figure_1 import RADII, Budget, courses, errors, report, search
-from zoviz.papers.conex.methods import OURS, diverges
+from zoviz.papers.conex.figure_1 import RADII, Budget, course, courses, errors, judge, report, search
+from zoviz.papers.conex.methods import OURS, conex, diverges
 from zoviz.problems import ConexQCQP
+from zoviz.runs.store import Store
 
 SMALL = Budget(replicas=4, calls=3000, rivals=0, seconds=1.0)
 
@@ -33,11 +36,24 @@ def test_a_row_within_a_rivals_calls_is_what_it_is_compared_by() -> None:
     np.testing.assert_array_equal(one.at(0, 4), one.error[0])
 
 
+def test_a_run_that_the_store_has_is_not_run_again(tmp_path: Path) -> None:
+    problem, store = ConexQCQP(n=5, noise="common"), Store(f"sqlite:///{tmp_path}/figure.db")
+    limits = {"replicas": 2, "calls": 300}
+    stored = course(problem, conex(0.1, 4), OURS, store, **limits)
+    again, fresh = course(problem, conex(0.1, 4), OURS, store, **limits), course(problem, conex(0.1, 4), OURS, **limits)
+    assert again.id == stored.id and stored.label == OURS and len(store.runs()) == 1
+    for name, column in errors(fresh)._asdict().items():
+        np.testing.assert_array_equal(getattr(errors(again), name), column)
+
+
 @pytest.mark.slow
 def test_the_report_has_every_claim(capsys: pytest.CaptureFixture[str]) -> None:
-    report(ConexQCQP(n=8, noise="independent"), Budget(3, 2000, 0, 1.0), True, None)
+    pytest.importorskip("botorch")
+    every = report(ConexQCQP(n=8, noise="independent"), Budget(3, 2000, 2, 1.0), True)
+    judge(every, 0.01)
     out = capsys.readouterr().out
     assert all(f"claim {i}" in out for i in (1, 2, 3, 4)) and out.count("best steps") == 2
+    assert "corrected for 9 pairs" in out, "one call for all: the ablation, and four rivals twice"
 
 
 @pytest.mark.slow

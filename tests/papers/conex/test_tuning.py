@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from zoviz.core.types import Array
 from zoviz.papers.conex import table_1, table_2
 from zoviz.papers.conex.methods import OURS, PLAIN, RIVALS
 from zoviz.papers.conex.tuning import Budget, Measured, answer, best_setting, outcomes, report, settings
+from zoviz.papers.results_file import ResultsFile
 from zoviz.problems import Gramacy, HMCTuning, NetworkTuning
 
 
@@ -44,7 +46,7 @@ def test_the_answer_of_szo_conex_is_its_last_iterate_that_met_its_limits() -> No
 
 
 def test_the_search_takes_the_setting_with_the_least_loss() -> None:
-    budget = Budget(trials=2, search=2, calls=60, fresh=3)
+    budget = Budget(trials=2, search=2, calls=60, fresh=3, results=ResultsFile(None))
     task = TASK._replace(steps=((1e-12, 5e-3), (1e-12, 1e-2)))
     assert best_setting(task, OURS, budget._replace(search=0)) == (1e-12, 1e-12)
     still, moved = (
@@ -52,6 +54,18 @@ def test_the_search_takes_the_setting_with_the_least_loss() -> None:
         for setting in ((1e-12, 1e-12), (5e-3, 1e-2))
     )
     assert np.mean(moved) != np.mean(still)
+
+
+def test_a_table_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = 2, 0, 40, 3
+    first = outcomes(TASK, OURS, (1e-3, 1e-2), range(2), Budget(*sizes, ResultsFile(tmp_path / "table.jsonl")))
+    monkeypatch.setattr("zoviz.papers.conex.tuning.answer", None)  # nothing is run again
+    again = outcomes(TASK, OURS, (1e-3, 1e-2), range(2), Budget(*sizes, ResultsFile(tmp_path / "table.jsonl")))
+    for one, other in zip(first, again, strict=True):
+        np.testing.assert_array_equal(one.f, other.f)
+        np.testing.assert_array_equal(one.h, other.h)
+    with pytest.raises(TypeError):  # other calls are another outcome
+        outcomes(TASK, OURS, (1e-3, 1e-2), range(1), Budget(2, 0, 44, 3, ResultsFile(tmp_path / "table.jsonl")))
 
 
 @pytest.mark.parametrize("task, problem", [(table_1.TASK, HMCTuning), (table_2.TASK, NetworkTuning)])
@@ -69,6 +83,6 @@ def test_both_tables_measure_answers_by_fresh_trials(task: Any, problem: Any) ->
 @pytest.mark.slow
 def test_the_table_stands_beside_the_papers(capsys: pytest.CaptureFixture[str]) -> None:
     task = table_1.TASK._replace(problem=lambda instance: HMCTuning(seed=instance, gradients=200, rows=50))
-    report(task, Budget(2, 1, 20, 3), [OURS, PLAIN])
+    report(task, Budget(2, 1, 20, 3, ResultsFile(None)), [OURS, PLAIN])
     out = capsys.readouterr().out
     assert "108 000 ± 992" in out and "cannot be decided" in out

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
+from zoviz.core.blas import quiet_pytorch
 from zoviz.core.types import Array
 from zoviz.solvers.bayesian.albo import ALBO, SlackAL, lagrangian, start_penalty, updated
 from zoviz.solvers.bayesian.base import exact_evidence
+from zoviz.solvers.bayesian.surrogate import Numbers, Surrogate
 
 # Run 1 of laGP's slack augmented Lagrangian on LSQ, as published with github.com/Thomas-Christie/trieste (results of
 # "original_albo/lsq/slack_al_optim"): values of f and of both constraints in the order of evaluation.
@@ -120,3 +124,47 @@ def test_without_a_feasible_point_multipliers_are_0_and_the_penalty_falls_by_hal
 def test_multipliers_are_what_the_page_is_told() -> None:
     memory = np.array([[0.5, 1.0, 2.0], [0.25, 0.0, 3.0]])
     np.testing.assert_array_equal(ALBO().multipliers(memory, 2), memory[:, 1:])
+
+
+@pytest.mark.parametrize("cls", [ALBO, SlackAL])
+def test_the_improvement_is_botorchs_with_the_lagrangian_as_its_objective(cls: type[ALBO]) -> None:
+    pytest.importorskip("botorch")
+    import torch
+    from botorch.acquisition.logei import qLogExpectedImprovement
+    from botorch.acquisition.objective import GenericMCObjective
+    from botorch.sampling.normal import SobolQMCNormalSampler
+
+    rng = np.random.default_rng(0)
+    x = rng.random((12, 2))
+    values = np.stack([x.sum(axis=1), 3.0 * np.sin(5.0 * x[:, 0]) - 0.5, x[:, 1] ** 2 - 0.4], axis=1)
+    points, dual, rho = rng.random((7, 2)), np.array([0.5, 0.2]), 0.1
+    solver, hyper = cls(samples=64), np.tile([-0.5, 0.2, 0.0, 0.1], (3, 1))
+    with quiet_pytorch():
+        surrogate = Surrogate(x, values, False, hyper, fit=False)
+        evidence = solver.evidence(surrogate, 1e-6)
+        own = solver.score(
+            surrogate,
+            evidence,
+            np.array([rho, *dual]),
+            Numbers(points, points, np.zeros((1, 3, 7))),
+            points,
+        )
+        centre, scale = torch.tensor(surrogate.centre), torch.tensor(surrogate.scale)
+
+        def objective(values: Any, X: Any) -> Any:
+            f, h = (part.numpy() for part in ((centre + scale * values)[..., 0], (centre + scale * values)[..., 1:]))
+            if not cls.slack:
+                return torch.tensor(-(f + h @ dual + np.square(np.maximum(h, 0.0)).sum(axis=-1) / (2.0 * rho)))
+            mean = (centre + scale * surrogate.model.posterior(X).mean).numpy()[..., 1:]
+            shifted = h + np.maximum(0.0, -mean - rho * dual)
+            return torch.tensor(-(f + shifted @ dual + np.square(shifted).sum(axis=-1) / (2.0 * rho)))
+
+        theirs = qLogExpectedImprovement(
+            surrogate.model,
+            best_f=-lagrangian(evidence.f, evidence.h, dual, rho, cls.slack).min(),
+            sampler=SobolQMCNormalSampler(torch.Size([64]), seed=0),
+            objective=GenericMCObjective(objective),
+        )
+        with torch.no_grad():
+            expected = theirs(torch.tensor(points)[:, None]).numpy()
+    np.testing.assert_allclose(own, expected, atol=1e-4)

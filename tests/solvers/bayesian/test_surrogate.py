@@ -45,6 +45,26 @@ def test_the_posterior_is_that_of_its_hyper_parameters(data: tuple[Array, Array]
         np.testing.assert_allclose(deviation[:, k] ** 2, values[:, k].var() * np.diag(spread), atol=1e-2)
 
 
+@pytest.mark.parametrize("noisy", [False, True])
+def test_the_posterior_and_its_slope_are_botorchs(data: tuple[Array, Array], noisy: bool) -> None:
+    import torch
+
+    x, values = data
+    with quiet_pytorch():
+        surrogate = Surrogate(x, values, noisy, np.zeros((3, 4)), fit=True)
+        points = torch.tensor(np.concatenate([np.random.default_rng(1).random((6, 2)), x[:1]]), requires_grad=True)
+        theirs = surrogate.model.posterior(points[:, None])
+        joint, mean = surrogate.joint(points.detach().numpy()), theirs.mean[:, 0]
+        own_mean, own_variance = surrogate.law(points)
+        np.testing.assert_allclose(own_mean.detach(), mean.detach(), atol=1e-5)
+        np.testing.assert_allclose(own_variance.detach(), theirs.variance[:, 0].detach(), atol=1e-5)
+        np.testing.assert_allclose(joint[0].T, own_mean.detach(), atol=1e-9)
+        np.testing.assert_allclose(np.einsum("kii->ik", joint[1]), own_variance.detach(), atol=1e-9)
+        for own, other in ((own_mean, mean), (own_variance, theirs.variance)):
+            slope, expected = (torch.autograd.grad(one[:6].sum(), points, retain_graph=True)[0] for one in (own, other))
+            np.testing.assert_allclose(slope, expected, rtol=1e-3, atol=1e-3)
+
+
 def test_a_fit_raises_the_likelihood_and_is_taken_up_again(data: tuple[Array, Array]) -> None:
     x, values = data
     none = np.zeros((3, 4))

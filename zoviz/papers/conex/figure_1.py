@@ -8,7 +8,9 @@ chosen on other seeds). Bayesian methods end at ``--rival-seconds``: a step cost
 are replicas; those of the Bayesian methods have the same starts as the first ones of SZO-ConEX.
 
 What is judged is |f - f*| + y* [h]_+, with the optimum's multiplier y*, as a share of its value at the start: an
-infeasible point may have f = f*.
+infeasible point may have f = f*. Of it 0.01, a per cent of the start's, is the least difference between methods that
+matters. All panels' comparisons are corrected together for their number, and ``--store`` keeps every run, so that a
+figure that was interrupted goes on where it stood.
 
     python -m zoviz.papers.conex.figure_1 --n 50 --replicas 10 --calls 20000        # a minute or two
     python -m zoviz.papers.conex.figure_1 --n 200 --replicas 100                    # an hour, without rivals
@@ -19,7 +21,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
@@ -29,17 +31,20 @@ from zoviz.papers.conex.methods import (
     OURS,
     PLAIN,
     RIVALS,
+    Claim,
     alike,
-    comparisons,
     conex,
     diverges,
+    judged,
     last_crossing,
-    verdict_line,
 )
 from zoviz.problems import ConexQCQP
 from zoviz.runs.engine.columns import CALLS, GAP, VIOLATION
 from zoviz.runs.run import Run
+from zoviz.runs.store import Store
+from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers import Solver
+from zoviz.studies.study import Study
 
 RADII = (0.05, 0.1, 0.2, 2.0)
 SMALL, LARGE = (0.05, 0.1, 0.2), 2.0
@@ -52,6 +57,9 @@ FACTORS = (1.0 / 3.0, 1.0, 3.0)
 """What the search multiplies the rule's primal and dual step by."""
 NEAR = 0.05
 """Share of the start's error whose first crossing counts as accuracy reached."""
+LEAST = 0.01
+"""The least difference between two methods that matters, as a share of the start's error."""
+STUDY = "paper conex"
 Law = Literal["normal", "student_t"]
 Contract = Literal["common", "independent"]
 LAWS: tuple[Law, ...] = ("normal", "student_t")
@@ -80,15 +88,16 @@ class Errors(NamedTuple):
 
 
 class Budget(NamedTuple):
-    """Trials of SZO-ConEX and of rivals, calls of each, and a rival's seconds."""
+    """Trials of SZO-ConEX and of rivals, calls of each, a rival's seconds, and the store that keeps runs."""
 
     replicas: int
     calls: int
     rivals: int
     seconds: float
+    store: Store | None = None
 
 
-def errors(run: Run) -> Errors:
+def errors(run: Run | StoredRun) -> Errors:
     """Return the course of a run on a problem whose optimum and multiplier are known."""
     optimum = run.problem.known_optimum
     if optimum is None or optimum.multipliers is None:
@@ -98,27 +107,30 @@ def errors(run: Run) -> Errors:
     return Errors(run.trace[CALLS], both / both[0], gap, violation)
 
 
-def course(problem: ConexQCQP, solver: Solver, name: str, seed: int = 0, **limits: Any) -> Run:
-    """Return a method's run, at its end."""
-    run = Run(problem=problem, solver=solver, seed=seed, label=name, **limits)
-    run.run()
-    return run
+def course(
+    problem: ConexQCQP, solver: Solver, name: str, store: Store | None = None, seed: int = 0, **limits: Any
+) -> Run | StoredRun:
+    """Return a method's run, at its end: that of the store where it has one."""
+    if store is None:
+        run = Run(problem=problem, solver=solver, seed=seed, label=name, **limits)
+        run.run()
+        return run
+    study = Study(STUDY, problem, {name: solver}, seeds=(seed,), store=store, **limits)
+    return store.load(study.run(progress=False).cells[0].id)
 
 
-def courses(
-    problem: ConexQCQP, budget: Budget, radii: tuple[float, ...] = RADII, store: str | None = None
-) -> dict[str, Run]:
+def courses(problem: ConexQCQP, budget: Budget, radii: tuple[float, ...] = RADII) -> dict[str, Run | StoredRun]:
     """Return the runs of one panel by name: every radius, ablations of the smallest and the largest, and rivals."""
     separate: dict[str, Any] = {"directions": "separate"}
     solvers: dict[str, Solver] = {f"{OURS}, ν = {radius:g}": conex(radius, BATCH, **separate) for radius in radii}
     solvers[f"{PLAIN}, ν = {radii[0]:g}"] = conex(radii[0], BATCH, 0.0, **separate)
     solvers[f"{OURS}, ν = {radii[-1]:g}, values at x"] = conex(radii[-1], BATCH, value="base", **separate)
-    return with_rivals(problem, solvers, budget, store)
+    return with_rivals(problem, solvers, budget)
 
 
-def with_rivals(problem: ConexQCQP, solvers: Mapping[str, Solver], budget: Budget, store: str | None) -> dict[str, Run]:
+def with_rivals(problem: ConexQCQP, solvers: Mapping[str, Solver], budget: Budget) -> dict[str, Run | StoredRun]:
     """Return the runs of solvers, and of the Bayesian methods where the budget has trials of them, by name."""
-    limits: dict[str, Any] = {"replicas": budget.replicas, "calls": budget.calls, "store": store}
+    limits: dict[str, Any] = {"replicas": budget.replicas, "calls": budget.calls, "store": budget.store}
     runs = {name: course(problem, solver, name, **limits) for name, solver in solvers.items()}
     if budget.rivals:
         limits |= {"replicas": budget.rivals, "seconds": budget.seconds}
@@ -126,7 +138,9 @@ def with_rivals(problem: ConexQCQP, solvers: Mapping[str, Solver], budget: Budge
     return runs
 
 
-def search(problem: ConexQCQP, extrapolation: float, budget: Budget, runs: Mapping[str, Run]) -> Run:
+def search(
+    problem: ConexQCQP, extrapolation: float, budget: Budget, runs: Mapping[str, Run | StoredRun]
+) -> Run | StoredRun:
     """Return the run at the best of nine pairs of steps, chosen with other seeds by the median error at the end."""
     radius, name = SMALL[0], OURS if extrapolation else PLAIN
     rule = runs[f"{name}, ν = {radius:g}"].resolved
@@ -157,35 +171,52 @@ def line(name: str, one: Errors) -> str:
     return f"| {name} | " + " | ".join(cells) + " |"
 
 
-def verdicts(every: Mapping[str, Errors], rivals: Mapping[str, Errors]) -> None:
-    """Print the verdicts on the paper's claims and on our ablations."""
-    ours, large = every[f"{OURS}, ν = {SMALL[0]:g}"], f"{OURS}, ν = {LARGE:g}"
+def verdicts(every: Mapping[str, Errors]) -> None:
+    """Print the verdicts on radii."""
+    large = f"{OURS}, ν = {LARGE:g}"
     near = [every[f"{OURS}, ν = {radius:g}"].near() for radius in SMALL]
     print(
         f"claim 1, as many calls to {100 * NEAR:g} % for ν = 0.05 and 0.1: {alike(near[:2])}; with 0.2: {alike(near)}"
     )
     print(f"claim 2, diverges for ν = {LARGE:g}: {diverges(every[large].error[-1])}")
     print(f"  with the constraints' values at x itself: {diverges(every[f'{large}, values at x'].error[-1])}")
-    plain = every[f"{PLAIN}, ν = {SMALL[0]:g}"]
-    (one,) = comparisons({OURS: ours.error[-1], PLAIN: plain.error[-1]})
-    print(f"claim 3, credit of the extrapolation (ν = {SMALL[0]:g}, error at the end): {verdict_line(one)}")
-    if not rivals:
-        print("claim 4, better than the four: not run")
-    for name, other in rivals.items():
+
+
+def claims(every: Mapping[str, Errors], words: str) -> list[Claim]:
+    """Return what a panel claims of SZO-ConEX against its ablation and against rivals, by errors at the end."""
+    ours, plain = every[f"{OURS}, ν = {SMALL[0]:g}"], every[f"{PLAIN}, ν = {SMALL[0]:g}"]
+    out = [Claim(f"{words}, claim 3, credit of the extrapolation", ours.error[-1], plain.error[-1])]
+    for name in RIVALS:
+        if name not in every:
+            continue
+        other = every[name]
         count, calls = other.calls.shape[1], float(other.calls[-1].min())
-        (one,) = comparisons({OURS: ours.at(calls, count), name: other.error[-1]})
-        print(f"claim 4, better at {calls:.0f} calls, where {name} ended: {verdict_line(one)}")
-        (one,) = comparisons({OURS: ours.error[-1, :count], name: other.error[-1]})
-        print(f"  at the end of both budgets: {verdict_line(one)}")
+        sentence = f"{words}, claim 4, better than {name} at {calls:.0f} calls, where that ended"
+        out.append(Claim(sentence, ours.at(calls, count), other.error[-1]))
+        out.append(Claim("  the same at the end of both budgets", ours.error[-1, :count], other.error[-1]))
+    return out
 
 
-def report(problem: ConexQCQP, budget: Budget, search_steps: bool, store: str | None) -> None:
-    """Print the table of one panel and the verdicts."""
-    words = f"n = {problem.n}, {problem.noise_distribution}, {problem.noise} noise"
-    print(f"\n{words}: {budget.replicas} trials, {budget.calls} calls; medians over trials (largest)", flush=True)
+def judge(every: Sequence[Claim], least: float) -> None:
+    """Print the verdicts on the claims of all panels, whose p-values are corrected together."""
+    print(f"\np-values corrected for {len(every)} pairs; differences below {least:g} do not matter")
+    for text in judged(every, least):
+        print(text)
+
+
+def title(problem: ConexQCQP) -> str:
+    """Return the words that name a panel."""
+    return f"n = {problem.n}, {problem.noise_distribution}, {problem.noise} noise"
+
+
+def report(problem: ConexQCQP, budget: Budget, search_steps: bool) -> list[Claim]:
+    """Print the table of one panel and the verdicts on radii, and return its claims against other methods."""
+    print(
+        f"\n{title(problem)}: {budget.replicas} trials, {budget.calls} calls; medians over trials (largest)", flush=True
+    )
     print("| Method | Calls | abs(f − f*) | Violation | Error, % of start | Calls to 5 % | Trials there |")
     print("|---" * 7 + "|", flush=True)
-    runs = courses(problem, budget, store=store)
+    runs = courses(problem, budget)
     if search_steps:
         for extrapolation in (1.0, 0.0):
             run = search(problem, extrapolation, budget, runs)
@@ -193,7 +224,8 @@ def report(problem: ConexQCQP, budget: Budget, search_steps: bool, store: str | 
     every = {name: errors(run) for name, run in runs.items()}
     for name, one in every.items():
         print(line(name, one), flush=True)
-    verdicts(every, {name: every[name] for name in RIVALS if name in every})
+    verdicts(every)
+    return claims(every, title(problem))
 
 
 def arguments(description: str | None) -> argparse.ArgumentParser:
@@ -206,13 +238,14 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--calls", type=int, default=100_000, help="of each trial")
     parser.add_argument("--rivals", type=int, default=0, help="trials of each Bayesian method; eight decide something")
     parser.add_argument("--rival-seconds", type=float, default=300.0, help="of all trials of one Bayesian method")
-    parser.add_argument("--store", metavar="URL", help="where the runs are kept, for a figure")
+    parser.add_argument("--store", metavar="URL", help="where runs are kept, and taken from if there")
     return parser
 
 
 def panels(options: argparse.Namespace, convex: bool) -> Iterator[tuple[ConexQCQP, Budget]]:
     """Yield the problem and the budget of every panel that the command line names."""
-    budget = Budget(options.replicas, options.calls, options.rivals, options.rival_seconds)
+    store = Store(options.store) if options.store else None
+    budget = Budget(options.replicas, options.calls, options.rivals, options.rival_seconds, store)
     for n, contract, law in itertools.product(options.n, options.noise, options.law):
         yield ConexQCQP(n=n, convex=convex, noise=contract, noise_scale=1.0, noise_distribution=law), budget
 
@@ -222,8 +255,8 @@ def main() -> None:
     parser = arguments(__doc__)
     parser.add_argument("--search", action="store_true", help="best steps of nine pairs, too")
     options = parser.parse_args()
-    for problem, budget in panels(options, convex=True):
-        report(problem, budget, options.search, options.store)
+    every = [report(*panel, options.search) for panel in panels(options, convex=True)]
+    judge(list(itertools.chain.from_iterable(every)), LEAST)
 
 
 if __name__ == "__main__":

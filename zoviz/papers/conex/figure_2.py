@@ -13,6 +13,7 @@ SZO-ConEX without the proximal stages.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
@@ -23,29 +24,32 @@ from zoviz.core.types import Array
 from zoviz.papers.conex.figure_1 import (
     BATCH,
     LARGE,
+    LEAST,
     RADII,
     SMALL,
     Budget,
     arguments,
     course,
+    judge,
     panels,
+    title,
     with_rivals,
 )
 from zoviz.papers.conex.methods import (
     OURS,
     PLAIN,
     RIVALS,
+    Claim,
     alike,
-    comparisons,
     conex,
     diverges,
     last_crossing,
-    verdict_line,
 )
 from zoviz.problems import ConexQCQP
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS, STATIONARITY
 from zoviz.runs.run import Run
+from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers import Solver
 from zoviz.solvers.constrained.proximal_point import ProximalPoint
 
@@ -90,15 +94,15 @@ def chain(radius: float, calls: int, extrapolation: float = 1.0, **options: Any)
     return ProximalPoint(stages=STAGES, stage_length=max(1, calls // (STAGES * per_step)), inner=inner)
 
 
-def courses(problem: ConexQCQP, budget: Budget, store: str | None = None) -> dict[str, Run]:
+def courses(problem: ConexQCQP, budget: Budget) -> dict[str, Run | StoredRun]:
     """Return the runs of one panel, by name: every radius, the ablations, and rivals."""
     solvers: dict[str, Solver] = {f"{OURS}, ν = {radius:g}": chain(radius, budget.calls) for radius in RADII}
     solvers[f"{PLAIN}, ν = {SMALL[0]:g}"] = chain(SMALL[0], budget.calls, 0.0)
     solvers[f"{WITHOUT}, ν = {SMALL[0]:g}"] = conex(SMALL[0], BATCH, directions="separate")
-    return with_rivals(problem, solvers, budget, store)
+    return with_rivals(problem, solvers, budget)
 
 
-def shares(problem: ConexQCQP, run: Run, start: Array) -> Array:
+def shares(problem: ConexQCQP, run: Run | StoredRun, start: Array) -> Array:
     """Return the residuals (R,) of a run's answers over those of their starts (R,); inf where it ran away."""
     with np.errstate(all="ignore"):
         values = least_residual(problem, run.result.x)
@@ -112,7 +116,7 @@ class Ends(NamedTuple):
     near: dict[str, Array]
 
 
-def ends(problem: ConexQCQP, runs: Mapping[str, Run], start: Array) -> Ends:
+def ends(problem: ConexQCQP, runs: Mapping[str, Run | StoredRun], start: Array) -> Ends:
     """Return what runs came to, whose starts have residuals (R,) or more."""
     near = {}
     for name, run in runs.items():
@@ -127,13 +131,11 @@ def starts(problem: ConexQCQP, replicas: int) -> Array:
     return least_residual(problem, problem.initial(streams))
 
 
-def report(problem: ConexQCQP, budget: Budget, store: str | None) -> None:
-    """Print the table of one panel and the verdicts."""
-    words = f"n = {problem.n}, {problem.noise_distribution}, {problem.noise} noise"
-    print(
-        f"\n{words}: {budget.replicas} trials, {budget.calls} calls, {STAGES} stages; medians over trials", flush=True
-    )
-    runs, start = courses(problem, budget, store), starts(problem, max(budget.replicas, budget.rivals))
+def report(problem: ConexQCQP, budget: Budget) -> list[Claim]:
+    """Print the table of one panel and the verdicts on radii, and return its claims against other methods."""
+    sizes = f"{budget.replicas} trials, {budget.calls} calls, {STAGES} stages"
+    print(f"\n{title(problem)}: {sizes}; medians over trials", flush=True)
+    runs, start = courses(problem, budget), starts(problem, max(budget.replicas, budget.rivals))
     print(f"the start's KKT residual: {np.median(start):.3g}")
     print("| Method | Calls | KKT residual, % of start (largest) | Calls to 10 % | Trials there |\n" + "|---" * 5 + "|")
     every = ends(problem, runs, start)
@@ -147,40 +149,41 @@ def report(problem: ConexQCQP, budget: Budget, store: str | None) -> None:
         ]
         print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
     verdicts(every)
-    against_rivals(problem, budget, runs, every, start)
+    return claims(problem, budget, runs, every)
 
 
 def verdicts(every: Ends) -> None:
-    """Print the verdicts on radii and on our ablations."""
+    """Print the verdicts on radii."""
     near = [every.near[f"{OURS}, ν = {radius:g}"] for radius in SMALL]
     print(
         f"claim 1, as many calls to {100 * NEAR:g} % for ν = 0.05 and 0.1: {alike(near[:2])}; with 0.2: {alike(near)}"
     )
     print(f"claim 2, diverges for ν = {LARGE:g}: {diverges(every.shares[f'{OURS}, ν = {LARGE:g}'])}")
-    ours = every.shares[f"{OURS}, ν = {SMALL[0]:g}"]
-    for what, name in (("extrapolation", PLAIN), ("stages", WITHOUT)):
-        (one,) = comparisons({OURS: ours, name: every.shares[f"{name}, ν = {SMALL[0]:g}"]})
-        print(f"claim 3, credit of the {what} (residual at the end): {verdict_line(one)}")
 
 
-def against_rivals(problem: ConexQCQP, budget: Budget, runs: Mapping[str, Run], every: Ends, start: Array) -> None:
-    """Print the verdicts on the Bayesian methods, at the calls where each of them ended and at the end."""
+def claims(problem: ConexQCQP, budget: Budget, runs: Mapping[str, Run | StoredRun], every: Ends) -> list[Claim]:
+    """Return what a panel claims of the meta-algorithm against ablations and rivals, by residuals at the end."""
+    words, ours = title(problem), every.shares[f"{OURS}, ν = {SMALL[0]:g}"]
+    out = [
+        Claim(f"{words}, claim 3, credit of the {what}", ours, every.shares[f"{name}, ν = {SMALL[0]:g}"])
+        for what, name in (("extrapolation", PLAIN), ("stages", WITHOUT))
+    ]
     for name in RIVALS:
         if name not in runs:
             continue
         count, calls = runs[name].replicas, int(runs[name].trace[CALLS][-1].min())
-        short = course(problem, chain(SMALL[0], budget.calls), OURS, replicas=count, calls=calls)
-        (one,) = comparisons({OURS: shares(problem, short, start[:count]), name: every.shares[name]})
-        print(f"claim 4, better at {calls} calls, where {name} ended: {verdict_line(one)}")
-        (one,) = comparisons({OURS: every.shares[f"{OURS}, ν = {SMALL[0]:g}"][:count], name: every.shares[name]})
-        print(f"  at the end of both budgets: {verdict_line(one)}")
+        short = course(problem, chain(SMALL[0], budget.calls), OURS, budget.store, replicas=count, calls=calls)
+        sentence = f"{words}, claim 4, better than {name} at {calls} calls, where that ended"
+        out.append(Claim(sentence, shares(problem, short, starts(problem, count)), every.shares[name]))
+        out.append(Claim("  the same at the end of both budgets", ours[:count], every.shares[name]))
+    return out
 
 
 def main() -> None:
     """Print the report for the panels and sizes that the command line gives."""
     options = arguments(__doc__).parse_args()
-    for problem, budget in panels(options, convex=False):
-        report(problem, budget, options.store)
+    every = [report(*panel) for panel in panels(options, convex=False)]
+    judge(list(itertools.chain.from_iterable(every)), LEAST)
 
 
 if __name__ == "__main__":

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.benchmark.paired_comparison import Comparison, Decision, compare
+from zoviz.benchmark.paired_comparison import Decision, compare
 from zoviz.core.types import Array
 from zoviz.estimators import Gaussian
 from zoviz.solvers.bayesian.admmbo import ADMMBO
@@ -29,7 +29,12 @@ RIVALS: Mapping[str, type[BayesianSolver]] = {
 """The four methods of the paper; PESC in its lite form."""
 BASELINE: Mapping[str, type[BayesianSolver]] = {"constrained log-EI": ConstrainedEI}
 """What people use today, which the paper has not."""
-ANSWERS = {Decision.BETTER: "yes", Decision.WORSE: "no", Decision.CANNOT_TELL: "cannot be decided"}
+ANSWERS = {
+    Decision.BETTER: "yes",
+    Decision.WORSE: "no, worse",
+    Decision.ALIKE: "no, no difference that matters",
+    Decision.CANNOT_TELL: "cannot be decided",
+}
 """Verdicts on the claim that the first method of a comparison is better."""
 
 
@@ -57,21 +62,38 @@ def conex(radius: float, batch: int, extrapolation: float = 1.0, **options: Any)
     )
 
 
-def comparisons(losses: Mapping[str, Array], seed: int = 0) -> list[Comparison]:
-    """Return the paired comparison of SZO-ConEX with every other method, by losses (k,) of the same k draws.
+class Claim(NamedTuple):
+    """That a method's losses (k,) are lower than others (k,) on the same k draws, with the sentence that says so."""
 
-    p-values are corrected for their number; fewer than eight pairs decide nothing.
+    sentence: str
+    losses: Array
+    others: Array
+
+
+def judged(claims: Sequence[Claim], least: float, unit: str = "", seed: int = 0) -> list[str]:
+    """Return a line for each of the claims of a figure or a table: the verdict, and what it rests on.
+
+    p-values are of signed ranks and corrected for the number of claims, all of which belong into one call; fewer than
+    eight pairs decide nothing.
+
+    Parameters
+    ----------
+    claims : sequence of Claim
+    least : float
+        The least median difference that matters, in the losses' unit.
+    unit : str
+        Of the losses, for the text.
+    seed : int
+        Of the intervals' resampling.
     """
-    pairs = [(OURS, name) for name in losses if name != OURS]
-    return compare(losses, np.random.default_rng(seed), pairs)
-
-
-def verdict_line(one: Comparison, unit: str = "") -> str:
-    """Return the sentence of a comparison: the claim, its verdict, the median difference and its interval."""
-    return (
-        f"{one.first} better than {one.second}: {ANSWERS[one.decision]} (median difference {one.difference:.3g}{unit}, "
-        f"99 % interval {one.lower:.3g} to {one.upper:.3g}, p = {one.p_value:.2g}, {one.pairs} pairs)"
-    )
+    losses = {f"{side} {i}": one[side] for i, one in enumerate(claims) for side in (1, 2)}
+    pairs = [(f"1 {i}", f"2 {i}") for i in range(len(claims))]
+    outcomes = compare(losses, np.random.default_rng(seed), pairs, least)
+    return [
+        f"{claim.sentence}: {ANSWERS[one.decision]} (median difference {one.difference:.3g}{unit}, 99 % interval "
+        f"{one.lower:.3g} to {one.upper:.3g}, p = {one.p_value:.2g}, {one.pairs} pairs)"
+        for claim, one in zip(claims, outcomes, strict=True)
+    ]
 
 
 def last_crossing(calls: Array, values: Array, level: Array | float) -> Array:

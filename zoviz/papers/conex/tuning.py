@@ -8,7 +8,8 @@ one shared direction, and values that do not repeat, four calls each.
 
 A Bayesian method's answer is its recommendation, SZO-ConEX's the last iterate whose own noisy constraints were met, the
 last one where none was. What is told of an answer comes from fresh trials off the books. Its loss is the mean
-objective where the mean of every constraint is at most 0, by two standard errors, else infinite.
+objective where the mean of every constraint is at most 0, by two standard errors, else infinite. Every outcome is a
+line of ``--results``, so that a table that was interrupted, or has grown, goes on where it stood.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from __future__ import annotations
 import argparse
 import itertools
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.conex.methods import BASELINE, OURS, PLAIN, RIVALS, comparisons, conex, verdict_line
+from zoviz.papers.conex.methods import BASELINE, OURS, PLAIN, RIVALS, Claim, conex, judged
+from zoviz.papers.results_file import ResultsFile
 from zoviz.problems.base import Problem
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
@@ -66,6 +69,10 @@ class Task(NamedTuple):
         nu of SZO-ConEX.
     steps : pair of tuples of float
         Primal and dual steps that SZO-ConEX may try.
+    least : float
+        Least median difference of losses that matters.
+    unit : str
+        Of the losses, for the text.
     published : mapping of str to str
         The paper's figure by method.
     """
@@ -76,16 +83,19 @@ class Task(NamedTuple):
     measure: Callable[[Any, Array, int], Measured]
     radius: float
     steps: tuple[tuple[float, float], tuple[float, float]]
+    least: float
+    unit: str
     published: Mapping[str, str]
 
 
 class Budget(NamedTuple):
-    """Instances reported, instances of a search, calls of each run, and fresh trials of an answer."""
+    """Instances reported, instances of a search, calls of each run, fresh trials of an answer, and the file."""
 
     trials: int
     search: int
     calls: int
     fresh: int
+    results: ResultsFile
 
 
 Setting = tuple[float, float]
@@ -123,8 +133,14 @@ def answer(task: Task, method: str, setting: Setting, instance: int, calls: int)
 
 def outcomes(task: Task, method: str, setting: Setting, instances: Iterable[int], budget: Budget) -> list[Measured]:
     """Return what a method's answers on some instances are worth."""
-    answers = (answer(task, method, setting, instance, budget.calls) for instance in instances)
-    return [task.measure(problem, x, budget.fresh) for problem, x in answers]
+
+    def make(instance: int) -> list[Any]:
+        problem, x = answer(task, method, setting, instance, budget.calls)
+        return [part.tolist() for part in task.measure(problem, x, budget.fresh)]
+
+    keys = ((task.title, method, *setting, instance, budget.calls, budget.fresh) for instance in instances)
+    rows = [budget.results.of(key, lambda instance=key[4]: make(instance)) for key in keys]
+    return [Measured(*(np.array(part) for part in row)) for row in rows]
 
 
 def best_setting(task: Task, method: str, budget: Budget) -> Setting:
@@ -176,8 +192,10 @@ def report(task: Task, budget: Budget, methods: Iterable[str]) -> None:
         losses[method] = np.array([one.loss for one in found])
         print(line(task, method, setting, found), flush=True)
     if OURS in losses:
-        for one in comparisons(losses):
-            print(verdict_line(one))
+        claims = [Claim(f"{OURS} better than {name}", losses[OURS], losses[name]) for name in losses if name != OURS]
+        print(f"differences below {task.least:g}{task.unit} do not matter; p-values corrected for {len(claims)} pairs")
+        for text in judged(claims, task.least, task.unit):
+            print(text)
 
 
 def run(task: Task, description: str | None) -> None:
@@ -188,6 +206,8 @@ def run(task: Task, description: str | None) -> None:
     parser.add_argument("--search", type=int, default=3, help="instances of the search; 0: the first setting")
     parser.add_argument("--calls", type=int, default=200)
     parser.add_argument("--fresh", type=int, default=16, help="trials of an answer, off the books")
+    parser.add_argument("--results", type=Path, help="file of the outcomes, which is gone on with")
     parser.add_argument("--only", nargs="+", default=every, choices=every, metavar="METHOD")
     options = parser.parse_args()
-    report(task, Budget(options.trials, options.search, options.calls, options.fresh), options.only)
+    sizes = options.trials, options.search, options.calls, options.fresh
+    report(task, Budget(*sizes, ResultsFile(options.results)), options.only)

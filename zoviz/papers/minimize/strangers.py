@@ -39,6 +39,7 @@ from zoviz.minimize.minimize import minimize
 from zoviz.papers.minimize.classics import best_known, posed
 from zoviz.papers.minimize.large_problems import LARGE, posed_large
 from zoviz.papers.minimize.strangers_pool import halves, optima
+from zoviz.papers.results_file import ResultsFile
 from zoviz.problems.base import Problem
 
 FEASIBLE = 1e-4
@@ -193,19 +194,13 @@ class Results:
     """
 
     def __init__(self, path: Path | None) -> None:
-        self._path, self.outcomes = path, dict[Trial, Outcome]()
-        if path is not None and path.exists():
-            for line in path.read_text(encoding="utf-8").splitlines():
-                row = json.loads(line)
-                self.outcomes[Trial(*row[0])] = Outcome(*row[1])
+        self._file = ResultsFile(path)
+        self.outcomes = {Trial(*key): Outcome(*row) for key, row in self._file.outcomes.items()}  # type: ignore[arg-type]
 
     def of(self, trial: Trial, optimum: float, seconds: float | None) -> Outcome:
         """Return the outcome of a trial, which is run unless the file has it."""
         if trial not in self.outcomes:
-            self.outcomes[trial] = outcome(trial, optimum, seconds)
-            if self._path is not None:
-                with open(self._path, "a", encoding="utf-8") as file:
-                    file.write(json.dumps([trial, self.outcomes[trial]]) + "\n")
+            self.outcomes[trial] = Outcome(*self._file.of(trial, lambda: outcome(trial, optimum, seconds)))
         return self.outcomes[trial]
 
 

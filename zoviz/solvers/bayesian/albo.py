@@ -13,6 +13,8 @@ from zoviz.solvers.bayesian.surrogate import Numbers, Surrogate
 
 _REFERENCE = 10
 """Points of which the median f stands for its size while none is feasible (laGP's)."""
+_SOFTNESS = 1e-6
+"""How far the positive part of an improvement is smoothed, so that it has a slope where there is none: BoTorch's."""
 
 
 class ALBO(BayesianSolver):
@@ -22,7 +24,8 @@ class ALBO(BayesianSolver):
 
     After every evaluation, at the least AL over the data: lambda_j <- max(0, lambda_j + h_j / rho), and rho is halved
     where that point is infeasible; while none is feasible, lambda = 0 and rho falls towards ``start_penalty``'s value.
-    rho is an inverse penalty. The improvement is BoTorch's ``qLogExpectedImprovement`` with AL as its objective.
+    rho is an inverse penalty. The improvement is that of BoTorch's ``qLogExpectedImprovement`` with AL as its
+    objective.
 
     Notes
     -----
@@ -63,31 +66,29 @@ class ALBO(BayesianSolver):
     def _acquisition(self, surrogate: Surrogate, evidence: Evidence, memory: Array) -> Any:
         """Return the logarithm of the expected improvement as a function of tensors (b, 1, n)."""
         import torch
-        from botorch.acquisition.logei import qLogExpectedImprovement
-        from botorch.acquisition.objective import GenericMCObjective
-        from botorch.sampling.normal import SobolQMCNormalSampler
+        from botorch.utils.safe_math import log_fatplus, logmeanexp
+        from botorch.utils.sampling import draw_sobol_normal_samples
 
         rho, dual = float(memory[0]), torch.tensor(memory[1:])
         centre, scale = torch.tensor(surrogate.centre), torch.tensor(surrogate.scale)
-
-        def gain(values: Any, X: Any = None) -> Any:
-            raw = centre + scale * values
-            slack = self._slack_of(surrogate, X, dual, rho)
-            return -self._lagrangian(raw[..., 0], raw[..., 1:], dual, rho, slack, torch.clamp_min)
-
         least = lagrangian(evidence.f, evidence.h, memory[1:], rho, self.slack).min()
-        return qLogExpectedImprovement(
-            surrogate.model,
-            best_f=-least,
-            sampler=SobolQMCNormalSampler(torch.Size([self.samples]), seed=0),
-            objective=GenericMCObjective(gain),
-        )
+        base = draw_sobol_normal_samples(len(centre), self.samples, dtype=centre.dtype, seed=0)[:, None]
+
+        def improvement(points: Any) -> Any:
+            mean, variance = surrogate.law(points[:, 0])
+            middle = centre + scale * mean
+            values = middle + scale * variance.sqrt() * base
+            slack = self._slack_of(middle[:, 1:], dual, rho)
+            level = self._lagrangian(values[..., 0], values[..., 1:], dual, rho, slack, torch.clamp_min)
+            return logmeanexp(log_fatplus(least - level, tau=_SOFTNESS), dim=0)
+
+        return improvement
 
     slack: ClassVar[bool] = False
     """Whether AL has slack variables."""
 
-    def _slack_of(self, surrogate: Surrogate, points: Any, dual: Any, rho: float) -> Any:
-        """Return the slacks (b, 1, m) at tensors (b, 1, n); None in the form without."""
+    def _slack_of(self, h: Any, dual: Any, rho: float) -> Any:
+        """Return the slacks (b, m) for posterior means h (b, m); None in the form without."""
         return None
 
     @staticmethod
@@ -142,12 +143,10 @@ class SlackAL(ALBO):
     slack = True
     start_multiplier = 0.0
 
-    def _slack_of(self, surrogate: Surrogate, points: Any, dual: Any, rho: float) -> Any:
-        """Return the slacks (b, 1, m) at the posterior means of tensors (b, 1, n)."""
+    def _slack_of(self, h: Any, dual: Any, rho: float) -> Any:
+        """Return the slacks (b, m) for posterior means h (b, m)."""
         import torch
 
-        centre, scale = torch.tensor(surrogate.centre), torch.tensor(surrogate.scale)
-        h = (centre + scale * surrogate.model.posterior(points).mean)[..., 1:]
         return torch.clamp_min(-h - rho * dual, 0.0)
 
     def _updated(self, evidence: Evidence, dual: Array, rho: float) -> tuple[Array, Array]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ _CHUNK = 500
 """Candidates at which an acquisition is taken at once: it may hold a thousand samples of each."""
 _SCALES = (0.2, 0.05, 0.01)
 """Standard deviations of the candidates around the best point, as shares of the box's widths."""
+_LEAST_VARIANCE = 1e-18
 
 
 class Numbers(NamedTuple):
@@ -42,11 +44,36 @@ class Numbers(NamedTuple):
         return points
 
 
+class _Factors(NamedTuple):
+    """What the posterior of K functions needs of N data: tensors of points over length scales, and of the covariance.
+
+    Attributes
+    ----------
+    lengths : Tensor, shape (K, 1, n)
+    points : Tensor, shape (K, N, n)
+        Over the length scales.
+    constant : Tensor, shape (K, 1)
+        The prior's mean.
+    weights : Tensor, shape (K, N)
+        The inverse covariance of the data times the standardised values less the mean.
+    root : Tensor, shape (K, N, N)
+        The inverse of that covariance's Cholesky factor.
+    """
+
+    lengths: Any
+    points: Any
+    constant: Any
+    weights: Any
+    root: Any
+
+
 class Surrogate:
     """The posterior of f and every h given one replica's values: independent Gaussian processes, Matern 5/2.
 
     Each function has length scales of its own, with BoTorch's prior for the dimension; values are standardised. Noise
-    is inferred where ``noisy``, and taken as a millionth of the variance where values are exact.
+    is inferred where ``noisy``, and taken as a millionth of the variance where values are exact. BoTorch fits the
+    hyper-parameters; the posterior that they give is written out here, as GPyTorch's takes ten times as long for the
+    few points that a search asks for at once.
 
     Parameters
     ----------
@@ -63,64 +90,108 @@ class Surrogate:
     """
 
     def __init__(self, points: Array, values: Array, noisy: bool, hyper: Array, fit: bool) -> None:
-        import torch
-        from botorch.models import SingleTaskGP
-        from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
-
         self.points, self.values, self.noisy = points, values, noisy
         self.centre = values.mean(axis=0)
         spread = values.std(axis=0)
         self.scale = np.where(spread > 0.0, spread, 1.0)
-        x = torch.tensor(points)
-        y = torch.tensor((values - self.centre) / self.scale)
+        if fit:
+            self.hyper = self._fitted(hyper)
+        else:
+            self.hyper = hyper.copy() if hyper.any() else self._read(self._untrained())
+
+    @cached_property
+    def model(self) -> Any:
+        """BoTorch's model with these data and hyper-parameters."""
+        model = self._untrained()
+        self._set(model, self.hyper)
+        return model.eval()
+
+    def _untrained(self) -> Any:
+        """Return BoTorch's model of these data with its own first hyper-parameters."""
+        import torch
+        from botorch.models import SingleTaskGP
+        from botorch.models.utils.gpytorch_modules import get_covar_module_with_dim_scaled_prior
+
+        x, y = torch.tensor(self.points), torch.tensor(self._standardised)
         kernel = get_covar_module_with_dim_scaled_prior(
-            ard_num_dims=points.shape[1],
+            ard_num_dims=x.shape[1],
             batch_shape=torch.Size([y.shape[1]] if y.shape[1] > 1 else []),
             use_rbf_kernel=False,
         )
-        fixed = None if noisy else torch.full_like(y, JITTER)
-        self.model: Any = SingleTaskGP(x, y, train_Yvar=fixed, covar_module=kernel, outcome_transform=None)
-        if hyper.any():
-            self._set(hyper)
-        if fit:
-            self._fit()
-        self.model.eval()
+        fixed = None if self.noisy else torch.full_like(y, JITTER)
+        return SingleTaskGP(x, y, train_Yvar=fixed, covar_module=kernel, outcome_transform=None)
 
-    def _fit(self) -> None:
-        """Maximise the marginal likelihood times the prior; where that fails, stay with what there was."""
+    @property
+    def _standardised(self) -> Array:
+        """The values, (N, 1 + m), less their means, over their standard deviations."""
+        return np.asarray((self.values - self.centre) / self.scale)
+
+    def _fitted(self, hyper: Array) -> Array:
+        """Return the hyper-parameters that maximise the marginal likelihood times the prior; where that fails, hyper.
+
+        The search begins at ``hyper``, or where that is 0 at BoTorch's own first ones.
+        """
         from botorch.exceptions.errors import ModelFittingError
         from botorch.fit import fit_gpytorch_mll
         from gpytorch.mlls import ExactMarginalLogLikelihood
 
-        before = self.hyper
-        likelihood = ExactMarginalLogLikelihood(self.model.likelihood, self.model)
+        model = self._untrained()
+        if hyper.any():
+            self._set(model, hyper)
+        before = self._read(model)
+        likelihood = ExactMarginalLogLikelihood(model.likelihood, model)
         try:
             fit_gpytorch_mll(likelihood, optimizer_kwargs={"options": {"maxiter": _FIT_ITERATIONS}})
         except ModelFittingError:
-            self._set(before)
+            return before
+        return self._read(model)
 
-    @property
-    def hyper(self) -> Array:
-        """The hyper-parameters, (1 + m, n + 2), as the constructor takes them."""
+    def _read(self, model: Any) -> Array:
+        """Return a model's hyper-parameters, (1 + m, n + 2), as the constructor takes them."""
         outputs, n = self.values.shape[1], self.points.shape[1]
         out = np.zeros((outputs, n + 2))
-        out[:, :n] = np.log(self.model.covar_module.lengthscale.detach().numpy().reshape(outputs, n))
+        out[:, :n] = np.log(model.covar_module.lengthscale.detach().numpy().reshape(outputs, n))
         if self.noisy:
-            out[:, n] = np.log(self.model.likelihood.noise.detach().numpy().reshape(outputs))
-        out[:, n + 1] = self.model.mean_module.constant.detach().numpy().reshape(outputs)
+            out[:, n] = np.log(model.likelihood.noise.detach().numpy().reshape(outputs))
+        out[:, n + 1] = model.mean_module.constant.detach().numpy().reshape(outputs)
         return out
 
-    def _set(self, hyper: Array) -> None:
+    def _set(self, model: Any, hyper: Array) -> None:
+        """Give a model the hyper-parameters (1 + m, n + 2)."""
         import torch
 
-        n, model = self.points.shape[1], self.model
-        model.covar_module.lengthscale = torch.tensor(np.exp(hyper[:, :n])).reshape(
-            model.covar_module.lengthscale.shape
-        )
+        n = self.points.shape[1]
+        lengths = model.covar_module.lengthscale
+        model.covar_module.lengthscale = torch.tensor(np.exp(hyper[:, :n])).reshape(lengths.shape)
         if self.noisy:
             model.likelihood.noise = torch.tensor(np.exp(hyper[:, n])).reshape(model.likelihood.noise.shape)
         constant = model.mean_module.constant
         model.mean_module.constant = torch.tensor(hyper[:, n + 1]).reshape(constant.shape)
+
+    @cached_property
+    def _factors(self) -> _Factors:
+        import torch
+        from linear_operator.utils.cholesky import psd_safe_cholesky
+
+        lengths = torch.tensor(np.exp(self.hyper[:, None, : self.points.shape[1]]))
+        points, constant = torch.tensor(self.points) / lengths, torch.tensor(self.hyper[:, -1:])
+        eye = torch.eye(points.shape[1], dtype=points.dtype)
+        factor = psd_safe_cholesky(_matern(points, points) + torch.tensor(self.noise)[:, None, None] * eye)
+        root = torch.linalg.solve_triangular(factor, eye.expand_as(factor), upper=False)
+        residual = (torch.tensor(self._standardised.T) - constant)[..., None]
+        weights = (root.transpose(-1, -2) @ (root @ residual))[..., 0]
+        return _Factors(lengths, points, constant, weights, root)
+
+    def law(self, points: Any) -> tuple[Any, Any]:
+        """Return means and variances of the noise-free functions, standardised, tensors (q, 1 + m), at points (q, n).
+
+        With derivatives with respect to the points.
+        """
+        lengths, data, constant, weights, root = self._factors
+        cross = _matern(points / lengths, data)
+        mean = constant + (cross @ weights[..., None])[..., 0]
+        variance = 1.0 - (cross @ root.transpose(-1, -2)).square().sum(dim=-1)
+        return mean.T, variance.clamp_min(_LEAST_VARIANCE).T
 
     @property
     def limits(self) -> Array:
@@ -136,21 +207,19 @@ class Surrogate:
         """Return means and standard deviations (q, 1 + m) of the noise-free functions at points (q, n)."""
         import torch
 
-        with torch.no_grad():
-            posterior = self.model.posterior(torch.tensor(points)[:, None])
-        mean, variance = (part.numpy()[:, 0] for part in (posterior.mean, posterior.variance))
-        return self.centre + self.scale * mean, self.scale * np.sqrt(np.maximum(variance, 1e-18))
+        mean, variance = (part.numpy() for part in self.law(torch.tensor(points)))
+        return self.centre + self.scale * mean, self.scale * np.sqrt(variance)
 
     def joint(self, points: Array) -> tuple[Array, Array]:
         """Return means (1 + m, q) and covariances (1 + m, q, q) of the noise-free functions, standardised."""
         import torch
 
-        outputs = self.values.shape[1]
-        with torch.no_grad():
-            x = torch.tensor(points)
-            law = self.model(x if outputs == 1 else x.expand(outputs, *x.shape))
-        mean, covariance = law.mean.numpy(), law.covariance_matrix.numpy()
-        return mean.reshape(outputs, -1), covariance.reshape(outputs, len(points), len(points))
+        lengths, data, constant, weights, root = self._factors
+        scaled = torch.tensor(points) / lengths
+        cross = _matern(scaled, data)
+        known = cross @ root.transpose(-1, -2)
+        mean = constant + (cross @ weights[..., None])[..., 0]
+        return mean.numpy(), (_matern(scaled, scaled) - known @ known.transpose(-1, -2)).numpy()
 
     def draw(self, points: Array, numbers: Array) -> Array:
         """Return a joint draw (1 + m, q) of all functions at points (q, n) from standard normal numbers (1 + m, q)."""
@@ -204,3 +273,11 @@ class Surrogate:
         if bool(levels[start] >= reached[best]):
             return candidates[start]
         return np.clip(ends[best, 0].detach().numpy(), 0.0, 1.0)
+
+
+def _matern(points: Any, others: Any) -> Any:
+    """Return Matern's correlations 5/2, a tensor (K, q, N), of points (K, q, n) and others (K, N, n) over lengths."""
+    # Differences, not expanded squares: near data the latter lose all digits of a small distance.
+    square = 5.0 * (points[:, :, None] - others[:, None]).square().sum(dim=-1)
+    far = square.clamp_min(1e-30).sqrt()  # the root has no derivative at 0, where Matern's function is flat
+    return (1.0 + far + far.square() / 3.0) * (-far).exp()
