@@ -86,8 +86,9 @@ def judged(claims: Sequence[Claim], least: float, unit: str = "", seed: int = 0)
     seed : int
         Of the intervals' resampling.
     """
-    losses = {f"{side} {i}": one[side] for i, one in enumerate(claims) for side in (1, 2)}
-    pairs = [(f"1 {i}", f"2 {i}") for i in range(len(claims))]
+    losses = {f"first {i}": claim.losses for i, claim in enumerate(claims)}
+    losses |= {f"second {i}": claim.others for i, claim in enumerate(claims)}
+    pairs = [(f"first {i}", f"second {i}") for i in range(len(claims))]
     outcomes = compare(losses, np.random.default_rng(seed), pairs, least)
     return [
         f"{claim.sentence}: {ANSWERS[one.decision]} (median difference {one.difference:.3g}{unit}, 99 % interval "

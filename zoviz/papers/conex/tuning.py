@@ -131,16 +131,20 @@ def answer(task: Task, method: str, setting: Setting, instance: int, calls: int)
     return problem, met[0] if met else result.x[0]
 
 
-def outcomes(task: Task, method: str, setting: Setting, instances: Iterable[int], budget: Budget) -> list[Measured]:
-    """Return what a method's answers on some instances are worth."""
+def outcome(task: Task, method: str, setting: Setting, instance: int, budget: Budget) -> Measured:
+    """Return what a method's answer on an instance is worth, from the file where that has it."""
 
-    def make(instance: int) -> list[Any]:
+    def make() -> list[Any]:
         problem, x = answer(task, method, setting, instance, budget.calls)
         return [part.tolist() for part in task.measure(problem, x, budget.fresh)]
 
-    keys = ((task.title, method, *setting, instance, budget.calls, budget.fresh) for instance in instances)
-    rows = [budget.results.of(key, lambda instance=key[4]: make(instance)) for key in keys]
-    return [Measured(*(np.array(part) for part in row)) for row in rows]
+    row = budget.results.of((task.title, method, *setting, instance, budget.calls, budget.fresh), make)
+    return Measured(*(np.array(part) for part in row))
+
+
+def outcomes(task: Task, method: str, setting: Setting, instances: Iterable[int], budget: Budget) -> list[Measured]:
+    """Return what a method's answers on some instances are worth."""
+    return [outcome(task, method, setting, instance, budget) for instance in instances]
 
 
 def best_setting(task: Task, method: str, budget: Budget) -> Setting:
