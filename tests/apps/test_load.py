@@ -12,10 +12,13 @@ import numpy as np
 import pytest
 
 from helpers.dashboard_page import Lab
+from zoviz.core.registry import discover
+from zoviz.solvers.bayesian.base import BayesianSolver
 
 PROBE = Path(__file__).with_name("probe_app.py")
 PERIOD = 0.25
 ATTEMPTS = 3
+BAYESIAN = sorted(cls.title for cls in discover("zoviz.solvers.bayesian", BayesianSolver).values())
 
 # Marked slow: what else the machine does shows in these figures. pytest -m slow -s tests/apps/test_load.py
 pytestmark = [pytest.mark.bench, pytest.mark.slow]
@@ -109,6 +112,27 @@ def test_the_loop_answers_while_the_microscope_looks_at_a_run_that_goes_at_full_
         return late
 
     assert best_of(ATTEMPTS, lag, lambda p99: p99 < 0.1) < 0.1 and looks > 1
+
+
+@pytest.mark.parametrize("solver", BAYESIAN)
+def test_the_loop_answers_while_a_bayesian_method_works(serve, open_lab, tmp_path, solver) -> None:
+    pytest.importorskip("botorch", reason='python -m pip install "zoviz[bo]"')
+    report = tmp_path / "report.json"
+    server = serve("--args", str(report), app=PROBE)
+    running, clicking = open_lab(server.url), open_lab(server.url)
+    running.choose("Problem", "Toy of Gramacy and others (LSQ)")
+    running.choose("Solver", solver)
+    running.settle(Seconds="none", Iterations="100000", Replicas="4")
+    running.start()
+    drawn = "return Array.from(find('surrogate-curves')?.data?.x ?? []).length"
+    running.until(lambda: running.js(drawn) > 100, "the surrogate is drawn", 120)
+    time.sleep(3)
+
+    def lag() -> float:
+        return late_share(report, clicking, lambda: None, solver)
+
+    assert best_of(ATTEMPTS, lag, lambda p99: p99 < 0.1) < 0.1
+    assert running.status() == "running", "it works all the time"
 
 
 def test_four_sessions_get_their_updates(serve, open_lab, tmp_path) -> None:

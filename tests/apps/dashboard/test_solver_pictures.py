@@ -5,10 +5,15 @@ from __future__ import annotations
 import pytest
 
 from helpers.dashboard_page import Lab
+from zoviz.core.registry import discover
+from zoviz.problems import HMCTuning, NetworkTuning
+from zoviz.solvers.bayesian.base import BayesianSolver
 
 # The points of the last batch that the picture shows, and whether the browser has drawn the plot of the radii.
 POINTS = "return Array.from(find('step-region-points')?.data?.x ?? []).length"
 CURVES = "return Array.from(find('surrogate-curves')?.data?.x ?? []).length"
+BAYESIAN = sorted(cls.title for cls in discover("zoviz.solvers.bayesian", BayesianSolver).values())
+TITLE = "return find('picture-' + a)?.title?.text ?? ''"
 DRAWN = "const p = find('plot-TrustRegion'); return !!p && p.renderers.length > 0"
 
 
@@ -38,10 +43,11 @@ def test_a_run_is_drawn_steered_and_stays_through_a_change_of_theme(lab: Lab, so
 
 
 @pytest.mark.slow
-def test_a_bayesian_method_goes_from_start_to_stop_with_its_surrogate_drawn(lab: Lab) -> None:
+@pytest.mark.parametrize("solver", BAYESIAN)
+def test_a_bayesian_method_goes_from_start_to_stop_with_its_surrogate_drawn(lab: Lab, solver: str) -> None:
     pytest.importorskip("botorch", reason='python -m pip install "zoviz[bo]"')
     lab.choose("Problem", "Toy of Gramacy and others (LSQ)")
-    lab.choose("Solver", "ALBO (augmented Lagrangian, BoTorch)")
+    lab.choose("Solver", solver)
     lab.settle(Seconds="auto", Iterations="100000", Replicas="1")
     lab.start()
     lab.until(lambda: lab.js(CURVES) > 100, "the surrogate has a slice", seconds=120)
@@ -50,6 +56,24 @@ def test_a_bayesian_method_goes_from_start_to_stop_with_its_surrogate_drawn(lab:
     lab.type("Along: x", "2")
     label = "return find('picture-SurrogateSlice').below[0].axis_label"
     lab.until(lambda: "x2" in lab.js(label), "the slice runs along the second variable")
+    lab.press("Stop")
+    lab.end("stopped")
+    assert lab.status() == "stopped"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "title, picture, words",
+    [(HMCTuning.title, "SamplerChains", "ESS "), (NetworkTuning.title, "NetworkWork", " allowed, objective ")],
+)
+def test_tuning_goes_from_start_to_stop_with_its_picture(lab: Lab, title: str, picture: str, words: str) -> None:
+    pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
+    lab.choose("Problem", title)
+    lab.choose("Solver", "SZO-ConEX")
+    lab.settle(Seconds="auto", Iterations="100000", Replicas="1")
+    lab.start()
+    lab.until(lambda: words in lab.js(TITLE, picture), "the picture has its words", seconds=120)
+    lab.until(lambda: lab.iteration() > 2, "the run goes on", seconds=120)
     lab.press("Stop")
     lab.end("stopped")
     assert lab.status() == "stopped"

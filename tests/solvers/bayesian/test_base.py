@@ -13,7 +13,6 @@ from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.problems import BlackBox, Gramacy
 from zoviz.problems.base import Problem
-from zoviz.solvers.bayesian import base
 from zoviz.solvers.bayesian.base import BayesianSolver
 
 SOLVERS = discover("zoviz.solvers.bayesian", BayesianSolver)
@@ -101,12 +100,6 @@ def test_domains_without_ends_are_refused() -> None:
             BlackBox(lambda x: 0.0, lambda x: -1.0, x0=[1.0, 1.0], bounds=bounds)
         )
         assert "needs finite bounds of all variables" in reason
-
-
-def test_without_the_library_the_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base.importlib.util, "find_spec", lambda name: None)
-    reason = SOLVERS["ConstrainedEI"]().accepts(PLAIN)
-    assert "torch and botorch and gpytorch" in reason and 'python -m pip install "zoviz[bo]"' in reason
 
 
 @pytest.mark.slow

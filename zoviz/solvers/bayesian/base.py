@@ -149,9 +149,10 @@ class BayesianSolver(Solver):
         packages = [name for name in _NEEDS if importlib.util.find_spec(name) is None]
         if not packages:
             return ""
+        listed = " and ".join([", ".join(packages[:-1]), packages[-1]]) if packages[1:] else packages[0]
         return (
-            f"{self.title} needs {' and '.join(packages)}, which is not installed: run python -m pip install "
-            f'"zoviz[bo]", after a build of PyTorch of your choice.'
+            f"{self.title} needs {listed}, which {'are' if packages[1:] else 'is'} not installed: run "
+            f'python -m pip install "zoviz[bo]", after a build of PyTorch of your choice.'
         )
 
     def unsupported_reason(self, problem: Problem) -> str | None:
