@@ -24,7 +24,7 @@ def test_every_method_says_the_command_and_a_run_does_too(name: str, monkeypatch
         monkeypatch.setitem(sys.modules, module, None)  # an import of it fails
     solver = SOLVERS[name]()
     reason = solver.accepts(Gramacy())
-    assert reason is not None and reason.startswith(f"{solver.title} needs torch, botorch and gpytorch, which are not installed")
+    assert reason is not None and reason.startswith(f"{solver.title} needs torch, botorch and gpytorch, which are not")
     assert 'python -m pip install "zoviz[bo]"' in reason
     with pytest.raises(ValueError, match="python -m pip install"):
         Run(Gramacy(), solver, replicas=1, calls=3).run()
