@@ -14,7 +14,7 @@ figure that was interrupted goes on where it stood.
 
     python -m zoviz.papers.conex.figure_1 --n 50 --replicas 10 --calls 20000        # a minute or two
     python -m zoviz.papers.conex.figure_1 --n 200 --replicas 100                    # an hour, without rivals
-    python -m zoviz.papers.conex.figure_1 --n 200 --rivals 8                        # Bayesian methods, too
+    python -m zoviz.papers.conex.figure_1 --n 200 --rivals 12                       # Bayesian methods, too
 """
 
 from __future__ import annotations
@@ -236,7 +236,7 @@ def arguments(description: str | None) -> argparse.ArgumentParser:
     parser.add_argument("--law", nargs="+", choices=LAWS, default=list(LAWS))
     parser.add_argument("--replicas", type=int, default=100, help="trials of SZO-ConEX and its ablations")
     parser.add_argument("--calls", type=int, default=100_000, help="of each trial")
-    parser.add_argument("--rivals", type=int, default=0, help="trials of each Bayesian method; eight decide something")
+    parser.add_argument("--rivals", type=int, default=0, help="trials of each Bayesian method; twelve can decide")
     parser.add_argument("--rival-seconds", type=float, default=300.0, help="of all trials of one Bayesian method")
     parser.add_argument("--store", metavar="URL", help="where runs are kept, and taken from if there")
     return parser

@@ -8,7 +8,7 @@ SZO-ConEX without the proximal stages.
 
     python -m zoviz.papers.conex.figure_2 --n 50 --replicas 10 --calls 20000        # a minute
     python -m zoviz.papers.conex.figure_2 --n 200 --replicas 100                    # an hour, without rivals
-    python -m zoviz.papers.conex.figure_2 --n 200 --rivals 8                        # Bayesian methods, too
+    python -m zoviz.papers.conex.figure_2 --n 200 --rivals 12                       # Bayesian methods, too
 """
 
 from __future__ import annotations

@@ -73,8 +73,8 @@ class Claim(NamedTuple):
 def judged(claims: Sequence[Claim], least: float, unit: str = "", seed: int = 0) -> list[str]:
     """Return a line for each of the claims of a figure or a table: the verdict, and what it rests on.
 
-    p-values are of signed ranks and corrected for the number of claims, all of which belong into one call; fewer than
-    eight pairs decide nothing.
+    p-values are of signed ranks and corrected for the number of claims, all of which belong into one call: k pairs
+    decide nothing where that number times 2^(1 - k) is above 0.01, twelve for eighteen claims.
 
     Parameters
     ----------

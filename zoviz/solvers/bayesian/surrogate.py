@@ -277,7 +277,8 @@ class Surrogate:
 
 def _matern(points: Any, others: Any) -> Any:
     """Return Matern's correlations 5/2, a tensor (K, q, N), of points (K, q, n) and others (K, N, n) over lengths."""
-    # Differences, not expanded squares: near data the latter lose all digits of a small distance.
-    square = 5.0 * (points[:, :, None] - others[:, None]).square().sum(dim=-1)
-    far = square.clamp_min(1e-30).sqrt()  # the root has no derivative at 0, where Matern's function is flat
+    import torch
+
+    # By differences: expanded squares lose all digits of a distance that is small, as candidates' to the best point's.
+    far = 5.0**0.5 * torch.cdist(points, others, compute_mode="donot_use_mm_for_euclid_dist")
     return (1.0 + far + far.square() / 3.0) * (-far).exp()
