@@ -15,6 +15,7 @@ TOPICS = {
     "estimators": {"bounds", "closed_forms", "loops_and_failures"},
     "papers": {"comparisons", "tables"},
     "problems/engineering": {"classics"},
+    "solvers/bayesian": {"missing_library"},
     "solvers/bilevel": {"comparators"},
     "solvers/constrained": {"caps_and_convergence"},
     "solvers/external": {"counts", "courses", "failures", "fixed_variables", "nothing_left", "rules"},
