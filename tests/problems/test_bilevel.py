@@ -10,7 +10,7 @@ import pytest
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array, Sample
 from zoviz.oracle import BilevelOracle, Oracle
-from zoviz.papers.sogd.regret import product_spread
+from zoviz.papers.sogd.product_variance import product_spread
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel, ToyBilevel
 from zoviz.problems.bilevel import OnlineBilevel
 from zoviz.problems.inner_solution import settle

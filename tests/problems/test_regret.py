@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from zoviz.core.types import Array
-from zoviz.papers.sogd.regret import variations
+from zoviz.papers.sogd.windows import variations
 from zoviz.problems import QuadraticBilevel, ToyBilevel
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store

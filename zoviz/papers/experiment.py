@@ -43,7 +43,7 @@ class Claim(NamedTuple):
     Attributes
     ----------
     place : str
-        Where the paper says it, as ``zoviz.papers.contents`` lists it: "Theorem 5.7".
+        Where the paper says it, as ``contents.toml`` has it: "Theorem 5.7"; "ours" in it where the paper does not.
     says : str
         The claim in a sentence.
     test : callable
@@ -130,6 +130,11 @@ class Experiment(param.Parameterized):
     def slug(cls) -> str:
         """Return the title as one word, for the command line and for files."""
         return re.sub(r"[^a-z0-9]+", "-", cls.title.lower()).strip("-")
+
+    @classmethod
+    def paper(cls) -> str:
+        """Return the short name of the paper."""
+        return cls.title.split()[0]
 
     def parts(self) -> list[str]:
         """Return the names of the parts."""

@@ -19,9 +19,16 @@ def test_the_list_has_every_experiment(capsys: pytest.CaptureFixture[str]) -> No
     assert main(["reproduce", "--list", "--json"]) == FINE
     rows = json.loads(capsys.readouterr().out)
     assert {"salm-table-1", NAME, "sogd-fig-2", "sogd-fig-3"} <= {row["experiment"] for row in rows}
-    assert {row["verdict"] for row in rows} <= {"reproduced", "not reproduced", "cannot be decided", "not recorded"}
-    assert main(["reproduce", "salm", "--list", "--json"]) == FINE
-    assert all(row["experiment"].startswith("salm-") for row in json.loads(capsys.readouterr().out))
+    assert {row["paper"] for row in rows} == {"splm", "zoeg", "conex", "salm", "sogd"}
+    without = [row for row in rows if not row["experiment"]]
+    assert all(row["verdict"].startswith(("not converted: ", "not measured")) for row in without)
+    verdicts = {row["verdict"] for row in rows if row["experiment"]}
+    assert verdicts <= {"reproduced", "not reproduced", "cannot be decided", "not recorded"}
+    assert main(["reproduce", "salm", NAME, "--list", "--json"]) == FINE
+    assert {(row["paper"], row["experiment"] == NAME) for row in json.loads(capsys.readouterr().out)} == {
+        ("salm", False),
+        ("sogd", True),
+    }
 
 
 def test_an_experiment_is_measured_once_and_reported(

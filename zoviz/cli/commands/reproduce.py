@@ -9,9 +9,11 @@ from typing import Any
 from zoviz.cli.build import dask
 from zoviz.cli.command import CHANGED, FINE, Command, UsageError, say, show, table
 from zoviz.cli.options import json_option
+from zoviz.papers.contents import contents
 from zoviz.papers.reports import markdown
 from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments
 
+PAPERS = ("splm", "zoeg", "conex", "salm", "sogd")
 _FOLDER = "zoviz-reproduced"
 
 
@@ -26,7 +28,9 @@ is not the recorded one of the same size."""
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
         parser.add_argument("which", nargs="*", metavar="EXPERIMENT", help="or the short name of a paper; without: all")
-        parser.add_argument("--list", action="store_true", help="list the experiments and their recorded verdicts")
+        parser.add_argument(
+            "--list", action="store_true", help="what the papers print and claim, and recorded verdicts"
+        )
         size = parser.add_mutually_exclusive_group()
         size.add_argument("--quick", action="store_true", help="small sizes: seconds to a minute each (the default)")
         size.add_argument("--full", action="store_true", help="the sizes of the recorded results: minutes to hours")
@@ -38,11 +42,11 @@ is not the recorded one of the same size."""
 
     def run(self, args: argparse.Namespace) -> int:
         """List, or measure what is missing and report."""
+        if args.list:
+            _tell(args.which, args.json)
+            return FINE
         size = "full" if args.full else "quick"
         classes = [cls for word in args.which for cls in _chosen(word)] if args.which else list(experiments().values())
-        if args.list:
-            _tell(classes, args.json)
-            return FINE
         works = []
         for cls in classes:
             work = Reproduction(cls(size=size), Path(args.folder))
@@ -70,19 +74,14 @@ def _chosen(word: str) -> list[Any]:
         raise UsageError(str(error)) from None
 
 
-def _tell(classes: list[Any], as_json: bool) -> None:
-    """Print each experiment's claims with the recorded verdicts of the full size."""
-    rows = []
-    for cls in classes:
-        record = Reproduction.recorded(cls(size="full"))
-        if record.missing:
-            rows.append((cls.slug(), "", cls.subject, "not recorded"))
-        else:
-            rows += [(cls.slug(), one["place"], one["says"], one["verdict"]) for one in record.judgements()]
+def _tell(words: list[str], as_json: bool) -> None:
+    """Print what the papers print and claim, with the recorded verdicts; of some papers or experiments, or of all."""
+    slugs = {cls.slug() for word in words if word not in PAPERS for cls in _chosen(word)}
+    rows = [row for row in contents() if not words or row.paper in words or row.experiment in slugs]
     if as_json:
-        show([dict(zip(("experiment", "place", "claim", "verdict"), row, strict=True)) for row in rows])
+        show([row._asdict() for row in rows])
     else:
-        table(("EXPERIMENT", "PLACE", "CLAIM", "VERDICT"), rows)
+        table(("PAPER", "PLACE", "CLAIM", "EXPERIMENT", "VERDICT"), rows)
 
 
 COMMAND = _Reproduce()

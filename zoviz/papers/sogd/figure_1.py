@@ -3,19 +3,33 @@
 Every method plays the toy's smooth and rapid stream; its regret is measured twice, as it is (w = 1) and of the mean of
 the last five rounds' functions (w = 5). The paper's point: where the functions change from round to round the two part,
 so that a small windowed regret says little about what was played. f_t is ours, as the paper prints none.
-
-    python -m zoviz.papers.sogd.figure_1
 """
 
 from __future__ import annotations
 
-import argparse
-from typing import Literal, NamedTuple
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
 
 from zoviz.core.types import Array
-from zoviz.papers.sogd.regret import interval
+from zoviz.papers.experiment import (
+    STANDARD_ERRORS,
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Verdict,
+    array,
+    mean_text,
+    plain,
+    rounded,
+)
 from zoviz.problems import ToyBilevel
-from zoviz.runs.engine.columns import AVERAGE_REGRET, AVERAGE_WINDOWED_REGRET
+from zoviz.runs.engine.columns import AVERAGE_REGRET, AVERAGE_WINDOWED_REGRET, ITERATION
 from zoviz.runs.run import Run
 from zoviz.solvers import SOBOW, SOGD, Solver
 
@@ -23,23 +37,9 @@ WINDOW = 5
 """Rounds of the window, of the measure and of the method that has one."""
 Stream = Literal["smooth", "rapid"]
 STREAMS: tuple[Stream, ...] = ("smooth", "rapid")
-
-
-class Entry(NamedTuple):
-    """The average regrets (R,) of one method on one stream: as they are, and of a window's mean functions."""
-
-    plain: Array
-    windowed: Array
-
-    @property
-    def ratio(self) -> float:
-        """How many times the plain regret is the windowed one, of means."""
-        return float(self.plain.mean() / self.windowed.mean())
-
-    @property
-    def hidden(self) -> float:
-        """The mean by which the plain regret exceeds the windowed one, which does not show that part."""
-        return float((self.plain - self.windowed).mean())
+MEASURES = {"w = 1": AVERAGE_REGRET, f"w = {WINDOW}": AVERAGE_WINDOWED_REGRET}
+"""Windows of the measure, and the column of the trace."""
+PLAIN, WINDOWED = MEASURES
 
 
 def methods() -> dict[str, Solver]:
@@ -47,46 +47,92 @@ def methods() -> dict[str, Solver]:
     return {"SOGD": SOGD(), "SOBOW w = 1": SOBOW(window=1), f"SOBOW w = {WINDOW}": SOBOW(window=WINDOW)}
 
 
-def courses(variant: Stream, rounds: int, replicas: int, seed: int = 0) -> dict[str, Run]:
-    """Return the runs of all methods on one stream, by name, each with both regrets in its trace."""
+def course(variant: Stream, method: str, rounds: int, replicas: int, seed: int = 0) -> Run:
+    """Return the run of a method on one stream, at its end, with both regrets in its trace."""
     problem = ToyBilevel(variant=variant, regret_window=WINDOW)
-    runs = {
-        name: Run(problem=problem, solver=solver, replicas=replicas, iterations=rounds, seed=seed, label=name)
-        for name, solver in methods().items()
-    }
-    for run in runs.values():
-        run.run()
-    return runs
+    solver = methods()[method]
+    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=rounds, seed=seed, label=method)
+    run.run()
+    return run
 
 
-def entry(run: Run) -> Entry:
-    """Return a run's regrets at its end."""
-    return Entry(run.trace[AVERAGE_REGRET][-1], run.trace[AVERAGE_WINDOWED_REGRET][-1])
+class Windows(Experiment):
+    """Fig. 1: regrets with and without a window, of methods with and without one, on both streams."""
+
+    title = "sogd Fig. 1"
+    subject = "Average regret and windowed regret of SOGD and SOBOW on the smooth and the rapid toy stream"
+    printed = (
+        "Curves of F_t and of its windowed mean on a smooth and a rapid stream, g_t = (y - cos x)^2; f_t is not "
+        "printed. Claim: under rapid change a window misleads."
+    )
+    protocol = "ToyBilevel with an f_t of ours, default steps; average regrets after all rounds; nothing is tuned."
+    sizes = {"quick": {"rounds": 120, "replicas": 4}, "full": {"rounds": 1000, "replicas": 20}}
+
+    def parts(self) -> list[str]:
+        """Return a part for every method on either stream."""
+        return [f"{stream} / {method}" for stream in STREAMS for method in methods()]
+
+    def measure(self, part: str) -> Figures:
+        """Return both regrets at the end, and their courses."""
+        name, method = part.split(" / ")
+        stream = next(one for one in STREAMS if one == name)
+        run = course(stream, method, self.settings["rounds"], self.settings["replicas"])
+        rows = np.unique(np.geomspace(1, len(run.trace[ITERATION]) - 1, 60).astype(int))
+        drawn = {window: rounded(run.trace[column][rows].mean(axis=1)) for window, column in MEASURES.items()}
+        ends: Figures = {window: plain(run.trace[column][-1]) for window, column in MEASURES.items()}
+        return ends | {"course": {"round": plain(run.trace[ITERATION][rows]), **drawn}}
+
+    def claims(self) -> list[Claim]:
+        """Return the claim for each method: the window hides more of its regret on the rapid stream."""
+        words = {False: "in size", True: "in proportion"}
+        return [
+            Claim(
+                "Fig. 1",
+                f"the window hides more of {method}'s regret on the rapid stream, {said}",
+                Hidden(method, share),
+                WINDOWED,
+                PLAIN,
+            )
+            for method in methods()
+            for share, said in words.items()
+        ]
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return both regrets of every method on both streams."""
+        rows = []
+        for part, one in measured.items():
+            both = [array(one[window]) for window in MEASURES]
+            rows.append((*part.split(" / "), *map(mean_text, both), f"{both[0].mean() / both[1].mean():.2f}"))
+        rounds = self.settings["rounds"]
+        return [Table(f"Average regrets after {rounds} rounds", ("Stream", "Method", *MEASURES, "ratio"), rows)]
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return a panel for each stream and window."""
+        out = []
+        for stream in STREAMS:
+            for window in MEASURES:
+                own = {method: measured[f"{stream} / {method}"]["course"] for method in methods()}
+                lines = {method: (one["round"], one[window]) for method, one in own.items()}
+                out.append(Panel(f"{stream} stream, {window}", "round", "average regret", lines, log_y=True))
+        return out
 
 
-def misleads(smooth: dict[str, Entry], rapid: dict[str, Entry]) -> dict[str, tuple[bool, bool]]:
-    """Return for each method whether the window hides more regret on the rapid stream: in size, and in proportion."""
-    return {name: (rapid[name].hidden > smooth[name].hidden, rapid[name].ratio > smooth[name].ratio) for name in smooth}
+@dataclass(frozen=True)
+class Hidden:
+    """Tests that a measure's window hides more regret on the rapid stream, by size or as a share of the plain one."""
 
+    method: str
+    share: bool
 
-def main() -> None:
-    """Print both regrets of every method on both streams, and whether the window misleads."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rounds", type=int, default=1000)
-    parser.add_argument("--replicas", type=int, default=10)
-    parser.add_argument("--seed", type=int, default=0)
-    options = parser.parse_args()
-    runs = {one: courses(one, options.rounds, options.replicas, options.seed) for one in STREAMS}
-    table = {one: {name: entry(run) for name, run in own.items()} for one, own in runs.items()}
-    print(f"average regret after {options.rounds} rounds, {options.replicas} replicas (± 95 %), of F_t and of F_(t,5)")
-    for one in STREAMS:
-        for name, figures in table[one].items():
-            cells = ["{:9.4g} ± {:<8.2g}".format(*interval(values)) for values in figures]
-            print(f"{one:>7} {name:>12}  plain {cells[0]}  windowed {cells[1]}  ratio {figures.ratio:5.2f}")
-    for name, answers in misleads(table["smooth"], table["rapid"]).items():
-        size, share = ("yes" if answer else "no" for answer in answers)
-        print(f"the window hides more of {name}'s regret on the rapid stream: {size} in size, {share} in proportion")
-
-
-if __name__ == "__main__":
-    main()
+    def __call__(self, measured: Measured, window: str) -> Judgement:
+        """Return the judgement on a window of the measure."""
+        gains: dict[str, Array] = {}
+        for stream in STREAMS:
+            one = measured[f"{stream} / {self.method}"]
+            whole = array(one[PLAIN])
+            gains[stream] = (whole - array(one[window])) / (whole if self.share else 1.0)
+        more = gains["rapid"] - gains["smooth"]
+        error = float(np.std(more, ddof=1) / np.sqrt(more.size))
+        clear = abs(more.mean()) > STANDARD_ERRORS * error
+        verdict = Verdict.OPEN if not clear else Verdict.YES if more.mean() > 0.0 else Verdict.NO
+        return Judgement(verdict, ", ".join(f"{mean_text(gains[stream])} of the {stream}" for stream in STREAMS))

@@ -1,0 +1,32 @@
+"""The list of what the papers print and claim has each row once, and every experiment in it."""
+
+from __future__ import annotations
+
+import tomllib
+
+from helpers.project import ROOT
+from zoviz.papers.contents import contents
+from zoviz.papers.reproduction import experiments
+
+TEXT = tomllib.loads((ROOT / "zoviz" / "papers" / "contents.toml").read_text(encoding="utf-8"))
+
+
+def test_each_place_of_a_paper_stands_there_once_and_names_what_there_is() -> None:
+    for paper, entries in TEXT.items():
+        places = [entry["place"] for entry in entries]
+        assert len(places) == len(set(places)), paper
+        assert all(set(entry) <= {"place", "says", "figures"} and entry["says"] for entry in entries)
+        assert all((ROOT / entry["figures"]).exists() for entry in entries if "figures" in entry)
+    assert list(TEXT) == ["splm", "zoeg", "conex", "salm", "sogd"]
+
+
+def test_every_claim_of_an_experiment_has_its_row() -> None:
+    rows = contents()
+    listed = {(row.experiment, row.place, row.claim) for row in rows}
+    for name, cls in experiments().items():
+        places = {entry["place"] for entry in TEXT[cls.paper()]}
+        for claim in cls().claims():
+            assert (name, claim.place, claim.says) in listed
+            assert claim.place in places or "ours" in claim.place
+    assert all(row.verdict for row in rows)
+    assert {row.paper for row in rows if not row.experiment} == set(TEXT), "as long as some are not converted"
