@@ -38,6 +38,7 @@ LAYERS = (
     ("views/**/",),
     ("views/app",),
     ("views/notebook",),
+    ("views/server",),
     ("cli",),
 )
 # Solvers, and what they are run by, know kinds of problem and no problem.

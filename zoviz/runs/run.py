@@ -49,6 +49,10 @@ class RunStore(Protocol):
     def own(self) -> bool:
         """Whether runs that this user has begun need no trust by name."""
 
+    @property
+    def owner(self) -> str | None:
+        """The person whose runs are kept; None where there are no owners."""
+
 
 class Run(RunSettings):
     """A solver applied to a problem by R replicas in lock-step.
@@ -217,15 +221,17 @@ class Run(RunSettings):
         """The settings except problem, solver, schedule and what was resolved, by name."""
         return {name: getattr(self, name) for name in RunSettings.param if name != "name"}
 
-    def start(self, steps: int | None = None) -> Run:
+    def start(self, steps: int | None = None, *, observers: Iterable[RunObserver] = ()) -> Run:
         """Begin in a worker thread; refused while or after this run has run (fork or make another).
 
         Parameters
         ----------
         steps : int, optional
             Take so many steps, then pause.
+        observers : iterable of RunObserver
+            Told of the run's course by its worker.
         """
-        worker = self.prepare()
+        worker = self.prepare(*observers)
         if steps is not None:
             self._command("step", steps)
         # From here on the worker is its thread's: others post to its inbox, and read its trace, counters and status.
@@ -268,6 +274,10 @@ class Run(RunSettings):
     def stop(self) -> None:
         """End after the step in progress; what was computed stays."""
         self._command("stop")
+
+    def interrupt(self) -> None:
+        """End after the step in progress, to be resumed from the store later: what a server does that is to end."""
+        self._command("interrupt")
 
     def wait(self, timeout: float | None = None) -> Result:
         """Wait for the end and return the result.
@@ -363,7 +373,7 @@ class Run(RunSettings):
         logs = spec.checkpoint == EVERY_CALL or begins_anew or (data is not None and bool(data.entries))
         if recorder is not None and logs:
             source = LoggedValues(spec.problem, Log(None if data is None else data.entries, recorder.keep))
-        worker = Worker(spec, source, (*([] if recorder is None else [recorder]), *observers))
+        worker = Worker(spec, source, (*observers, *([] if recorder is None else [recorder])))
         if recorder is not None and data is not None:
             restore(worker, data.checkpoint, data.trace, data.path, data.journal)
             worker.problem.restore({"evaluation_count": data.evaluation_count})
@@ -385,10 +395,10 @@ class Run(RunSettings):
         from zoviz.runs.storage.recorder import Recorder
 
         own, each = isinstance(store, str), spec.checkpoint == EVERY_CALL
-        database = Database(store) if isinstance(store, str) else store.database
+        database, owner = (Database(store), None) if isinstance(store, str) else (store.database, store.owner)
         interval = defaults.CHECKPOINT_SECONDS if each else float(spec.checkpoint)
         count = None if self._resume_data is None else self._resume_data.evaluation_count
-        return Recorder(database, self.id, spec, count, interval, each, own)
+        return Recorder(database, self.id, spec, count, interval, each, own, owner or "")
 
     def _command(self, name: str, steps: int = 1) -> None:
         if self._worker is not None and self.active:
@@ -400,7 +410,7 @@ class Run(RunSettings):
 
     @property
     def status(self) -> RunStatus:
-        """The status: ready, running, paused, finished, diverged, stopped or failed."""
+        """The status: ready, running, paused, finished, diverged, stopped, failed or interrupted."""
         return RunStatus.READY if self._worker is None else self._worker.status
 
     @property

@@ -37,6 +37,8 @@ class Store:
         in now: a key in his folder for settings has signed them (``signature.key_file``).
     create : bool
         Whether a store is to be made where there is none.
+    owner : str, optional
+        A person: only runs of theirs are listed, found and changed, and new ones become theirs. Default: everybody's.
 
     Raises
     ------
@@ -55,22 +57,40 @@ class Store:
     """
 
     def __init__(
-        self, url: str = defaults.STORE_URL, *, trusted: Iterable[str] = (), own: bool = True, create: bool = True
+        self,
+        url: str = defaults.STORE_URL,
+        *,
+        trusted: Iterable[str] = (),
+        own: bool = True,
+        create: bool = True,
+        owner: str | None = None,
     ) -> None:
-        self.trusted, self.own = tuple(trusted), own
+        self.trusted, self.own, self.owner = tuple(trusted), own, owner
         self.database = Database(url, create)
 
     def __repr__(self) -> str:
         return f"<store {self.database.name}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _open, (self.url, self.trusted, self.own)
+        return _open, (self.url, self.trusted, self.own, self.owner)
 
     def __enter__(self) -> Store:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def of_owner(self, owner: str) -> Store:
+        """Return this store, with the same connections, as one person's.
+
+        Parameters
+        ----------
+        owner : str
+            Only runs of this person are listed, found and changed; new ones become theirs.
+        """
+        store = Store.__new__(Store)  # not a copy, which would be a store with connections of its own
+        store.trusted, store.own, store.owner, store.database = self.trusted, self.own, owner, self.database
+        return store
 
     @property
     def url(self) -> str:
@@ -131,7 +151,7 @@ class Store:
         limit, offset : int, optional
             A page of the list.
         """
-        which = Filter(status, problem, solver, tag, text, study, parent, deleted)
+        which = Filter(status, problem, solver, tag, text, study, parent, deleted, self.owner)
         with self.database.reading() as connection:
             return queries.runs(connection, which, sort, limit, offset)
 
@@ -144,12 +164,12 @@ class Store:
             Fields of ``Filter``, as for ``runs``.
         """
         with self.database.reading() as connection:
-            return queries.count(connection, Filter(**which))
+            return queries.count(connection, Filter(**which | {"owner": self.owner}))
 
     def record(self, id: str) -> Record | None:
         """Return the record of the run with this whole id; None where there is no such run."""
         with self.database.reading() as connection:
-            return queries.one(connection, id)
+            return queries.one(connection, id, self.owner)
 
     def annotate(
         self, id: str, *, label: str | None = None, notes: str | None = None, tags: Iterable[str] | None = None
@@ -206,7 +226,8 @@ class Store:
         return records
 
     def _purgeable(self, connection: Connection, ids: Iterable[str] | None, older_than: float | None) -> list[Record]:
-        deleted = {one.id: one for one in queries.runs(connection, Filter(deleted=True), "created", None, 0)}
+        which = Filter(deleted=True, owner=self.owner)
+        deleted = {one.id: one for one in queries.runs(connection, which, "created", None, 0)}
         ids_to_purge = list(deleted) if ids is None else [self._find(connection, id) for id in dict.fromkeys(ids)]
         for id in ids_to_purge:
             if id not in deleted:
@@ -230,8 +251,8 @@ class Store:
                 connection.execute(update(RUNS).where(RUNS.c.id == run).values(deleted=when))
 
     def _find(self, connection: Connection, id: str) -> str:
-        return queries.find(connection, id, self.database.name)
+        return queries.find(connection, id, self.database.name, self.owner)
 
 
-def _open(url: str, trusted: tuple[str, ...], own: bool) -> Store:
-    return Store(url, trusted=trusted, own=own)
+def _open(url: str, trusted: tuple[str, ...], own: bool, owner: str | None = None) -> Store:
+    return Store(url, trusted=trusted, own=own, owner=owner)

@@ -12,10 +12,11 @@ from zoviz import Run
 from zoviz.core.errors import ZovizError
 from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.problems import LoadTracking, Problem
+from zoviz.runs.live_runs import LiveRuns
 from zoviz.solvers import ZOCEG, Solver
 from zoviz.views.common import run_controller
 from zoviz.views.common.drags import iteration_at
-from zoviz.views.common.run_controller import LiveRuns, RunController, say_errors
+from zoviz.views.common.run_controller import RunController, say_errors
 
 
 class Source:

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import argparse
 
+import param
+
 from zoviz.cli.build import find_problem, open_store
-from zoviz.cli.command import FINE, Command, UsageError
+from zoviz.cli.command import FINE, Command
 from zoviz.cli.options import store_option
+from zoviz.views.server.settings import ServerSettings, option_of, variable_of
 
 
 class _Serve(Command):
@@ -14,47 +17,48 @@ class _Serve(Command):
     examples = """  zoviz serve
   zoviz serve --problem my_module:problem --port 5010
   zoviz serve --store postgresql://user@host/zoviz --address 0.0.0.0 --basic-auth users.json --allow-origin lab:5006
-The server listens on this machine only, unless --address says otherwise; then it wants --basic-auth."""
+  zoviz serve --owners --user-header X-Forwarded-User --behind-proxy --runs-per-person 2 --runs 40 --turns 1
+The server listens on this machine only, unless --address says otherwise; then it wants to know who people are.
+SIGTERM and Ctrl-C have the runs end their step; they can be resumed then. /healthz says whether the server is well."""
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare the command's options."""
         parser.add_argument("--problem", metavar="MODULE:OBJECT", help="a problem of yours, first in the list")
-        parser.add_argument("--port", type=int, default=5006, help="%(default)s; 0: any that is free")
-        parser.add_argument("--address", default="127.0.0.1", help="to listen on (%(default)s)")
-        parser.add_argument(
-            "--allow-origin", action="append", default=[], metavar="HOST:PORT", help="of other pages' names"
-        )
-        parser.add_argument(
-            "--basic-auth", metavar="PASSWORD|FILE", help="one for all, or a JSON file of user: password"
-        )
-        parser.add_argument("--cookie-secret", help="for --basic-auth; made anew at each start where it is not given")
         parser.add_argument("--no-show", action="store_true", help="do not open a browser")
         store_option(parser)
         parser.add_argument("--no-store", action="store_true", help="keep nothing")
+        group = parser.add_argument_group("server (each setting also by its environment variable)")
+        for name in ServerSettings.names():
+            _add(group, name, ServerSettings.param[name])
 
     def run(self, args: argparse.Namespace) -> int:
         """Serve until Ctrl-C."""
-        here = args.address in ("127.0.0.1", "localhost", "::1")
-        if not here and not args.basic_auth:
-            raise UsageError(
-                f"Expected --basic-auth with --address {args.address}, got none: anybody could use this machine."
-            )
-        from zoviz.views.app.server import serve
+        settings = ServerSettings.read(vars(args))
+        from zoviz.views.server.serve import serve
 
         args.words = [args.problem] if args.problem else []
         problem = find_problem(args.problem) if args.problem else None
-        serve(
-            problem,
-            # Who comes from elsewhere may not launch what this user once did.
-            None if args.no_store else open_store(args, create=True, own=here),
-            port=args.port,
-            address=args.address,
-            origins=args.allow_origin,
-            basic_auth=args.basic_auth,
-            cookie_secret=args.cookie_secret,
-            show=not args.no_show,
-        )
+        # Who comes from elsewhere may not launch what this user once did.
+        store = None if args.no_store else open_store(args, create=True, own=settings.here)
+        serve(problem, store, settings, show=not args.no_show)
         return FINE
+
+
+def _add(group: argparse._ArgumentGroup, name: str, parameter: param.Parameter) -> None:
+    """Declare the option of a setting; its text is read with the environment's."""
+    default = "" if parameter.default in (None, False, []) else f"; {parameter.default}"
+    options: dict[str, object] = {
+        "default": None,
+        "dest": name,
+        "help": f"{parameter.doc} (${variable_of(name)}{default})",
+    }
+    if isinstance(parameter, param.Boolean):
+        options |= {"action": argparse.BooleanOptionalAction}
+    else:
+        kind = "N" if isinstance(parameter, param.Integer) else name.upper()
+        options |= {"metavar": parameter.label if parameter.label and parameter.label.isupper() else kind}
+        options |= {"action": "append"} if isinstance(parameter, param.List) else {}
+    group.add_argument(option_of(name), **options)  # type: ignore[arg-type]
 
 
 COMMAND = _Serve()

@@ -69,8 +69,8 @@ class Inbox:
     ----------
     waiting : bool
         True while there is something to take: one attribute read per step is all that an idle inbox costs.
-    paused, stopping : bool
-        What the last commands ask for.
+    paused, stopping, interrupted : bool
+        What the last commands ask for; ``interrupted`` says that who stops means to go on later.
     """
 
     def __init__(self) -> None:
@@ -83,6 +83,7 @@ class Inbox:
         self.waiting = False
         self.paused = False
         self.stopping = False
+        self.interrupted = False
 
     def post(self, name: str, value: Any) -> None:
         """Request a parameter's new value."""
@@ -91,11 +92,12 @@ class Inbox:
             self._wake()
 
     def command(self, name: str, steps: int = 1) -> None:
-        """Request "pause", "unpause", "step" (``steps`` of them, then pause) or "stop"."""
+        """Request "pause", "unpause", "step" (``steps`` of them, then pause), "stop" or "interrupt"."""
         with self._condition:
-            self.paused = {"pause": True, "step": True, "unpause": False, "stop": self.paused}[name]
+            self.paused = {"pause": True, "step": True, "unpause": False}.get(name, self.paused)
             self._steps = self._steps + steps if name == "step" else 0
-            self.stopping = self.stopping or name == "stop"
+            self.interrupted = self.interrupted or (name == "interrupt" and not self.stopping)
+            self.stopping = self.stopping or name in ("stop", "interrupt")
             self._wake()
 
     @property
@@ -103,6 +105,12 @@ class Inbox:
         """Whether every change that was requested has been made."""
         with self._condition:
             return not self._changes and not self._applying
+
+    @property
+    def urgent(self) -> bool:
+        """Whether there is more to attend to than steps that were granted: a change, a pause, or the end."""
+        with self._condition:
+            return bool(self._changes) or self.stopping or (self.paused and not self._steps)
 
     def _wake(self) -> None:
         self.waiting = True

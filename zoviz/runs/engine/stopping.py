@@ -24,7 +24,7 @@ class RunStatus(StrEnum):
     STOPPED = "stopped"
     FAILED = "failed"
     INTERRUPTED = "interrupted"
-    """Begun by a process that is gone; only a store can tell."""
+    """Begun by a process that is gone, or that was told to end: to be resumed."""
 
     def __repr__(self) -> str:
         return repr(self.value)

@@ -34,6 +34,9 @@ class RunObserver:
     def started(self, worker: Worker) -> None:
         """Receive the worker before it begins; an exception keeps it from beginning."""
 
+    def began(self) -> None:
+        """Receive the beginning of the work, in the thread that does it."""
+
     def stepped(self) -> None:
         """Receive the end of a step."""
 
@@ -113,11 +116,13 @@ class Worker:
         """Run to the end; an exception ends the run as failed and is left in ``error``."""
         try:
             with SingleBlasThread(), np.errstate(all="ignore"):
+                for observer in self.observers:
+                    observer.began()
                 if self.state is None:
                     self._prepare()
                 while self._may_go_on():
                     self._advance()
-                if self.oracle.active.any():
+                if self.oracle.active.any() and not self.inbox.interrupted:
                     self._polish()
         except BudgetSpent as budget:
             self.spent_calls = True
@@ -255,7 +260,8 @@ class Worker:
         while self.schedule and self.schedule[0].iteration <= self.iteration:
             self._apply(self.schedule[0].name, self.schedule.pop(0).new)
         if self.inbox.waiting and not self._attend():
-            return self._end(RunStatus.STOPPED, f"Stopped after {self.iteration} iterations.")
+            how = RunStatus.INTERRUPTED if self.inbox.interrupted else RunStatus.STOPPED
+            return self._end(how, f"{how.capitalize()} after {self.iteration} iterations.")
         if (spent := self.limits.spent(self.iteration, self.seconds)) is not None:
             return self._end(RunStatus.FINISHED, spent)
         if not self.oracle.all_active and not self.oracle.active.any():

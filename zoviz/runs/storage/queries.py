@@ -26,7 +26,8 @@ class Record(NamedTuple):
     id, label, problem, solver : str
         Problem and solver by class name.
     status : RunStatus
-        running, paused, finished, diverged, stopped, failed, or interrupted: begun by a process that is gone.
+        running, paused, finished, diverged, stopped, failed, or interrupted: begun by a process that is gone, or that
+        was told to end.
     created, updated : float
         Seconds since 1970.
     host : str
@@ -42,6 +43,8 @@ class Record(NamedTuple):
     notes : str
     tags : tuple of str
     study, message, parent : str
+    owner : str
+        The person whose run it is; empty where the store has no owners.
     """
 
     id: str
@@ -68,6 +71,7 @@ class Record(NamedTuple):
     study: str
     message: str
     parent: str
+    owner: str
 
 
 class Filter(NamedTuple):
@@ -84,6 +88,7 @@ class Filter(NamedTuple):
     study: str | None = None
     parent: str | None = None
     deleted: bool = False
+    owner: str | None = None
 
 
 def spell_tags(tags: tuple[str, ...]) -> str:
@@ -105,14 +110,15 @@ def count(connection: Connection, which: Filter) -> int:
     return connection.execute(_where(select(func.count()).select_from(RUNS), which, _living(connection))).scalar_one()
 
 
-def one(connection: Connection, run: str) -> Record | None:
-    """Return the run with this id, if there is one."""
-    row = connection.execute(select(*_LISTED, RUNS.c.process_started).where(RUNS.c.id == run)).one_or_none()
+def one(connection: Connection, run: str, owner: str | None = None) -> Record | None:
+    """Return the run with this id, if there is one, and it is the owner's where one is given."""
+    query = select(*_LISTED, RUNS.c.process_started).where(RUNS.c.id == run, *_owned(owner))
+    row = connection.execute(query).one_or_none()
     return None if row is None else _record(row._mapping, _living(connection))
 
 
-def find(connection: Connection, start: str, name: str) -> str:
-    """Return the id of the one run whose id begins with ``start``.
+def find(connection: Connection, start: str, name: str, owner: str | None = None) -> str:
+    """Return the id of the one run whose id begins with ``start``; of the owner's runs where one is given.
 
     Raises
     ------
@@ -120,13 +126,18 @@ def find(connection: Connection, start: str, name: str) -> str:
         For none, or several.
     """
     # "g" follows every hexadecimal digit in any collation.
-    query = select(RUNS.c.id).where(RUNS.c.id >= start, RUNS.c.id < f"{start}g").limit(2)
+    query = select(RUNS.c.id).where(RUNS.c.id >= start, RUNS.c.id < f"{start}g", *_owned(owner)).limit(2)
     ids = [row.id for row in connection.execute(query)] if start else []
     if start in ids or len(ids) == 1:
         return start if start in ids else ids[0]
     if not ids:
         raise UnknownName(f"Expected the id of a run in {name}, got {start!r}: list them with runs().")
     raise UnknownName(f"Expected one run, got several whose id begins with {start!r}: give more of it.")
+
+
+def _owned(owner: str | None) -> list[Any]:
+    """Return the condition that a run is this person's; none where everybody's are meant."""
+    return [] if owner is None else [RUNS.c.owner == owner]
 
 
 def _living(connection: Connection) -> list[str]:
@@ -153,7 +164,7 @@ _SEARCHED = ("label", "notes", "tags", "problem", "solver", "message", "study", 
 
 def _where(query: Select, which: Filter, living: list[str]) -> Select:
     query = query.where(RUNS.c.deleted.is_not(None) if which.deleted else RUNS.c.deleted.is_(None))
-    for name in ("problem", "solver", "study", "parent"):
+    for name in ("problem", "solver", "study", "parent", "owner"):
         value = getattr(which, name)
         if value is not None:
             query = query.where(RUNS.c[name] == value)
@@ -166,7 +177,8 @@ def _where(query: Select, which: Filter, living: list[str]) -> Select:
     if which.status not in STATUSES:
         raise UnknownName(f"Expected a status among {', '.join(STATUSES)}, got {which.status!r}.")
     if which.status == RunStatus.INTERRUPTED:
-        return query.where(RUNS.c.status.in_(ACTIVE), RUNS.c.id.not_in(living))
+        gone = and_(RUNS.c.status.in_(ACTIVE), RUNS.c.id.not_in(living))
+        return query.where(or_(RUNS.c.status == str(RunStatus.INTERRUPTED), gone))
     here = [RUNS.c.id.in_(living)] if which.status in ACTIVE else []
     return query.where(and_(RUNS.c.status == str(which.status), *here))
 

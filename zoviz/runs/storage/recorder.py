@@ -49,6 +49,8 @@ class Recorder(RunObserver):
         Whether an evaluation is to be on disk before the next begins.
     own : bool
         Whether the database was opened for this run alone, and is to be closed with it.
+    owner : str
+        The person whose run it is; empty where the store has no owners.
 
     Attributes
     ----------
@@ -67,9 +69,10 @@ class Recorder(RunObserver):
         interval: float,
         each: bool,
         own: bool,
+        owner: str = "",
     ) -> None:
         self._database, self._run, self._spec, self._evaluation_count = database, run, spec, evaluation_count
-        self._interval, self._each, self._own = interval, each, own
+        self._interval, self._each, self._own, self._owner = interval, each, own, owner
         self._first: dict[str, dict[str, Any]] | None = None
         self._again = False
         self._progress = Progress()
@@ -90,7 +93,7 @@ class Recorder(RunObserver):
             Where the run is to go on, and is at work elsewhere.
         """
         self._worker, evaluation_count = worker, self._evaluation_count
-        self._first, self._again = rows.first(self._run, self._spec), evaluation_count is not None
+        self._first, self._again = rows.first(self._run, self._spec, self._owner), evaluation_count is not None
         self._progress = Progress(changes=len(worker.journal))
         if evaluation_count is not None:
             with self._database.writing() as connection:

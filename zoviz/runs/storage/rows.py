@@ -33,10 +33,11 @@ def text(value: Any) -> str:
     return json.dumps(describe(value))
 
 
-def first(run: str, spec: RunSpec) -> dict[str, dict[str, Any]]:
+def first(run: str, spec: RunSpec, owner: str = "") -> dict[str, dict[str, Any]]:
     """Return the columns of a run that begins, by table."""
     now = time.time()
     runs = {
+        "owner": owner,
         "problem": type(spec.problem).__name__,
         "solver": type(spec.solver).__name__,
         "created": now,

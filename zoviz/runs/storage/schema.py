@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 5
+VERSION = 6
 """Version of these tables; ``MIGRATIONS`` brings older ones here."""
 
 METADATA = MetaData()
@@ -81,9 +81,10 @@ RUNS = Table(
     _filled("message", Text, default=""),
     _filled("parent", String(32), default=""),
     Column("deleted", Double),
+    _filled("owner", String(200), default="", server_default=""),
     # By what is listed first: those that are not deleted, the latest of them.
     Index("runs_created", "deleted", "created", "id"),
-    *(Index(f"runs_{name}", name, "created") for name in ("status", "problem", "solver", "study")),
+    *(Index(f"runs_{name}", name, "created") for name in ("status", "problem", "solver", "study", "owner")),
 )
 
 RECIPES = _of_runs(
@@ -159,6 +160,14 @@ def _to_5(connection: Connection) -> None:
     connection.execute(text("ALTER TABLE runs ADD COLUMN zeta_samples BIGINT"))
 
 
-MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType({1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5})
+def _to_6(connection: Connection) -> None:
+    """Runs have owners; those of earlier versions belong to nobody."""
+    connection.execute(text("ALTER TABLE runs ADD COLUMN owner VARCHAR(200) NOT NULL DEFAULT ''"))
+    connection.execute(text("CREATE INDEX runs_owner ON runs (owner, created)"))
+
+
+MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType(
+    {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
+)
 """``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
 the tables: change them above, raise VERSION, and add the step here."""

@@ -14,6 +14,7 @@ from panel.io.location import Location
 
 from zoviz.diagnosis.step_limits import limits_of
 from zoviz.problems.base import Problem
+from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
@@ -29,7 +30,7 @@ from zoviz.views.app.thumbnails import thumbnails
 from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import harden_page, messages_wait
-from zoviz.views.common.run_controller import LiveRuns, RunController
+from zoviz.views.common.run_controller import RunController
 from zoviz.views.common.style import THEME, section, tooltip, use_own_resources
 from zoviz.views.controls.about_problem import typeset_formulas
 from zoviz.views.controls.go_back import GoBack
@@ -106,7 +107,9 @@ class Dashboard(pn.viewable.Viewer):
     store : Store, optional
         Where runs are kept, and stored ones are found again.
     live_runs : LiveRuns, optional
-        The runs at work in the server, which its pages share; by default this page knows its own only.
+        The runs at work in the server, which its pages share, and its limits; by default this page knows its own only.
+    person : str
+        Whose page it is, for the server's limits.
 
     Attributes
     ----------
@@ -125,13 +128,15 @@ class Dashboard(pn.viewable.Viewer):
         solver: Solver | None = None,
         store: Store | None = None,
         live_runs: LiveRuns | None = None,
+        person: str = "",
         **params: Any,
     ) -> None:
         super().__init__(**params)
-        self.form = RunForm(problem, solver)
+        live_runs = LiveRuns() if live_runs is None else live_runs
+        self.form = RunForm(problem, solver, live_runs.limits)
         self.stored_runs: StoredRunsPage | None = None
         self.compare: ComparePage | None = None
-        self.controller = RunController(self.form, store, live_runs)
+        self.controller = RunController(self.form, store, live_runs, person)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
         self.figure_download = FigureDownload(self.board)
@@ -323,6 +328,7 @@ class Dashboard(pn.viewable.Viewer):
             keep_ranges(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
             typeset_formulas(pn.state.curdoc)
+        self.controller.count_interrupted()
         values = {name: parts[-1].decode(errors="replace") for name, parts in pn.state.session_args.items()}
         self.read_address(urlencode(values))
         pn.state.on_session_destroyed(lambda _: self._close())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from functools import update_wrapper
 from typing import Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
 
@@ -15,10 +16,12 @@ from zoviz.diagnosis.verdict import Verdict, verdict_of
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
 from zoviz.runs.engine.stopping import RunStatus
+from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.run import Run
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
+from zoviz.views.common.background_work import in_background
 from zoviz.views.common.drags import last_standing
 from zoviz.views.common.shown_runs import ShownRuns
 
@@ -75,25 +78,6 @@ def say_errors(
     return decorate
 
 
-class LiveRuns:
-    """The runs at work in one server by id, whichever page began them."""
-
-    def __init__(self) -> None:
-        self._runs: dict[str, Run] = {}
-
-    def add(self, run: Run) -> None:
-        """Add a run, so that other pages find it."""
-        self._runs[run.id] = run
-
-    def remove(self, run: Run) -> None:
-        """Remove a run that has ended."""
-        self._runs.pop(run.id, None)
-
-    def get(self, id: str) -> Run | None:
-        """Return the run of this id; None where this server has none at work."""
-        return self._runs.get(id)
-
-
 def store_of(controller: RunController) -> Store:
     """Return the store of a page that has one; raise for a page without."""
     if controller.store is None:
@@ -137,6 +121,8 @@ class RunController(param.Parameterized):
         Where runs are kept.
     live_runs : LiveRuns, optional
         Those of the server; by default this page's alone.
+    person : str
+        Whose page it is, for the server's limits.
 
     Attributes
     ----------
@@ -162,17 +148,23 @@ class RunController(param.Parameterized):
     )
 
     def __init__(
-        self, source: RunSource, store: Store | None = None, live_runs: LiveRuns | None = None, **params: Any
+        self,
+        source: RunSource,
+        store: Store | None = None,
+        live_runs: LiveRuns | None = None,
+        person: str = "",
+        **params: Any,
     ) -> None:
         super().__init__(**params)
         self.store, self.runs_shown = store, ShownRuns()
-        self._source, self._live_runs = source, live_runs or LiveRuns()
+        self._source, self._live_runs, self._person = source, LiveRuns() if live_runs is None else live_runs, person
         self._key = ""  # of the page's run among those shown
         self._fork_at: int | None = None
         self._awaited_steps: int | None = None
         self._going_back: tuple[Run, int] | None = None  # the run that a fork waits for the end of, and the place
         self._verdicts: dict[str, _Judgement] = {}
         self._looks = 0
+        self._interrupted: Future[int] | None = None  # how many runs of the store are
 
     def start(self, steps: int | None = None) -> None:
         """Start a run with what the forms say, unless one is at work.
@@ -200,7 +192,7 @@ class RunController(param.Parameterized):
     def _start_new(self, steps: int | None) -> None:
         run = self._source.make()
         run.store = self.store
-        run.start(steps)
+        self._live_runs.start(run, self._person, steps)
         self.watch_run(run)
 
     def begin(self, run: Run, fork_at: int | None = None) -> None:
@@ -213,7 +205,7 @@ class RunController(param.Parameterized):
             The iteration at which a fork leaves the run that it repeats: it waits there for changes of parameters.
         """
         if not self._refuse_second():
-            run.start(fork_at)
+            self._live_runs.start(run, self._person, fork_at)
             self.take_up(run)
             self._fork_at = fork_at
 
@@ -241,7 +233,7 @@ class RunController(param.Parameterized):
         """Make a started run this page's run, and put it on the plots."""
         if not self.keep and self._key:
             self.runs_shown.take_off(self._key)
-        self._live_runs.add(run)
+        self._live_runs.add(run, self._person)
         self._fork_at, self.waiting = None, False
         self._key = self.runs_shown.put(run).key
         self.param.update(run=run, error="")
@@ -355,7 +347,22 @@ class RunController(param.Parameterized):
         run_message = "" if self.run is None else self.run.message
         if self.waiting:
             return f"{self._source.complaint} The run starts once they are there; Stop calls it off."
-        return self.error or self._source.complaint or self._fork_advice or run_message
+        advice = self._fork_advice if self.run is not None else self._advice_to_resume
+        return self.error or self._source.complaint or advice or run_message
+
+    def count_interrupted(self) -> None:
+        """Have a thread count the store's interrupted runs, so that the page can offer to go on with them."""
+        if self.store is not None:
+            store = self.store
+            self._interrupted = in_background(lambda: store.count(status=RunStatus.INTERRUPTED))
+
+    @property
+    def _advice_to_resume(self) -> str:
+        """The sentence on runs that were interrupted; empty where none is, or it is not known."""
+        counting = self._interrupted
+        count = counting.result() if counting is not None and counting.done() and not counting.exception() else 0
+        runs = "1 run was" if count == 1 else f"{count:,} runs were"
+        return f"{runs} interrupted: Resume run, under Stored runs, goes on with what is ticked." if count else ""
 
     @property
     def _iterations_to_fork(self) -> int:

@@ -9,6 +9,7 @@ import param
 
 from zoviz.core.registry import discover, required
 from zoviz.problems.base import Problem
+from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.solvers.base import Solver
 from zoviz.views.common.lazy_panel import LazyPanel
 from zoviz.views.common.style import details_html, muted_html, note, update_changed
@@ -32,6 +33,8 @@ class Picker(pn.viewable.Viewer):
         Offered first.
     own_solver : Solver, optional
         Replaces the registry's instance of its class, and is chosen.
+    limits : Limits
+        Of the server: the data of a problem that is too large are not built.
 
     Attributes
     ----------
@@ -54,8 +57,15 @@ class Picker(pn.viewable.Viewer):
         default=None, objects=[None], label="Solver", doc="Those that accept the problem."
     )
 
-    def __init__(self, own_problem: Problem | None = None, own_solver: Solver | None = None, **params: Any) -> None:
+    def __init__(
+        self,
+        own_problem: Problem | None = None,
+        own_solver: Solver | None = None,
+        limits: Limits = UNLIMITED,
+        **params: Any,
+    ) -> None:
         super().__init__(**params)
+        self._limits = limits
         problems = sorted(discover("zoviz.problems", Problem).values(), key=lambda cls: (cls.order, cls.__name__))
         self.problems = {cls.title or cls.__name__: cls() for cls in problems if not required(cls)}
         if own_problem is not None:
@@ -148,6 +158,10 @@ class Picker(pn.viewable.Viewer):
 
     def _prepare(self) -> bool:
         """Return whether the problem's data are there and its solvers offered; ``complaint`` says what is awaited."""
+        self.complaint = self._limits.refusal(self.problem)
+        if self.complaint:
+            self.loading = False
+            return False
         ready, stale = self._background_build.ready(self.problem), self._offered is not self.problem
         self.loading = not ready
         if not ready:

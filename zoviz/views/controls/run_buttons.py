@@ -27,6 +27,7 @@ _COLOURS = {
     RunStatus.DIVERGED: "#b3261e",
     RunStatus.STOPPED: "#5f6368",
     RunStatus.FAILED: "#b3261e",
+    RunStatus.INTERRUPTED: "#5f6368",
 }
 """Behind the white word of a status: each with a contrast of at least 4.5 to it."""
 

@@ -8,6 +8,7 @@ import panel as pn
 import panel_material_ui as pmui
 
 from zoviz.problems.base import Problem
+from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.runs.run import Run
 from zoviz.solvers.base import Solver
 from zoviz.views.common.lazy_panel import LazyPanel
@@ -24,11 +25,15 @@ class RunForm(pn.viewable.Viewer):
         Offered first.
     solver : Solver, optional
         The one to begin with.
+    limits : Limits
+        Of the server: a problem that is too large is not even built.
     """
 
-    def __init__(self, problem: Problem | None = None, solver: Solver | None = None, **params: Any) -> None:
+    def __init__(
+        self, problem: Problem | None = None, solver: Solver | None = None, limits: Limits = UNLIMITED, **params: Any
+    ) -> None:
         super().__init__(**params)
-        self.picker = Picker(problem, solver)
+        self.picker = Picker(problem, solver, limits)
         self.settings = RunSettings()
         self.settings_form = RunSettingsForm(self.settings)
         self.settings.suit(self.picker.problem)
