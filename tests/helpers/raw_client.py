@@ -19,11 +19,12 @@ WINDOW = 64
 """Messages that may be on their way at once."""
 
 
-async def get(port: int, path: str, cookie: str = "", **options: Any) -> HTTPResponse:
+async def get(
+    port: int, path: str, cookie: str = "", headers: Mapping[str, str] | None = None, **options: Any
+) -> HTTPResponse:
     """The answer to a request, whatever its status."""
-    request = HTTPRequest(
-        f"http://127.0.0.1:{port}{path}", headers={"Cookie": cookie} if cookie else {}, request_timeout=60, **options
-    )
+    sent = {**(headers or {}), **({"Cookie": cookie} if cookie else {})}
+    request = HTTPRequest(f"http://127.0.0.1:{port}{path}", headers=sent, request_timeout=60, **options)
     return await AsyncHTTPClient(force_instance=True).fetch(request, raise_error=False)
 
 
@@ -70,20 +71,34 @@ class Wire:
         self._reader = asyncio.create_task(self._read())
 
     @classmethod
-    async def open(cls, port: int, path: str = "/", cookie: str = "", origin: str = "") -> Wire:
+    async def open(
+        cls,
+        port: int,
+        path: str = "/",
+        cookie: str = "",
+        origin: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> Wire:
         """Load the page and connect as its script would."""
-        page = await get(port, path, cookie)
+        page = await get(port, path, cookie, headers)
         match = TOKEN.search(page.body.decode())
         assert match, f"No page at {path}: {page.code}"
-        return await cls.connect(port, match[1], cookie, origin)
+        return await cls.connect(port, match[1], cookie, origin, headers)
 
     @classmethod
-    async def connect(cls, port: int, token: str, cookie: str = "", origin: str = "") -> Wire:
+    async def connect(
+        cls, port: int, token: str, cookie: str = "", origin: str = "", headers: Mapping[str, str] | None = None
+    ) -> Wire:
         """Connect with a token."""
-        headers = {"Origin": origin or f"http://127.0.0.1:{port}"} | ({"Cookie": cookie} if cookie else {})
-        request = HTTPRequest(f"ws://127.0.0.1:{port}/ws", headers=headers, request_timeout=60)
+        sent = {"Origin": origin or f"http://127.0.0.1:{port}", **(headers or {})}
+        sent |= {"Cookie": cookie} if cookie else {}
+        request = HTTPRequest(f"ws://127.0.0.1:{port}/ws", headers=sent, request_timeout=60)
         wire = cls(await websocket_connect(request, subprotocols=["bokeh", token]))
-        await asyncio.wait_for(wire._greeted, 60)
+        try:
+            await asyncio.wait_for(wire._greeted, 60)
+        except BaseException:
+            await wire.close()
+            raise
         return wire
 
     async def close(self) -> None:
@@ -161,6 +176,12 @@ def event(id: str, name: str, **values: Any) -> dict[str, Any]:
     """Something happened to a model."""
     entries = [["model", {"id": id}], *([key, value] for key, value in values.items())]
     message = {"type": "event", "name": name, "values": {"type": "map", "entries": entries}}
+    return {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": message}
+
+
+def ready() -> dict[str, Any]:
+    """The page is drawn: what waits for that begins."""
+    message = {"type": "event", "name": "document_ready", "values": {"type": "map", "entries": []}}
     return {"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": message}
 
 

@@ -10,10 +10,10 @@ import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
-from importlib.metadata import PackageNotFoundError, version
 
 from zoviz.cli.command import FAILED, FINE, INTERRUPTED, MISUSED, Command, say
 from zoviz.core.errors import Untrusted, ZovizError
+from zoviz.core.optional import installed_version
 from zoviz.core.registry import modules
 
 _ABOUT = """Zeroth-order constrained optimisation: minimise a black box f(x) subject to h(x) <= 0, from values alone.
@@ -75,7 +75,7 @@ def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     plain = argparse.RawDescriptionHelpFormatter
     whole = argparse.ArgumentParser(prog="zoviz", description=_ABOUT, epilog=_CODES, formatter_class=plain)
-    whole.add_argument("--version", action="version", version=f"zoviz {_version()}")
+    whole.add_argument("--version", action="version", version=f"zoviz {installed_version()}")
     parts = whole.add_subparsers(title="commands", metavar="COMMAND", dest="command")
     for command in commands():
         part = parts.add_parser(
@@ -88,13 +88,6 @@ def parser() -> argparse.ArgumentParser:
         command.arguments(part)
         part.set_defaults(subcommand=command)
     return whole
-
-
-def _version() -> str:
-    try:
-        return version("zoviz")
-    except PackageNotFoundError:
-        return "(not installed)"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

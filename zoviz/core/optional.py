@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
 
@@ -52,3 +53,11 @@ def missing(module: str, extra: str, what: str = "this problem") -> MissingExtra
         f"Expected the package {module.replace('_', '-')}, which {what} needs, found none: install it with "
         f'python -m pip install "zoviz[{extra}]".'
     )
+
+
+def installed_version() -> str:
+    """Return the version of zoviz that is installed, "(not installed)" where it runs from its sources."""
+    try:
+        return version("zoviz")
+    except PackageNotFoundError:
+        return "(not installed)"

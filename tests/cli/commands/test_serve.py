@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from helpers.ports import free_port
+from zoviz.core.optional import installed_version
 
 
 def answer(port: int, request: str, origin: str = "") -> str:
@@ -64,7 +65,7 @@ def test_the_dashboard_is_served_here_to_its_own_origin_until_ctrl_c(tmp_path: P
     with served(tmp_path, root, port) as process:
         head, _, body = answer(port, "/healthz").partition("\r\n\r\n")
         assert "200" in head.split("\r\n")[0]
-        assert json.loads(body) == {"version": "0.1.0", "store": True, "runs": 0, "closing": False}
+        assert json.loads(body) == {"version": installed_version(), "store": True, "runs": 0, "closing": False}
         assert "200" in status(port, "/")
         assert "403" in status(port, "/ws", "http://evil.example")
         assert "403" not in status(port, "/ws", f"http://127.0.0.1:{port}")

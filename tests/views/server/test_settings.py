@@ -27,16 +27,18 @@ def test_an_option_comes_before_its_variable_and_that_before_the_default() -> No
 
 
 def test_every_setting_is_an_option_of_the_command() -> None:
-    texts = {"port": "1", "allow_origin": "lab", "grace": "3", "owners": None, "behind_proxy": None, "memory": "1"}
-    whole = {"port": 1, "allow_origin": ["lab"], "memory": 1.0, "grace": 3.0, "owners": True, "behind_proxy": True}
+    words = {"port": "1", "allow_origin": "lab", "grace": "3", "memory": "1"}
+    whole = {"port": 1, "allow_origin": ["lab"], "memory": 1.0, "grace": 3.0}
+    values, wanted = {}, {}
     command_line = parser()
     for name in ServerSettings.names():
-        text = texts.get(name, "7")
-        args = command_line.parse_args(["serve", option_of(name), *([] if text is None else [text])])
+        kind = ServerSettings.param[name]
+        text = [] if isinstance(kind, param.Boolean) else [words.get(name, "7")]
+        args = command_line.parse_args(["serve", option_of(name), *text])
         users = {} if name == "basic_auth" else {"user_header": "X-User"}
-        value = ServerSettings.read(users | {name: getattr(args, name)}, {}).param.values()[name]
-        words = isinstance(ServerSettings.param[name], param.String)
-        assert value == whole.get(name, "7" if words else 7), name
+        values[name] = ServerSettings.read(users | {name: getattr(args, name)}, {}).param.values()[name]
+        wanted[name] = whole.get(name, True if not text else "7" if isinstance(kind, param.String) else 7)
+    assert values == wanted
 
 
 @pytest.mark.parametrize(

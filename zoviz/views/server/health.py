@@ -7,7 +7,7 @@ from concurrent.futures import Future
 
 from tornado.web import RequestHandler
 
-import zoviz
+from zoviz.core.optional import installed_version
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.store import Store
 from zoviz.views.common.background_work import in_background
@@ -57,5 +57,5 @@ class HealthHandler(RequestHandler):
         self.set_status(200 if reachable and not closing else 503)
         self.set_header("Cache-Control", "no-store")
         self.finish(
-            {"version": zoviz.__version__, "store": reachable, "runs": len(self._live_runs), "closing": closing}
+            {"version": installed_version(), "store": reachable, "runs": len(self._live_runs), "closing": closing}
         )
