@@ -7,16 +7,14 @@ import json
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterable
 from pathlib import Path
 
 import psutil
 
-from helpers.ports import free_port
+from helpers.ports import free_port, until_listening
 
 HERE = Path(__file__).parent
 PROCESSES = ("subprocess.Popen", "os.system", "os.exec", "os.fork", "os.forkpty", "os.posix_spawn", "os.spawn")
@@ -54,14 +52,7 @@ class AuditedServer:
         environment |= {"PYTHONPATH": str(root), "TMPDIR": str(self.temporary), "PYTHONDONTWRITEBYTECODE": "1"}
         with self.log.open("wb") as out:
             self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out)
-        end = time.monotonic() + 120
-        while True:
-            assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.1)
+        until_listening(self.port, self.process, self.log)
 
     def stop(self) -> None:
         """End the server as Ctrl-C does."""

@@ -8,7 +8,6 @@ import os
 import random
 import re
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -21,7 +20,7 @@ import panel.models.tabulator  # noqa: F401  # models that a page has are looked
 from tornado.httpclient import HTTPResponse
 
 from helpers import raw_client as raw
-from helpers.ports import free_port
+from helpers.ports import free_port, until_listening
 from helpers.project import ROOT
 
 USER_HEADER = "X-Forwarded-User"
@@ -51,14 +50,7 @@ class ClassServer:
         environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), str(ROOT / "tests")])}
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(command, cwd=folder, env=environment, stdout=out, stderr=out)
-        end = time.monotonic() + 120
-        while True:
-            assert self.process.poll() is None and time.monotonic() < end, self.log.read_text()
-            try:
-                socket.create_connection(("127.0.0.1", self.port), timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.1)
+        until_listening(self.port, self.process, self.log)
 
     def stop(self, seconds: float = 60) -> int:
         """Send SIGTERM and return the exit code."""

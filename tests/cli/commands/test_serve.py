@@ -8,14 +8,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from helpers.ports import free_port
+from helpers.ports import free_port, until_listening
 from zoviz.core.optional import installed_version
 
 
@@ -46,14 +45,7 @@ def served(folder: Path, root: Path, port: int, *options: str) -> Iterator[subpr
         stdout=subprocess.DEVNULL,
     )
     try:
-        end = time.monotonic() + 120
-        while True:
-            assert process.poll() is None and time.monotonic() < end
-            try:
-                socket.create_connection(("127.0.0.1", port), timeout=5).close()
-                break
-            except OSError:
-                time.sleep(0.2)
+        until_listening(port, process)
         yield process
     finally:
         process.kill()

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import logging
+import os
 import secrets
 import signal
 import threading
+import time
 from typing import Any
 
 import panel as pn
@@ -21,6 +23,9 @@ from zoviz.views.app.server import free_port
 from zoviz.views.server.health import HEALTH, HealthHandler, StoreProbe
 from zoviz.views.server.settings import ServerSettings
 from zoviz.views.server.users import ProxyUsers, present_user
+
+_LAST_WORDS = 3.0
+"""Seconds that the event loop has to end in once the runs have."""
 
 
 def serve(problem: Problem | None, store: Store | None, settings: ServerSettings, *, show: bool = True) -> None:
@@ -88,6 +93,8 @@ def _end_by_signal(server: Any, live_runs: LiveRuns, grace: float) -> None:
                 grace,
             )
         server.io_loop.add_callback(server.io_loop.stop)
+        time.sleep(_LAST_WORDS)  # the loop may be in the midst of many pages; what is to be kept is in the store
+        os._exit(0)
 
     def heed(number: int, frame: object) -> None:
         if live_runs.closing:
