@@ -1,42 +1,37 @@
-"""Paper salm: rates against T, and what multipliers do that a penalty of the same weight does not.
+"""Paper salm, Theorems 3.1 and 4.3: near-stationarity against T.
 
-The paper prints no experiments. Theorems 3.1 and 4.3 bound E ||grad Psi(z_t*)||, t* uniform over the iterations, by
-O(T^(-1/4)) for Algorithms 1 and 2 with steps of order T^(-1/2); for Algorithm 3, whose steps are of order T^(-1/3), it
-is measured too, though Theorem 5.7 bounds ||v|| and ||Ax - b||: ``theorems`` has these, beside what the method would
-do without its recursion, which this measure hardly tells from it.
-``--rates`` measures it on the stochastic QP whose only stationary point is known, and fits the slope of its logarithm;
-the interval, 95%, is that of the replicas, each of which draws iterations t* of its own.
-
-    python -m zoviz.papers.salm.rates --rates          # four horizons, 1000 to 64000: some minutes
-    python -m zoviz.papers.salm.rates --penalty        # ||Ax - b|| at one constant weight: seconds
-    python -m zoviz.papers.salm.rates --applications   # section 6, beside general solvers: minutes
+They bound E ||grad Psi(z_t*)||, t* uniform over the iterations, by O(T^(-1/4)) for Algorithms 1 and 2 with steps of
+order T^(-1/2): beside them stand the steps of the least T at every T. For Algorithm 3, whose steps are of order
+T^(-1/3), it is measured too, though Theorem 5.7 bounds ||v|| and ||Ax - b||: ``theorems`` has these; this measure
+hardly tells the method from what it would be without its recursion. On the stochastic QP whose only stationary point
+is known.
 """
 
 from __future__ import annotations
-
-import argparse
 
 import numpy as np
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.comparison import Slope
-from zoviz.papers.salm import applications
+from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.problems import StochasticQP
-from zoviz.runs.engine.columns import VIOLATION
-from zoviz.runs.run import Run
-from zoviz.solvers import LinearisedALM, PenaltySGD, SampledALM, SmoothedALM, Solver, StormALM
+from zoviz.solvers import SampledALM, SmoothedALM, Solver, StormALM
 
-THEOREM = {"SmoothedALM": -1.0 / 4.0, "SampledALM": -1.0 / 4.0, "StormALM": -1.0 / 3.0}
-"""Exponents of the theorems, by solver."""
+NEAR = "||grad Psi||"
+OWN_STEPS, SAME_STEPS = "steps that fall with T", "the same steps at every T"
+RECURSION, PLAIN = "recursion", "a = 1"
+ALGORITHMS: dict[str, type[Solver]] = {
+    "Algorithm 1": SmoothedALM,
+    "Algorithm 2, sampled rows": SampledALM,
+    "Algorithm 3": StormALM,
+}
+FIRST, SECOND, THIRD = ALGORITHMS
 
 
-def problem_for(name: str, null_curvature: float = 0.5) -> StochasticQP:
-    """Return the stochastic QP with an indefinite f for a method; for Algorithm 2 its rows are only sampled."""
-    return StochasticQP(
-        n=10, rows=3, gradient_noise=1.0, null_curvature=null_curvature, sampled_rows=name == "SampledALM"
-    )
+def problem_for(sampled: bool, null_curvature: float = 0.5) -> StochasticQP:
+    """Return the stochastic QP with an indefinite f, with rows that are known or only sampled."""
+    return StochasticQP(n=10, rows=3, gradient_noise=1.0, null_curvature=null_curvature, sampled_rows=sampled)
 
 
 def prepared(solver: Solver, problem: StochasticQP) -> Solver:
@@ -47,106 +42,54 @@ def prepared(solver: Solver, problem: StochasticQP) -> Solver:
     return solver
 
 
-def near_stationarity(name: str, horizon: int, replicas: int, draws: int, seed: int, null_curvature: float) -> Array:
-    """Measure ||grad Psi(z_t)|| at random iterations, one from each equal part of T; shape (draws, replicas)."""
-    problem = problem_for(name, null_curvature)
-    methods = {cls.__name__: cls for cls in (SmoothedALM, SampledALM, StormALM)}
-    solver, streams = prepared(methods[name](horizon=horizon), problem), Streams(seed, replicas)
+def near_stationarity(
+    solver: Solver, problem: StochasticQP, horizon: int, replicas: int, draws: int, seed: int = 0
+) -> Array:
+    """Return ||grad Psi(z_t)|| (draws, R) at random iterations, one of every replica from each equal part of T."""
+    method, streams = prepared(solver, problem), Streams(seed, replicas)
     oracle = Oracle(problem, streams)
-    state = solver.init(problem.initial(streams), oracle, streams)
+    state = method.init(problem.initial(streams), oracle, streams)
     unit = np.random.default_rng([seed, horizon]).random((draws, replicas))
     iterations = ((np.arange(draws)[:, None] + unit) * horizon / draws).astype(int)
     recorded, out = set(iterations.ravel().tolist()), np.empty((draws, replicas))
     for t in range(horizon):
         if t in recorded:
             part, replica = np.nonzero(iterations == t)
-            iterate = solver.iterate(state)
+            iterate = method.iterate(state)
             z = iterate.x if iterate.centre is None else iterate.centre
             out[part, replica] = problem.near_stationarity(z[replica])
-        state, _ = solver.step(state, oracle, streams)
+        state, _ = method.step(state, oracle, streams)
     return out
 
 
-def fit(horizons: list[int], means: Array) -> Slope:
-    """Fit the exponent of T to means over t*, (horizons, replicas), by least squares on logarithms.
+class Theorem31(RateExperiment):
+    """Theorems 3.1 and 4.3, and the same measure of Algorithm 3."""
 
-    The error is that of the logarithms of means over independent replicas, sd / (mean sqrt(R)).
-    """
-    logs = np.log(np.asarray(horizons, dtype=float))
-    weights = (logs - logs.mean()) / np.square(logs - logs.mean()).sum()
-    level = means.mean(axis=1)
-    errors = means.std(axis=1, ddof=1) / (level * np.sqrt(means.shape[1]))
-    return Slope(float(weights @ np.log(level)), float(np.sqrt(np.square(weights * errors).sum())))
-
-
-def rates(
-    name: str, horizons: list[int], replicas: int = 24, draws: int = 32, seed: int = 0, null_curvature: float = 0.5
-) -> tuple[Slope, Slope, Array]:
-    """Return exponents of T of ||grad Psi||, fitted to its mean and root mean square, and these (horizons, 2)."""
-    measures = [near_stationarity(name, T, replicas, draws, seed, null_curvature) for T in horizons]
-    means = np.array([rows.mean(axis=0) for rows in measures])
-    squares = np.array([np.square(rows).mean(axis=0) for rows in measures])
-    half = fit(horizons, squares)
-    levels = np.stack([means.mean(axis=1), np.sqrt(squares.mean(axis=1))], axis=1)
-    return fit(horizons, means), Slope(0.5 * half.value, 0.5 * half.error), levels
-
-
-def violations(iterations: int = 20_000, replicas: int = 20, penalty: float = 5.0, seed: int = 0) -> dict[str, Array]:
-    """Measure ||Ax - b|| along a run relative to its start, by method with and without multipliers, (rows, R)."""
-    problem = StochasticQP(gradient_noise=0.1, curvature_noise=0.02)
-    solvers = {
-        "SmoothedALM": SmoothedALM(penalty=penalty, horizon=iterations),
-        "LinearisedALM": LinearisedALM(penalty=penalty, horizon=iterations),
-        "StormALM": StormALM(penalty=penalty, horizon=iterations),
-        "PenaltySGD": PenaltySGD(penalty=penalty, growth=0.0, horizon=iterations),
+    title = "salm Theorem 3.1"
+    subject = "||grad Psi(z)|| at a random iterate against T, of Algorithms 1 and 2, and of Algorithm 3"
+    printed = "Bounds of order T^(-1/4) for Algorithm 1 and, with sampled rows (Theorem 4.3), Algorithm 2."
+    protocol = "StochasticQP, n = 10, three rows, gradient noise 1, default steps; nothing is tuned."
+    sizes = {
+        "quick": {"horizons": [400, 1600], "replicas": 12, "draws": 10},
+        "full": {"horizons": [1000, 4000, 16_000, 64_000], "replicas": 24, "draws": 32},
     }
-    out = {}
-    for name, solver in solvers.items():
-        run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=seed)
-        run.run()
-        out[name] = run.trace[VIOLATION] / run.trace[VIOLATION][0]
-    return out
 
+    def rates(self) -> list[Rate]:
+        """Return the theorems' claims, and ours on the measure for Algorithm 3."""
+        places = {FIRST: "Theorem 3.1", SECOND: "Theorem 4.3"}
+        says, ours = "||grad Psi|| falls as T^(-1/4)", "(ours) ||grad Psi|| of Algorithm 3 falls as T^(-1/3)"
+        return [
+            *(
+                Rate(place, f"{says}, {case}", case, NEAR, -1.0 / 4.0, OWN_STEPS, SAME_STEPS)
+                for case, place in places.items()
+            ),
+            Rate("Theorem 5.7, ours", ours, THIRD, NEAR, -1.0 / 3.0, RECURSION, PLAIN),
+        ]
 
-def main() -> None:
-    """Print the fitted rates of the methods that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--rates", action="store_true", help="slopes against the horizon")
-    parser.add_argument("--penalty", action="store_true", help="||Ax - b|| at a constant penalty")
-    parser.add_argument("--horizons", type=int, nargs="+", default=[1000, 4000, 16_000, 64_000])
-    parser.add_argument("--replicas", type=int, default=24)
-    parser.add_argument("--draws", type=int, default=32, help="iterations t* at which a run is measured")
-    parser.add_argument("--null-curvature", type=float, default=0.5, help="negative: f is nonconvex on Ax = b too")
-    parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--applications", action="store_true", help="the three applications, see salm_applications")
-    options = parser.parse_args()
-    if options.applications:
-        applications.report(list(applications.PARTS), ["logistic"], ["Alg. 1"], 4, 8000)
-        return
-    if options.rates or not options.penalty:
-        print_rates(options)
-    if options.penalty:
-        print("||Ax - b|| at the end, share of its start: mean over replicas, standard error")
-        for name, course in violations(seed=options.seed).items():
-            last = course[-1]
-            print(f"{name:>14} {last.mean():.2e} ± {last.std(ddof=1) / np.sqrt(last.size):.0e}", flush=True)
-
-
-def print_rates(options: argparse.Namespace) -> None:
-    """Print E ||grad Psi|| at every horizon T, its exponent of T with the interval, and the root mean square's."""
-    print("   method " + "".join(f"{f'T = {T}':>12}" for T in options.horizons) + "    slope [95%]  theorem  (rms)")
-    for name, theorem in THEOREM.items():
-        mean, root, levels = rates(
-            name, options.horizons, options.replicas, options.draws, options.seed, options.null_curvature
-        )
-        low, high = mean.interval
-        figures = "".join(f"{level:12.4f}" for level in levels[:, 0])
-        print(
-            f"{name:>12}{figures}  {mean.value:.3f} [{low:.3f}, {high:.3f}]  {theorem:.3f}  "
-            f"{root.value:.3f} [{root.interval[0]:.3f}, {root.interval[1]:.3f}]",
-            flush=True,
-        )
-
-
-if __name__ == "__main__":
-    main()
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the mean of ||grad Psi|| over the drawn iterations of every replica."""
+        problem = problem_for(case == SECOND)
+        sized = self.settings["horizons"][0] if method == SAME_STEPS else horizon
+        solver = ALGORITHMS[case](horizon=sized, **({"momentum": 1.0} if method == PLAIN else {}))
+        rows = near_stationarity(solver, problem, horizon, self.settings["replicas"], self.settings["draws"])
+        return {NEAR: rows.mean(axis=0)}

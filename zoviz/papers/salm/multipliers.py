@@ -1,0 +1,92 @@
+"""Paper salm, §1: multipliers at a constant weight reach feasibility where a penalty of the same weight does not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    array,
+    mean_text,
+    plain,
+    rounded,
+    yes_or_no,
+)
+from zoviz.problems import StochasticQP
+from zoviz.runs.engine.columns import ITERATION, VIOLATION
+from zoviz.runs.run import Run
+from zoviz.solvers import LinearisedALM, PenaltySGD, SmoothedALM, Solver, StormALM
+
+PENALTY = "PenaltySGD"
+METHODS: dict[str, type[Solver]] = {
+    "SmoothedALM": SmoothedALM,
+    "LinearisedALM": LinearisedALM,
+    "StormALM": StormALM,
+    PENALTY: PenaltySGD,
+}
+WEIGHT = 5.0
+"""The penalty weight rho of all."""
+FEASIBLE = 0.01
+"""Share of the violation at the start that counts as feasible."""
+
+
+class Multipliers(Experiment):
+    """||Ax - b|| under one constant weight, with multipliers and without."""
+
+    title = "salm multipliers"
+    subject = "||Ax - b|| over its start with multipliers and with a penalty alone, at one constant weight"
+    printed = "Multipliers make the iterates feasible at a weight that does not grow; no figures."
+    protocol = "StochasticQP, gradient noise 0.1, rho = 5 for all, steps by each method's rule; nothing is tuned."
+    sizes = {"quick": {"iterations": 1500, "replicas": 4}, "full": {"iterations": 20_000, "replicas": 20}}
+
+    def parts(self) -> list[str]:
+        """Return a part for every method."""
+        return list(METHODS)
+
+    def measure(self, part: str) -> Figures:
+        """Return the share of the violation that is left at the end, and its course."""
+        iterations, replicas = self.settings["iterations"], self.settings["replicas"]
+        growth = {"growth": 0.0} if part == PENALTY else {}
+        solver = METHODS[part](penalty=WEIGHT, horizon=iterations, **growth)
+        problem = StochasticQP(gradient_noise=0.1, curvature_noise=0.02)
+        run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=0)
+        run.run()
+        shares = run.trace[VIOLATION] / run.trace[VIOLATION][0]
+        rows = np.unique(np.linspace(0, len(shares) - 1, 60).astype(int))
+        drawn = {"iteration": plain(run.trace[ITERATION][rows]), "share": rounded(shares[rows].mean(axis=1))}
+        return {"share": plain(shares[-1]), "course": drawn}
+
+    def claims(self) -> list[Claim]:
+        """Return the claim for every method with multipliers; the penalty alone is their ablation."""
+        says = "reaches a violation of a hundredth of the start's at a constant weight"
+        return [
+            Claim("§1, multipliers", f"{name} {says}", Feasible(), name, PENALTY) for name in METHODS if name != PENALTY
+        ]
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return what is left of the violation."""
+        rows = [(name, mean_text(array(one["share"]))) for name, one in measured.items()]
+        return [Table("||Ax - b|| at the end as a share of its start", ("Method", "Share"), rows)]
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return the courses."""
+        lines = {name: (one["course"]["iteration"], one["course"]["share"]) for name, one in measured.items()}
+        return [Panel("||Ax - b|| over its start, rho = 5", "iteration", "share", lines, log_y=True)]
+
+
+@dataclass(frozen=True)
+class Feasible:
+    """Tests that the mean violation at the end is a small share of that at the start."""
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        share = array(measured[method]["share"])
+        return Judgement(yes_or_no(bool(share.mean() <= FEASIBLE)), f"{mean_text(share)} of the start's")
