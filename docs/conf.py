@@ -25,6 +25,7 @@ extensions = [
     "sphinx_design",
     "extensions.mathml",
     "extensions.reference",
+    "extensions.experiments",
     "extensions.gallery",
     "extensions.notebooks",
 ]

@@ -27,7 +27,7 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
-from zoviz.papers.reports import markdown
+from zoviz.papers.reports import html, markdown
 from zoviz.papers.reproduction import Reproduction, changes, experiments
 
 
@@ -90,7 +90,14 @@ def test_what_was_interrupted_goes_on_and_ends_with_the_same_report(toy: Falls, 
     assert toy.calls == ["method", "without it"], "nothing is measured twice"
     assert again.measured == whole.measured == Reproduction(toy, tmp_path / "part").measured
     assert markdown(again) == markdown(whole)
-    assert "| toy" not in markdown(again) and "| **reproduced** |" in markdown(again)
+    assert "| toy" not in markdown(again) and "| reproduced |" in markdown(again)
+
+
+def test_a_page_says_the_same_and_shows_what_is_written(toy: Falls, tmp_path: Path) -> None:
+    work = Reproduction(toy, tmp_path).run()
+    page = html(work, "<figure></figure>")
+    assert "<td>reproduced</td>" in page and page.count("<table>") == 2 and "<figure></figure>" in page
+    assert "<td>0.333 &lt; 4</td>" in html(work).replace("<td>0.333</td>", "<td>0.333 &lt; 4</td>")
 
 
 def test_parts_may_be_done_by_others(toy: Falls, tmp_path: Path) -> None:

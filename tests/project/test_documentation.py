@@ -18,7 +18,7 @@ from zoviz.cli.main import main, parser, with_negative_values
 sybil = pytest.importorskip("sybil", reason='python -m pip install -e ".[test]"')
 
 DOCS = ROOT / "docs"
-WRITTEN = ("_build", "packages", "notebooks", "problems", "solvers")
+WRITTEN = ("_build", "experiments", "packages", "notebooks", "problems", "solvers")
 """Folders that are written when the documentation is built."""
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if not set(path.relative_to(DOCS).parts) & set(WRITTEN)]
 SLOW = ("benchmark.md",)
@@ -142,6 +142,18 @@ def test_the_reference_at_the_top_has_every_exported_name() -> None:
 
     text = (DOCS / "reference" / "index.md").read_text(encoding="utf-8")
     assert [name for name in zoviz.__all__ if f"zoviz.{name}" not in text] == []
+
+
+def test_the_experiments_pages_have_every_claim_and_every_recorded_result(extensions: None) -> None:
+    from extensions.experiments import pages
+
+    from zoviz.papers.contents import contents
+
+    texts = pages()
+    lists = texts.pop("index.md")
+    assert lists.count("\n| ") == len(contents()) + 1, "a row for each below the heads"
+    assert all(f"]({name})" in lists and f"\n{name.removesuffix('.md')}\n" in lists for name in texts)
+    assert all(text.startswith("# ") and "\nVerdicts:\n" in text for text in texts.values())
 
 
 def test_the_citation_has_the_version() -> None:

@@ -1,47 +1,94 @@
-"""The report of an experiment as Markdown: what is printed, how it was measured, the tables and the verdicts."""
+"""The report of an experiment: what is printed, how it was measured, the tables and the verdicts; Markdown or HTML."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 
+from zoviz.papers.experiment import Table
 from zoviz.papers.reproduction import Reproduction
 
+_VERDICTS = ("Place", "Claim", "Verdict", "Figures", "Without what it credits")
 
-def markdown(work: Reproduction, level: int = 2) -> str:
-    """Return the report of an experiment whose parts are all measured.
+
+def sentences(work: Reproduction) -> list[str]:
+    """Return what is said of an experiment before its tables: what is printed, how, when and by what it was measured.
 
     Parameters
     ----------
     work : Reproduction
+        All of whose parts are measured.
+    """
+    one = work.experiment
+    measured = f"Measured: {one.protocol}"
+    if tuning := one.tuning():
+        trials, own = (", ".join(map(str, seeds)) for seeds in (tuning.trial_seeds, tuning.reported_seeds))
+        measured += (
+            f" Steps are the best of {tuning.settings} settings for every method alike, by {tuning.criterion}, on seed "
+            f"{trials}; figures are of seed {own}."
+        )
+    days = sorted({part["date"] for part in work.parts.values()})
+    commits = ", ".join(dict.fromkeys(part["commit"] for part in work.parts.values()))
+    seconds = sum(part["seconds"] for part in work.parts.values())
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    return [f"The paper prints: {one.printed}", measured, f"{work.command}, {when}, commit {commits}, {seconds:.0f} s."]
+
+
+def verdicts(work: Reproduction) -> Table:
+    """Return the table of the claims with their verdicts, and what the same test says of each ablation."""
+    rows = []
+    for row in work.judgements():
+        without = (
+            f"{row['ablation']}: {row['ablation_verdict']}, {row['ablation_figures']}" if "ablation" in row else ""
+        )
+        rows.append((row["place"], row["says"], row["verdict"], row["figures"], without))
+    return Table("Verdicts", _VERDICTS, rows)
+
+
+def markdown(work: Reproduction, level: int = 2) -> str:
+    """Return the report of an experiment as Markdown.
+
+    Parameters
+    ----------
+    work : Reproduction
+        All of whose parts are measured.
     level : int
         Of its heading.
     """
     one = work.experiment
-    days = sorted({part["date"] for part in work.parts.values()})
-    commits = list(dict.fromkeys(part["commit"] for part in work.parts.values()))
-    seconds = sum(part["seconds"] for part in work.parts.values())
-    lines = [f"{'#' * level} {one.title}: {one.subject}", "", f"The paper prints: {one.printed}", ""]
-    lines += [f"Measured: {one.protocol}"]
-    if tuning := one.tuning():
-        trials, own = (", ".join(map(str, seeds)) for seeds in (tuning.trial_seeds, tuning.reported_seeds))
-        lines += [
-            f"Steps are the best of {tuning.settings} settings for every method alike, by {tuning.criterion}, on "
-            f"seed {trials}; figures are of seed {own}."
-        ]
-    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    lines += ["", f"`{work.command}`, {when}, commit {', '.join(commits)}, {seconds:.0f} s.", ""]
-    for table in one.tables(work.measured):
-        lines += [f"{table.heading}:", "", *_table(table.heads, table.rows), ""]
-    heads = ("Place", "Claim", "Verdict", "Figures", "Without what it credits")
-    lines += _table(heads, [_verdict(row) for row in work.judgements()])
-    return "\n".join([*lines, ""])
+    lines = [f"{'#' * level} {one.title}: {one.subject}", ""]
+    for sentence in sentences(work):
+        lines += [sentence, ""]
+    for table in (verdicts(work), *one.tables(work.measured)):
+        lines += [f"{table.heading}:", "", *_markdown_table(table.heads, table.rows), ""]
+    return "\n".join(lines)
 
 
-def _verdict(row: dict[str, str]) -> tuple[str, ...]:
-    without = f"{row['ablation']}: {row['ablation_verdict']}, {row['ablation_figures']}" if "ablation" in row else ""
-    return row["place"], row["says"], f"**{row['verdict']}**", row["figures"], without
-
-
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+def _markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = [heads, ["---"] * len(heads), *rows]
     return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines]
+
+
+def html(work: Reproduction, figures: str = "") -> str:
+    """Return the report of an experiment as a section of HTML.
+
+    Parameters
+    ----------
+    work : Reproduction
+        All of whose parts are measured.
+    figures : str
+        HTML that goes between the sentences and the tables.
+    """
+    one = work.experiment
+    lines = [f"<section><h2>{escape(one.title)}: {escape(one.subject)}</h2>"]
+    lines += [f"<p>{escape(sentence)}</p>" for sentence in sentences(work)]
+    lines.append(figures)
+    for table in (verdicts(work), *one.tables(work.measured)):
+        lines += [f"<h3>{escape(table.heading)}</h3><table><thead>{_html_row(table.heads, 'th')}</thead><tbody>"]
+        lines += [_html_row(row, "td") for row in table.rows]
+        lines.append("</tbody></table>")
+    return "\n".join([*lines, "</section>"])
+
+
+def _html_row(cells: Sequence[str], tag: str) -> str:
+    return f"<tr>{''.join(f'<{tag}>{escape(cell)}</{tag}>' for cell in cells)}</tr>"

@@ -37,7 +37,7 @@ def test_an_experiment_is_measured_once_and_reported(
     words = ["reproduce", NAME, "--quick", "--folder", str(tmp_path)]
     assert main(words) == FINE
     first = capsys.readouterr()
-    assert "| **reproduced** |" in first.out and "0 to go" in first.err
+    assert "| reproduced |" in first.out and "0 to go" in first.err
     assert main([*words, "--save", str(tmp_path / "report.md")]) == FINE
     again = capsys.readouterr()
     assert again.out == "" and "to go" not in again.err
@@ -45,6 +45,20 @@ def test_an_experiment_is_measured_once_and_reported(
     assert main([*words, "--json"]) == FINE
     (content,) = json.loads(capsys.readouterr().out)
     assert content["experiment"] == "sogd Remark 4.4" and len(content["claims"]) == 4
+
+
+def test_the_page_has_figures_and_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["reproduce", NAME, "--quick", "--folder", str(tmp_path)]
+    page = tmp_path / "report.html"
+    assert main([*words, "--save", str(page)]) == FINE
+    text = page.read_text(encoding="utf-8")
+    assert "sogd Remark 4.4" in text and "later squared gradient" in text and "<script" in text
+    assert text.count("</h3><table>") == 2
+    assert main([*words, "--save", str(tmp_path / "report.json")]) == FINE
+    (content,) = json.loads((tmp_path / "report.json").read_text(encoding="utf-8"))
+    assert content["experiment"] == "sogd Remark 4.4"
+    assert main([*words, "--save", "report.pdf"]) == MISUSED
+    assert "Expected a file with one of the suffixes .md, .html, .json" in capsys.readouterr().err
 
 
 def test_a_verdict_that_has_changed_has_its_exit_code(

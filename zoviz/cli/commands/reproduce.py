@@ -10,11 +10,12 @@ from zoviz.cli.build import dask
 from zoviz.cli.command import CHANGED, FINE, Command, UsageError, say, show, table
 from zoviz.cli.options import json_option
 from zoviz.papers.contents import contents
-from zoviz.papers.reports import markdown
-from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments
+from zoviz.papers.reports import html, markdown
+from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments, text_of
 
 PAPERS = ("splm", "zoeg", "conex", "salm", "sogd")
 _FOLDER = "zoviz-reproduced"
+_SUFFIXES = (".md", ".html", ".json")
 
 
 class _Reproduce(Command):
@@ -37,7 +38,7 @@ is not the recorded one of the same size."""
         parser.add_argument("--folder", default=_FOLDER, help=f"where what is measured is kept ({_FOLDER})")
         parser.add_argument("--workers", type=int, default=1, help="processes (1)")
         parser.add_argument("--dask", metavar="ADDRESS", help="a cluster's scheduler instead")
-        parser.add_argument("--save", metavar="FILE.md", help="write the report there instead of printing it")
+        parser.add_argument("--save", metavar="FILE", help="write the report there: .md, .html with figures, or .json")
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
@@ -45,20 +46,22 @@ is not the recorded one of the same size."""
         if args.list:
             _tell(args.which, args.json)
             return FINE
+        if args.save and Path(args.save).suffix not in _SUFFIXES:
+            raise UsageError(
+                f"Expected a file with one of the suffixes {', '.join(_SUFFIXES)} for --save, got {args.save!r}."
+            )
         size = "full" if args.full else "quick"
         classes = [cls for word in args.which for cls in _chosen(word)] if args.which else list(experiments().values())
         works = []
         for cls in classes:
             work = Reproduction(cls(size=size), Path(args.folder))
             works.append(work.run(args.workers, dask(args.dask) if args.dask else None, say))
-        if args.json:
+        if args.save:
+            _save(works, Path(args.save))
+        elif args.json:
             show([work.content() for work in works])
         else:
-            text = "\n".join(markdown(work) for work in works)
-            if args.save:
-                Path(args.save).write_text(text, encoding="utf-8")
-            else:
-                print(text)
+            print("\n".join(markdown(work) for work in works))
         new = [sentence for work in works for sentence in changes(work, Reproduction.recorded(work.experiment))]
         for sentence in new:
             say(sentence)
@@ -72,6 +75,37 @@ def _chosen(word: str) -> list[Any]:
         return own or [experiment_named(word)]
     except ValueError as error:
         raise UsageError(str(error)) from None
+
+
+def _save(works: list[Reproduction], path: Path) -> None:
+    """Write the report in the format that the file's suffix says."""
+    if path.suffix == ".md":
+        text = "\n".join(markdown(work) for work in works)
+    elif path.suffix == ".json":
+        each = ",\n".join(text_of(work.content()) for work in works)
+        text = f"[\n{each}]\n"
+    else:
+        text = _page(works)
+    path.write_text(text, encoding="utf-8")
+
+
+def _page(works: list[Reproduction]) -> str:
+    """Return the reports as one page with figures, which any browser shows without a network."""
+    import holoviews as hv
+    from bokeh.embed import components
+    from bokeh.resources import INLINE
+
+    from zoviz.views.plots.static import experiment_figures
+
+    sections = []
+    for work in works:
+        panels = work.experiment.panels(work.measured)
+        figures = hv.render(experiment_figures(panels), backend="bokeh") if panels else None
+        sections.append(html(work, "".join(components(figures)) if figures else ""))
+    style = "body{font:15px sans-serif;margin:2em}table{border-collapse:collapse}"
+    style += "td,th{border:1px solid #bbb;padding:3px 8px}"
+    head = f'<meta charset="utf-8"><title>zoviz reproduce</title><style>{style}</style>{INLINE.render()}'
+    return f'<!doctype html><html lang="en"><head>{head}</head><body>{"".join(sections)}</body></html>\n'
 
 
 def _tell(words: list[str], as_json: bool) -> None:

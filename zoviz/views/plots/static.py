@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
 
 import holoviews as hv
 import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the options below are for
@@ -12,6 +13,7 @@ from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
 from zoviz.benchmark.profiles import Profile, band, places
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
+from zoviz.papers.experiment import Panel
 from zoviz.runs.engine.columns import CALLS, GAP, OBJECTIVE
 from zoviz.runs.engine.trace import Trace
 from zoviz.runs.run import Run
@@ -25,6 +27,8 @@ from zoviz.views.plots.named_runs import Runs, named_runs
 
 bring_figures_styles()
 
+_DASHES = ("solid", "dashed", "dotted")
+"""Of the first lines of an experiment's figure, of as many more as there are colours, and of the rest."""
 _SEED = 0
 """Of the bands' bootstrap: the same figure from the same runs."""
 
@@ -220,3 +224,37 @@ def _marks(run: Run | StoredRun, axis: str, x: Array, y: Array) -> list[hv.Eleme
             out += [hv.VLines(marks["x"]).opts(color=colour, line_dash="dashed", line_width=1, backend="bokeh")]
             out += [dots.opts(**look, backend="bokeh")]
     return out
+
+
+def experiment_figures(panels: Sequence[Panel], columns: int = 2) -> hv.Layout:
+    """Draw panels beside each other, each with a legend of its lines.
+
+    Parameters
+    ----------
+    panels : sequence of Panel
+        As ``Experiment.panels`` returns them.
+    columns : int
+    """
+    return hv.Layout([_panel_figure(panel) for panel in panels]).cols(columns).opts(shared_axes=False, toolbar=None)
+
+
+def _panel_figure(panel: Panel) -> hv.Overlay:
+    looks = itertools.cycle((colour, dash) for dash in _DASHES for colour in PALETTE)
+    curves = []
+    for (name, (x, y)), (colour, dash) in zip(panel.lines.items(), looks, strict=False):
+        # None is where a mean does not exist: the line has a gap there.
+        ys = [float("nan") if value is None else value for value in y]
+        curve = hv.Curve((x, ys), "x", "y", label=name)
+        curves.append(curve.opts(color=colour, line_width=2, line_dash=dash, backend="bokeh"))
+    return hv.Overlay(curves).opts(
+        title=panel.heading,
+        xlabel=panel.x,
+        ylabel=panel.y,
+        logx=panel.log_x,
+        logy=panel.log_y,
+        width=480,
+        height=340,
+        show_grid=True,
+        legend_position="right",
+        backend="bokeh",
+    )
