@@ -55,7 +55,7 @@ class DimensionFactor(RateExperiment):
     variable = "n + d"
     sizes = {
         "quick": {"horizons": [4, 8], "rounds": 500, "replicas": 4},
-        "full": {"horizons": [4, 8, 16, 32], "rounds": 8000, "replicas": 6},
+        "full": {"horizons": [4, 8, 16, 24], "rounds": 4000, "replicas": 6},
     }
 
     def rates(self) -> list[Rate]:
