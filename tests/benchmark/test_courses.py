@@ -93,3 +93,39 @@ def test_a_method_equals_itself_and_is_worse_with_half_its_budget(tmp_path: Path
     one = compare({"half": np.median(half[:, :5], axis=1), "whole": np.median(whole[:, 5:10], axis=1)}, generator)[0]
     print(f"half against whole: {one}")
     assert one.decision is Decision.WORSE
+
+
+def test_rows_at_which_nothing_changes_are_left_out_and_levels_are_as_with_them() -> None:
+    merit = np.array([np.inf, np.inf, 4.0, 4.0, 4.0, 1.0, 1.0, 1.0])
+    whole = Course(np.arange(8.0), merit)
+    thin = whole.thinned()
+    np.testing.assert_array_equal(thin.calls, [0.0, 2.0, 5.0, 7.0])
+    for level in (5.0, 4.0, 2.0, 1.0, 0.0):
+        assert thin.calls_to(level) == whole.calls_to(level)
+    for calls in np.arange(-0.5, 9.0, 0.5):
+        assert thin.merit_at(calls) == whole.merit_at(calls)
+
+
+def test_levels_of_many_courses_at_once_are_those_of_each() -> None:
+    generator = np.random.default_rng(3)
+    problems, solvers = ["P", "Q", "R"], ["A", "B"]
+    courses = {
+        (p, s): [
+            Course(
+                np.cumsum(generator.integers(1, 9, k)).astype(float), np.minimum.accumulate(generator.normal(size=k))
+            )
+            for k in generator.integers(1, 40, 3)
+        ]
+        for p in problems
+        for s in solvers
+        if (p, s) != ("Q", "B")
+    }
+    bench = Benchmark(problems, solvers, [1, 2, 3], courses, {"R": -10.0})
+    for tau in (0.5, 1e-2, 1e-8):
+        hits = bench.hits(tau)
+        for (p, s), own in courses.items():
+            level = bench.best(p) + tau * (bench.first(p) - bench.best(p))
+            here = problems.index(p), solvers.index(s)
+            np.testing.assert_array_equal(hits.calls[here], [one.calls_to(level) for one in own])
+            np.testing.assert_array_equal(hits.spent[here], [one.calls[-1] for one in own])
+        assert np.isnan(hits.spent[1, 1]).all() and np.isnan(hits.calls[1, 1]).all()

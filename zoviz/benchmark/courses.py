@@ -13,15 +13,18 @@ with t the tolerance of the runs, 0 in the protocol. A run has reached the level
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from zoviz.core.errors import ZovizError
 from zoviz.core.types import Array
 from zoviz.runs.engine import columns
 from zoviz.runs.stored_run import StoredRun
+from zoviz.studies.definition import Definition
 from zoviz.studies.study import Study
 
 _PENALTY = 1e5
@@ -42,6 +45,12 @@ class Course(NamedTuple):
 
     calls: Array
     merit: Array
+
+    def thinned(self) -> Course:
+        """Return the course without the rows at which nothing changes: the first, every fall and the last stay."""
+        changes = np.ones(len(self.merit), dtype=bool)
+        changes[1:-1] = self.merit[1:-1] != self.merit[:-2]
+        return Course(self.calls[changes], self.merit[changes])
 
     def calls_to(self, level: float) -> float:
         """Return the calls at the first row whose merit is at most ``level``; +inf where none is."""
@@ -130,8 +139,53 @@ def courses_of(stored: StoredRun, tolerance: float) -> list[Course]:
     for r in range(stored.replicas):
         at_iterate = merit(rows[columns.OBJECTIVE][:, r], violation[:, r], float(violation[0, r]), tolerance)
         lowest = np.fmin(at_iterate, np.where(np.isnan(best[:, r]), np.inf, best[:, r]))
-        courses.append(Course(np.asarray(calls[:, r], dtype=float), np.minimum.accumulate(lowest)))
+        courses.append(Course(np.asarray(calls[:, r], dtype=float), np.minimum.accumulate(lowest)).thinned())
     return courses
+
+
+class _Points(NamedTuple):
+    """The rows of all courses in one array, so that a level is looked up in all of them at once.
+
+    Attributes
+    ----------
+    calls, merit : Array, shape (N,)
+    starts, lengths : Array of int, shape (K,)
+        Where the rows of each course begin, and how many there are.
+    place : list of (p, s, r)
+        Problem, solver and replica of each course.
+    replicas : int
+        The most of a pair.
+    """
+
+    calls: Array
+    merit: Array
+    starts: NDArray[np.int_]
+    lengths: NDArray[np.int_]
+    place: list[tuple[int, int, int]]
+    replicas: int
+
+    @classmethod
+    def of(
+        cls, problems: Sequence[str], solvers: Sequence[str], courses: Mapping[tuple[str, str], Sequence[Course]]
+    ) -> _Points:
+        at_problem, at_solver = ({name: k for k, name in enumerate(names)} for names in (problems, solvers))
+        place = [
+            (at_problem[problem], at_solver[solver], r)
+            for (problem, solver), own in courses.items()
+            if problem in at_problem and solver in at_solver
+            for r in range(len(own))
+        ]
+        rows = [courses[problems[p], solvers[s]][r] for p, s, r in place]
+        lengths = np.array([len(one.calls) for one in rows], dtype=int)
+        calls, merit = (np.concatenate([[], *(one[k] for one in rows)]) for k in (0, 1))
+        replicas = max((r + 1 for _, _, r in place), default=0)
+        return cls(calls, merit, np.cumsum(lengths) - lengths, lengths, place, replicas)
+
+    def calls_to(self, levels: Array) -> Array:
+        """Return the calls (K,) at the first row of each course whose merit is at most its level (K,), else +inf."""
+        above = np.add.reduceat(~(self.merit <= np.repeat(levels, self.lengths)), self.starts, dtype=int)
+        first = np.minimum(self.starts + above, len(self.calls) - 1)
+        return np.where(above < self.lengths, self.calls[first], np.inf)
 
 
 class Benchmark:
@@ -165,6 +219,7 @@ class Benchmark:
         self.dimensions = np.array(dimensions, dtype=float)
         self.courses = {key: list(own) for key, own in courses.items()}
         self._known = dict(best or {})
+        self._points = _Points.of(self.problems, self.solvers, self.courses)
 
     @classmethod
     def of_study(cls, study: Study, best: Mapping[str, float] | None = None) -> Benchmark:
@@ -173,33 +228,48 @@ class Benchmark:
         Solvers that differ by the study's parameter sets count as solvers of their own. Optima that the problems know
         are used.
         """
-        courses: dict[tuple[str, str], list[Course]] = {}
-        tolerance = float(study.settings["tolerance"])
-        for cell in study.cells:
-            if study.store.record(cell.id) is None or not len((stored := study.store.load(cell.id)).trace):
-                continue
-            values = ", ".join(f"{name} = {value}" for name, value in cell.values.items())
-            solver = f"{cell.solver} ({values})" if values else cell.solver
-            courses.setdefault((cell.problem, solver), []).extend(courses_of(stored, tolerance))
-        optima = {name: one.known_optimum for name, one in study.problems.items()}
-        known = {name: optimum.value for name, optimum in optima.items() if optimum is not None}
-        dimensions = [problem.domain.n for problem in study.problems.values()]
-        solvers = list(dict.fromkeys(solver for _, solver in courses))
-        return cls(list(study.problems), solvers, dimensions, courses, known | dict(best or {}))
+        own = study.definition
+        courses = {}
+        for run in own.runs:
+            if study.store.record(run.id) is not None and len((stored := study.store.load(run.id)).trace):
+                courses[run.id] = courses_of(stored, own.tolerance)
+        return cls.of_runs(own, courses, best)
+
+    @classmethod
+    def of_runs(
+        cls,
+        definition: Definition,
+        courses: Mapping[str, Sequence[Course]],
+        best: Mapping[str, float] | None = None,
+    ) -> Benchmark:
+        """Return the benchmark of those runs of a study of which the courses are given, by their ids."""
+        by_pair: dict[tuple[str, str], list[Course]] = {}
+        for run in definition.runs:
+            if run.id in courses:
+                by_pair.setdefault((run.problem, run.solver), []).extend(courses[run.id])
+        known = {name: facts.optimum for name, facts in definition.problems.items() if facts.optimum is not None}
+        dimensions = [facts.n for facts in definition.problems.values()]
+        solvers = [name for name in definition.solvers if any(solver == name for _, solver in by_pair)]
+        return cls(list(definition.problems), solvers, dimensions, by_pair, known | dict(best or {}))
 
     def best(self, problem: str) -> float:
         """Return the value that levels of a problem are measured from: the known optimum, or the lowest merit met."""
-        if problem in self._known:
-            return self._known[problem]
-        return min((float(one.merit[-1]) for one in self._of(problem)), default=np.nan)
+        return self._known[problem] if problem in self._known else self._ends[problem][1]
 
     def first(self, problem: str) -> float:
         """Return the merit of a problem's start; where it has none, the largest with which a run began to have one."""
-        starts = [one.merit[np.isfinite(one.merit)][:1] for one in self._of(problem)]
-        return max((float(one[0]) for one in starts if len(one)), default=np.nan)
+        return self._ends[problem][0]
 
-    def _of(self, problem: str) -> Iterable[Course]:
-        return (one for (name, _), own in self.courses.items() if name == problem for one in own)
+    @cached_property
+    def _ends(self) -> dict[str, tuple[float, float]]:
+        """First and lowest merit of each problem."""
+        ends = {}
+        for problem in self.problems:
+            own = [one.merit for (name, _), courses in self.courses.items() if name == problem for one in courses]
+            starts = [float(finite[0]) for merit in own if (finite := merit[np.isfinite(merit)][:1]).size]
+            lowest = min((float(merit[-1]) for merit in own), default=np.nan)
+            ends[problem] = max(starts, default=np.nan), lowest
+        return ends
 
     def hits(self, tau: float) -> Hits:
         """Return the calls to the level tau of every run.
@@ -211,16 +281,15 @@ class Benchmark:
         """
         if not 0.0 < tau < 1.0:
             raise ValueError(f"Expected a level between 0 and 1, got {tau:g}: it is a share of the way to the best.")
-        replicas = max((len(own) for own in self.courses.values()), default=0)
-        calls = np.full((len(self.problems), len(self.solvers), replicas), np.nan)
-        spent = np.full_like(calls, np.nan)
-        for p, problem in enumerate(self.problems):
-            best, first = self.best(problem), self.first(problem)
-            level = best + tau * max(first - best, 0.0)
-            for s, solver in enumerate(self.solvers):
-                own = self.courses.get((problem, solver), [])
-                calls[p, s, : len(own)] = [one.calls_to(level) for one in own]
-                spent[p, s, : len(own)] = [one.calls[-1] for one in own]
+        shape = len(self.problems), len(self.solvers), self._points.replicas
+        calls, spent = np.full(shape, np.nan), np.full(shape, np.nan)
+        best = np.array([self.best(problem) for problem in self.problems])
+        way = np.maximum(np.array([self.first(problem) for problem in self.problems]) - best, 0.0)
+        points = self._points
+        if points.place:
+            place = tuple(np.array(points.place).T)
+            calls[place] = points.calls_to((best + tau * way)[place[0]])
+            spent[place] = points.calls[points.starts + points.lengths - 1]
         return Hits(self.problems, self.solvers, self.dimensions, calls, spent)
 
     def shortfalls(self, sweeps: float = np.inf) -> Array:

@@ -115,12 +115,13 @@ def band(
         Of the band at each place.
     resamples : int
     """
-    p, _, r = profile.cost.shape
+    p, s, r = profile.cost.shape
     solved = profile.cost[..., None] <= np.asarray(x)  # (p, s, r, len(x))
-    shares = np.empty((resamples, solved.shape[1], len(x)))
-    for one in shares:
-        problems, replicas = generator.integers(p, size=(p, 1)), generator.integers(r, size=(p, r))
-        one[:] = solved[problems, :, replicas].mean(axis=(0, 1))
+    # How often each run is drawn: as often as its problem in the mean, spread evenly over the problem's replicas.
+    drawn = generator.multinomial(p, np.full(p, 1.0 / p), size=resamples)
+    weights = generator.multinomial(drawn * r, np.full(r, 1.0 / r)) / (p * r)  # (resamples, p, r)
+    flat = np.moveaxis(solved, 1, 2).reshape(p * r, -1).astype(float)
+    shares = (weights.reshape(resamples, p * r) @ flat).reshape(resamples, s, -1)
     tail = (1.0 - coverage) / 2.0
     lower, upper = np.quantile(shares, [tail, 1.0 - tail], axis=0)
     return lower, upper

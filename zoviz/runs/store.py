@@ -10,10 +10,11 @@ from typing import Any
 from sqlalchemy import Connection, delete, select, update
 
 from zoviz.core import defaults
-from zoviz.runs.storage import integrity, queries
+from zoviz.runs.storage import integrity, queries, studies
 from zoviz.runs.storage.database import Database, StoreError
 from zoviz.runs.storage.queries import Filter, Record
 from zoviz.runs.storage.schema import RUNS
+from zoviz.runs.storage.studies import StudyRecord
 from zoviz.runs.stored_run import StoredRun
 
 _DAY = 86400.0
@@ -182,6 +183,26 @@ class Store:
             run = self._find(connection, id)
             if values:
                 connection.execute(update(RUNS).where(RUNS.c.id == run).values(**values))
+
+    def studies(self) -> list[StudyRecord]:
+        """Return the records of all studies that were run with this store, the last that was at work first."""
+        with self.database.reading() as connection:
+            return studies.listed(connection, self.owner or "")
+
+    def study(self, name: str) -> StudyRecord | None:
+        """Return the record of the study with this name; None where there is none."""
+        with self.database.reading() as connection:
+            return next(iter(studies.listed(connection, self.owner or "", name)), None)
+
+    def begin_study(self, name: str, definition: dict[str, Any]) -> None:
+        """Write what a study consists of, and that this process is at work on it."""
+        with self.database.writing() as connection:
+            studies.begin(connection, name, definition, self.owner or "")
+
+    def end_study(self, name: str) -> None:
+        """Write that this process has left a study."""
+        with self.database.writing() as connection:
+            studies.end(connection, name, self.owner or "")
 
     def delete(self, ids: Iterable[str]) -> None:
         """Hide runs from the list; ``restore`` brings them back, ``purge`` removes them for good."""

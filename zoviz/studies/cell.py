@@ -48,6 +48,12 @@ class Cell(NamedTuple):
     values: dict[str, Any]
     seed: int
 
+    @property
+    def method(self) -> str:
+        """The solver's name, followed by the values that the cell sets."""
+        values = ", ".join(f"{name} = {value}" for name, value in self.values.items())
+        return f"{self.solver} ({values})" if values else self.solver
+
 
 class Job(NamedTuple):
     """A cell's id and the specification of its run.
@@ -76,8 +82,8 @@ class PackedJob(NamedTuple):
     failed: float | None
 
 
-def identify(place: tuple[str, str], spec: RunSpec) -> str:
-    """Return the cell's id, 32 hexadecimal digits that depend on all that decides its outcome.
+def identify(place: tuple[str, str], spec: RunSpec, owner: str | None = None) -> str:
+    """Return the cell's id, 32 hexadecimal digits that depend on all that decides its outcome, and on its owner.
 
     Functions count by their names; where one has none, the names in the study (``place``) of problem and solver do.
     """
@@ -85,6 +91,8 @@ def identify(place: tuple[str, str], spec: RunSpec) -> str:
     whole = [spec.study, *(recipe.as_first_stored(describe(one)) for one in (spec.problem, spec.solver, spec.identity))]
     if unnamed(whole):
         whole.append(list(place))
+    if owner:
+        whole.append({"owner": owner})
     digest = hashlib.sha256(json.dumps(whole, sort_keys=True).encode()).digest()
     return uuid.UUID(bytes=digest[:16]).hex
 

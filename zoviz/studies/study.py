@@ -20,6 +20,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.studies import cell, results_table
 from zoviz.studies.cell import DONE, Cell, Job
+from zoviz.studies.definition import Definition, PlannedRun, ProblemFacts
 from zoviz.studies.process_pool import LOST, process_pool, wait_for_all
 
 
@@ -47,6 +48,8 @@ class Study:
     sweeps : float, optional
         Budget of calls per replica in sweeps of n + 1, with each problem's own n, in the place of ``calls``.
     store : Store or str
+    command : sequence of str, optional
+        Arguments of ``zoviz benchmark`` that make the same study again, kept with it.
 
     Raises
     ------
@@ -81,6 +84,7 @@ class Study:
         tolerance: float = defaults.FEASIBILITY_TOLERANCE,
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
         store: Store | str = defaults.STORE_URL,
+        command: Sequence[str] = (),
     ) -> None:
         arguments = locals()  # the settings among them are passed on by name; read before there are other variables
         self.name, self.store = name, Store(store) if isinstance(store, str) else store
@@ -89,7 +93,7 @@ class Study:
         self.settings |= {"targets": dict(targets or {}), "study": name}
         if calls is not None and sweeps is not None:
             raise ValueError("Expected calls or sweeps as the budget of calls, got both: give one of them.")
-        self._sweeps = sweeps
+        self._sweeps, self._command = sweeps, list(command)
         self.refusals: list[str] = []
         self._jobs: dict[str, Job] = {}
         self.cells = list(self._make([dict(one) for one in values], tuple(seeds)))
@@ -108,7 +112,7 @@ class Study:
                 spec = RunSpec(own, method, seed=seed, label=label, **self._settings(own))
                 if not spec.ends:
                     raise ValueError("Expected a budget, got none: give calls, iterations, seconds or samples.")
-                id = cell.identify((p, s), spec)
+                id = cell.identify((p, s), spec, self.store.owner)
                 if id not in self._jobs:
                     self._jobs[id] = Job(id, spec)
                     yield Cell(id, p, s, setting, seed)
@@ -118,6 +122,24 @@ class Study:
         if self._sweeps is None:
             return self.settings
         return self.settings | {"calls": max(1, int(self._sweeps * (problem.domain.n + 1)))}
+
+    @property
+    def definition(self) -> Definition:
+        """What the study consists of, as its store keeps it."""
+        optima = {name: one.known_optimum for name, one in self.problems.items()}
+        facts = {
+            name: ProblemFacts(one.domain.n, None if optima[name] is None else float(optima[name].value))
+            for name, one in self.problems.items()
+        }
+        runs = [
+            PlannedRun(cell.id, cell.problem, cell.method, spec.settings["calls"], spec.replicas)
+            for cell, spec in ((cell, self.spec(cell.id)) for cell in self.cells)
+        ]
+        return Definition(facts, runs, float(self.settings["tolerance"]), self.refusals, self._command)
+
+    def spec(self, id: str) -> RunSpec:
+        """Return the description of a cell's run, by its id."""
+        return self._jobs[id].spec
 
     @property
     def missing(self) -> list[Cell]:
@@ -160,6 +182,19 @@ class Study:
         ZovizError
             Where cells are still missing after that, e.g. since the store's disk is full; the others are kept.
         """
+        self._begin()
+        try:
+            return self._run(workers, executor, progress, retries, keep_failed)
+        finally:
+            self.store.end_study(self.name)
+
+    def _begin(self) -> None:
+        """Write what the study consists of, with what it consisted of before it grew."""
+        record, own = self.store.study(self.name), self.definition
+        whole = own if record is None else own.with_earlier(Definition.of(record.definition))
+        self.store.begin_study(self.name, whole.plain())
+
+    def _run(self, workers: int, executor: Executor | None, progress: bool, retries: int, keep_failed: bool) -> Study:
         before = {} if keep_failed else self._failures()
         with tqdm(total=len(self.cells), unit=" runs", disable=not progress) as bar:
             bar.update(len(self.cells) - len(self._due(before)))

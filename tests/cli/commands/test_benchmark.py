@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from helpers.command_line import Told, store
-from zoviz.cli.command import FINE, MISUSED
+from zoviz.cli.command import FAILED, FINE, MISUSED
+from zoviz.studies.definition import Definition
 
 WORDS = (
     "benchmark",
@@ -42,6 +43,41 @@ def test_tables_and_only_what_is_missing(zoviz: Callable[..., Told], folder: Pat
         other = next(one for one in after if one not in before)
         assert runs.load(other).solver.estimator.batch_size == 2
     assert len(after) == 4 and before.items() <= after.items()
+
+
+def test_the_cost_is_told_and_nothing_is_run(zoviz: Callable[..., Told], folder: Path) -> None:
+    outcome = zoviz(*WORDS, "--solvers", "ZOCEG", "ZOSPLM", "--plan", "--json")
+    assert outcome.code == FINE, outcome.err
+    assert outcome.json["runs"] == 4 and outcome.json["calls"] == 2 * 2 * 20 * (4 + 4) and outcome.json["seconds"] > 0
+    with store(folder) as runs:
+        assert runs.count() == 0 and not runs.studies()
+
+
+def test_the_store_keeps_the_command_that_makes_the_study_again(zoviz: Callable[..., Told], folder: Path) -> None:
+    outcome = zoviz(*WORDS, "--solvers", "ZOCEG", "--noise", "0.1", "--name", "noisy", "--seed", "7")
+    assert outcome.code == FINE, outcome.err
+    with store(folder) as runs:
+        record = runs.study("noisy")
+        assert record is not None and not record.active
+        definition = Definition.of(record.definition)
+        before = {one.id: one.updated for one in runs.runs()}
+        assert before.keys() == {run.id for run in definition.runs}
+        assert all(runs.load(one).problem.noise_scale == 0.1 for one in before)
+    again = zoviz("benchmark", *definition.command, "--quiet")
+    assert again.code == FINE, again.err
+    with store(folder) as runs:
+        assert {one.id: one.updated for one in runs.runs()} == before
+
+
+def test_failed_runs_are_said(zoviz: Callable[..., Told], folder: Path) -> None:
+    (folder / "broken.py").write_text(
+        "from zoviz.problems import BlackBox\n"
+        "def function(x):\n    raise RuntimeError('no licence')\n"
+        "problem = BlackBox(function, bounds=[(-1, 1)] * 2)\n"
+    )
+    words = [*WORDS[:2], "broken:problem", *WORDS[2:]]
+    outcome = zoviz(*words, "--solvers", "ZOCEG")
+    assert outcome.code == FAILED and "1 of 3 runs failed" in outcome.err and "no licence" in outcome.err
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
 
+from zoviz.benchmark.cost import Cost, cost_of
 from zoviz.benchmark.courses import Benchmark, Hits
 from zoviz.benchmark.paired_comparison import Comparison, Decision, compare
 from zoviz.benchmark.profiles import data_profile, performance_profile
 from zoviz.benchmark.running_time import expected_running_time
 from zoviz.cli.build import dask, find_problem, open_store
-from zoviz.cli.command import FINE, Command, UsageError, number, say, show, table
+from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option
 from zoviz.cli.parse import read
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.portfolio.choice import named
 from zoviz.studies.study import Study
 
@@ -41,11 +44,13 @@ the known optimum, else to the best that any of the runs met. Violations count o
         parser.add_argument("--sweeps", type=float, default=_SWEEPS, help=f"of n + 1 calls ({_SWEEPS:g})")
         parser.add_argument("--replicas", type=int, default=_REPLICAS, help=f"of every pair ({_REPLICAS})")
         parser.add_argument("--seed", type=int, default=0)
+        parser.add_argument("--noise", type=float, default=0.0, metavar="SD", help="of values, where a problem has it")
         parser.add_argument("--levels", nargs="+", type=float, default=list(_LEVELS), metavar="TAU")
         parser.add_argument("--name", default="benchmark", help="of the study in the store (benchmark)")
         parser.add_argument("--workers", type=int, default=1, help="processes (1)")
         parser.add_argument("--dask", metavar="ADDRESS", help="a cluster's scheduler instead")
         parser.add_argument("--save", metavar="FILE.html", help="profiles at the second level, which any browser shows")
+        parser.add_argument("--plan", action="store_true", help="tell what it costs, by short trials, and run nothing")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
         store_option(parser)
         json_option(parser)
@@ -57,17 +62,24 @@ the known optimum, else to the best that any of the runs met. Violations count o
         wrong = [tau for tau in args.levels if not 0.0 < tau < 1.0]
         if wrong or not args.sweeps > 0.0:
             raise UsageError(f"Expected levels between 0 and 1 and sweeps above 0, got {wrong or args.sweeps}.")
+        problems = _by_word(args.problems, find_problem)
+        if args.noise:
+            for word, problem in problems.items():
+                _assign(problem, word, f"noise_scale={args.noise!r}")
         study = Study(
             args.name,
-            _by_word(args.problems, find_problem),
+            problems,
             _by_word(args.solvers, named),
             seeds=(args.seed,),
             replicas=args.replicas,
             sweeps=args.sweeps,
             store=open_store(args, create=True),
+            command=command_of(args),
         )
         for reason in study.refusals:
             say(f"Left out: {reason}")
+        if args.plan:
+            return _tell_cost(cost_of(study), args)
         study.run(workers=args.workers, executor=dask(args.dask) if args.dask else None, progress=not args.quiet)
         bench = Benchmark.of_study(study)
         levels = {tau: bench.hits(tau) for tau in args.levels}
@@ -78,7 +90,31 @@ the known optimum, else to the best that any of the runs met. Violations count o
             _tell(bench, levels, comparisons)
         if args.save:
             _draw(levels[args.levels[min(1, len(args.levels) - 1)]], args)
-        return FINE
+        failures = [one.message for one in study.store.runs(study=args.name, status=RunStatus.FAILED)]
+        if failures:
+            say(f"{len(failures)} of {len(study.cells)} runs failed and count as unsolved, one with: {failures[0]}")
+        return FAILED if failures else FINE
+
+
+def command_of(args: argparse.Namespace) -> list[str]:
+    """Return the arguments that make the same study again."""
+    words = ["--name", args.name, "--problems", *args.problems, "--solvers", *args.solvers]
+    for name in ("sweeps", "replicas", "seed", "noise", "workers"):
+        words += [f"--{name}", str(getattr(args, name))]
+    return words
+
+
+def _tell_cost(cost: Cost, args: argparse.Namespace) -> int:
+    """Print what is missing of a study, and what it costs."""
+    processes = max(1, min(args.workers, os.cpu_count() or 1))
+    if args.json:
+        show(cost._asdict() | {"processes": processes})
+    else:
+        print(
+            f"{cost.runs} runs are missing, {cost.calls} calls in all: about {number(cost.seconds / processes, 2)} s "
+            f"on {processes} processor{'s' * (processes > 1)}, by trials of {cost.tried} of them."
+        )
+    return FINE
 
 
 def _by_word(words: Sequence[str], find: Callable[[str], _Item]) -> dict[str, _Item]:

@@ -23,7 +23,7 @@ from sqlalchemy import (
     text,
 )
 
-VERSION = 6
+VERSION = 7
 """Version of these tables; ``MIGRATIONS`` brings older ones here."""
 
 METADATA = MetaData()
@@ -47,6 +47,18 @@ def _key(name: str, kind: Any) -> Column:
     return Column(name, kind, primary_key=True)
 
 
+def _whereabouts() -> list[Column]:
+    """Return the columns that tell how something stands, and which process is or was at work on it."""
+    return [
+        _filled("status", String(16)),
+        _filled("created", Double),
+        _filled("updated", Double),
+        _filled("host", String(255)),
+        _filled("pid", Integer),
+        _filled("process_started", Double),
+    ]
+
+
 def _blob() -> tuple[Column, Column]:
     """Return the columns that ``sealed`` fills."""
     return _filled("data", LargeBinary), _filled("checksum", String(32))
@@ -59,12 +71,7 @@ RUNS = Table(
     _filled("label", Text, default=""),
     _filled("problem", String(200)),
     _filled("solver", String(200)),
-    _filled("status", String(16)),
-    _filled("created", Double),
-    _filled("updated", Double),
-    _filled("host", String(255)),
-    _filled("pid", Integer),
-    _filled("process_started", Double),
+    *_whereabouts(),
     _filled("iterations", BigInteger, default=0),
     _filled("calls", BigInteger, default=0),
     Column("samples", BigInteger),
@@ -122,6 +129,16 @@ SNAPSHOTS = _of_runs("snapshots", _key("kind", String(16)), _filled("iteration",
 
 EVALUATIONS = _of_runs("evaluations", _key("ordinal", BigInteger), *_blob())
 
+STUDIES = Table(
+    "studies",
+    METADATA,
+    Column("owner", String(200), primary_key=True),
+    Column("name", String(200), primary_key=True),
+    _filled("definition", Text),
+    *_whereabouts(),
+)
+"""What studies consist of, as JSON, and the process that is or was at work on each; their runs carry their names."""
+
 PARTS = (RECIPES, JOURNAL, SEGMENTS, SNAPSHOTS, EVALUATIONS)
 """Tables of which every row belongs to a run."""
 
@@ -166,8 +183,13 @@ def _to_6(connection: Connection) -> None:
     connection.execute(text("CREATE INDEX runs_owner ON runs (owner, created)"))
 
 
+def _to_7(connection: Connection) -> None:
+    """Studies are listed, from the first one on that this version runs."""
+    STUDIES.create(connection)
+
+
 MIGRATIONS: Mapping[int, Callable[[Connection], None]] = MappingProxyType(
-    {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6}
+    {1: _to_2, 2: _to_3, 3: _to_4, 4: _to_5, 5: _to_6, 6: _to_7}
 )
 """``MIGRATIONS[v]`` changes tables of version v into those of v + 1, within one transaction with the others. To change
 the tables: change them above, raise VERSION, and add the step here."""

@@ -1,0 +1,91 @@
+"""What a study consists of, as its store keeps it: readable without the study's problems and solvers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+
+class PlannedRun(NamedTuple):
+    """A run of a study, whether it has begun or not.
+
+    Attributes
+    ----------
+    id : str
+        Of the run in the store.
+    problem, solver : str
+        Names in the study; a solver's is followed by the parameters that the study sets.
+    calls : int or None
+        Budget of each replica.
+    replicas : int
+    """
+
+    id: str
+    problem: str
+    solver: str
+    calls: int | None
+    replicas: int
+
+
+class ProblemFacts(NamedTuple):
+    """The number of variables of a problem, and its optimal value where it is known."""
+
+    n: int
+    optimum: float | None
+
+
+class Definition(NamedTuple):
+    """What a study consists of.
+
+    Attributes
+    ----------
+    problems : dict of str to ProblemFacts
+    runs : list of PlannedRun
+    tolerance : float
+        Violation that counts as none.
+    refusals : list of str
+        Why pairs were left out.
+    command : list of str
+        Arguments of ``zoviz benchmark`` that make the same study again; empty for one that a script made.
+    """
+
+    problems: dict[str, ProblemFacts]
+    runs: list[PlannedRun]
+    tolerance: float
+    refusals: list[str]
+    command: list[str]
+
+    def plain(self) -> dict[str, Any]:
+        """Return it for JSON."""
+        return {
+            "problems": {name: list(facts) for name, facts in self.problems.items()},
+            "runs": [list(run) for run in self.runs],
+            "tolerance": self.tolerance,
+            "refusals": self.refusals,
+            "command": self.command,
+        }
+
+    @classmethod
+    def of(cls, plain: Mapping[str, Any]) -> Definition:
+        """Return what ``plain`` returned."""
+        return cls(
+            {name: ProblemFacts(*facts) for name, facts in plain["problems"].items()},
+            [PlannedRun(*run) for run in plain["runs"]],
+            plain["tolerance"],
+            list(plain["refusals"]),
+            list(plain["command"]),
+        )
+
+    def with_earlier(self, earlier: Definition) -> Definition:
+        """Return it with what the study consisted of before, to which this adds runs."""
+        own = {run.id for run in self.runs}
+        return self._replace(
+            problems=earlier.problems | self.problems,
+            runs=[*(run for run in earlier.runs if run.id not in own), *self.runs],
+            refusals=list(dict.fromkeys([*earlier.refusals, *self.refusals])),
+        )
+
+    @property
+    def solvers(self) -> list[str]:
+        """The names of the solvers, in the order of their first runs."""
+        return list(dict.fromkeys(run.solver for run in self.runs))
