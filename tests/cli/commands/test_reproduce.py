@@ -31,6 +31,11 @@ def test_the_list_has_every_experiment(capsys: pytest.CaptureFixture[str]) -> No
     }
 
 
+def test_a_name_that_another_begins_with_is_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["reproduce", "sogd-theorem-4-2", "--list", "--json"]) == FINE
+    assert {row["experiment"] for row in json.loads(capsys.readouterr().out)} == {"sogd-theorem-4-2"}
+
+
 def test_an_experiment_is_measured_once_and_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,9 +70,10 @@ is not the recorded one of the same size."""
 
 def _chosen(word: str) -> list[Any]:
     """Return the experiment of this name, or those of the paper."""
-    own = [cls for name, cls in experiments().items() if name.startswith(f"{word}-")]
+    if word in PAPERS:
+        return [cls for cls in experiments().values() if cls.paper() == word]
     try:
-        return own or [experiment_named(word)]
+        return [experiment_named(word)]
     except ValueError as error:
         raise UsageError(str(error)) from None
 

@@ -1,0 +1,15 @@
+"""The bound (5) of paper splm: the variance vanishes with the radius only where the slope is 0."""
+
+from __future__ import annotations
+
+from zoviz.papers.experiment import Verdict
+from zoviz.papers.splm.variance import AT_REST, AT_START, SphereVariance
+
+
+def test_the_variance_vanishes_only_where_the_slope_is_zero() -> None:
+    experiment = SphereVariance(size="quick")
+    measured = {part: experiment.measure(part) for part in experiment.parts()}
+    printed, ours = experiment.claims()
+    assert printed.test(measured, AT_START).verdict is Verdict.NO
+    assert ours.test(measured, AT_REST).verdict is Verdict.YES
+    assert ours.test(measured, ours.ablation).verdict is Verdict.NO

@@ -1,0 +1,43 @@
+"""The recorded results of experiments: judged anew they say the same, and quick ones measured anew, too."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from helpers.project import ROOT
+from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments
+
+FILES = sorted((ROOT / "zoviz" / "papers" / "recorded").glob("*.json"))
+QUICK = [path for path in FILES if path.stem.endswith("-quick")]
+CREDITED = ("Theorem 5.7", "Corollary 3.2", "Theorem 3.6", "Remark 3.7", "Theorem 4.2", "Theorem 4.2, factor")
+"""Places of the theorems whose every claim credits an idea."""
+
+
+def record(path: Path) -> Reproduction:
+    name, _, size = path.stem.rpartition("-")
+    return Reproduction.recorded(experiment_named(name)(size=size))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_recorded_results_are_whole_and_judged_anew_the_same(path: Path) -> None:
+    work = record(path)
+    assert work.missing == []
+    assert json.loads(path.read_text(encoding="utf-8")) == json.loads(json.dumps(work.content()))
+    assert all({"date", "commit", "seconds", "figures"} == set(part) for part in work.parts.values())
+    rows = work.judgements()
+    assert rows and not any(row["verdict"] == row.get("ablation_verdict") == "reproduced" for row in rows)
+
+
+def test_every_claim_of_a_theorem_has_its_ablation() -> None:
+    claims = [claim for cls in experiments().values() for claim in cls().claims() if claim.place in CREDITED]
+    assert {claim.place for claim in claims} == set(CREDITED) and all(claim.ablation for claim in claims)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", QUICK, ids=lambda path: path.stem)
+def test_quick_experiments_have_the_verdicts_that_are_recorded(path: Path, tmp_path: Path) -> None:
+    work = record(path)
+    assert changes(Reproduction(work.experiment, tmp_path).run(), work) == []

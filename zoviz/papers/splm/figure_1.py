@@ -1,0 +1,137 @@
+"""Paper splm, Fig. 1: the objective of ZO-SPLM, SZO-ConEX and ZO-ALM against iterations on the nonconvex QCQP.
+
+k = 50 directions on the sphere, n = 50, 100, 200, from the same starts, constant steps of each method's own rule with
+the instance's exact constants, as the paper prints none. What is judged is |f - f*| + y* [h]_+, with the certified
+optimum and its multiplier, at three numbers of iterations: an objective may be low for being infeasible.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from zoviz.core.errors import ZovizError
+from zoviz.core.registry import discover
+from zoviz.estimators import Sphere
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    array,
+    below,
+    mean_text,
+    plain,
+    rounded,
+    weakest,
+)
+from zoviz.problems import NonconvexQCQP
+from zoviz.runs.engine.columns import ITERATION, OBJECTIVE, VIOLATION
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+from zoviz.solvers.step_rules import FAR
+
+METHODS = ("ZOSPLM", "SZOConEX", "ZOALM")
+OURS = METHODS[0]
+RADIUS, DIRECTIONS = 1e-5, 50
+
+
+def published(method: str) -> Solver:
+    """Return a method with the figure's estimator and constant steps from the first iteration on, as published."""
+    solver = discover("zoviz.solvers", Solver)[method]()
+    solver.estimator = Sphere(smoothing_radius=RADIUS, batch_size=DIRECTIONS)
+    for name, value in (("step_reach", FAR), ("restoration", 0), ("augmentation", False)):
+        if name in solver.param:
+            solver.set(name, value)
+    return solver
+
+
+class Courses(Experiment):
+    """Fig. 1: errors of three methods against iterations at three sizes."""
+
+    title = "splm Fig. 1"
+    subject = "Objective of ZO-SPLM, SZO-ConEX and ZO-ALM against iterations on the nonconvex QCQP, k = 50"
+    printed = "One run each at n = 50, 100, 200, curves without numbers. Claim: ZO-SPLM is the fastest in all three."
+    protocol = (
+        "NonconvexQCQP, one instance a size, replicas from other starts; (|f - f*| + y* [h]_+) / |f*| at marked "
+        "iterations; steps by each method's rule, nothing is tuned."
+    )
+    sizes = {
+        "quick": {"n": [10], "marks": [20, 60], "replicas": 4},
+        "full": {"n": [50, 100, 200], "marks": [100, 250, 500], "replicas": 10},
+    }
+
+    def parts(self) -> list[str]:
+        """Return a part for every method at every size."""
+        return [f"n = {n} / {method}" for n in self.settings["n"] for method in METHODS]
+
+    def measure(self, part: str) -> Figures:
+        """Return the errors of every replica at the marked iterations, and their mean course."""
+        size, method = part.split(" / ")
+        marks = self.settings["marks"]
+        problem = NonconvexQCQP(n=int(size.removeprefix("n = ")))
+        optimum = problem.known_optimum
+        if optimum is None:
+            raise ZovizError(f"Expected an instance whose optimum is certified, got none for {size}.")
+        run = Run(
+            problem=problem,
+            solver=published(method),
+            replicas=self.settings["replicas"],
+            iterations=marks[-1],
+            seed=0,
+            label=method,
+        )
+        run.run()
+        gaps = np.abs(run.trace[OBJECTIVE] - optimum.value) + optimum.multipliers.max() * run.trace[VIOLATION]
+        errors = gaps / abs(optimum.value)
+        rows = [int(np.flatnonzero(run.trace[ITERATION] == mark)[0]) for mark in marks]
+        drawn = np.unique(np.linspace(0, len(errors) - 1, 80).astype(int))
+        course = {"iteration": plain(run.trace[ITERATION][drawn]), "error": rounded(errors[drawn].mean(axis=1))}
+        return {"errors": plain(errors[rows]), "violation": plain(run.trace[VIOLATION][-1]), "course": course}
+
+    def claims(self) -> list[Claim]:
+        """Return the claim for each size; it compares whole methods."""
+        return [
+            Claim("Fig. 1", f"ZO-SPLM is ahead of both others at every mark: n = {n}", Ahead(f"n = {n}"), OURS)
+            for n in self.settings["n"]
+        ]
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the errors at the marks and the violations at the end."""
+        rows = []
+        for part, one in measured.items():
+            cells = [mean_text(values) for values in array(one["errors"])]
+            rows.append((*part.split(" / "), *cells, mean_text(array(one["violation"]))))
+        heads = ("Size", "Method", *(f"{mark} iterations" for mark in self.settings["marks"]), "violation at the end")
+        return [Table("(|f - f*| + y* [h]_+) / |f*|, means over starts", heads, rows)]
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return the courses at each size."""
+        out = []
+        for n in self.settings["n"]:
+            own = {method: measured[f"n = {n} / {method}"]["course"] for method in METHODS}
+            lines = {method: (one["iteration"], one["error"]) for method, one in own.items()}
+            out.append(Panel(f"n = {n}", "iteration", "error as a share of |f*|", lines, log_y=True))
+        return out
+
+
+@dataclass(frozen=True)
+class Ahead:
+    """Tests that a method's error is below each other's at every marked iteration."""
+
+    size: str
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        mine = array(measured[f"{self.size} / {method}"]["errors"])
+        verdicts, cells = [], [f"{method} {', '.join(f'{row.mean():.3g}' for row in mine)}"]
+        for name in METHODS:
+            if name != method:
+                other = array(measured[f"{self.size} / {name}"]["errors"])
+                verdicts += [below(ours, its) for ours, its in zip(mine, other, strict=True)]
+                cells.append(f"{name} {', '.join(f'{row.mean():.3g}' for row in other)}")
+        return Judgement(weakest(verdicts), "; ".join(cells))
