@@ -51,6 +51,10 @@ def check_keys_and_full_screen(lab: Lab) -> None:
     lab.until(lambda: lab.js(HEIGHT, "plot-Gap") > 2 * low, "the plot fills the screen")
     keyboard.press("f")
     lab.until(lambda: lab.js(HEIGHT, "plot-Gap") == low, "it is as it was")
+    keyboard.press("f")
+    keyboard.press("f")
+    lab.page.wait_for_timeout(1000)
+    assert lab.js(HEIGHT, "plot-Gap") == low and lab.js("return document.fullscreenElement === null"), "twice quickly"
     keyboard.press("s")
     lab.end("stopped")
 
@@ -102,7 +106,7 @@ CONTROLS = ", ".join(
 )
 # The controls that Tab must come to, each by a number of its own; of a group whose members the arrows reach, any one.
 NUMBER = """all => all.map((e, i) => {
-    const group = e.closest("[role=tablist], [role=radiogroup], [role=group]");
+    const group = e.closest("[role=tablist], [role=radiogroup], [role=group], [role=rowgroup]");
     (group ?? e).number ??= i;
     const name = e.ariaLabel || e.labels?.[0]?.innerText || e.innerText || e.title || e.outerHTML.slice(0, 160);
     const off = e.disabled || e.ariaDisabled === "true" || e.type === "file" || e.ariaHidden === "true";
@@ -111,8 +115,26 @@ NUMBER = """all => all.map((e, i) => {
 ACTIVE = """() => {
     let e = document.activeElement;
     while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-    return (e?.closest("[role=tablist], [role=radiogroup], [role=group], [role=gridcell]") ?? e)?.number ?? -1;
+    return (e?.closest("[role=tablist], [role=radiogroup], [role=group], [role=rowgroup]") ?? e)?.number ?? -1;
 }"""
+
+
+# Of the row that has the focus its place, what a screen reader is told of it, and whether it is ticked; and all places.
+ROW = """() => {
+    let e = document.activeElement;
+    while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
+    const rows = [...(e?.closest(".tabulator-table")?.children ?? [])];
+    return [rows.indexOf(e), e?.ariaLabel ?? "", e?.ariaSelected, rows.length];
+}"""
+
+
+def tab_to_rows(lab: Lab) -> None:
+    """Press Tab until a row of a table has the focus."""
+    for _ in range(60):
+        lab.page.keyboard.press("Tab")
+        if lab.page.evaluate(ROW)[0] >= 0:
+            break
+    assert lab.page.evaluate(ROW)[0] >= 0
 
 
 def out_of_reach(lab: Lab, steps: int = 250) -> list[str]:
@@ -182,3 +204,37 @@ def test_every_control_is_reached_by_keys(lab: Lab) -> None:
 
     visit_rooms(lab, check)
     assert len(unreached) >= 8 and unreached == dict.fromkeys(unreached, [])
+
+
+@pytest.mark.slow
+def test_stored_runs_are_ticked_opened_and_labelled_by_keys(lab: Lab) -> None:
+    press = lab.page.keyboard.press
+    lab.settle(Seconds="auto", Iterations="30", Replicas="2")
+    for key in ("run1", "run2", "run3"):
+        lab.start(key)
+        lab.end("finished")
+    lab.press("Stored runs")
+    lab.page.locator(".tabulator-row").nth(2).wait_for()
+    tab_to_rows(lab)
+    place, name, ticked, many = lab.page.evaluate(ROW)
+    assert (place, ticked) == (0, "false") and many >= 3
+    assert "Nonconvex QCQP, ZO-SPLM" in name and "finished" in name
+    for key, expected in (("ArrowDown", 1), ("ArrowDown", 2), ("ArrowUp", 1), ("Home", 0), ("End", many - 1)):
+        press(key)
+        assert lab.page.evaluate(ROW)[0] == expected, key
+    press("Home")
+    press("ArrowDown")
+    press("Space")
+    lab.until(lambda: lab.page.evaluate(ROW)[2] == "true" and lab.enabled("Open"), "Space ticks the row")
+    assert lab.status() == "finished", "and does nothing to the run"
+    press("Enter")
+    lab.page.get_by_text("chosen by the rule").wait_for()
+    lab.until(lambda: lab.page.evaluate(ROW)[0] == 1, "the row keeps the focus")
+    press("F2")
+    lab.page.keyboard.type("by keys")
+    press("Enter")
+    lab.until(lambda: "by keys" in lab.page.evaluate(ROW)[1], "the label is the row's, which has the focus again")
+    press("Tab")
+    assert lab.page.evaluate(ROW)[0] == -1, "Tab leaves the table"
+    press("Shift+Tab")
+    assert lab.page.evaluate(ROW)[0] == 1, "and comes back to the same row"

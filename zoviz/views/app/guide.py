@@ -134,9 +134,12 @@ export function render({model}) {
         part(".next").focus();
     }
 
+    // One after the other: a browser takes a while for each, and says only then which of the two it is.
+    let turn = Promise.resolve();
     function fullScreen() {
-        if (document.fullscreenElement) document.exitFullscreen();
-        else (plot?.isConnected ? plot : document.documentElement).requestFullscreen();
+        const target = plot?.isConnected ? plot : document.documentElement;
+        turn = turn.then(() => document.fullscreenElement ? document.exitFullscreen() : target.requestFullscreen())
+            .catch(() => {});  // a browser may refuse
     }
 
     // A figure has its height from its model, and would leave most of the screen empty.

@@ -26,7 +26,8 @@ from zoviz.views.stored.table import HEIGHT, LOWER, StoredRunsTable
 _FORMATS = {"csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
 """File formats of an export: the ending, and what its button says."""
 _HINT = (
-    "Tick runs in the list. A fork repeats a run up to a place, which a double click on a plot picks, and waits there "
+    "Tick runs in the list; by keys, arrows move between its rows, Space ticks, Enter opens, and F2 edits label, tags "
+    "and notes. A fork repeats a run up to a place, which a double click on a plot picks, and waits there "
     "for changes. It may then spend as many iterations and calls as the run was given, without a limit of time."
 )
 
@@ -66,6 +67,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         self._detail = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10))
         self._enable([])
         self.table.param.watch(lambda event: self._enable(event.new), "selection")
+        self.table.param.watch(lambda _: self.open(), "entered")
         # A second double click on the same place counts, too.
         controller.runs_shown.param.watch(lambda event: self._pick_place(*event.new), "picked", onlychanged=False)
 

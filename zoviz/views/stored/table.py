@@ -18,6 +18,7 @@ from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.solvers.base import Solver
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, tooltip, update_changed
+from zoviz.views.stored.keyboard_grid import FOCUS_RING, KeyboardGrid
 from zoviz.views.stored.summary import Summaries, Summary
 
 PAGE = 25
@@ -63,6 +64,8 @@ _WIDTHS = {
 """Of the columns, in their order: those that a narrow page may leave to scrolling come last."""
 _COLUMNS = tuple(_WIDTHS)
 _EDITED = ("label", "tags", "notes")
+_SPOKEN = ["run", "label", "problem", "solver", "verdict", "status"]
+"""What a screen reader says of a row."""
 _EDITORS = {name: {"type": "input"} if name in _EDITED else None for name in _COLUMNS}
 _STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {padding: 4px 6px !important}"
 
@@ -91,6 +94,7 @@ class StoredRunsTable(pn.viewable.Viewer):
     )
     page = param.Integer(default=0, bounds=(0, None), label="Page", doc="Page of the list.")
     selection: param.List[list[Record]] = param.List(default=[], doc="The records that are ticked.")
+    entered = param.Event(doc="Enter was pressed on a row, which alone is ticked now.")
 
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
@@ -103,13 +107,14 @@ class StoredRunsTable(pn.viewable.Viewer):
             editors=_EDITORS,
             titles={name: name.capitalize() for name in _COLUMNS},
             text_align={name: "right" for name in ("calls", "gap", "objective", "violation")},
-            stylesheets=[_STYLE],
+            stylesheets=[_STYLE, FOCUS_RING],
             widths=_WIDTHS,
             layout="fit_data_stretch",
             theme="simple",
             sortable={name: _FIELDS.get(name, name) in ORDERS.values() for name in _COLUMNS},
             height=HEIGHT,
-            configuration={"keybindings": {"navNext": False, "navPrev": False}},  # else Tab does not leave its cells
+            # Else Tab does not leave its cells; and keys move among all rows of the page, not those in sight.
+            configuration={"keybindings": {"navNext": False, "navPrev": False}, "renderVertical": "basic"},
             sizing_mode="stretch_width",
             margin=(4, 10),
         )
@@ -134,11 +139,20 @@ class StoredRunsTable(pn.viewable.Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         bar = pn.FlexBox(*self._fields, self._back, self._on, self._where, align_items="center")
-        return pn.Column(bar, self.tabulator, sizing_mode="stretch_width", margin=0)
+        names: dict[str, Any] = {"title": "Stored runs", "key": "run", "spoken": _SPOKEN, "edited": list(_EDITED)}
+        grid = KeyboardGrid(self.tabulator, self._enter, **names)
+        return pn.Column(bar, grid, sizing_mode="stretch_width", margin=0)
 
     def _choose(self) -> None:
         """Set ``selection`` to the records that are ticked."""
         self.selection = [self.records[i] for i in self.tabulator.selection if i < len(self.records)]
+
+    def _enter(self, run: str) -> None:
+        """Tick the run whose row Enter was pressed on, alone."""
+        rows = [i for i, one in enumerate(self.records) if _short(one) == run]
+        if rows:
+            self.tabulator.selection = rows
+            self.entered = True
 
     @say_errors("The store cannot be read: ")
     def read(self) -> None:
@@ -217,6 +231,11 @@ def _begun(created: float) -> str:
     return time.strftime("%m-%d %H:%M" if then.tm_year == time.localtime().tm_year else "%Y-%m-%d", then)
 
 
+def _short(record: Record) -> str:
+    """Return as much of a run's id as the list has of it."""
+    return record.id[:8]
+
+
 def _number(value: float, form: str) -> str:
     return "" if math.isnan(value) else f"{value:{form}}"
 
@@ -228,7 +247,7 @@ def _frame(records: Sequence[tuple[Record, Summary | None]]) -> pd.DataFrame:
     for one, summary in records:
         more = Summary(math.nan, "", "") if summary is None else summary
         cells = {
-            "run": one.id[:8],
+            "run": _short(one),
             "label": one.label,
             "problem": titles.get(one.problem, one.problem),
             "verdict": more.verdict,

@@ -1,0 +1,130 @@
+"""A table whose rows are reached, ticked, opened and edited by keys, after the grid pattern of WAI-ARIA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import panel as pn
+import param
+from panel.custom import Child, JSComponent
+
+FOCUS_RING = ".tabulator .tabulator-row:focus-visible {outline: 3px solid #d5691e; outline-offset: -3px}"
+"""For the table's style sheets: the row that has the focus."""
+
+_ESM = """
+export function render({model}) {
+    const host = model.get_child("table"), root = host.shadowRoot;
+    const rows = () => [...root.querySelectorAll(".tabulator-table > .tabulator-row")];
+    const cell = (row, field) => row.querySelector(`.tabulator-cell[tabulator-field="${field}"]`);
+    const box = row => row.querySelector("input[type=checkbox]");
+    let at = 0, held = false;  // the row that Tab comes to, and whether the focus is in the table
+
+    function focus(number) {
+        const all = rows();
+        at = Math.max(0, Math.min(number, all.length - 1));
+        dress();
+        all[at]?.focus();
+    }
+
+    // Rows and cells are made anew with new data: one row is in the order of Tab, and what stands in it is not.
+    function dress() {
+        const grid = root.querySelector(".tabulator"), all = rows();
+        if (!grid) return;
+        at = Math.max(0, Math.min(at, all.length - 1));
+        grid.removeAttribute("aria-owns");  // its body stands in it, and screen readers look for the id elsewhere
+        grid.setAttribute("aria-label", model.title);
+        grid.setAttribute("aria-multiselectable", "true");
+        grid.querySelector(".tabulator-tableholder").tabIndex = -1;
+        grid.querySelector(".tabulator-header input[type=checkbox]")?.setAttribute("aria-label", "Tick all rows");
+        all.forEach((row, i) => {
+            const name = model.spoken.map(field => cell(row, field)?.innerText.trim()).filter(text => text).join(", ");
+            row.tabIndex = i === at ? 0 : -1;
+            row.setAttribute("aria-label", name);
+            row.setAttribute("aria-selected", row.classList.contains("tabulator-selected"));
+            box(row)?.setAttribute("aria-label", `Tick ${name}`);
+            for (const one of row.querySelectorAll("[tabindex='0'], input[type=checkbox]")) one.tabIndex = -1;
+        });
+        if (held && !root.activeElement && document.activeElement === document.body) all[at]?.focus();
+    }
+
+    function step(event, row) {
+        const moves = {ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: rows().length - 1};
+        if (event.key in moves) focus(moves[event.key]);
+        else if (event.key === " ") box(row)?.click();
+        else if (event.key === "Enter") model.send_msg({open: cell(row, model.key).innerText.trim()});
+        else if (event.key === "F2") cell(row, model.edited[0])?.focus();
+        else return false;
+        return true;
+    }
+
+    function edit(event, row, field) {
+        const next = model.edited[model.edited.indexOf(field) + (event.shiftKey ? -1 : 1)];
+        if (event.key === "Tab") next ? cell(row, next).focus() : focus(at);
+        else if (event.key === "Enter" || event.key === "Escape") setTimeout(() => focus(at));  // once it is taken
+        return event.key === "Tab";
+    }
+
+    function press(event) {
+        const row = event.composedPath().find(node => node.classList?.contains("tabulator-row"));
+        if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
+        const editing = event.composedPath().find(node => node.classList?.contains("tabulator-editing"));
+        const taken = editing ? edit(event, row, editing.getAttribute("tabulator-field")) : step(event, row);
+        if (!taken) return;
+        event.preventDefault();
+        event.stopPropagation();
+    }
+
+    host.addEventListener("keydown", press, {capture: true});  // before the table's own keys
+    host.addEventListener("focusin", event => {
+        held = true;
+        const row = event.composedPath().find(node => node.classList?.contains("tabulator-row"));
+        if (!row || rows().indexOf(row) === at) return;
+        at = rows().indexOf(row);
+        dress();
+    });
+    // Rows that are replaced lose the focus, too, and are to have it again.
+    host.addEventListener("focusout", () => setTimeout(() => { held = root.activeElement !== null; }));
+    const observer = new MutationObserver(dress);
+    observer.observe(root, {childList: true, subtree: true, attributes: true, attributeFilter: ["class"]});
+    model.on("remove", () => observer.disconnect());
+    dress();
+    return host;
+}
+"""
+
+
+class KeyboardGrid(JSComponent):
+    """A table whose rows have keys: Tab comes to one of them, arrows move on, Space ticks, Enter opens, F2 edits.
+
+    Parameters
+    ----------
+    table : Tabulator
+        With check boxes, all of its rows drawn at once, and ``FOCUS_RING`` among its style sheets.
+    open : callable
+        Is given the text in the column ``key`` of the row that Enter was pressed on.
+
+    Notes
+    -----
+    Tabulator has a stop of the Tab key in every cell that can be edited, or none at all, and none for its rows: its
+    check boxes were reached by no key. The pattern: https://www.w3.org/WAI/ARIA/apg/patterns/grid/.
+    """
+
+    table = Child(class_=pn.widgets.Tabulator, doc="The table.")
+    title = param.String(default="", doc="What a screen reader calls the table.")
+    key = param.String(default="", doc="The column that tells a row from the others.")
+    spoken = param.List(default=[], item_type=str, doc="The columns that a screen reader reads for a row.")
+    edited = param.List(default=[], item_type=str, doc="The columns that are edited in place, in their order.")
+
+    _esm = _ESM
+
+    def __init__(self, table: pn.widgets.Tabulator, open: Callable[[str], object], **params: object) -> None:
+        super().__init__(table=table, sizing_mode="stretch_width", margin=0, **params)
+        self._open = open
+
+    def _handle_msg(self, data: object) -> None:
+        self.press(data)
+
+    def press(self, message: object) -> None:
+        """Open the row that a message names; what else a browser may send is left alone."""
+        if isinstance(message, dict) and isinstance(message.get("open"), str):
+            self._open(message["open"])
