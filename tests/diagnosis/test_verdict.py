@@ -97,7 +97,9 @@ def test_figures_say_that_they_are_of_the_middle_of_the_replicas() -> None:
     assert verdict(one).sentence.endswith("violation 0.")
     five = {name: np.repeat(values, 5, axis=1) for name, values in one.columns.items() if values.ndim == 2}
     five["violation"] = np.column_stack([np.full(50, 17.0), *np.zeros((4, 50))])
-    assert verdict(Snapshot(one.columns | five, 50, 0)).sentence.endswith("violation 0 (medians of 5 replicas).")
+    assert verdict(Snapshot(one.columns | five, 50, 0)).sentence.endswith(
+        "violation 0 (medians of 5 replicas; 1 of them outside the constraints)."
+    )
 
 
 def test_a_violation_barely_beyond_the_tolerance_is_not_called_infeasible() -> None:
@@ -117,7 +119,7 @@ def test_a_run_is_not_called_good_while_a_quarter_of_its_replicas_stays_outside(
         columns["violation"] = np.column_stack([outside] * count + [feasible] * (20 - count))
         judged = verdict(Snapshot(columns, 50, 0))
         assert judged.word is word
-    assert "violation 2.5e+01 (median gap and upper quartile of violations of 20 replicas)" in judged.sentence
+    assert "violation 2.5e+01 (median gap and upper quartile of violations of 20 replicas; 5 of them" in judged.sentence
 
 
 def test_a_violation_that_is_small_beside_the_starts_does_not_count_as_outside() -> None:
@@ -147,6 +149,19 @@ def test_of_a_problem_without_constraints_no_violation_is_told() -> None:
     assert verdict(plain).sentence.endswith(": gap 1.9e-03.") and verdict(course(gap)).sentence.endswith("gap 1.9e-03.")
     multiplied = Snapshot(multiplied.columns | {DUAL: np.ones((50, 1, 2))}, 50, 0)
     assert verdict(multiplied).sentence.endswith(": gap 1.9e-03, violation 0.")
+    assert verdict(plain, constrained=True).sentence.endswith(": gap 1.9e-03, violation 0.")
+    assert verdict(multiplied, constrained=False).sentence.endswith("gap 1.9e-03.")
+
+
+def test_a_run_that_reached_its_floor_a_fifth_ago_is_not_converging_and_slow_ones_are() -> None:
+    steps = np.arange(1.0, 201.0)
+    noise = np.exp(0.1 * np.random.default_rng(3).standard_normal(200))
+    floor = np.maximum(10.0 ** (-4.0 * steps / 200.0), 10.0**-3.1)
+    judged = verdict(course(floor), status=RunStatus.FINISHED)
+    assert judged.word is Word.STALLED and "since about iteration 13" in judged.sentence
+    assert verdict(course(floor * noise), status=RunStatus.FINISHED).word is Word.STALLED
+    for falling in (10.0 ** (-4.0 * steps / 200.0), 1.0 / steps, 1.0 / np.sqrt(steps), noise / steps):
+        assert verdict(course(falling), status=RunStatus.FINISHED).word is Word.CONVERGING
 
 
 def test_values_that_leave_every_scale_are_a_divergence_whatever_is_measured_beside_them() -> None:

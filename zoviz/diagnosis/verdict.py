@@ -38,6 +38,9 @@ FALLING = 0.8
 """Last distance over the one in mid-course, below which a run is converging."""
 SLOWEST = 4.0
 """Calls for a decimal digit over all calls so far, beyond which nobody would call it converging."""
+ABRUPT = 0.2
+"""Share of the pace up to the last fifth, below which a run is at its floor in it: of courses as 1 / t and as
+1 / sqrt(t) the pace is then 0.7 of that."""
 _RESTING = 0.25
 """Share of a run's second half at the least violation, from which on it rests there."""
 EXPLODED = 1e9
@@ -111,7 +114,9 @@ class Course(NamedTuple):
     replicas : int
         How many the values are medians of.
     constrained : bool
-        Whether the trace shows that there are constraints: by multipliers, or a violation somewhere.
+        Whether there are constraints.
+    outside : int
+        Replicas that end outside the constraints, by much of what they violated them by on the way.
     strict : bool
         Whether ``violation`` is the upper quartile instead.
     """
@@ -125,6 +130,7 @@ class Course(NamedTuple):
     broken: bool
     replicas: int
     constrained: bool
+    outside: int = 0
     strict: bool = False
 
     def last(self, values: Array, share: float = 0.2) -> float:
@@ -143,6 +149,7 @@ def verdict(
     changes: Iterable[ParameterChange] = (),
     status: RunStatus = RunStatus.RUNNING,
     tolerance: float = defaults.FEASIBILITY_TOLERANCE,
+    constrained: bool | None = None,
 ) -> Verdict:
     """Return the verdict on a run, whether it is going on or has ended.
 
@@ -157,6 +164,8 @@ def verdict(
     status : RunStatus
     tolerance : float
         Violation that counts as none.
+    constrained : bool, optional
+        Whether the problem has constraints; None: whether the trace shows any, by multipliers or a violation.
 
     Examples
     --------
@@ -168,7 +177,7 @@ def verdict(
     >>> verdict(run.trace.snapshot()).word
     <Word.SOLVED: 'solved'>
     """
-    course = course_of(snapshot)
+    course = course_of(snapshot, tolerance, constrained)
     if course is not None:
         ran_away = _diverging(course, list(changes), tolerance)
         if ran_away is not None:
@@ -215,8 +224,15 @@ class JudgedRun(Protocol):
         """The replicas that the guard ended."""
 
 
-def verdict_of(run: JudgedRun) -> Verdict:
-    """Return the verdict on a live or stored run; replicas that the guard ended count as diverged."""
+def verdict_of(run: JudgedRun, constrained: bool | None = None) -> Verdict:
+    """Return the verdict on a live or stored run; replicas that the guard ended count as diverged.
+
+    Parameters
+    ----------
+    run : JudgedRun
+    constrained : bool, optional
+        Whether its problem has constraints; None: whether its trace shows any.
+    """
     ended = run.divergences
     if 2 * len(ended) >= run.replicas and ended:
         first = min(ended, key=lambda one: one.iteration)
@@ -224,14 +240,16 @@ def verdict_of(run: JudgedRun) -> Verdict:
             Word.DIVERGING,
             f"Diverged at iteration {first.iteration:,}{', the first of its replicas' if run.replicas > 1 else ''}.",
         )
-    judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status)
+    judged = verdict(run.trace.snapshot(), run.hits, run.journal, run.status, constrained=constrained)
     if not ended:
         return judged
     return Verdict(judged.word, f"{judged.sentence} {len(ended)} of {run.replicas} replicas diverged.")
 
 
-def course_of(snapshot: Snapshot) -> Course | None:
-    """Return the course of a trace; None while it has too few rows for a verdict."""
+def course_of(
+    snapshot: Snapshot, tolerance: float = defaults.FEASIBILITY_TOLERANCE, constrained: bool | None = None
+) -> Course | None:
+    """Return the course of a trace; None while it has too few rows for a verdict. Parameters as of ``verdict``."""
     columns = snapshot.columns
     if snapshot.rows < FEWEST_ROWS:
         return None
@@ -249,19 +267,21 @@ def course_of(snapshot: Snapshot) -> Course | None:
     finite = np.isfinite(values) & np.isfinite(violation)
     broken = (not finite[-1] and bool(np.isfinite(values[1:]).any())) or _exploded(columns, at)
     replicas = columns[names.CALLS].shape[1] if names.CALLS in columns else 1
-    constrained = names.DUAL in columns or bool(violations.any())
+    if constrained is None:
+        constrained = names.DUAL in columns or bool(violations.any())
+    outside = _replicas_outside(violations, tolerance)
     if finite.sum() < FEWEST_ROWS:
         nothing = np.zeros(at.size)
         iterations = columns[names.ITERATION][at]
         return (
-            Course(iterations, places[at], nothing, nothing, nothing, measure, True, replicas, constrained)
+            Course(iterations, places[at], nothing, nothing, nothing, measure, True, replicas, constrained, outside)
             if broken
             else None
         )
     values, violation, upper, at = values[finite], violation[finite], upper[finite], at[finite]
     distance = values - values.min() if measure == "objective" else np.abs(values)
     violation, upper, iterations = np.maximum(violation, 0.0), np.maximum(upper, 0.0), columns[names.ITERATION][at]
-    return Course(iterations, places[at], distance, violation, upper, measure, broken, replicas, constrained)
+    return Course(iterations, places[at], distance, violation, upper, measure, broken, replicas, constrained, outside)
 
 
 def _measured(columns: Mapping[str, Array], at: np.ndarray) -> tuple[str, Array | None]:
@@ -357,6 +377,14 @@ def _outside(violation: Array, end: float, tolerance: float) -> bool:
     return end > max(OUTSIDE * scale, BARELY * tolerance)
 
 
+def _replicas_outside(violations: Array, tolerance: float) -> int:
+    """Return how many replicas end outside the constraints, each by its own violations (T, R); NaN is not counted."""
+    last = violations[-max(3, len(violations) // 5) :]
+    ends, usual = (np.sort(part, axis=0)[len(part) // 2] for part in (last, violations))
+    scale = np.maximum(np.maximum(violations[0], usual), tolerance)
+    return int((ends > np.maximum(OUTSIDE * scale, BARELY * tolerance)).sum())
+
+
 def _at_rest(course: Course, tolerance: float) -> Verdict | None:
     """Return the verdict on a run that is at its end, or that has not left its start; None for another."""
     distance, violation = course.distance, course.violation
@@ -389,14 +417,26 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     if course.measure == "objective" and end_violation <= max(tolerance, 1e-6 * scale):
         return _without_optimum(course)
     rate = _calls_per_digit(course.calls, residual)
-    if end <= FALLING * half and rate <= SLOWEST * course.calls[-1]:
+    fallen = end <= FALLING * half and rate <= SLOWEST * course.calls[-1]
+    if fallen and not _at_floor(residual):
         return Verdict(Word.CONVERGING, f"Converging at {rate:,.0f} calls per digit: {_figures(course)}.")
-    later = residual[residual.size // 2 :]
+    later = residual[int((0.8 if fallen else 0.5) * residual.size) :]
     low, high = _percentile(later, 10), _percentile(later, 90)
     if high > SWING * max(low, 1e-300) and end > EXACT:
         return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}; smaller steps may help.")
     since = int(course.iterations[int(np.argmax(residual <= 2.0 * end))])
     return Verdict(Word.STALLED, f"Stalled since about iteration {since:,}: {_figures(course)}.")
+
+
+def _at_floor(residual: Array) -> bool:
+    """Return whether a residual (T,) that was falling has come to rest for the last fifth of its course."""
+    size = residual.size
+    windows = ((0.4, 0.6), (0.7, 0.8), (0.8, 0.9), (0.9, 1.0))
+    parts = [residual[int(low * size) : max(int(high * size), int(low * size) + 1)] for low, high in windows]
+    middle, before, early, late = (math.log(max(_percentile(part, 50), 1e-300)) for part in parts)
+    # From the middle to just before the last fifth is a quarter of the course, between the halves of it a tenth.
+    expected = 0.4 * (middle - before)
+    return expected > 0.0 and early - late < ABRUPT * expected
 
 
 def _returns_to_least(violation: Array) -> bool:
@@ -440,4 +480,5 @@ def _figures(course: Course) -> str:
     parts += [f"violation {f'{violation:.1e}' if violation else '0'}"] if course.constrained else []
     parts = parts or [f"objective {course.last(course.distance):.1e} above its least"]
     which = f"median {course.measure} and upper quartile of violations" if course.strict else "medians"
-    return ", ".join(parts) + (f" ({which} of {replicas} replicas)" if replicas > 1 else "")
+    others = f"; {course.outside} of them outside the constraints" if course.outside else ""
+    return ", ".join(parts) + (f" ({which} of {replicas} replicas{others})" if replicas > 1 else "")

@@ -215,7 +215,8 @@ def test_a_run_that_goes_on_is_judged_at_every_second_look_and_one_that_has_ende
 ) -> None:
     judged: list[int] = []
 
-    def judge(run: Run) -> Verdict:
+    def judge(run: Run, constrained: bool) -> Verdict:
+        assert constrained
         judged.append(run.progress.iteration)
         return Verdict(Word.EARLY, "")
 

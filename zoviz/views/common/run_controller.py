@@ -338,7 +338,10 @@ class RunController(param.Parameterized):
         if last is not None and (last.iteration, last.status) == (iteration, status):
             return last.verdict
         if last is None or last.status is not status or self._looks >= last.look + JUDGED_EVERY:
-            last = self._verdicts[run.id] = _Judgement(self._looks, iteration, status, verdict_of(run))
+            # Of a stored run it is not asked: its problem would have to be made, which may call a person's functions.
+            constrained = run.problem.m > 0 if isinstance(run, Run) else None
+            judged = verdict_of(run, constrained)
+            last = self._verdicts[run.id] = _Judgement(self._looks, iteration, status, judged)
         return last.verdict
 
     @property
