@@ -10,7 +10,7 @@ import pytest
 from zoviz import Run
 from zoviz.benchmark.paired_comparison import Decision
 from zoviz.benchmark.run_comparison import BEST_GAP, FINAL_GAP, Quartiles, compared, measures_of, paired
-from zoviz.problems import LoadTracking, NonconvexQCQP
+from zoviz.problems import LoadTracking, NonconvexQCQP, SpeedReducer
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG, ZOSPLM
 
@@ -37,7 +37,7 @@ def test_measures_are_the_last_row_and_the_calls_to_targets(runs: dict[str, Run]
     rows = run.trace.snapshot().columns
     np.testing.assert_array_equal(measures[FINAL_GAP], np.abs(rows["gap"][-1]))
     best = rows["best_gap"][-1]
-    np.testing.assert_array_equal(measures[BEST_GAP], np.where(np.isnan(best), np.inf, np.abs(best)))
+    np.testing.assert_array_equal(measures[BEST_GAP], np.where(np.isnan(best), np.inf, np.maximum(best, 0.0)))
     np.testing.assert_array_equal(measures["calls to gap 1e+09"], run.hits[0].calls)
 
 
@@ -83,3 +83,12 @@ def test_a_stored_run_is_compared_as_the_live_one_is(tmp_path: Path) -> None:
 
 def test_a_run_that_has_not_begun_is_left_out() -> None:
     assert compared({"none": Run(LoadTracking(n=5), ZOCEG(), iterations=5)}) == []
+
+
+def test_a_best_point_below_the_optimum_counts_as_one_at_it() -> None:
+    run = Run(SpeedReducer(), ZOCEG(), iterations=250, replicas=4)
+    run.run()
+    (one,) = compared({"run": run})
+    best = run.trace["best_gap"][-1]
+    assert best.min() < 0.0 and one.below == int((best < 0.0).sum())
+    np.testing.assert_array_equal(one.measures[BEST_GAP], np.maximum(best, 0.0))

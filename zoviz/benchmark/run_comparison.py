@@ -30,7 +30,9 @@ MEASURES = {
 }
 """Columns of a trace by the measure that their last row is, the most telling first."""
 SIGNED = (BEST_OBJECTIVE, "objective at the end")
-"""Measures that may be negative; of the others magnitudes count."""
+"""Measures that may be negative; of the others magnitudes count.
+
+Of the best feasible gap what is below 0 counts as 0: a point that is feasible within the tolerance may lie below f*."""
 SETTINGS = ("replicas", "seed")
 """Settings of runs that are named where they differ."""
 
@@ -58,6 +60,8 @@ class ComparedRun(NamedTuple):
         Those of the solver and settings of the run that others of the runs have otherwise.
     measures : dict of str to Array, shape (R,)
         One number for each replica, the lower the better; +inf where there is none.
+    below : int
+        Replicas whose best feasible point lies below f*, by the tolerance.
     """
 
     name: str
@@ -67,6 +71,7 @@ class ComparedRun(NamedTuple):
     draws: Hashable
     parameters: dict[str, str]
     measures: dict[str, Array]
+    below: int = 0
 
     def quartiles(self, measure: str) -> Quartiles:
         """Return the quartiles of a measure, each a value that a replica has: of two the upper one."""
@@ -84,7 +89,7 @@ def measures_of(run: Run | StoredRun) -> dict[str, Array]:
         last = np.asarray(rows[column][-1], dtype=float)
         last = np.where(np.isnan(last), np.inf, last)
         if name in (BEST_GAP, BEST_OBJECTIVE) or np.isfinite(last).any():  # no feasible point is an outcome, too
-            measures[name] = last if name in SIGNED else np.abs(last)
+            measures[name] = last if name in SIGNED else np.maximum(last, 0.0) if name == BEST_GAP else np.abs(last)
     for target in run.hits:
         hit = np.where(np.isnan(target.calls), np.inf, target.calls)
         measures[f"calls to {target.metric.replace('_', ' ')} {target.threshold:g}"] = hit
@@ -113,8 +118,14 @@ def compared(
         draws = json.dumps(recipes[name][0], sort_keys=True), run.seed, run.replicas
         verdict = judge(run) if len(run.trace) > 1 else None
         word = "" if verdict is None else str(verdict.word)
-        out.append(ComparedRun(name, _title(run.problem), _title(run.solver), word, draws, own, measures_of(run)))
+        out.append(ComparedRun(name, _title(run.problem), _title(run.solver), word, draws, own, measures_of(run), _below(run)))
     return out
+
+
+def _below(run: Run | StoredRun) -> int:
+    """Return how many replicas have a best feasible point below f*."""
+    rows = run.trace.snapshot().columns
+    return int((rows[columns.BEST_GAP][-1] < 0.0).sum()) if columns.BEST_GAP in rows else 0
 
 
 def _title(thing: Any) -> str:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from zoviz import Run
-from zoviz.benchmark.run_comparison import FINAL_GAP
+from zoviz.benchmark.run_comparison import BEST_GAP, FINAL_GAP
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.shown_runs import ShownRuns
-from zoviz.views.compare.page import ComparePage
+from zoviz.views.compare.page import ComparePage, measure_html
 
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 
@@ -47,6 +48,13 @@ def test_runs_stand_side_by_side_with_what_differs(page: ComparePage) -> None:
     assert text.count("<tr>") == 4 and "primal_step = by rule" in text and "Gap at the end" in text
     assert "<b>long</b> is better than <b>short (run2)</b>" in page.differences.object
     assert page.differences.object.count("<div>") == 3
+
+
+def test_a_gap_below_zero_is_said_to_be_one(page: ComparePage) -> None:
+    one = page.runs[0]._replace(below=3)
+    one.measures[BEST_GAP] = np.zeros(10)
+    assert measure_html(one, BEST_GAP) == "0<br>3 of 10 below f*, by tolerance"
+    assert measure_html(one._replace(below=0), BEST_GAP) == "0" and "below" not in measure_html(one, FINAL_GAP)
 
 
 def test_another_measure_and_one_more_run_make_other_figures(page: ComparePage, shown: ShownRuns) -> None:

@@ -12,7 +12,7 @@ import panel_material_ui as pmui
 import param
 
 from zoviz.benchmark.paired_comparison import Comparison, Decision
-from zoviz.benchmark.run_comparison import MEASURES, SIGNED, ComparedRun, Quartiles, compared, paired
+from zoviz.benchmark.run_comparison import BEST_GAP, MEASURES, SIGNED, ComparedRun, Quartiles, compared, paired
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
@@ -32,7 +32,8 @@ _EMPTY = (
     "on the plots stand side by side here."
 )
 _HINT = (
-    "Medians, and in brackets the quartiles, over replicas. Replica r of two runs on one problem with one seed begins "
+    "Medians, and in brackets the quartiles, over replicas. A best point that is feasible within the tolerance may lie "
+    "below f*: its gap counts as 0. Replica r of two runs on one problem with one seed begins "
     "at the same point and meets the same noise, so that their differences are paired: Wilcoxon's signed ranks at 1 %, "
     "corrected by Holm for the number of comparisons. Eight pairs that differ are the fewest that can tell."
 )
@@ -44,6 +45,14 @@ def spread_words(quartiles: Quartiles) -> str:
     """Return a median with its quartiles in words; "none" stands for replicas without a value."""
     lower, median, upper = ("none" if np.isinf(value) else f"{value:.3g}" for value in quartiles)
     return median if lower == median == upper else f"{median} ({lower} to {upper})"
+
+
+def measure_html(run: ComparedRun, measure: str) -> str:
+    """Return a measure of a run as HTML, and below it how many replicas' best point lies below f*; "" without it."""
+    if measure not in run.measures:
+        return ""
+    below = f"<br>{run.below} of {len(run.measures[measure])} below f*, by tolerance" if run.below else ""
+    return spread_words(run.quartiles(measure)) + (below if measure == BEST_GAP else "")
 
 
 def measures_among(runs: Sequence[ComparedRun]) -> list[str]:
@@ -62,7 +71,7 @@ def table_html(runs: Sequence[ComparedRun], colours: dict[str, str]) -> str:
     for one in runs:
         differs = ", ".join(f"{name} = {value}" for name, value in one.parameters.items())
         words = [one.problem, one.verdict, *([differs] if parameters else [])]
-        numbers = [spread_words(one.quartiles(name)) if name in one.measures else "" for name in measures]
+        numbers = [measure_html(one, name) for name in measures]
         rows.append(
             f"<tr><td>{_SWATCH.format(colour=colours[one.name], name=html.escape(one.name))}</td>"
             + "".join(f"<td{' class=text' if word is differs else ''}>{html.escape(word)}</td>" for word in words)

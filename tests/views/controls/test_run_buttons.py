@@ -1,0 +1,47 @@
+"""The status bar: the verdict on a run is shown at the second update after what it says has come to be so, or before."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from zoviz import Run
+from zoviz.diagnosis.verdict import Word, verdict_of
+from zoviz.problems import NonconvexQCQP
+from zoviz.solvers import ZOSPLM
+from zoviz.views.app.dashboard import Dashboard
+from zoviz.views.common import run_controller
+
+# Panel's Material widgets of Panel's
+pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
+
+
+def late_words(looks: int = 240, changed: int = 120) -> tuple[set[str], int]:
+    """Return the words shown of a run whose step is made far too long, and how many of them are two updates late."""
+    page = Dashboard(NonconvexQCQP(n=4), ZOSPLM())
+    run = Run(NonconvexQCQP(n=4), ZOSPLM(), replicas=3, iterations=looks)
+    shown: list[str] = []
+    true: list[str] = []
+
+    def look() -> None:
+        if run.progress.iteration == changed:
+            run.set({"primal_step": 3.0})
+        if page.controller.run is None:
+            page.controller.watch_run(run)
+        page.controller.look()
+        page.status_bar.update()
+        said = re.search(r"zoviz-verdict'[^>]*>(\w+)<", page.status_bar.counters.tags[0])
+        shown.append(said[1] if said else "")
+        true.append(str(verdict_of(run).word))
+
+    run.run(observer=look)
+    words = zip(shown[1:], true[1:], true, strict=False)
+    return set(shown), sum(one not in (now, before) for one, now, before in words)
+
+
+def test_a_verdict_is_shown_within_two_updates(monkeypatch: pytest.MonkeyPatch) -> None:
+    words, late = late_words()
+    assert words >= {Word.EARLY, Word.CONVERGING, Word.DIVERGING} and late == 0
+    monkeypatch.setattr(run_controller, "JUDGED_EVERY", 6)
+    assert late_words()[1] > 0, "judged more rarely it comes later"
