@@ -118,7 +118,9 @@ def compared(
         draws = json.dumps(recipes[name][0], sort_keys=True), run.seed, run.replicas
         verdict = judge(run) if len(run.trace) > 1 else None
         word = "" if verdict is None else str(verdict.word)
-        out.append(ComparedRun(name, _title(run.problem), _title(run.solver), word, draws, own, measures_of(run), _below(run)))
+        out.append(
+            ComparedRun(name, _title(run.problem), _title(run.solver), word, draws, own, measures_of(run), _below(run))
+        )
     return out
 
 

@@ -1,4 +1,4 @@
-"""The status bar: the verdict on a run is shown at the second update after what it says has come to be so, or before."""
+"""The status bar: a verdict is shown at the second update after what it says has come to be so, or before."""
 
 from __future__ import annotations
 

@@ -7,14 +7,14 @@ import numpy as np
 from zoviz.core.types import Array, Evaluation
 from zoviz.problems.engineering.base import DesignProblem, column, stacked
 
-_LOAD, _LENGTH = 6000.0, 14.0
+_LOAD, LENGTH = 6000.0, 14.0
 """P in lb and L in in."""
 _SHEAR, _BENDING, _DEFLECTION = 13600.0, 30000.0, 0.25
 """Limits tau_max and sigma_max in psi, and delta_max in in."""
 _YOUNG, _RIGIDITY = 30e6, 12e6
 """Moduli E and G in psi."""
-_BUCKLING = 4.013 * _YOUNG / (6.0 * _LENGTH**2)
-_SLENDERNESS = np.sqrt(_YOUNG / (4.0 * _RIGIDITY)) / (2.0 * _LENGTH)
+_BUCKLING = 4.013 * _YOUNG / (6.0 * LENGTH**2)
+_SLENDERNESS = np.sqrt(_YOUNG / (4.0 * _RIGIDITY)) / (2.0 * LENGTH)
 """Constants of the buckling load P_c."""
 
 
@@ -67,11 +67,11 @@ class WeldedBeam(DesignProblem):
         arm = x2**2 / 4.0 + (x1 + x3) ** 2 / 4.0
         h = [
             np.sqrt(direct**2 + direct * bending * x2 + bending**2 * arm) - _SHEAR,
-            6.0 * _LOAD * _LENGTH / (x4 * x3**2) - _BENDING,
+            6.0 * _LOAD * LENGTH / (x4 * x3**2) - _BENDING,
             x1 - x4,
             0.10471 * x1**2 + beam - 5.0,
             0.125 - x1,
-            4.0 * _LOAD * _LENGTH**3 / (_YOUNG * x3**3 * x4) - _DEFLECTION,
+            4.0 * _LOAD * LENGTH**3 / (_YOUNG * x3**3 * x4) - _DEFLECTION,
             _LOAD - _BUCKLING * x3 * x4**3 * (1.0 - _SLENDERNESS * x3),
         ]
         return Evaluation(1.10471 * x1**2 * x2 + beam, column(x, h))
@@ -81,8 +81,8 @@ class WeldedBeam(DesignProblem):
         x1, x2, x3, x4 = np.moveaxis(x, -1, 0)
         beam = [0.0, 0.04811 * x3 * x4, 0.04811 * x4 * (14.0 + x2), 0.04811 * x3 * (14.0 + x2)]
         of_f = [2.20942 * x1 * x2, 1.10471 * x1**2 + beam[1], *beam[2:]]
-        sigma = 6.0 * _LOAD * _LENGTH / (x4 * x3**2)
-        delta = 4.0 * _LOAD * _LENGTH**3 / (_YOUNG * x3**3 * x4)
+        sigma = 6.0 * _LOAD * LENGTH / (x4 * x3**2)
+        delta = 4.0 * _LOAD * LENGTH**3 / (_YOUNG * x3**3 * x4)
         rows = [
             _shear_slope(x1, x2, x3),
             [0.0, 0.0, -2.0 * sigma / x3, -sigma / x4],
@@ -104,7 +104,7 @@ def _stresses(x1: Array, x2: Array, x3: Array) -> tuple[Array, Array, Array]:
     """Return tau', tau''/R = M/J, and J: R cancels from tau' tau'' x2 / R."""
     direct = _LOAD / (np.sqrt(2.0) * x1 * x2)
     inertia = 2.0 * np.sqrt(2.0) * x1 * x2 * (x2**2 / 12.0 + (x1 + x3) ** 2 / 4.0)
-    return direct, _LOAD * (_LENGTH + x2 / 2.0) / inertia, inertia
+    return direct, _LOAD * (LENGTH + x2 / 2.0) / inertia, inertia
 
 
 def _shear_slope(x1: Array, x2: Array, x3: Array) -> list[Array | float]:

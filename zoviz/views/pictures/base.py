@@ -18,6 +18,7 @@ from zoviz.solvers.base import Solver
 from zoviz.views.common.background_work import in_background
 from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure
 from zoviz.views.common.style import batched_changes, update_changed
+from zoviz.views.pictures.scrubber import PathScrubber
 
 
 class Picture(param.Parameterized):
@@ -55,15 +56,24 @@ class Picture(param.Parameterized):
         """Return widgets to stand above the figure; None where there are none."""
         return None
 
+    @classmethod
+    def follows_path(cls) -> bool:
+        """Return whether it draws the path of iterates, and hence can draw an earlier part of it."""
+        return cls.data is Picture.data
+
     def data(self, run: Run) -> tuple[Hashable, Any] | None:
         """Return a key that changes with the drawing, and the data that ``update`` draws of a run; None for nothing.
 
-        Here the iterates of the first replica (or what ``follows`` names), (rows, n), the newest last.
+        Here the iterates of the first replica (or what ``follows`` names), (rows, n), the newest last, in the units of
+        the problem.
         """
         columns = run.path.snapshot().columns
         if self.follows not in columns or not len(columns[self.follows]):
             return None
-        return float(columns[ITERATION][-1]), columns[self.follows]
+        path = columns[self.follows]
+        if run.units is not None and self.follows == "x":  # a run keeps it as its solver sees it
+            path = run.units.point(path)
+        return float(columns[ITERATION][-1]), path
 
     def prepare(self, subject: Any, data: Any) -> Any:
         """Return what ``update`` draws of what ``data`` gave; by default the same. The picture stays as it is."""
@@ -104,6 +114,7 @@ class PictureCard(pn.viewable.Viewer):
         self._part = part
         self._kinds = list(discover("zoviz.views.pictures", Picture).values())
         self._pictures: dict[type[Picture], Picture] = {}
+        self._scrubbers: dict[type[Picture], PathScrubber] = {}
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)
         self._run: Run | None = None
         self._subject: Problem | Solver | None = None
@@ -125,6 +136,11 @@ class PictureCard(pn.viewable.Viewer):
         """The picture that is on the page; None where there is none."""
         return None if self._kind is None else self._pictures[self._kind]
 
+    @property
+    def scrubber(self) -> PathScrubber | None:
+        """The slider through the path below the picture; None where it draws no path."""
+        return None if self._kind is None else self._scrubbers.get(self._kind)
+
     def update(self, run: Run | None) -> None:
         """Draw the run's newest iterate; called with the document's lock at every look at the run."""
         if run is not self._run:
@@ -132,7 +148,8 @@ class PictureCard(pn.viewable.Viewer):
         self._looks += 1
         if self._work is not None:
             self._take_up(self._work)
-        if self.picture is None or run is None or (run.active and self._looks % EVERY):
+        moved = self.scrubber is not None and self.scrubber.moved
+        if self.picture is None or run is None or (run.active and self._looks % EVERY and not moved):
             return None
         return self._draw(run)
 
@@ -141,13 +158,16 @@ class PictureCard(pn.viewable.Viewer):
         if run is None or picture is None or self._work is not None:
             return
         newest = picture.data(run)
-        if newest is None or newest[0] == self._mark:
+        if newest is None:
             return
-        self._mark, subject = newest[0], self._subject
+        mark, data = newest if self.scrubber is None else self.scrubber.cut(run, *newest)
+        if mark == self._mark:
+            return
+        self._mark, subject = mark, self._subject
         if picture.slow:
-            self._work = in_background(lambda: picture.prepare(subject, newest[1]))
+            self._work = in_background(lambda: picture.prepare(subject, data))
         else:
-            picture.update(subject, picture.prepare(subject, newest[1]))
+            picture.update(subject, picture.prepare(subject, data))
 
     def _take_up(self, work: Future[Any]) -> None:
         """Draw what a thread has prepared, once it is there."""
@@ -158,6 +178,8 @@ class PictureCard(pn.viewable.Viewer):
     def _change(self, run: Run | None) -> None:
         """Replace the picture by the one that fits another run's problem or solver, or by none."""
         self._run, self._mark, self._looks, self._work = run, None, 0, None
+        for scrubber in self._scrubbers.values():
+            scrubber.reset()
         if run is None or run.initial is None:
             return self._show(None)
         subject: Problem | Solver = getattr(run.initial, self._part).clone()
@@ -167,11 +189,14 @@ class PictureCard(pn.viewable.Viewer):
     def _show(self, kind: type[Picture] | None) -> None:
         if kind is not None and kind not in self._pictures:
             self._pictures[kind], self._kind = kind(), kind
+            if kind.follows_path():
+                self._scrubbers[kind] = PathScrubber()
             self._draw(self._run)
             style = {"sizing_mode": "stretch_width", "margin": 0}
             # In a column of its own: a figure shows itself whatever its pane says.
             picture = self._pictures[kind]
-            parts = [part for part in (picture.controls(), pn.pane.Bokeh(picture.figure, **style)) if part is not None]
+            views = (picture.controls(), pn.pane.Bokeh(picture.figure, **style), self._scrubbers.get(kind))
+            parts = [view for view in views if view is not None]
             # At once: else a change of the new widgets may reach the browser before the message that they come with.
             with batched_changes(pn.state.curdoc):
                 self._column.append(pn.Column(*parts, **style))
