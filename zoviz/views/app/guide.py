@@ -67,6 +67,7 @@ button {font: inherit; cursor: pointer; color: inherit; background: none; border
   border: 1px solid color-mix(in srgb, currentColor 40%, transparent)}
 button.strong {background: #1d5c96; color: #fff; border-color: #1d5c96}
 .help {height: 30px; font-size: 14px; white-space: nowrap}
+@media (max-width: 1250px) {.help {padding: 4px 8px} .help span {display: none}}
 dialog, .stop {font-size: 14.5px; line-height: 1.45; border-radius: 8px; padding: 16px 20px; border: 1px solid #8a8f98;
   color: var(--panel-on-background-color, #1a1a1a); background: var(--panel-background-color, #fff);
   box-shadow: 0 6px 30px #0006}
@@ -99,7 +100,7 @@ function seek(selector, root = document) {
 export function render({model}) {
     const box = document.createElement("div");
     box.innerHTML = `
-      <button class="help" type="button" aria-label="Help and keys">Help ?</button>
+      <button class="help" type="button" aria-label="Help and keys"><span>Help </span>?</button>
       <dialog aria-label="Help and keys"><h2>Keys</h2><dl>${model.keys.map(
         ([key, what]) => `<dt>${key}</dt><dd>${what}</dd>`).join("")}</dl>
         <p>They do nothing while you type in a field.</p>

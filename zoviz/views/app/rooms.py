@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.views.common.style import UNSEEN_LABEL, update_changed
+from zoviz.views.common.style import NARROW, SMALLER, UNSEEN_LABEL, update_changed
 
 
 class Room(NamedTuple):
@@ -50,7 +50,7 @@ class Rooms(pn.viewable.Viewer):
             stylesheets=[UNSEEN_LABEL],
             css_classes=["zoviz-rooms"],
             description="",
-            sx={"& button": {"text-transform": "none", "white-space": "nowrap"}},
+            sx={"& button": {"text-transform": "none", "white-space": "nowrap"}, NARROW: {"& button": SMALLER}},
         )
         self.param.watch(self._show, "open")
         self.open = rooms[0].name

@@ -54,6 +54,11 @@ CLOSER_SWITCH = (
 )
 
 
+# The same of a button, which then is as wide as its word and has no icon.
+CLOSER_BUTTON = f"{NARROW} {{:host, :host > div {{width: max-content !important; min-width: 0 !important}}}}"
+SMALLER = {"padding": "4px 6px", "min-width": "0", "font-size": ".75rem", "letter-spacing": "0"}
+
+
 def narrower(width: int) -> str:
     """Return a style sheet that gives a widget so many pixels where the window is narrow."""
     return f"{NARROW} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}}}}"
