@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.views.common.level_lines import level_lines
+from zoviz.views.common.level_lines import largest_constraint, level_lines
 
 
 def test_the_levels_of_a_bowl_are_circles_and_of_a_slope_straight() -> None:
@@ -16,3 +16,10 @@ def test_the_levels_of_a_bowl_are_circles_and_of_a_slope_straight() -> None:
     xs, ys = level_lines(x, y, np.broadcast_to(y[:, None], (61, 81)), [0.5])
     np.testing.assert_allclose(ys[0], 0.5)
     assert (np.ptp(xs[0]), level_lines(x, y, np.full((61, 81), np.nan), [0.0])) == (4.0, ([], []))
+
+
+def test_of_the_constraints_the_largest_by_its_own_spread() -> None:
+    h = np.array([[[1e6, -0.5], [-1e6, 0.5]], [[-5e5, -1.0], [0.0, np.nan]]])
+    largest = largest_constraint(h)
+    np.testing.assert_array_equal(largest, [[1.0, 0.5], [-0.5, np.nan]])
+    np.testing.assert_array_equal(largest_constraint(np.empty((2, 3, 0))), np.full((2, 3), -1.0))

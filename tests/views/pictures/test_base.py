@@ -17,10 +17,11 @@ from zoviz.views.pictures.loads import Loads
 from zoviz.views.pictures.quadratic_slice import CELLS, QuadraticSlice, plane
 
 PICTURES = discover("zoviz.views.pictures", Picture)
+HIGHER = BlackBox(lambda x: float(x @ x), bounds=[(-1.0, 1.0)] * 3)
 
 
 @pytest.mark.parametrize(
-    "problem, kind", [(LoadTracking(n=5), Loads), (NonconvexQCQP(n=6), QuadraticSlice), (BlackBox(), None)]
+    "problem, kind", [(LoadTracking(n=5), Loads), (NonconvexQCQP(n=6), QuadraticSlice), (HIGHER, None)]
 )
 def test_each_problem_has_its_picture(problem, kind) -> None:
     fitting = [cls for cls in PICTURES.values() if cls.draws(problem)]
@@ -73,7 +74,7 @@ def test_the_card_follows_the_run() -> None:
     assert card.visible and isinstance(card.picture, Loads)
     order = np.argsort(run.problem.data.upper)
     np.testing.assert_array_equal(card.picture.bars.data["load"], run.state.x[0][order])
-    other = Run(problem=BlackBox(), solver=ZOCEG(), replicas=1, iterations=2)
+    other = Run(problem=HIGHER, solver=ZOCEG(), replicas=1, iterations=2)
     other.run()
     card.update(other)
     assert not card.visible and card.picture is None

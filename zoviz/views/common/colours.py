@@ -15,6 +15,12 @@ PALETTE = (
 before it to normal sight and with protanopia, deuteranopia and tritanopia (at least 0.07 in Oklab), and with a contrast
 of at least 2.3 to white and 2.5 to the dark page."""
 
+PALE = tuple(
+    f"#{int(238 - 150 * i / 47):02x}{int(243 - 110 * i / 47):02x}{int(249 - 70 * i / 47):02x}" for i in range(48)
+)
+"""Blues of a picture's plane, from low to high."""
+EDGE = "#5b2333"
+"""Of the feasible part: dark enough on the palest blue, and on the grey outside."""
 REFERENCE = "#8a8f98"
 EVENT = "#8a8f98"
 TARGET = "#2e9e5b"

@@ -39,6 +39,9 @@ class Picture(param.Parameterized):
     slow: ClassVar[bool] = False
     """Whether ``prepare`` takes longer than a page should wait: a thread then does it, and a later look draws."""
 
+    general: ClassVar[bool] = False
+    """Whether it stands back where another picture draws the same."""
+
     def __init__(self, **params: Any) -> None:
         super().__init__(**params)
         self.figure = self.build()
@@ -112,7 +115,7 @@ class PictureCard(pn.viewable.Viewer):
     def __init__(self, part: Literal["problem", "solver"] = "problem", **params: Any) -> None:
         super().__init__(**params)
         self._part = part
-        self._kinds = list(discover("zoviz.views.pictures", Picture).values())
+        self._kinds = sorted(discover("zoviz.views.pictures", Picture).values(), key=lambda kind: kind.general)
         self._pictures: dict[type[Picture], Picture] = {}
         self._scrubbers: dict[type[Picture], PathScrubber] = {}
         self._column = pn.Column(visible=False, sizing_mode="stretch_width", margin=0)

@@ -13,8 +13,8 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.quadratic.base import QuadraticProblem
 from zoviz.solvers.base import Solver
-from zoviz.views.common.colours import EVENT, PALETTE, TARGET
-from zoviz.views.common.level_lines import level_lines
+from zoviz.views.common.colours import EDGE, EVENT, PALE, PALETTE, TARGET
+from zoviz.views.common.level_lines import largest_constraint, level_lines
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
@@ -22,11 +22,6 @@ CELLS = 64
 """Cells of the image, in each direction."""
 LARGEST = 500
 """Variables up to which the plane's values are quick enough to be computed while a run goes on."""
-_PALE = tuple(
-    f"#{int(238 - 150 * s):02x}{int(243 - 110 * s):02x}{int(249 - 70 * s):02x}" for s in np.linspace(0, 1, 48)
-)
-_EDGE = "#5b2333"
-"""Of the feasible part: dark enough on the palest blue, and on the grey outside."""
 _MARGIN = 0.25
 """Share of the extent that is added to both sides of an axis."""
 
@@ -69,13 +64,13 @@ class QuadraticSlice(Picture):
         self.ends = ColumnDataSource(self._ends(np.zeros(1), np.zeros(1)))
         fig = self.frame("along the start's direction", "across", match_aspect=False)
         fig.grid.grid_line_color = None
-        self._mapper = LinearColorMapper(palette=_PALE, low=-2, high=2)
+        self._mapper = LinearColorMapper(palette=PALE, low=-2, high=2)
         where = {"x": "x", "y": "y", "dw": "w", "dh": "h", "source": self.image, "level": "image"}
         fig.image("value", color_mapper=self._mapper, **where)
         grey = LinearColorMapper(palette=["rgba(0,0,0,0)", "rgba(90,90,90,0.45)"], low=0, high=1)
         fig.image("outside", color_mapper=grey, **where)
         fig.multi_line("xs", "ys", source=self.contours, line_color="white", line_width=0.8, line_alpha=0.7)
-        edge = {"line_color": _EDGE, "line_width": 2, "line_dash": "dashed"}
+        edge = {"line_color": EDGE, "line_width": 2, "line_dash": "dashed"}
         fig.multi_line("xs", "ys", source=self.boundary, legend_label="feasible inside", **edge)
         fig.line("x", "y", source=self.path, color=PALETTE[1], line_width=2)
         fig.scatter("x", "y", source=self.path, color=PALETTE[1], size=3)
@@ -124,10 +119,7 @@ class QuadraticSlice(Picture):
         corner = {"x": [left], "y": [bottom], "w": [width], "h": [height]}
         xs, ys = level_lines(columns, rows, level, np.arange(low, high + 1))
         self.contours.data = {"xs": xs, "ys": ys}
-        # Of the largest constraint, each by its own spread: none then hides another near the boundary.
-        spread = np.maximum(np.abs(value.h).max(axis=(0, 1), initial=0.0), 1e-300)
-        worst = (value.h / spread).max(axis=-1, initial=-1.0)
-        xs, ys = level_lines(columns, rows, worst, [0.0])
+        xs, ys = level_lines(columns, rows, largest_constraint(value.h), [0.0])
         self.boundary.data = {"xs": xs, "ys": ys}
         self.image.data = {"value": [level], "outside": [np.where(inside, 0.0, 1.0)], **corner}
         self.path.data = {"x": x, "y": y}
