@@ -238,3 +238,14 @@ def test_stored_runs_are_ticked_opened_and_labelled_by_keys(lab: Lab) -> None:
     assert lab.page.evaluate(ROW)[0] == -1, "Tab leaves the table"
     press("Shift+Tab")
     assert lab.page.evaluate(ROW)[0] == 1, "and comes back to the same row"
+
+
+@pytest.mark.slow
+def test_buttons_and_rooms_stand_in_one_line_on_a_narrow_window(open_lab: Callable[..., Lab], server: Server) -> None:
+    lab = open_lab(server.url, viewport={"width": 1100, "height": 700})
+    boxes = [
+        lab.page.get_by_role("button", name=name).first.bounding_box() for name in ("Start", "Reset", "Help and keys")
+    ]
+    boxes += [lab.page.get_by_role("radio", name=name).first.bounding_box() for name in ("Gallery", "Stored runs")]
+    middles = [box["y"] + 0.5 * box["height"] for box in boxes]
+    assert max(middles) - min(middles) < 12 and max(box["x"] + box["width"] for box in boxes) <= 1100

@@ -94,6 +94,44 @@ def test_the_slice_has_contours_a_boundary_and_a_legend(lab: Lab) -> None:
     assert box["width"] > 200
 
 
+# How many points the path on the slice has.
+POINTS = """
+const lines = find("picture-QuadraticSlice")?.renderers.filter(r => r.glyph.type === "Line") ?? [];
+return Math.max(0, ...lines.map(r => r.data_source.data.x.length));
+"""
+
+
+def test_a_slider_goes_back_along_the_path(lab: Lab) -> None:
+    lab.settle(Seconds="auto", Iterations="200", Replicas="2")
+    lab.start()
+    lab.end("finished")
+    whole = lab.until(lambda: lab.js(POINTS) > 100 and lab.js(POINTS), "the path is drawn")
+    slider = lab.page.get_by_role("slider", name="Path up to").locator("visible=true")
+    slider.focus()
+    slider.press("Home")
+    lab.until(lambda: lab.js(POINTS) == 1, "the start alone")
+    lab.page.get_by_text("iteration 0 of 200").wait_for()
+    slider.press("End")
+    lab.until(lambda: lab.js(POINTS) == whole, "the whole path again")
+
+
+LIMITS = """
+const legend = find("picture-BeamDrawing")?.below.find(model => model.items);
+return legend?.items.map(item => item.label.value) ?? [];
+"""
+
+
+def test_a_beam_is_drawn_with_the_constraints_at_their_limit(lab: Lab) -> None:
+    lab.choose("Problem", "Welded beam design")
+    lab.until(lambda: lab.enabled("Start"), "the problem is there")
+    lab.settle(Seconds="auto", Calls="3000", Replicas="2")
+    lab.start()
+    lab.end("finished")
+    expected = {"1 shear in weld", "2 bending stress", "3 weld ≤ beam's width", "7 buckling"}
+    at_limit = lambda: {words.partition(":")[0] for words in lab.js(LIMITS) if words.endswith("at its limit")}  # noqa: E731
+    lab.until(lambda: at_limit() == expected, "the published active constraints are marked")
+
+
 # Formulas that KaTeX does not understand, with what it says of them.
 TYPESET_ALL = """formulas => {
     const complaints = {}, options = {output: "mathml", displayMode: true, throwOnError: true};
