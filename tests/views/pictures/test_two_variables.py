@@ -72,8 +72,8 @@ def test_of_a_persons_function_there_is_the_path_alone() -> None:
     before = len(calls)
     picture = drawn(problem, np.array([[0.5, 0.5], [-0.5, 0.0]]))
     assert len(calls) == before and np.isnan(picture.image.data["value"][0]).all()
-    assert picture.ends["now"].data["x"][0] == -0.5 and not len(picture.ends["optimum"].data["x"])
     assert picture.image.data["x"] == [-1.0] and picture.image.data["w"] == [2.0]
+    assert picture.ends["now"].data["x"][0] == -0.5 and not len(picture.ends["optimum"].data["x"])
 
 
 class Plane(Gramacy):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from bokeh.models import ColumnDataSource, FixedTicker, LinearColorMapper
+from bokeh.models import ColumnDataSource, FixedTicker
 from bokeh.models.annotations import ColorBar
 from bokeh.plotting import figure
 
@@ -13,8 +13,8 @@ from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.problems.quadratic.base import QuadraticProblem
 from zoviz.solvers.base import Solver
-from zoviz.views.common.colours import EDGE, EVENT, PALE, PALETTE, TARGET
-from zoviz.views.common.level_lines import largest_constraint, level_lines
+from zoviz.views.common.colours import EVENT, PALETTE, TARGET
+from zoviz.views.common.plane import PlaneImage, largest_constraint, places
 from zoviz.views.common.theme_overrides import override_theme
 from zoviz.views.pictures.base import Picture
 
@@ -55,23 +55,11 @@ class QuadraticSlice(Picture):
 
     def build(self) -> figure:
         """Return the figure: empty images and contours, a path, and its ends beside the optimum."""
-        empty = np.full((CELLS, CELLS), np.nan)
-        corner = {"x": [0.0], "y": [0.0], "w": [1.0], "h": [1.0]}
-        self.image = ColumnDataSource({"value": [empty], "outside": [empty], **corner})
-        self.contours = ColumnDataSource({"xs": [], "ys": []})
-        self.boundary = ColumnDataSource({"xs": [], "ys": []})
         self.path = ColumnDataSource({"x": [0.0], "y": [0.0]})
         self.ends = ColumnDataSource(self._ends(np.zeros(1), np.zeros(1)))
         fig = self.frame("along the start's direction", "across", match_aspect=False)
-        fig.grid.grid_line_color = None
-        self._mapper = LinearColorMapper(palette=PALE, low=-2, high=2)
-        where = {"x": "x", "y": "y", "dw": "w", "dh": "h", "source": self.image, "level": "image"}
-        fig.image("value", color_mapper=self._mapper, **where)
-        grey = LinearColorMapper(palette=["rgba(0,0,0,0)", "rgba(90,90,90,0.45)"], low=0, high=1)
-        fig.image("outside", color_mapper=grey, **where)
-        fig.multi_line("xs", "ys", source=self.contours, line_color="white", line_width=0.8, line_alpha=0.7)
-        edge = {"line_color": EDGE, "line_width": 2, "line_dash": "dashed"}
-        fig.multi_line("xs", "ys", source=self.boundary, legend_label="feasible inside", **edge)
+        self._plane = PlaneImage(fig)
+        self.image, self.contours, self.boundary = self._plane.image, self._plane.contours, self._plane.boundary
         fig.line("x", "y", source=self.path, color=PALETTE[1], line_width=2)
         fig.scatter("x", "y", source=self.path, color=PALETTE[1], size=3)
         fig.scatter(
@@ -91,8 +79,7 @@ class QuadraticSlice(Picture):
         legend.update(glyph_width=20, glyph_height=20, label_standoff=0)
         legend.update(border_line_color=None, background_fill_alpha=0.0)
         override_theme(legend, label_text_font_size="11px")
-        fig.x_range.range_padding = fig.y_range.range_padding = 0.0
-        bar = ColorBar(color_mapper=self._mapper, width=10, title="log₁₀(f − f*)", background_fill_alpha=0.0)
+        bar = ColorBar(color_mapper=self._plane.mapper, width=10, title="log₁₀(f − f*)", background_fill_alpha=0.0)
         override_theme(bar, title_text_font_size="12px", major_label_text_font_size="11px")
         bar.ticker = FixedTicker(ticks=list(range(-12, 13, 2)))
         bar.major_label_text_color = bar.title_text_color = EVENT
@@ -105,23 +92,15 @@ class QuadraticSlice(Picture):
         along, across = plane(optimum.point, path[0], path[-1])
         offsets = path - optimum.point
         x, y = offsets @ along, offsets @ across
-        left, width = _extent(x)
-        bottom, height = _extent(y)
-        columns = left + width * (np.arange(CELLS) + 0.5) / CELLS
-        rows = bottom + height * (np.arange(CELLS) + 0.5) / CELLS
+        (left, width), (bottom, height) = _extent(x), _extent(y)
+        corner, widths = np.array([left, bottom]), np.array([width, height])
+        columns, rows = places(corner, widths, (CELLS, CELLS))
         points = optimum.point + columns[None, :, None] * along + rows[:, None, None] * across
         value = problem.evaluate(points)
         inside = (value.h <= 0).all(axis=-1) & problem.domain.contains(points, 1e-9)
         level = np.log10(np.maximum(np.abs(value.f - optimum.value), 1e-12))
-        low, high = np.floor(np.quantile(level, 0.02)), np.ceil(level.max())
-        if (low, high) != (self._mapper.low, self._mapper.high):  # a change has the whole page laid out anew
-            self._mapper.update(low=low, high=high)
-        corner = {"x": [left], "y": [bottom], "w": [width], "h": [height]}
-        xs, ys = level_lines(columns, rows, level, np.arange(low, high + 1))
-        self.contours.data = {"xs": xs, "ys": ys}
-        xs, ys = level_lines(columns, rows, largest_constraint(value.h), [0.0])
-        self.boundary.data = {"xs": xs, "ys": ys}
-        self.image.data = {"value": [level], "outside": [np.where(inside, 0.0, 1.0)], **corner}
+        levels = np.arange(np.floor(np.quantile(level, 0.02)), np.ceil(level.max()) + 1)
+        self._plane.draw(corner, widths, level, levels, largest_constraint(value.h), ~inside)
         self.path.data = {"x": x, "y": y}
         self.ends.data = self._ends(x, y)
 

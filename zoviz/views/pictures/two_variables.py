@@ -5,35 +5,33 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from bokeh.models import ColumnDataSource, LinearColorMapper
+from bokeh.models import ColumnDataSource
 from bokeh.plotting import figure
 
 from zoviz.core.sets import Box
 from zoviz.core.types import Array
 from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
-from zoviz.views.common.colours import EDGE, EVENT, PALE, PALETTE, TARGET
+from zoviz.views.common.colours import EVENT, PALETTE, TARGET
 from zoviz.views.common.figure_frame import legend_above
-from zoviz.views.common.level_lines import largest_constraint, level_lines
+from zoviz.views.common.plane import PlaneImage, largest_constraint, places
 from zoviz.views.pictures.base import Picture
 
 CELLS = 64
 """Cells of the image, in each direction."""
-_LEVELS = np.linspace(0.05, 0.95, 10)
+_LEVELS = np.linspace(0.0, 0.95, 11)
 """Shares of the plane below the contours: a valley and its steep sides have as many."""
 
 
 class Background(NamedTuple):
-    """Values on a rectangle of the plane: its lower corner and its widths (2,), f (rows, columns), largest h, outside.
+    """A rectangle of the plane, its lower corner and its widths (2,), with f, the largest h, and what is infeasible.
 
-    The last three are None where values would cost calls.
+    All three (rows, columns), or nothing where values would cost calls.
     """
 
     corner: Array
     widths: Array
-    objective: Array | None = None
-    worst: Array | None = None
-    outside: Array | None = None
+    values: tuple[Array, Array, np.ndarray] | None = None
 
 
 def rectangle_around(problem: Problem, points: Array) -> tuple[Array, Array]:
@@ -57,11 +55,12 @@ def background(problem: Problem, corner: Array, widths: Array) -> Background:
     """Return the values of an analytic problem on a rectangle; of another the rectangle alone."""
     if not problem.analytic:
         return Background(corner, widths)
-    middles = (np.arange(CELLS) + 0.5) / CELLS
-    points = corner + widths * np.stack(np.meshgrid(middles, middles), axis=-1)
+    points = np.stack(np.meshgrid(*places(corner, widths, (CELLS, CELLS))), axis=-1)
     value = problem.evaluate(points)
     inside = (value.h <= 0.0).all(axis=-1) & problem.domain.contains(points, 1e-9)
-    return Background(corner, widths, value.f, largest_constraint(value.h), np.where(inside, 0.0, 1.0))
+    if not np.isfinite(value.f).any():
+        return Background(corner, widths)
+    return Background(corner, widths, (value.f, largest_constraint(value.h), ~inside))
 
 
 class TwoVariables(Picture):
@@ -85,25 +84,11 @@ class TwoVariables(Picture):
 
     def build(self) -> figure:
         """Return the figure: empty images and contours, a path and its marks."""
-        empty = np.full((CELLS, CELLS), np.nan)
-        corner = {"x": [0.0], "y": [0.0], "w": [1.0], "h": [1.0]}
-        self.image = ColumnDataSource({"value": [empty], "outside": [empty], **corner})
-        self.contours = ColumnDataSource({"xs": [], "ys": []})
-        self.boundary = ColumnDataSource({"xs": [], "ys": []})
         self.path = ColumnDataSource({"x": [], "y": []})
         self.ends = {name: ColumnDataSource({"x": [], "y": []}) for name in ("optimum", "start", "now")}
         fig = self.frame("x1", "x2")
-        fig.grid.grid_line_color = None
-        where = {"x": "x", "y": "y", "dw": "w", "dh": "h", "source": self.image, "level": "image"}
-        self._mapper = LinearColorMapper(palette=PALE, low=0, high=1, nan_color="rgba(0,0,0,0)")
-        fig.image("value", color_mapper=self._mapper, **where)
-        grey = LinearColorMapper(
-            palette=["rgba(0,0,0,0)", "rgba(90,90,90,0.45)"], low=0, high=1, nan_color="rgba(0,0,0,0)"
-        )
-        fig.image("outside", color_mapper=grey, **where)
-        fig.multi_line("xs", "ys", source=self.contours, line_color="white", line_width=0.8, line_alpha=0.7)
-        edge = {"line_color": EDGE, "line_width": 2, "line_dash": "dashed"}
-        fig.multi_line("xs", "ys", source=self.boundary, legend_label="feasible inside", **edge)
+        self._plane = PlaneImage(fig)
+        self.image, self.contours, self.boundary = self._plane.image, self._plane.contours, self._plane.boundary
         fig.line("x", "y", source=self.path, color=PALETTE[1], line_width=2)
         fig.scatter("x", "y", source=self.path, color=PALETTE[1], size=4)
         looks = {"optimum": (TARGET, "diamond"), "start": (EVENT, "square"), "now": (PALETTE[1], "circle")}
@@ -111,7 +96,6 @@ class TwoVariables(Picture):
             look = {"color": colour, "marker": mark, "size": 11, "line_color": "white", "legend_label": name}
             fig.scatter("x", "y", source=self.ends[name], **look)
         legend_above(fig)
-        fig.x_range.range_padding = fig.y_range.range_padding = 0.0
         return fig
 
     def prepare(self, problem: Any, path: Array) -> tuple[Background, Array, Array]:
@@ -131,23 +115,12 @@ class TwoVariables(Picture):
         seen, path, best = data
         if seen is not self._known:
             self._known = seen
-            self._draw_background(seen)
+            if seen.values is None:
+                self._plane.clear(seen.corner, seen.widths)
+            else:
+                objective, worst, outside = seen.values
+                levels = np.unique(np.nanquantile(objective, _LEVELS))
+                self._plane.draw(seen.corner, seen.widths, objective, levels, worst, outside)
         self.path.data = {"x": path[:, 0], "y": path[:, 1]}
         for name, points in (("optimum", best), ("start", path[:1]), ("now", path[-1:])):
             self.ends[name].data = {"x": points[:, 0], "y": points[:, 1]}
-
-    def _draw_background(self, seen: Background) -> None:
-        corner = {name: [float(number)] for name, number in zip("xywh", [*seen.corner, *seen.widths], strict=True)}
-        empty = np.full((CELLS, CELLS), np.nan)
-        if seen.objective is None or seen.worst is None or not np.isfinite(seen.objective).any():
-            self.image.data = {"value": [empty], "outside": [empty], **corner}
-            self.contours.data = self.boundary.data = {"xs": [], "ys": []}
-            return
-        low, high = np.nanquantile(seen.objective, [0.0, 0.95])
-        self._mapper.update(low=float(low), high=float(max(high, low + 1e-12)))
-        self.image.data = {"value": [seen.objective], "outside": [seen.outside], **corner}
-        columns, rows = seen.corner[:, None] + seen.widths[:, None] * (np.arange(CELLS) + 0.5) / CELLS
-        xs, ys = level_lines(columns, rows, seen.objective, np.unique(np.nanquantile(seen.objective, _LEVELS)))
-        self.contours.data = {"xs": xs, "ys": ys}
-        xs, ys = level_lines(columns, rows, seen.worst, [0.0])
-        self.boundary.data = {"xs": xs, "ys": ys}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from zoviz.views.common.level_lines import largest_constraint, level_lines
+from zoviz.views.common.plane import largest_constraint, level_lines
 
 
 def test_the_levels_of_a_bowl_are_circles_and_of_a_slope_straight() -> None:
