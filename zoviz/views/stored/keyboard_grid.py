@@ -109,7 +109,7 @@ class KeyboardGrid(JSComponent):
     check boxes were reached by no key. The pattern: https://www.w3.org/WAI/ARIA/apg/patterns/grid/.
     """
 
-    table = Child(class_=pn.widgets.Tabulator, doc="The table.")
+    table = Child(doc="The table.")
     title = param.String(default="", doc="What a screen reader calls the table.")
     key = param.String(default="", doc="The column that tells a row from the others.")
     spoken = param.List(default=[], item_type=str, doc="The columns that a screen reader reads for a row.")

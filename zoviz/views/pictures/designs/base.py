@@ -8,8 +8,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from bokeh.core.properties import value
-from bokeh.models import ColumnDataSource, LegendItem
-from bokeh.models.annotations import Legend
+from bokeh.models import ColumnDataSource
+from bokeh.models.annotations import Legend, LegendItem
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
@@ -145,8 +145,10 @@ class DesignPicture(Picture):
             text_baseline="middle",
             source=self.marks,
         )
-        self.words = [LegendItem(label="", renderers=[marks], index=j) for j in range(self.kind.m)]
-        legend = Legend(items=self.words, ncols=2, padding=0, margin=2, spacing=0, label_standoff=2)
+        count = len(self.limits(np.array(self.kind.lower)))
+        self.words = [LegendItem(label="", renderers=[marks], index=j) for j in range(count)]
+        legend = Legend(items=self.words, ncols=2)
+        legend.update(padding=0, margin=2, spacing=0, label_standoff=2)
         legend.update(glyph_width=18, glyph_height=16, border_line_color=None, background_fill_alpha=0.0)
         override_theme(legend, label_text_font_size="11px")
         fig.add_layout(legend, "below")
@@ -174,6 +176,6 @@ class DesignPicture(Picture):
             "shape": [_MARKS[state][1] for state in stands],
         }
         for j, (limit, item) in enumerate(zip(limits, self.words, strict=True)):
-            words = value(f"{j + 1} {limit.name}: {stands[j]}")
+            words: Any = value(f"{j + 1} {limit.name}: {stands[j]}")
             if item.label != words:  # a change has the legend laid out anew
                 item.label = words
