@@ -429,14 +429,20 @@ def _moving(course: Course, tolerance: float) -> Verdict:
 
 
 def _at_floor(residual: Array) -> bool:
-    """Return whether a residual (T,) that was falling has come to rest for the last fifth of its course."""
-    size = residual.size
-    windows = ((0.4, 0.6), (0.7, 0.8), (0.8, 0.9), (0.9, 1.0))
-    parts = [residual[int(low * size) : max(int(high * size), int(low * size) + 1)] for low, high in windows]
-    middle, before, early, late = (math.log(max(_percentile(part, 50), 1e-300)) for part in parts)
+    """Return whether a residual (T,) that was falling stands still in the last fifth of its course.
+
+    Its pace is gone in either direction, and its least values are those of the fifth before: what goes to and fro while
+    it falls is not at rest.
+    """
+
+    def part(low: float, high: float, percent: float = 50.0) -> float:
+        first = int(low * residual.size)
+        return math.log(max(_percentile(residual[first : max(int(high * residual.size), first + 1)], percent), 1e-300))
+
     # From the middle to just before the last fifth is a quarter of the course, between the halves of it a tenth.
-    expected = 0.4 * (middle - before)
-    return expected > 0.0 and early - late < ABRUPT * expected
+    expected = 0.4 * (part(0.4, 0.6) - part(0.7, 0.8))
+    still = expected > 0.0 and abs(part(0.8, 0.9) - part(0.9, 1.0)) < ABRUPT * expected
+    return still and part(0.6, 0.8, 10.0) - part(0.8, 1.0, 10.0) < ABRUPT
 
 
 def _returns_to_least(violation: Array) -> bool:
