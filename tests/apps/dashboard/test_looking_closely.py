@@ -124,7 +124,7 @@ return legend?.items.map(item => item.label.value) ?? [];
 def test_a_beam_is_drawn_with_the_constraints_at_their_limit(lab: Lab) -> None:
     lab.choose("Problem", "Welded beam design")
     lab.until(lambda: lab.enabled("Start"), "the problem is there")
-    lab.settle(Seconds="auto", Calls="3000", Replicas="2")
+    lab.settle(Seconds="auto", Oracle_calls="3000", Replicas="2")
     lab.start()
     lab.end("finished")
     expected = {"1 shear in weld", "2 bending stress", "3 weld ≤ beam's width", "7 buckling"}

@@ -18,7 +18,7 @@ from zoviz.runs.storage.queries import STATUSES, Record
 from zoviz.solvers.base import Solver
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, tooltip, update_changed
-from zoviz.views.stored.keyboard_grid import FOCUS_RING, KeyboardGrid
+from zoviz.views.stored.grid_keys import FOCUS_RING, GridKeys
 from zoviz.views.stored.summary import Summaries, Summary
 
 PAGE = 25
@@ -67,6 +67,7 @@ _EDITED = ("label", "tags", "notes")
 _SPOKEN = ["run", "label", "problem", "solver", "verdict", "status"]
 """What a screen reader says of a row."""
 _EDITORS = {name: {"type": "input"} if name in _EDITED else None for name in _COLUMNS}
+_CLASS = "zoviz-stored-runs"
 _STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {padding: 4px 6px !important}"
 
 
@@ -108,6 +109,7 @@ class StoredRunsTable(pn.viewable.Viewer):
             titles={name: name.capitalize() for name in _COLUMNS},
             text_align={name: "right" for name in ("calls", "gap", "objective", "violation")},
             stylesheets=[_STYLE, FOCUS_RING],
+            css_classes=[_CLASS],
             widths=_WIDTHS,
             layout="fit_data_stretch",
             theme="simple",
@@ -140,8 +142,8 @@ class StoredRunsTable(pn.viewable.Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         bar = pn.FlexBox(*self._fields, self._back, self._on, self._where, align_items="center")
         names: dict[str, Any] = {"title": "Stored runs", "key": "run", "spoken": _SPOKEN, "edited": list(_EDITED)}
-        grid = KeyboardGrid(self.tabulator, self._enter, **names)
-        return pn.Column(bar, grid, sizing_mode="stretch_width", margin=0)
+        keys = GridKeys(self._enter, table=_CLASS, **names)
+        return pn.Column(bar, self.tabulator, keys, sizing_mode="stretch_width", margin=0)
 
     def _choose(self) -> None:
         """Set ``selection`` to the records that are ticked."""

@@ -11,7 +11,7 @@ from zoviz import Run, Store
 from zoviz.problems import NonconvexQCQP
 from zoviz.solvers import ZOSPLM
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.stored.keyboard_grid import KeyboardGrid
+from zoviz.views.stored.grid_keys import GridKeys
 
 # Panel's Material widgets of Panel's, and libraries of one another
 pytestmark = [
@@ -29,7 +29,7 @@ def test_enter_ticks_its_row_alone_and_opens_it(tmp_path: Path) -> None:
     assert page.stored_runs is not None
     table, column = page.stored_runs.table, page.stored_runs.__panel__()
     assert isinstance(column, pn.Column)
-    grid = column.select(KeyboardGrid)[0]
+    grid = column.select(GridKeys)[0]
     first, second = (record.id[:8] for record in table.records)
     assert set(grid.spoken) | set(grid.edited) | {grid.key} <= set(table.tabulator.value.columns)
     table.tabulator.selection = [0]

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import panel as pn
 import param
-from panel.custom import Child, JSComponent
+from panel.custom import JSComponent
 
 FOCUS_RING = ".tabulator .tabulator-row:focus-visible {outline: 3px solid #d5691e; outline-offset: -3px}"
 """For the table's style sheets: the row that has the focus."""
 
 _ESM = """
-export function render({model}) {
-    const host = model.get_child("table"), root = host.shadowRoot;
+function attach(model, host, signal) {
+    const root = host.shadowRoot;
     const rows = () => [...root.querySelectorAll(".tabulator-table > .tabulator-row")];
     const cell = (row, field) => row.querySelector(`.tabulator-cell[tabulator-field="${field}"]`);
     const box = row => row.querySelector("input[type=checkbox]");
+    const row_of = event => event.composedPath().find(node => node.classList?.contains("tabulator-row"));
     let at = 0, held = false;  // the row that Tab comes to, and whether the focus is in the table
 
     function focus(number) {
@@ -29,12 +29,12 @@ export function render({model}) {
     // Rows and cells are made anew with new data: one row is in the order of Tab, and what stands in it is not.
     function dress() {
         const grid = root.querySelector(".tabulator"), all = rows();
-        if (!grid) return;
+        if (!grid || !all.length) return;  // while new rows are made
         at = Math.max(0, Math.min(at, all.length - 1));
         grid.removeAttribute("aria-owns");  // its body stands in it, and screen readers look for the id elsewhere
         grid.setAttribute("aria-label", model.title);
         grid.setAttribute("aria-multiselectable", "true");
-        grid.querySelector(".tabulator-tableholder").tabIndex = -1;
+        grid.querySelector(".tabulator-tableholder")?.setAttribute("tabindex", "-1");
         grid.querySelector(".tabulator-header input[type=checkbox]")?.setAttribute("aria-label", "Tick all rows");
         all.forEach((row, i) => {
             const name = model.spoken.map(field => cell(row, field)?.innerText.trim()).filter(text => text).join(", ");
@@ -65,7 +65,7 @@ export function render({model}) {
     }
 
     function press(event) {
-        const row = event.composedPath().find(node => node.classList?.contains("tabulator-row"));
+        const row = row_of(event);
         if (!row || event.ctrlKey || event.metaKey || event.altKey) return;
         const editing = event.composedPath().find(node => node.classList?.contains("tabulator-editing"));
         const taken = editing ? edit(event, row, editing.getAttribute("tabulator-field")) : step(event, row);
@@ -74,42 +74,60 @@ export function render({model}) {
         event.stopPropagation();
     }
 
-    host.addEventListener("keydown", press, {capture: true});  // before the table's own keys
+    host.addEventListener("keydown", press, {capture: true, signal});  // before the table's own keys
     host.addEventListener("focusin", event => {
         held = true;
-        const row = event.composedPath().find(node => node.classList?.contains("tabulator-row"));
-        if (!row || rows().indexOf(row) === at) return;
-        at = rows().indexOf(row);
+        const number = rows().indexOf(row_of(event));
+        if (number < 0 || number === at) return;
+        at = number;
         dress();
-    });
-    // Rows that are replaced lose the focus, too, and are to have it again.
-    host.addEventListener("focusout", () => setTimeout(() => { held = root.activeElement !== null; }));
+    }, {signal});
+    // What is replaced loses the focus, too, to nothing: then the row that comes instead is to have it.
+    host.addEventListener("focusout", event => {
+        const left = event.composedPath()[0];
+        if (event.relatedTarget) held = root.contains(event.relatedTarget);
+        else setTimeout(() => { if (left.isConnected) held = root.activeElement !== null; });
+    }, {signal});
     const observer = new MutationObserver(dress);
     observer.observe(root, {childList: true, subtree: true, attributes: true, attributeFilter: ["class"]});
-    model.on("remove", () => observer.disconnect());
+    signal.addEventListener("abort", () => observer.disconnect());
     dress();
-    return host;
+}
+
+export function render({model}) {
+    const anchor = document.createElement("span"), end = new AbortController();
+    function seek() {
+        const host = anchor.getRootNode().host?.getRootNode().querySelector(`.${model.table}`);
+        if (end.signal.aborted) return;
+        if (host?.shadowRoot) attach(model, host, end.signal);
+        else setTimeout(seek, 50);  // until both are on the page
+    }
+    setTimeout(seek);
+    model.on("remove", () => end.abort());
+    return anchor;
 }
 """
 
 
-class KeyboardGrid(JSComponent):
-    """A table whose rows have keys: Tab comes to one of them, arrows move on, Space ticks, Enter opens, F2 edits.
+class GridKeys(JSComponent):
+    """Keys for a table beside it: Tab comes to one row, arrows move on, Space ticks, Enter opens, F2 edits.
+
+    It stands in the column of a Tabulator that has ``table`` among its CSS classes, ``FOCUS_RING`` among its style
+    sheets, check boxes, and all of its rows drawn at once. It shows nothing itself.
 
     Parameters
     ----------
-    table : Tabulator
-        With check boxes, all of its rows drawn at once, and ``FOCUS_RING`` among its style sheets.
     open : callable
         Is given the text in the column ``key`` of the row that Enter was pressed on.
 
     Notes
     -----
     Tabulator has a stop of the Tab key in every cell that can be edited, or none at all, and none for its rows: its
-    check boxes were reached by no key. The pattern: https://www.w3.org/WAI/ARIA/apg/patterns/grid/.
+    check boxes were reached by no key. The pattern: https://www.w3.org/WAI/ARIA/apg/patterns/grid/. As the table's parent
+    this would have Panel draw the table late, when changes of it arrive already.
     """
 
-    table = Child(doc="The table.")
+    table = param.String(default="", doc="A CSS class that the table alone has.")
     title = param.String(default="", doc="What a screen reader calls the table.")
     key = param.String(default="", doc="The column that tells a row from the others.")
     spoken = param.List(default=[], item_type=str, doc="The columns that a screen reader reads for a row.")
@@ -117,8 +135,8 @@ class KeyboardGrid(JSComponent):
 
     _esm = _ESM
 
-    def __init__(self, table: pn.widgets.Tabulator, open: Callable[[str], object], **params: object) -> None:
-        super().__init__(table=table, sizing_mode="stretch_width", margin=0, **params)
+    def __init__(self, open: Callable[[str], object], **params: object) -> None:
+        super().__init__(width=0, height=0, margin=0, **params)
         self._open = open
 
     def _handle_msg(self, data: object) -> None:
