@@ -54,9 +54,8 @@ CLOSER_SWITCH = (
 )
 
 
-# The same of a button, which then is as wide as its word and has no icon.
-CLOSER_BUTTON = f"{NARROW} {{:host, :host > div {{width: max-content !important; min-width: 0 !important}}}}"
-SMALLER = {"padding": "4px 6px", "min-width": "0", "font-size": ".75rem", "letter-spacing": "0"}
+# The same of a button, whose icon then leaves its room to the word.
+SMALLER = {"padding": "4px 5px", "font-size": ".75rem", "letter-spacing": "0"}
 
 
 def narrower(width: int) -> str:

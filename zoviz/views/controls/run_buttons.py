@@ -17,7 +17,7 @@ from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import CLOSER_BUTTON, NARROW, SMALLER, tooltip, update_changed
+from zoviz.views.common.style import NARROW, SMALLER, narrower, tooltip, update_changed
 
 _COLOURS = {
     RunStatus.READY: "#5f6368",
@@ -94,8 +94,8 @@ class RunButtons(pn.viewable.Viewer):
             size="small",
             width=94,
             margin=(3, 3),
-            stylesheets=[CLOSER_BUTTON],
-            sx={NARROW: {**SMALLER, "& .MuiButton-icon": {"display": "none"}}},
+            stylesheets=[narrower(16 + 7 * len(label))],
+            sx={NARROW: {**SMALLER, "min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
             on_click=lambda _: command(),
         )
 

@@ -34,7 +34,7 @@ function attach(model, host, signal) {
         grid.removeAttribute("aria-owns");  // its body stands in it, and screen readers look for the id elsewhere
         grid.setAttribute("aria-label", model.title);
         grid.setAttribute("aria-multiselectable", "true");
-        grid.querySelector(".tabulator-tableholder")?.setAttribute("tabindex", "-1");
+        grid.querySelector(".tabulator-tableholder")?.removeAttribute("tabindex");
         grid.querySelector(".tabulator-header input[type=checkbox]")?.setAttribute("aria-label", "Tick all rows");
         all.forEach((row, i) => {
             const name = model.spoken.map(field => cell(row, field)?.innerText.trim()).filter(text => text).join(", ");
@@ -123,8 +123,8 @@ class GridKeys(JSComponent):
     Notes
     -----
     Tabulator has a stop of the Tab key in every cell that can be edited, or none at all, and none for its rows: its
-    check boxes were reached by no key. The pattern: https://www.w3.org/WAI/ARIA/apg/patterns/grid/. As the table's parent
-    this would have Panel draw the table late, when changes of it arrive already.
+    check boxes were reached by no key. The pattern: https://www.w3.org/WAI/ARIA/apg/patterns/grid/. As the parent of
+    the table this would have Panel draw the table late, when changes of it arrive already.
     """
 
     table = param.String(default="", doc="A CSS class that the table alone has.")
