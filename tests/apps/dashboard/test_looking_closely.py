@@ -113,6 +113,7 @@ def test_a_slider_goes_back_along_the_path(lab: Lab) -> None:
     lab.page.get_by_text("iteration 0 of 200").wait_for()
     slider.press("End")
     lab.until(lambda: lab.js(POINTS) == whole, "the whole path again")
+    assert whole > 100
 
 
 LIMITS = """
@@ -130,6 +131,7 @@ def test_a_beam_is_drawn_with_the_constraints_at_their_limit(lab: Lab) -> None:
     expected = {"1 shear in weld", "2 bending stress", "3 weld ≤ beam's width", "7 buckling"}
     at_limit = lambda: {words.partition(":")[0] for words in lab.js(LIMITS) if words.endswith("at its limit")}  # noqa: E731
     lab.until(lambda: at_limit() == expected, "the published active constraints are marked")
+    assert len(lab.js(LIMITS)) == 7
 
 
 # Formulas that KaTeX does not understand, with what it says of them.

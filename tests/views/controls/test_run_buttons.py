@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -36,8 +37,8 @@ def late_words(looks: int = 240, changed: int = 120) -> tuple[set[str], int]:
         true.append(str(verdict_of(run).word))
 
     run.run(observer=look)
-    words = zip(shown[1:], true[1:], true, strict=False)
-    return set(shown), sum(one not in (now, before) for one, now, before in words)
+    words = zip(shown[1:], pairwise(true), strict=True)
+    return set(shown), sum(one not in pair for one, pair in words)
 
 
 def test_a_verdict_is_shown_within_two_updates(monkeypatch: pytest.MonkeyPatch) -> None:
