@@ -54,13 +54,18 @@ CLOSER_SWITCH = (
 )
 
 
-# The same of a button, whose icon then leaves its room to the word.
+# A row whose widgets are narrower there.
+CLOSER_ROW = f"{NARROW} {{:host {{width: max-content !important; min-width: 0 !important}}}}"
+
+# A button there, whose icon then leaves its room to the word.
 SMALLER = {"padding": "4px 5px", "font-size": ".75rem", "letter-spacing": "0"}
 
 
 def narrower(width: int) -> str:
     """Return a style sheet that gives a widget so many pixels where the window is narrow."""
-    return f"{NARROW} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}}}}"
+    # In a row of widgets its width is what the row has as its basis.
+    basis = f":host {{flex-basis: {width}px !important}}"
+    return f"{NARROW} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}} {basis}}}"
 
 
 # Label left, control right, helper text below: half the height of a floating label.

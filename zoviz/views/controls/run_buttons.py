@@ -17,7 +17,7 @@ from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import NARROW, SMALLER, narrower, tooltip, update_changed
+from zoviz.views.common.style import CLOSER_ROW, NARROW, SMALLER, narrower, tooltip, update_changed
 
 _COLOURS = {
     RunStatus.READY: "#5f6368",
@@ -75,7 +75,9 @@ class RunButtons(pn.viewable.Viewer):
             "reset": controller.reset,
         }
         self.buttons = {name: self._button(name, command, icons) for name, command in commands.items() if name in names}
-        self._row = pn.Row(*self.buttons.values(), margin=(4, 4), css_classes=["zoviz-buttons"])
+        self._row = pn.Row(
+            *self.buttons.values(), margin=(4, 4), css_classes=["zoviz-buttons"], stylesheets=[CLOSER_ROW]
+        )
         self.buttons["undo"].description = tooltip("Put the parameter that was changed last back to where it was.")
         self._enable(controller)
         controller.param.watch(lambda *_: self._enable(controller), ["status", "waiting", "undoable"])
