@@ -68,6 +68,7 @@ def test_a_bayesian_method_goes_from_start_to_stop_with_its_surrogate_drawn(lab:
 )
 def test_tuning_goes_from_start_to_stop_with_its_picture(lab: Lab, title: str, picture: str, words: str) -> None:
     pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
+    lab.patience = 150  # an iteration of the default batch is some sixty trials
     lab.choose("Problem", title)
     lab.choose("Solver", "SZO-ConEX")
     lab.settle(Seconds="auto", Iterations="100000", Replicas="1")
