@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import matplotlib
+import numpy as np
+from matplotlib.figure import Figure
 from sphinx.application import Sphinx
 
 from extensions.reference import write_all
 from zoviz.papers.contents import contents
+from zoviz.papers.experiment import Panel
 from zoviz.papers.reports import markdown
 from zoviz.papers.reproduction import Reproduction, experiments
+from zoviz.views.plots.paper_figure import INKS
 
 FOLDER = "papers/experiments"
 _HEAD = """# What the papers claim, and what was measured
@@ -45,9 +52,39 @@ def _cell(text: str) -> str:
     return text.replace("|", r"\|").replace("*", r"\*")
 
 
+def draw(panels: Sequence[Panel], path: Path) -> None:
+    """Draw what an experiment draws, two panels in a row, as one picture."""
+    rows = math.ceil(len(panels) / 2)
+    picture = Figure(figsize=(11.0, 3.6 * rows), layout="constrained", facecolor="white")
+    for panel, axes in zip(panels, picture.subplots(rows, 2, squeeze=False).flat, strict=False):
+        for i, (name, (x, y)) in enumerate(panel.lines.items()):
+            ys = np.array(y, dtype=float)  # NaN for None: the line has a gap there
+            axes.plot(x, ys, color=INKS[i % len(INKS)], linestyle="-" if i < len(INKS) else "--", label=name)
+        axes.set(title=panel.heading, xlabel=panel.x, ylabel=panel.y)
+        axes.set(xscale="log" if panel.log_x else "linear", yscale="log" if panel.log_y else "linear")
+        axes.legend(fontsize="x-small")
+    for axes in picture.axes[len(panels) :]:
+        axes.set_axis_off()
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with matplotlib.rc_context({"svg.hashsalt": "zoviz"}):
+        picture.savefig(path, metadata={"Date": None})
+
+
 def write_pages(app: Sphinx) -> None:
-    """Write the pages into their folder."""
-    write_all(Path(app.srcdir) / FOLDER, pages())
+    """Write the pages into their folder, and the pictures unless the build is quick."""
+    folder, texts = Path(app.srcdir) / FOLDER, pages()
+    for name in [] if app.tags.has("quick") else texts:
+        panels = [] if name == "index.md" else _panels(name.removesuffix(".md"))
+        if panels:
+            picture = f"figures/{name.removesuffix('.md')}.svg"
+            draw(panels, folder / picture)
+            texts[name] += f"\n![{', '.join(panel.heading for panel in panels)}]({picture})\n"
+    write_all(folder, texts)
+
+
+def _panels(slug: str) -> list[Panel]:
+    work = Reproduction.recorded(experiments()[slug](size="full"))
+    return work.experiment.panels(work.measured)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

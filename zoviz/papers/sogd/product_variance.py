@@ -58,7 +58,7 @@ class ProductVariance(RateExperiment):
     variable = "1 / rho_v"
     sizes = {
         "quick": {"horizons": [10, 1000], "replicas": 50},
-        "full": {"horizons": [10, 100, 1000, 10_000, 100_000], "replicas": 200},
+        "full": {"horizons": [10, 100, 1000, 10_000, 100_000], "replicas": 50},
     }
 
     def rates(self) -> list[Rate]:

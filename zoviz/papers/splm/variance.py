@@ -45,7 +45,7 @@ class SphereVariance(RateExperiment):
     variable = "1 / r"
     sizes = {
         "quick": {"horizons": [10, 1000], "replicas": 50},
-        "full": {"horizons": [1, 10, 100, 1000, 10_000], "replicas": 400},
+        "full": {"horizons": [1, 10, 100, 1000, 10_000], "replicas": 50},
     }
 
     def rates(self) -> list[Rate]:
