@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from zoviz.cli.command import CHANGED, FINE, MISUSED
+from zoviz.cli.command import CHANGED, FAILED, FINE, MISUSED
 from zoviz.cli.main import main
+from zoviz.core.errors import MissingExtra
+from zoviz.papers.experiment import Figures
 from zoviz.papers.reproduction import Reproduction
 from zoviz.papers.sogd.single_level import Remark44
 
@@ -77,6 +79,19 @@ def test_a_verdict_that_has_changed_has_its_exit_code(
     assert (
         "sogd Remark 4.4, Remark 4.4, ZO-GD's regret falls as T^(-1/2): reproduced, recorded" in capsys.readouterr().err
     )
+
+
+def test_an_experiment_without_its_package_leaves_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def measure(self: Remark44, part: str) -> Figures:
+        raise MissingExtra("Expected the package x, found none.")
+
+    monkeypatch.setattr(Remark44, "measure", measure)
+    assert main(["reproduce", NAME, "sogd-21", "--quick", "--folder", str(tmp_path)]) == FAILED
+    printed = capsys.readouterr()
+    assert f"{NAME}: Expected the package x, found none." in printed.err
+    assert "sogd (21)" in printed.out and "Remark 4.4" not in printed.out
 
 
 def test_an_unknown_experiment_is_a_sentence(capsys: pytest.CaptureFixture[str]) -> None:

