@@ -11,12 +11,12 @@ pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
 from zoviz.papers.experiment import Verdict, plain  # noqa: E402
 from zoviz.papers.sogd import attack, loss_tuning  # noqa: E402
-from zoviz.papers.sogd.attack import LIGHT, QUERIES, ROUNDS, Attack  # noqa: E402
+from zoviz.papers.sogd.attack import COLUMNS, Attack, AttackOnMNIST  # noqa: E402
 from zoviz.papers.timing import paces  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 
-COLUMNS = (ROUNDS, QUERIES, LIGHT)
+
 METHODS = [*attack.SINGLE, *attack.BILEVEL]
 
 
@@ -80,6 +80,12 @@ def test_verdicts_on_the_attack() -> None:
     moves = next(claim for claim in experiment.claims() if "a leader that moves serves ZO-SOGD:" in claim.says)
     assert moves.test(measured, moves.method).verdict is Verdict.YES
     assert moves.test(measured, moves.ablation).verdict is Verdict.OPEN
+
+
+def test_on_mnist_claims_are_at_equal_rounds_as_the_paper_s() -> None:
+    says = [claim.says for claim in AttackOnMNIST().claims()]
+    assert len(says) == 9 and not any("equal queries" in one or "smallest weights" in one for one in says)
+    assert len(AttackOnMNIST().parts()) == len(METHODS) + len(attack.ABLATIONS) + 2
 
 
 @pytest.mark.slow
