@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from extensions.reference import write_all
 from zoviz.papers.contents import contents
 from zoviz.papers.experiment import Panel
-from zoviz.papers.reports import markdown
+from zoviz.papers.reports import escaped, markdown
 from zoviz.papers.reproduction import Reproduction, experiments
 from zoviz.views.plots.paper_figure import INKS
 
@@ -42,14 +42,10 @@ def pages() -> dict[str, str]:
     rows = []
     for row in contents():
         place = f"[{row.place}]({row.experiment}.md)" if f"{row.experiment}.md" in texts else row.place
-        rows.append(f"| {row.paper} | {place} | {_cell(row.claim)} | {_cell(row.verdict)} |")
+        rows.append(f"| {row.paper} | {place} | {escaped(row.claim)} | {escaped(row.verdict)} |")
     tree = "\n".join(name.removesuffix(".md") for name in texts)
     toctree = f"\n\n```{{toctree}}\n:maxdepth: 1\n:hidden:\n\n{tree}\n```\n"
     return {"index.md": _HEAD + "\n".join(rows) + toctree, **texts}
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", r"\|").replace("*", r"\*")
 
 
 def draw(panels: Sequence[Panel], path: Path) -> None:

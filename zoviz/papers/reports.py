@@ -58,15 +58,20 @@ def markdown(work: Reproduction, level: int = 2) -> str:
     one = work.experiment
     lines = [f"{'#' * level} {one.title}: {one.subject}", ""]
     for sentence in sentences(work):
-        lines += [sentence, ""]
+        lines += [escaped(sentence), ""]
     for table in (verdicts(work), *one.tables(work.measured)):
-        lines += [f"{table.heading}:", "", *_markdown_table(table.heads, table.rows), ""]
+        lines += [f"{escaped(table.heading)}:", "", *_markdown_table(table.heads, table.rows), ""]
     return "\n".join(lines)
+
+
+def escaped(text: str) -> str:
+    """Return text in which bars and stars mean themselves in Markdown."""
+    return text.replace("|", r"\|").replace("*", r"\*")
 
 
 def _markdown_table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
     lines = [heads, ["---"] * len(heads), *rows]
-    return [f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |" for line in lines]
+    return [f"| {' | '.join(map(escaped, line))} |" for line in lines]
 
 
 def html(work: Reproduction, figures: str = "") -> str:

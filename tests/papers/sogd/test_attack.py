@@ -16,7 +16,6 @@ from zoviz.papers.timing import paces  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 
-
 METHODS = [*attack.SINGLE, *attack.BILEVEL]
 
 
