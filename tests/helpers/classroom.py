@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
 import json
 import os
@@ -10,22 +11,35 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import panel.models.tabulator  # noqa: F401  # models that a page has are looked up by name
 from tornado.httpclient import HTTPResponse
 
 from helpers import raw_client as raw
+from helpers.event_loop import result_of
 from helpers.ports import free_port, until_listening
 from helpers.project import ROOT
+from zoviz.problems import LoadTracking
+from zoviz.runs.storage.queries import Record
+from zoviz.runs.store import Store
+from zoviz.solvers import ZOCEG
 
 USER_HEADER = "X-Forwarded-User"
-QUERY = "/?problem=Load+tracking&solver=ZO-CEG&run.seconds=null&run.replicas=4&room=run"
+SET_UP = {"problem": LoadTracking.title, "solver": ZOCEG.title, "run.seconds": "null", "run.replicas": "4"}
+QUERY = f"/?{urlencode(SET_UP | {'room': 'run'})}"
 """The address of a page on which Start begins a run that goes on until it is stopped."""
+PATIENCE = 200
+"""Seconds that a student waits for a page, or for a run to begin: thirty who come at once are served one by one."""
+LIMITS = ("--owners", "--runs-per-person", "2", "--runs", "70", "--turns", "1", "--variables", "500")
+LIMITS += ("--replicas", "64", "--memory", "8", "--grace", "20")
+"""Of the server of a class."""
 COUNTERS = re.compile(r"zoviz-chip' style='[^']*'>(\w+)</span><span class='zoviz-counters'>iteration <b>([\d,]+)</b>")
 """In the status bar's HTML: status and iteration."""
 
@@ -91,10 +105,10 @@ class Student:
     wire: raw.Wire | None = None
     widgets: dict[str, tuple[str, str]] = field(default_factory=dict)
 
-    async def open(self) -> None:
+    async def open(self, path: str = QUERY) -> None:
         """Open a page."""
         begun = time.monotonic()
-        self.wire = await raw.Wire.open(self.port, QUERY, headers={USER_HEADER: self.name})
+        self.wire = await raw.Wire.open(self.port, path, headers={USER_HEADER: self.name}, request_timeout=PATIENCE)
         self.widgets = raw.labelled(await self.wire.document())
         assert (await asyncio.wait_for(await self.wire.patch(raw.ready()), 120))["type"] == "OK"
         self.waits["open"].append(time.monotonic() - begun)
@@ -116,8 +130,8 @@ class Student:
         self.wire.heard.clear()
         await raw.press(self.wire, self.widgets["Start"][0])
         while self.told[0] != "running" or self.told[1] < 1:
-            if time.monotonic() > begun + 60:
-                self.failures.append(f"{self.name}: no run after 60 s: {self.wire.heard[-1:]}"[:600])
+            if time.monotonic() > begun + PATIENCE:
+                self.failures.append(f"{self.name}: no run after {PATIENCE} s: {self.wire.heard[-1:]}"[:600])
                 return
             await asyncio.sleep(0.1)
         self.starts += 1
@@ -139,6 +153,27 @@ class Student:
             await self.wire.close()
             self.wire = None
 
+    async def resume(self) -> bool:
+        """Open a page after a restart: is resuming offered there, and does the newest run go on by its button?"""
+        await self.open("/")
+        assert self.wire is not None
+        end = time.monotonic() + PATIENCE
+        while "interrupted: Resume run" not in "".join(self.wire.heard):
+            if time.monotonic() > end:
+                return False
+            await asyncio.sleep(0.2)
+        await asyncio.wait_for(await self.wire.patch(raw.changed(self.widgets["Room"][1], "value", "Stored runs")), 120)
+        await asyncio.sleep(0.5)
+        document = await self.wire.document()
+        table = next(part for part in raw.parts(document["roots"]) if part.kind.endswith("DataTabulator"))
+        selection = table.attributes["source"]["attributes"]["selected"]["id"]
+        await raw.send(self.wire, [raw.changed(selection, "indices", [0])])
+        await asyncio.sleep(0.2)
+        await raw.press(self.wire, raw.labelled(document)["Resume run"][0])
+        while self.told[0] != "running" and time.monotonic() < end:
+            await asyncio.sleep(0.2)
+        return self.told[0] == "running"
+
     async def attend(self, until: float, arrival: float, stay: float) -> None:
         """Come after some seconds; open, start, steer, leave and come again until it is time."""
         await asyncio.sleep(arrival)
@@ -157,3 +192,145 @@ class Student:
             except Exception as error:  # whatever kept them from it is what the test is about
                 self.failures.append(f"{self.name}: {type(error).__name__}: {error}"[:300])
                 await self.leave()
+
+
+@dataclass
+class Lesson:
+    """What came of a lesson.
+
+    Attributes
+    ----------
+    failures : list of str
+        What students could not do.
+    waits : dict
+        Seconds for a page, and from Start to a run at work.
+    starts, changes : int
+    lag : tuple of float
+        Of the event loop, seconds: half of the samples are below the first, 99 % below the second.
+    calls : list of int
+        Of each student, all replicas, while all were there.
+    told : dict of str to int
+        The last iteration that each page showed before SIGTERM.
+    code : int
+        The server's exit code.
+    records : list of Record
+        All runs after it.
+    resumed : list of bool
+        Whether students' pages offered to go on after the restart, and did.
+    """
+
+    failures: list[str]
+    waits: dict[str, list[float]]
+    starts: int
+    changes: int
+    lag: tuple[float, float]
+    calls: list[int]
+    told: dict[str, int]
+    code: int = -1
+    records: list[Record] = field(default_factory=list)
+    resumed: list[bool] = field(default_factory=list)
+
+    @property
+    def unfairness(self) -> float:
+        """The most calls of a student over the least."""
+        return max(self.calls) / max(min(self.calls), 1)
+
+    @property
+    def lost(self) -> list[str]:
+        """Students whose run is not in the store as an interrupted one that came as far as their page has shown."""
+        best = {one.owner: one.iterations for one in reversed(self.records) if one.status == "interrupted"}
+        return [name for name, iteration in self.told.items() if best.get(name, -1) < iteration]
+
+    def __str__(self) -> str:
+        waits = ", ".join(
+            f"{what} {len(times)} times, {np.median(times):.2f} s (at most {max(times):.2f})"
+            for what, times in self.waits.items()
+        )
+        return (
+            f"{len(self.told)} students: {waits}; {self.changes} changes; {len(self.failures)} failures "
+            f"{self.failures[:3]}; loop lag p50 {1e3 * self.lag[0]:.1f} ms, p99 {1e3 * self.lag[1]:.1f} ms; calls "
+            f"{min(self.calls)} to {max(self.calls)}, ratio {self.unfairness:.2f}; exit code {self.code}, lost "
+            f"{self.lost}; {sum(self.resumed)} of {len(self.resumed)} resumed"
+        )
+
+
+def calls_by_owner(store: Store) -> dict[str, int]:
+    """Calls of all replicas of each person's runs so far."""
+    sums: dict[str, int] = {}
+    for one in store.runs():
+        sums[one.owner] = sums.get(one.owner, 0) + one.calls * one.replicas
+    return sums
+
+
+def lesson(folder: Path, url: str, count: int, seconds: float, arrivals: float, stay: float, *options: str) -> Lesson:
+    """Hold a lesson, end the server by SIGTERM while all are at work, restart it, and have some students go on.
+
+    Parameters
+    ----------
+    folder : Path
+    url : str
+        Of the store.
+    count : int
+        Students.
+    seconds, arrivals, stay : float
+        Length; time within which students come; time after which one closes the page and comes again.
+    options : str
+        More limits.
+    """
+    server = ClassServer(folder, url, *LIMITS, *options)
+    students = [Student(f"student{i}", server.port, random.Random(i)) for i in range(count)]
+
+    async def attended(store: Store) -> tuple[dict[str, int], dict[str, int]]:
+        until = time.monotonic() + seconds
+        tasks = [asyncio.create_task(one.attend(until, arrivals * i / count, stay)) for i, one in enumerate(students)]
+        while min(one.starts for one in students) < 1 and time.monotonic() < until:
+            await asyncio.sleep(0.5)
+        before = await asyncio.to_thread(calls_by_owner, store)
+        await asyncio.gather(*tasks)
+        return before, await asyncio.to_thread(calls_by_owner, store)
+
+    async def after() -> list[bool]:
+        back = [Student(one.name, again.port, random.Random(1)) for one in students[:5]]
+        resumed = [await one.resume() for one in back]
+        for one in back:
+            await one.leave()
+        return resumed
+
+    async def whole(store: Store) -> Lesson:
+        before, now = await attended(store)
+        waits = {what: [wait for one in students for wait in one.waits[what]] for what in ("open", "start")}
+        told = {one.name: one.told[1] for one in students if one.wire is not None}
+        held = Lesson(
+            [failure for one in students for failure in one.failures],
+            waits,
+            sum(one.starts for one in students),
+            sum(one.changes for one in students),
+            (server.late(0.5), server.late(0.99)),
+            [now.get(one.name, 0) - before.get(one.name, 0) for one in students],
+            told,
+        )
+        held.code = await asyncio.to_thread(server.stop)
+        for one in students:
+            await one.leave()
+        held.records = store.runs()
+        return held
+
+    with Store(url) as store:
+        held = result_of(whole(store))
+        again = ClassServer(folder, url, *LIMITS, *options)
+        held.resumed = result_of(after())
+        again.stop()
+    return held
+
+
+if __name__ == "__main__":
+    from helpers.postgres import database, server
+
+    chosen = argparse.ArgumentParser(description="A lesson of ten minutes on a server of its own, with PostgreSQL.")
+    chosen.add_argument("--students", type=int, default=30)
+    chosen.add_argument("--seconds", type=float, default=600.0)
+    chosen.add_argument("--arrivals", type=float, default=120.0)
+    chosen.add_argument("--stay", type=float, default=240.0)
+    args, more = chosen.parse_known_args()
+    with tempfile.TemporaryDirectory() as name, server() as one, database(one, "lesson") as address:
+        print(lesson(Path(name), address, args.students, args.seconds, args.arrivals, args.stay, *more))

@@ -20,11 +20,13 @@ WINDOW = 64
 
 
 async def get(
-    port: int, path: str, cookie: str = "", headers: Mapping[str, str] | None = None, **options: Any
+    port: int, path: str, cookie: str = "", headers: Mapping[str, str] | None = None, tls: bool = False, **options: Any
 ) -> HTTPResponse:
-    """The answer to a request, whatever its status."""
+    """The answer to a request, whatever its status; whoever signs the certificate under ``tls``."""
     sent = {**(headers or {}), **({"Cookie": cookie} if cookie else {})}
-    request = HTTPRequest(f"http://127.0.0.1:{port}{path}", headers=sent, request_timeout=60, **options)
+    options.setdefault("request_timeout", 60)
+    address = f"{'https' if tls else 'http'}://127.0.0.1:{port}{path}"
+    request = HTTPRequest(address, headers=sent, validate_cert=False, **options)
     return await AsyncHTTPClient(force_instance=True).fetch(request, raise_error=False)
 
 
@@ -78,21 +80,31 @@ class Wire:
         cookie: str = "",
         origin: str = "",
         headers: Mapping[str, str] | None = None,
+        tls: bool = False,
+        **options: Any,
     ) -> Wire:
-        """Load the page and connect as its script would."""
-        page = await get(port, path, cookie, headers)
+        """Load the page and connect as its script would; ``options`` are those of the request."""
+        page = await get(port, path, cookie, headers, tls, **options)
         match = TOKEN.search(page.body.decode())
         assert match, f"No page at {path}: {page.code}"
-        return await cls.connect(port, match[1], cookie, origin, headers)
+        return await cls.connect(port, match[1], cookie, origin, headers, tls)
 
     @classmethod
     async def connect(
-        cls, port: int, token: str, cookie: str = "", origin: str = "", headers: Mapping[str, str] | None = None
+        cls,
+        port: int,
+        token: str,
+        cookie: str = "",
+        origin: str = "",
+        headers: Mapping[str, str] | None = None,
+        tls: bool = False,
     ) -> Wire:
         """Connect with a token."""
-        sent = {"Origin": origin or f"http://127.0.0.1:{port}", **(headers or {})}
+        secure = "s" if tls else ""
+        sent = {"Origin": origin or f"http{secure}://127.0.0.1:{port}", **(headers or {})}
         sent |= {"Cookie": cookie} if cookie else {}
-        request = HTTPRequest(f"ws://127.0.0.1:{port}/ws", headers=sent, request_timeout=60)
+        address = f"ws{secure}://127.0.0.1:{port}/ws"
+        request = HTTPRequest(address, headers=sent, request_timeout=60, validate_cert=False)
         wire = cls(await websocket_connect(request, subprotocols=["bokeh", token]))
         try:
             await asyncio.wait_for(wire._greeted, 60)
@@ -216,11 +228,11 @@ async def send(wire: Any, events: list[Any]) -> None:
         await asyncio.wait_for(answer, 120)
 
 
-async def log_in(port: int, password: str) -> str:
+async def log_in(port: int, password: str, user: str = "user") -> str:
     """The cookies that the form of the login page gives."""
     form = (await get(port, "/login")).headers.get_list("Set-Cookie")
     cookies = [cookie.partition(";")[0] for cookie in form]
-    fields = {"username": "user", "password": password}
+    fields = {"username": user, "password": password}
     fields |= {name: value for name, _, value in (cookie.partition("=") for cookie in cookies) if name == "_xsrf"}
     body = urlencode(fields)
     answer = await get(port, "/login", "; ".join(cookies), method="POST", body=body, follow_redirects=False)

@@ -24,6 +24,9 @@ from zoviz.views.server.health import HEALTH, HealthHandler, StoreProbe
 from zoviz.views.server.settings import ServerSettings
 from zoviz.views.server.users import ProxyUsers, present_user
 
+_OPENING = 1.0
+"""Seconds that making a page takes, in which runs that take turns wait: it would take twice as long, and the other
+pages with it, since Python shares its time between the runs and the event loop."""
 _LAST_WORDS = 3.0
 """Seconds that the event loop has to end in once the runs have."""
 
@@ -46,6 +49,7 @@ def serve(problem: Problem | None, store: Store | None, settings: ServerSettings
     logging.getLogger("zoviz").warning("The dashboard is at http://%s:%d/", settings.address, port)
 
     def page() -> pmui.Page:
+        live_runs.rest(_OPENING)
         own = None if problem is None else problem.clone()
         user = present_user(settings.user_header)
         person = user or secrets.token_hex(8)  # where nobody signs in, a page is a person
