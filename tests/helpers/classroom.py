@@ -74,9 +74,9 @@ class ClassServer:
         finally:
             self.process.kill()
 
-    def late(self, share: float = 0.99) -> float:
-        """The lag of the event loop below which so many of its samples are, in seconds."""
-        return float(np.quantile(json.loads(self.lags.read_text()), share))
+    def lag(self) -> list[float]:
+        """How late the event loop was at each sample so far, in seconds."""
+        return json.loads(self.lags.read_text())
 
     async def health(self) -> tuple[int, dict[str, Any]]:
         """Status and content of the health address."""
@@ -205,8 +205,10 @@ class Lesson:
     waits : dict
         Seconds for a page, and from Start to a run at work.
     starts, changes : int
-    lag : tuple of float
-        Of the event loop, seconds: half of the samples are below the first, 99 % below the second.
+    lag : list of float
+        How late the event loop was at each sample, in seconds.
+    arrived : int
+        Samples until all students were there.
     calls : list of int
         Of each student, all replicas, while all were there.
     told : dict of str to int
@@ -223,7 +225,8 @@ class Lesson:
     waits: dict[str, list[float]]
     starts: int
     changes: int
-    lag: tuple[float, float]
+    lag: list[float]
+    arrived: int
     calls: list[int]
     told: dict[str, int]
     code: int = -1
@@ -248,10 +251,17 @@ class Lesson:
         )
         return (
             f"{len(self.told)} students: {waits}; {self.changes} changes; {len(self.failures)} failures "
-            f"{self.failures[:3]}; loop lag p50 {1e3 * self.lag[0]:.1f} ms, p99 {1e3 * self.lag[1]:.1f} ms; calls "
-            f"{min(self.calls)} to {max(self.calls)}, ratio {self.unfairness:.2f}; exit code {self.code}, lost "
+            f"{self.failures[:3]}; loop lag {shares(self.lag)}, once all were there "
+            f"{shares(self.lag[self.arrived :])}; calls {min(self.calls)} to {max(self.calls)}, ratio "
+            f"{self.unfairness:.2f}; exit code {self.code}, lost "
             f"{self.lost}; {sum(self.resumed)} of {len(self.resumed)} resumed"
         )
+
+
+def shares(lag: list[float]) -> str:
+    """Quantiles of lags in words."""
+    middle, late, latest = 1e3 * np.quantile(lag, [0.5, 0.99, 1.0])
+    return f"p50 {middle:.1f} ms, p99 {late:.1f} ms, at most {latest:.0f} ms of {len(lag)} samples"
 
 
 def calls_by_owner(store: Store) -> dict[str, int]:
@@ -280,14 +290,14 @@ def lesson(folder: Path, url: str, count: int, seconds: float, arrivals: float, 
     server = ClassServer(folder, url, *LIMITS, *options)
     students = [Student(f"student{i}", server.port, random.Random(i)) for i in range(count)]
 
-    async def attended(store: Store) -> tuple[dict[str, int], dict[str, int]]:
+    async def attended(store: Store) -> tuple[dict[str, int], dict[str, int], int]:
         until = time.monotonic() + seconds
         tasks = [asyncio.create_task(one.attend(until, arrivals * i / count, stay)) for i, one in enumerate(students)]
         while min(one.starts for one in students) < 1 and time.monotonic() < until:
             await asyncio.sleep(0.5)
-        before = await asyncio.to_thread(calls_by_owner, store)
+        before, arrived = await asyncio.to_thread(calls_by_owner, store), len(server.lag())
         await asyncio.gather(*tasks)
-        return before, await asyncio.to_thread(calls_by_owner, store)
+        return before, await asyncio.to_thread(calls_by_owner, store), arrived
 
     async def after() -> list[bool]:
         back = [Student(one.name, again.port, random.Random(1)) for one in students[:5]]
@@ -297,7 +307,7 @@ def lesson(folder: Path, url: str, count: int, seconds: float, arrivals: float, 
         return resumed
 
     async def whole(store: Store) -> Lesson:
-        before, now = await attended(store)
+        before, now, arrived = await attended(store)
         waits = {what: [wait for one in students for wait in one.waits[what]] for what in ("open", "start")}
         told = {one.name: one.told[1] for one in students if one.wire is not None}
         held = Lesson(
@@ -305,7 +315,8 @@ def lesson(folder: Path, url: str, count: int, seconds: float, arrivals: float, 
             waits,
             sum(one.starts for one in students),
             sum(one.changes for one in students),
-            (server.late(0.5), server.late(0.99)),
+            server.lag(),
+            arrived,
             [now.get(one.name, 0) - before.get(one.name, 0) for one in students],
             told,
         )

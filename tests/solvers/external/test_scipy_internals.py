@@ -9,6 +9,8 @@ import sys
 import pytest
 from packaging.specifiers import SpecifierSet
 
+from zoviz.problems import LoadTracking
+from zoviz.solvers import COBYQA
 from zoviz.solvers.external.scipy_internals import VERSIONS, cobyqa_minimize
 
 pytest.importorskip("scipy", reason='python -m pip install "zoviz[peers]"')
@@ -22,16 +24,18 @@ def test_this_scipy_was_checked() -> None:
 
 def test_cobyqa_stands_where_it_is_looked_for() -> None:
     minimize = cobyqa_minimize()
-    assert minimize.__module__ == "scipy._lib.cobyqa.main"
+    assert minimize.__module__ in ("scipy._lib.cobyqa.main", "scipy._external.cobyqa.main")
     names = ["fun", "x0", "args", "bounds", "constraints", "callback", "options"]
     assert list(inspect.signature(minimize).parameters)[:7] == names
 
 
 def test_the_public_door_to_cobyqa_still_holds_a_lock() -> None:
-    """Once it holds none, ``scipy.optimize.minimize`` can be called, and the private name is not needed."""
-    from scipy.optimize import minimize
-    from scipy.optimize._cobyqa_py import COBYQA_LOCK
+    """From SciPy 1.18 on it holds none: with that as the lower bound the private name is not needed."""
+    from scipy.optimize import _cobyqa_py, minimize
 
+    if not hasattr(_cobyqa_py, "COBYQA_LOCK"):
+        pytest.skip("this SciPy holds no lock")
+    COBYQA_LOCK = _cobyqa_py.COBYQA_LOCK
     states = []
     minimize(
         lambda x: states.append(COBYQA_LOCK.locked()) or float(x @ x), [1.0], method="COBYQA", options={"maxfev": 5}
@@ -40,7 +44,9 @@ def test_the_public_door_to_cobyqa_still_holds_a_lock() -> None:
 
 
 def test_without_either_the_remedy_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in ("scipy._lib.cobyqa", "cobyqa"):
+    assert COBYQA().missing_package == ""
+    for name in ("scipy._lib.cobyqa", "scipy._external.cobyqa", "cobyqa"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(ImportError, match="pip install cobyqa"):
         cobyqa_minimize()
+    assert "pip install cobyqa" in (COBYQA().accepts(LoadTracking(n=4)) or ""), "it is not offered"

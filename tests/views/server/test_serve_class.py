@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from helpers.classroom import lesson
@@ -23,7 +24,8 @@ def test_a_class_of_thirty(tmp_path: Path) -> None:
         held = lesson(tmp_path, url, STUDENTS, 180, 60, 1000)
     print(held)
     assert held.failures == [] and len(held.waits["start"]) == held.starts >= STUDENTS and held.changes > STUDENTS
-    assert held.lag[1] < 0.25
+    # A page takes the loop for about a second: of two minutes thirty of them are too large a part, of ten they are not.
+    assert np.quantile(held.lag[held.arrived :], 0.99) < 0.25
     assert held.unfairness <= 2.0
     assert (held.code, held.lost, held.resumed) == (0, [], [True] * 5) and len(held.told) == STUDENTS
     assert {str(run.status) for run in held.records} == {"interrupted"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -83,6 +84,8 @@ class Database:
         self.name = str(self.url.database) if self.sqlite else self.url.render_as_string(hide_password=True)
         self.engine = _engine(self.url)
         self._process = os.getpid()
+        # Who forgets to close a store leaves no connection open behind it, of which Python 3.13 warns.
+        weakref.finalize(self, _dispose, self.engine, self._process).atexit = False
         self._open(create)
 
     @property
@@ -179,6 +182,12 @@ def _version(connection: Connection) -> int | None:
     if not inspect(connection).has_table(VERSIONS.name):
         return None
     return connection.execute(select(func.max(VERSIONS.c.version))).scalar()
+
+
+def _dispose(engine: Engine, process: int) -> None:
+    """Close an engine's idle connections in the process that opened them; a forked child's are its parent's."""
+    if os.getpid() == process:
+        engine.dispose()
 
 
 def _address(url: str) -> URL:

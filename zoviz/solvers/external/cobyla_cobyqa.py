@@ -10,7 +10,7 @@ import numpy as np
 from zoviz.core.types import Array
 from zoviz.solvers.external.call_cache import CallCache
 from zoviz.solvers.external.coroutine import Ask, Ended, Task
-from zoviz.solvers.external.scipy_internals import cobyqa_minimize
+from zoviz.solvers.external.scipy_internals import cobyqa_minimize, missing_cobyqa
 from zoviz.solvers.external.step_sizes import Local
 
 
@@ -62,6 +62,11 @@ class COBYQA(Local):
     """
 
     title = "COBYQA (SciPy)"
+
+    @property
+    def missing_package(self) -> str:
+        """The sentence on a SciPy that keeps COBYQA elsewhere; else empty."""
+        return missing_cobyqa()
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """Run SciPy's COBYQA without its lock."""
