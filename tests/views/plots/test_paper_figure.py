@@ -54,6 +54,14 @@ def test_an_archive_has_three_formats_of_a_columns_width_a_caption_and_scripts(r
     assert b"'ZOCEG': runpy.run_path" in files["figure.py"] and b"'one column'" in files["figure.py"]
 
 
+def test_calls_are_drawn_logarithmically_where_that_is_asked(runs: list[Run]) -> None:
+    figure = PaperFigure(runs, log_x=True)
+    plain, logarithmic = (one.drawn("svg")["svg"].decode() for one in (PaperFigure(runs), figure))
+    ticks = [text.count('id="xtick_') for text in (plain, logarithmic)]
+    assert ticks[1] > 2 * ticks[0] > 0, "with ticks between powers of ten"
+    assert "log_x=True" in figure.scripts()["figure.py"]
+
+
 def test_the_caption_has_the_settings_and_what_was_changed(runs: list[Run]) -> None:
     one, both = PaperFigure(runs[0], width="two columns"), PaperFigure(runs)
     assert one.plots == ("Gap", "Violation") and both.plots == ("Gap",)
@@ -94,10 +102,13 @@ def test_the_page_offers_the_plots_that_it_shows(runs: list[Run], monkeypatch: p
     download.update()
     assert download.__panel__().visible and download.plots == "Gap"
     assert download.param.plots.names["Objective gap + Constraint violation"] == "Gap+Violation"
-    monkeypatch.setattr(PaperFigure, "archive", lambda figure: " ".join((*figure.plots, figure.width)).encode())
+    monkeypatch.setattr(
+        PaperFigure, "archive", lambda one: f"{' '.join(one.plots)} {one.width} {one.log_x} {one.log_y}".encode()
+    )
     download.param.update(plots="Gap+Violation", width="two columns")
+    board.log_x = True
     archive = result_of(download.make())
-    assert isinstance(archive, io.BytesIO) and archive.read() == b"Gap Violation two columns"
+    assert isinstance(archive, io.BytesIO) and archive.read() == b"Gap Violation two columns True True"
 
 
 def test_the_servers_loop_goes_on_while_a_figure_is_drawn(runs: list[Run], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,7 +102,8 @@ class FigureDownload(pn.viewable.Viewer):
         board = self._board
         runs = {one.name: one.run for one in self._visible_runs()}
         plots = self.plots.split("+")
-        figure = PaperFigure(runs, plots, width=self.width, axis=board.axis, band=board.band, log_y=board.log_y)
+        scales = {"axis": board.axis, "band": board.band, "log_x": board.log_x, "log_y": board.log_y}
+        figure = PaperFigure(runs, plots, width=self.width, **scales)
         try:
             return io.BytesIO(await asyncio.wrap_future(in_background(figure.archive)))
         except ZovizError as error:  # a package that is missing: Panel only logs what a coroutine raises

@@ -72,7 +72,7 @@ from zoviz.views.plots.paper_figure import PaperFigure
 here = Path(__file__).parent
 runs = {{
 {runs}}}
-figure = PaperFigure(runs, {plots!r}, width={width!r}, axis={axis!r}, band={band!r}, log_y={log_y!r})
+figure = PaperFigure(runs, {plots!r}, width={width!r}, axis={axis!r}, band={band!r}, log_x={log_x!r}, log_y={log_y!r})
 for suffix in ("pdf", "svg", "png"):
     figure.save(here / f"figure.{{suffix}}")
 '''
@@ -97,6 +97,8 @@ class PaperFigure:
         ``calls``, ``samples``, ``zeta_samples``, ``iteration`` or ``seconds``.
     band : str
         ``std``, ``range``, ``quartiles`` (around the median) or ``none``.
+    log_x : bool
+        Draw ``axis`` logarithmically.
     log_y : bool
         Draw magnitudes on logarithmic axes.
 
@@ -122,11 +124,12 @@ class PaperFigure:
         width: str = "one column",
         axis: str = CALLS,
         band: str = "std",
+        log_x: bool = False,
         log_y: bool = True,
     ) -> None:
         self.runs = named_runs(runs)
         self._snapshots = {name: run.trace.snapshot() for name, run in self.runs.items()}
-        self.width, self.axis, self.band, self.log_y = width, axis, band, log_y
+        self.width, self.axis, self.band, self.log_x, self.log_y = width, axis, band, log_x, log_y
         for what, value, values in (("width", width, WIDTHS), ("axis", axis, AXES), ("band", band, BANDS.values())):
             if value not in values:
                 raise ValueError(f"Expected a {what} of {', '.join(values)}, got {value!r}.")
@@ -194,9 +197,11 @@ class PaperFigure:
 
         log, alone = self.log_y and view.can_log, len(self.runs) == 1
         axes.set_yscale("log" if log else "linear")
+        axes.set_xscale("log" if self.log_x else "linear")
         for at, (name, snapshot) in enumerate(self._snapshots.items()):
             lines = [one for one in view.lines(snapshot.columns) if alone or not one.muted]
-            data = line_data(snapshot, lines, self.axis, self.band, False, log, ZERO_HEIGHT * (1 + at % 8)).columns()
+            zero_height = ZERO_HEIGHT * (1 + at % 8)
+            data = line_data(snapshot, lines, self.axis, self.band, self.log_x, log, zero_height).columns()
             for rank, one in enumerate(lines):
                 listed = one.label if alone and len(lines) <= MOST_LISTED else "" if rank or alone else name
                 look = {"color": REFERENCE if one.muted else INKS[at % len(INKS)]}
@@ -257,7 +262,7 @@ class PaperFigure:
         for at, (name, run) in enumerate(self.runs.items(), 1):
             files[f"run_{at}.py"] = script(run)
             entries += f'    {name!r}: runpy.run_path(str(here / "run_{at}.py"))["run"],\n'
-        chosen = {"plots": self.plots, "width": self.width, "axis": self.axis, "band": self.band, "log_y": self.log_y}
+        chosen = {name: getattr(self, name) for name in ("plots", "width", "axis", "band", "log_x", "log_y")}
         return {"figure.py": _REMAKE.format(runs=entries, **chosen), **files}
 
 
