@@ -9,6 +9,8 @@ import sys
 import pytest
 
 from helpers.project import ROOT
+from zoviz.core.registry import discover
+from zoviz.solvers.bayesian.base import BayesianSolver
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="parts of a run are forks")
 
@@ -55,3 +57,11 @@ def test_fifty_kills(arguments: str) -> None:
 @pytest.mark.slow
 def test_the_servers_kills() -> None:
     assert "5 kills" in killed("--server", "--kills", "5", "--longest", "3", "--solver", "ZOCEG", "--calls", "900")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("solver", discover("zoviz.solvers.bayesian", BayesianSolver))
+def test_kills_of_bayesian_methods(solver: str) -> None:
+    pytest.importorskip("botorch", reason='python -m pip install "zoviz[bo]"')
+    output = killed("--solver", solver, "--kills", "3", "--calls", "16", "--replicas", "2", "--longest", "0.5")
+    assert "3 kills" in output and "agree to the bit" in output
