@@ -101,6 +101,15 @@ def diverged(lab: Lab, url: str) -> None:
     ended(lab)
 
 
+def design(lab: Lab, url: str) -> None:
+    """A welded beam, drawn with its limits, half way back along its path."""
+    begin(lab, url, problem="Welded beam design", **{"run.seconds": 3})
+    ended(lab)
+    lab.page.get_by_role("slider", name="Path up to").locator("visible=true").press("PageDown")
+    lab.page.locator(".bk-Figure").locator("visible=true").last.scroll_into_view_if_needed()
+    lab.page.wait_for_timeout(1500)
+
+
 def surrogate(lab: Lab, url: str) -> None:
     """A Bayesian method on the toy, with the picture of its surrogate on the screen."""
     values = {"problem": "Toy of Gramacy and others (LSQ)", "solver": "Constrained log-EI (BoTorch)"}
@@ -138,6 +147,7 @@ STATES: dict[str, Callable[[Lab, str], None]] = {
         three_runs,
         bilevel,
         diverged,
+        design,
         surrogate,
         stored_runs,
         missing_extra,
