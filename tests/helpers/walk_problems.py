@@ -50,7 +50,7 @@ def walk(lab: Lab, url: str, problem: str, seconds: float) -> Line:
     lab.until(lambda: chosen.inner_text().strip() == problem, f"{problem} is chosen")
     lab.press("Start")
     ends = ("finished", "diverged", "stopped", "failed")
-    lab.until(lambda: lab.status() in ends, f"{problem} has ended", 12 * seconds)
+    lab.until(lambda: lab.status() in ends, f"{problem} has ended", 30 * seconds)
     lab.page.wait_for_timeout(2000)
     # Not before: where a problem's data are loaded, its own solver is offered with them.
     solver = lab.page.get_by_role("combobox", name="Solver").first.inner_text().strip()
@@ -76,7 +76,7 @@ def main() -> int:
             for problem in options.problems or Picker().problems:
                 page = browser.new_page(viewport={"width": 1440, "height": 900})
                 try:
-                    line = walk(Lab(page), server.url, problem, options.seconds)
+                    line = walk(Lab(page, patience=120), server.url, problem, options.seconds)
                 except (AssertionError, Error) as error:  # the table says so, and the walk goes on
                     line = Line(problem, "", "no answer", "", str(error).splitlines()[0], [])
                 bad += not line.good
