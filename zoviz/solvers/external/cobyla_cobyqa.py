@@ -65,8 +65,8 @@ class COBYQA(Local):
 
     @property
     def missing_package(self) -> str:
-        """The sentence on a SciPy that keeps COBYQA elsewhere; else empty."""
-        return missing_cobyqa()
+        """The sentence on a library that is not installed, or a SciPy that keeps COBYQA elsewhere; else empty."""
+        return super().missing_package or missing_cobyqa()
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """Run SciPy's COBYQA without its lock."""
