@@ -48,7 +48,7 @@ class State(StrEnum):
     """How a design stands to a constraint."""
 
     WITHIN = "within"
-    AT = "at its limit"
+    AT = "at limit"
     BEYOND = "beyond"
 
 

@@ -52,8 +52,8 @@ class BeamDrawing(DesignPicture):
         return [
             Limit("shear in weld", 0.5 * lap, top + 0.5 * weld),
             Limit("bending stress", lap + 1.0, top),
-            Limit("weld ≤ beam's width", middle, top),
-            Limit("cost of weld and bar", lap + 0.5 * LENGTH, 0.0),
+            Limit("weld ≤ beam", middle, top),
+            Limit("cost, weld and bar", lap + 0.5 * LENGTH, 0.0),
             Limit("weld ≥ 0.125", 0.5 * lap, -top - 0.5 * weld),
             Limit("deflection of tip", lap + LENGTH, -top),
             Limit("buckling", middle, 0.0),
