@@ -5,7 +5,8 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
@@ -19,6 +20,16 @@ from zoviz.runs.run import Run
 
 _EVERY = 0.1
 """Seconds between two looks."""
+
+
+@contextmanager
+def ended_by_sigterm() -> Iterator[None]:
+    """Return a context that SIGTERM ends as Ctrl-C does, also where Ctrl-C is ignored, as after nohup."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 class Watch:

@@ -12,13 +12,15 @@ import numpy as np
 
 from zoviz.benchmark.cost import Cost, cost_of
 from zoviz.benchmark.courses import Benchmark, Hits
-from zoviz.benchmark.paired_comparison import Comparison, Decision, compare
+from zoviz.benchmark.paired_comparison import Comparison, Decision
 from zoviz.benchmark.profiles import data_profile, performance_profile
+from zoviz.benchmark.report import compared_solvers, shares
 from zoviz.benchmark.running_time import expected_running_time
 from zoviz.cli.build import dask, find_problem, open_store
 from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, show, table
 from zoviz.cli.options import json_option, store_option
 from zoviz.cli.parse import read
+from zoviz.cli.progress import ended_by_sigterm
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.portfolio.choice import named
 from zoviz.studies.study import Study
@@ -80,10 +82,11 @@ the known optimum, else to the best that any of the runs met. Violations count o
             say(f"Left out: {reason}")
         if args.plan:
             return _tell_cost(cost_of(study), args)
-        study.run(workers=args.workers, executor=dask(args.dask) if args.dask else None, progress=not args.quiet)
+        with ended_by_sigterm():
+            study.run(workers=args.workers, executor=dask(args.dask) if args.dask else None, progress=not args.quiet)
         bench = Benchmark.of_study(study)
         levels = {tau: bench.hits(tau) for tau in args.levels}
-        comparisons = _compared(bench)
+        comparisons = compared_solvers(bench)
         if args.json:
             show(_plain(bench, levels, comparisons))
         else:
@@ -145,27 +148,13 @@ def _assign(item: Any, name: str, pair: str) -> None:
         raise UsageError(f"Expected another value for {parameter} of {name}, got {text!r}: {error}") from None
 
 
-def _compared(bench: Benchmark) -> list[Comparison]:
-    """Compare all pairs of solvers by what is left of the way: of each problem the median over replicas."""
-    left = bench.shortfalls()
-    whole = ~np.isnan(left).any(axis=(1, 2))
-    losses = {name: np.median(left[whole, s], axis=1) for s, name in enumerate(bench.solvers)}
-    return compare(losses, np.random.default_rng(0))
-
-
-def _shares(hits: Hits) -> np.ndarray:
-    """Return the share (p, s) of replicas that reached the level; NaN where there is no run."""
-    there = np.isfinite(hits.spent).sum(axis=-1)
-    return np.where(there > 0, np.isfinite(hits.calls).sum(axis=-1) / np.maximum(there, 1), np.nan)
-
-
 def _tell(bench: Benchmark, levels: dict[float, Hits], comparisons: Sequence[Comparison]) -> None:
     """Print shares solved, running times, the problems one by one, and the comparisons."""
     heads = [f"SOLVED TO {tau:g}" for tau in levels]
     rows = []
     for s, solver in enumerate(bench.solvers):
-        shares = [np.nanmean(_shares(hits)[:, s]) for hits in levels.values()]
-        rows.append([solver, *(f"{100 * share:.0f} %" for share in shares)])
+        solved = [np.nanmean(shares(hits)[:, s]) for hits in levels.values()]
+        rows.append([solver, *(f"{100 * share:.0f} %" for share in solved)])
     table(["SOLVER", *heads], rows, "l" + "r" * len(heads))
     tau, hits = list(levels.items())[min(1, len(levels) - 1)]
     ert = expected_running_time(hits) / (hits.dimensions[:, None] + 1.0)
@@ -188,7 +177,7 @@ def _plain(bench: Benchmark, levels: dict[float, Hits], comparisons: Sequence[Co
         "problems": bench.problems,
         "solvers": bench.solvers,
         "levels": [
-            {"level": tau, "solved": _shares(hits), "calls": hits.calls, "ert": expected_running_time(hits)}
+            {"level": tau, "solved": shares(hits), "calls": hits.calls, "ert": expected_running_time(hits)}
             for tau, hits in levels.items()
         ],
         "comparisons": [one._asdict() for one in comparisons],

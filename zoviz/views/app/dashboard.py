@@ -45,11 +45,12 @@ from zoviz.views.plots.figure_download import FigureDownload
 from zoviz.views.plots.run_list import RunList
 
 if TYPE_CHECKING:
+    from zoviz.views.benchmark.page import BenchmarkPage
     from zoviz.views.compare.page import ComparePage
     from zoviz.views.stored.page import StoredRunsPage
 
-RUN, COMPARE = "run", "compare"
-"""Names of the room with the plots, and of the one with their runs side by side."""
+RUN, COMPARE, BENCHMARK = "run", "compare", "benchmark"
+"""Names of the rooms with the plots, with their runs side by side, and with studies of many problems."""
 PERIOD = 250
 """Milliseconds between two looks at the run."""
 SHARE = 0.5
@@ -139,6 +140,7 @@ class Dashboard(pn.viewable.Viewer):
         self.form = RunForm(problem, solver, live_runs.limits)
         self.stored_runs: StoredRunsPage | None = None
         self.compare: ComparePage | None = None
+        self.benchmark: BenchmarkPage | None = None
         self.controller = RunController(self.form, store, live_runs, person)
         self.board = Board(self.controller.runs_shown)
         self.buttons, self.status_bar = RunButtons(self.controller), StatusBar(self.controller)
@@ -179,7 +181,10 @@ class Dashboard(pn.viewable.Viewer):
             Room(RUN, "Run", self._make_run),
             Room(COMPARE, "Compare", self._make_compare, self._compare),
         ]
-        if self.controller.store is not None:
+        store = self.controller.store
+        if store is not None and store.owner is None:  # a study takes processors that no limit of a person covers
+            rooms.append(Room(BENCHMARK, "Benchmark", self._make_benchmark, self._read_studies))
+        if store is not None:
             rooms.append(Room("runs", "Stored runs", self._make_stored_runs, self._read_stored_runs))
         return rooms
 
@@ -203,6 +208,17 @@ class Dashboard(pn.viewable.Viewer):
         """Compare anew: runs may have come or moved on since the room was last open."""
         if self.compare is not None:
             self.compare.read()
+
+    def _make_benchmark(self) -> BenchmarkPage:
+        from zoviz.views.benchmark.page import BenchmarkPage  # with pandas and statistics: most openings need neither
+
+        self.benchmark = BenchmarkPage(self.controller)
+        return self.benchmark
+
+    def _read_studies(self) -> None:
+        """List the studies anew: some may have come since the room was last open."""
+        if self.benchmark is not None:
+            self.benchmark.read()
 
     def _make_stored_runs(self) -> StoredRunsPage:
         from zoviz.views.stored.page import StoredRunsPage  # with pandas: half a second at a process's first opening
@@ -281,6 +297,8 @@ class Dashboard(pn.viewable.Viewer):
             self.stored_runs.table.update()
         if self.compare is not None and self.rooms.open == COMPARE:
             self.compare.update()
+        if self.benchmark is not None and self.rooms.open == BENCHMARK:
+            self.benchmark.update()
         self._write_address(run)
 
     def _limit(self, run: Run | None) -> None:

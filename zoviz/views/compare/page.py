@@ -18,7 +18,7 @@ from zoviz.views.common.run_controller import RunController, say_errors
 from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
 from zoviz.views.compare.distributions import Distributions, Sample, capitalised
 
-_STYLE = """
+TABLE_STYLE = """
 table.zoviz-compare {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums}
 .zoviz-compare th {text-align: left; font-weight: 600; opacity: .65; padding: 4px 14px 4px 0; white-space: nowrap}
 .zoviz-compare td {padding: 4px 14px 4px 0; vertical-align: top; white-space: nowrap}
@@ -129,7 +129,7 @@ class ComparePage(pn.viewable.Viewer):
         self._state: tuple[Any, ...] = ()
         self._drawn: tuple[Any, ...] = ()
         self.figures: Distributions | None = None
-        self.table = pn.pane.HTML("", stylesheets=[_STYLE], sizing_mode="stretch_width", margin=(4, 10))
+        self.table = pn.pane.HTML("", stylesheets=[TABLE_STYLE], sizing_mode="stretch_width", margin=(4, 10))
         self.differences = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
         self._select = pmui.Select.from_param(
             self.param.measure, size="small", width=280, margin=(4, 10), description=tooltip(self.param.measure.doc)

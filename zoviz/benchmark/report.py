@@ -1,0 +1,98 @@
+"""The tables of a benchmark: a line for each replica, or for each solver, for people and for LaTeX; comparisons."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from zoviz.benchmark.courses import Benchmark, Hits
+from zoviz.benchmark.paired_comparison import Comparison, compare
+from zoviz.benchmark.running_time import expected_running_time
+from zoviz.benchmark.stored_study import State
+
+if TYPE_CHECKING:
+    import pandas
+
+_LEVELS = (1e-1, 1e-3, 1e-5)
+
+
+def tidy(state: State) -> pandas.DataFrame:
+    """Return one row for each replica: problem, n, solver, replica, verdict, calls, the merit and calls to levels."""
+    import pandas
+
+    bench = state.benchmark
+    levels = {tau: bench.hits(tau) for tau in _LEVELS}
+    rows = []
+    taken: dict[tuple[str, str], int] = {}
+    for run in state.definition.runs:
+        if run.id not in state.outcomes:
+            continue
+        outcome, pair = state.outcomes[run.id], (run.problem, run.solver)
+        for course in outcome.courses:
+            r = taken.get(pair, 0)
+            taken[pair] = r + 1
+            place = bench.problems.index(run.problem), bench.solvers.index(run.solver), r
+            rows.append(
+                {
+                    "problem": run.problem,
+                    "n": state.definition.problems[run.problem].n,
+                    "solver": run.solver,
+                    "replica": r,
+                    "run": run.id,
+                    "verdict": "" if outcome.verdict is None else str(outcome.verdict.word),
+                    "calls": course.calls[-1],
+                    "merit": course.merit[-1],
+                    **{f"calls to {tau:g}": hits.calls[place] for tau, hits in levels.items()},
+                }
+            )
+    return pandas.DataFrame(rows)
+
+
+def shares(hits: Hits) -> np.ndarray:
+    """Return the share (p, s) of replicas that reached the level; NaN where there is no run."""
+    there = np.isfinite(hits.spent).sum(axis=-1)
+    return np.where(there > 0, np.isfinite(hits.calls).sum(axis=-1) / np.maximum(there, 1), np.nan)
+
+
+def compared_solvers(bench: Benchmark) -> list[Comparison]:
+    """Compare all pairs of solvers by what is left of the way: of each problem the median over replicas."""
+    left = bench.shortfalls()
+    whole = ~np.isnan(left).any(axis=(1, 2))
+    losses = {name: np.median(left[whole, s], axis=1) for s, name in enumerate(bench.solvers)}
+    return compare(losses, np.random.default_rng(0))
+
+
+def solver_rows(hits: Hits, tau: float) -> tuple[list[str], list[list[str]]]:
+    """Return heads, and a row for each solver.
+
+    Problems with a run, share of replicas solved, median over problems of the ERT in sweeps of n + 1 calls where it is
+    finite, and how many problems no other solver solved in less.
+    """
+    share, ert = shares(hits), expected_running_time(hits) / (hits.dimensions[:, None] + 1.0)
+    fewest = np.nanmin(np.where(np.isnan(ert), np.inf, ert), axis=1, initial=np.inf)
+    rows = []
+    for s, solver in enumerate(hits.solvers):
+        there = np.isfinite(share[:, s])
+        finite = ert[:, s][np.isfinite(ert[:, s])]
+        fastest = int((np.isfinite(ert[:, s]) & (ert[:, s] == fewest)).sum())
+        solved = f"{100 * share[there, s].mean():.0f} %" if there.any() else ""
+        rows.append(
+            [solver, str(int(there.sum())), solved, f"{np.median(finite):.3g}" if finite.size else "", str(fastest)]
+        )
+    return ["Solver", "Problems", f"Solved to {tau:.1e}", "Median sweeps (ERT)", "Fastest on"], rows
+
+
+def latex(bench: Benchmark, tau: float) -> str:
+    """Return the table of solvers as a ``tabular`` with the rules of booktabs."""
+    heads, rows = solver_rows(bench.hits(tau), tau)
+    lines = [" & ".join(map(_escaped, row)) + r" \\" for row in (heads, *rows)]
+    body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
+    return "\n".join([r"\begin{tabular}{lrrrr}", *body, r"\end{tabular}", ""])
+
+
+def _escaped(word: str) -> str:
+    """Return a word with what TeX would read as a command written out."""
+    for sign in "&%$#_{}":
+        word = word.replace(sign, f"\\{sign}")
+    return word

@@ -1,0 +1,375 @@
+"""The page on which solvers are set against each other on many problems, live while their runs go on."""
+
+from __future__ import annotations
+
+import html
+import io
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+import numpy as np
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.benchmark.courses import Hits
+from zoviz.benchmark.profiles import data_profile, performance_profile
+from zoviz.benchmark.report import compared_solvers, latex, solver_rows, tidy
+from zoviz.benchmark.stored_study import State, StoredStudy
+from zoviz.benchmark.study_process import StudyProcess, cost_of_command, stop_study
+from zoviz.core.errors import ZovizError
+from zoviz.views.benchmark.heat_map import HeatMap, solved_counts
+from zoviz.views.benchmark.profile_plots import ProfilePlot
+from zoviz.views.benchmark.set_up_form import SetUpForm
+from zoviz.views.common.background_work import in_background
+from zoviz.views.common.colours import PALETTE
+from zoviz.views.common.figure_frame import EVERY
+from zoviz.views.common.run_controller import RunController, say_errors, store_of
+from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
+from zoviz.views.compare.page import TABLE_STYLE, paired_html
+
+_Result = TypeVar("_Result")
+_NEW = "A new one"
+_HINT = (
+    "A run has reached the level once at most this share of the way from its start to the best point is left: to the "
+    "known optimum, else to the best that any of these runs met. Violations count on the way. Click on a cell or near "
+    "a curve for the runs behind it. The runs go on when this page is closed, and when its server ends."
+)
+_SHOWN = 12
+"""Runs that are listed of a cell or a step."""
+
+
+def minutes(seconds: float) -> str:
+    """Return a time in words."""
+    if not np.isfinite(seconds):
+        return "a time that could not be tried"
+    if seconds < 90.0:
+        return f"{max(seconds, 1.0):.0f} s"
+    return f"{seconds / 60.0:.0f} minutes" if seconds < 5400.0 else f"{seconds / 3600.0:.1f} hours"
+
+
+def cost_html(cost: dict[str, Any]) -> str:
+    """Return what a benchmark costs, in sentences, with the pairs that are left out."""
+    if not cost["runs"]:
+        return "All of its runs are done: nothing is missing."
+    seconds = np.nan if cost["seconds"] is None else cost["seconds"] / cost["processes"]
+    sentence = (
+        f"{cost['runs']} runs are missing, {cost['calls']:,} calls in all: about {minutes(seconds)} on "
+        f"{cost['processes']} processors, by trials of {cost['tried']} of them."
+    )
+    refusals = cost["refusals"]
+    if refusals:
+        sentence += f" {len(refusals)} pairs are left out, one because: {html.escape(refusals[0])}"
+    return sentence
+
+
+def progress_html(state: State) -> str:
+    """Return how far a study is, in a sentence."""
+    whole, begun = len(state.definition.runs), len(state.records)
+    ended = len(state.outcomes) + state.unread
+    word = "at work" if state.active else ("complete" if ended == whole else "not at work")
+    going = f", {begun - ended} begun" if begun > ended else ""
+    return f"<b>{ended} of {whole}</b> runs have ended{going}: {word}."
+
+
+class BenchmarkPage(pn.viewable.Viewer):
+    """A page for studies of solvers on problems: what they cost, how they go, and profiles, tables and comparisons.
+
+    Parameters
+    ----------
+    controller : RunController
+        Has the store, and the plots on which a study's runs can be put.
+
+    Attributes
+    ----------
+    form : SetUpForm
+    state : State or None
+        Of the study that is shown, as it was at the last look.
+    heat_map : HeatMap or None
+    profiles : dict of str to ProfilePlot
+    """
+
+    study: param.Selector[str] = param.Selector(
+        default=_NEW, objects=[_NEW], label="Study", doc="One that this store has, or a new one."
+    )
+    level: param.Number[float] = param.Number(
+        default=-3.0,
+        bounds=(-10.0, -0.5),
+        step=0.25,
+        label="Level, a power of ten",
+        doc="Share of the way that is left.",
+    )
+
+    def __init__(self, controller: RunController, **params: Any) -> None:
+        super().__init__(**params)
+        self._controller, self._store, self.say = controller, store_of(controller), controller.say
+        self.form = SetUpForm()
+        self.state: State | None = None
+        self.heat_map: HeatMap | None = None
+        self._process: StudyProcess | None = None
+        self._stored: StoredStudy | None = None
+        self._work: Future[Any] | None = None
+        self._take_up: Callable[[Any], None] = self._take_state
+        self._looks, self._drawn = 0, ""
+        self.buttons = {
+            "cost": _button("Cost", self.tell_cost),
+            "start": _button("Start", self.start, color="primary"),
+            "stop": _button("Stop", self.stop, disabled=True),
+        }
+        self.sentence, self.progress = note(""), pn.pane.HTML("", margin=(4, 10))
+        self.picked = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
+        self._show = _button("Put on the plots", self.put_on_plots, visible=False)
+        self._picked_ids: list[str] = []
+        self.table = pn.pane.HTML("", stylesheets=[TABLE_STYLE], sizing_mode="stretch_width", margin=(4, 10))
+        self.comparisons = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
+        self.profiles = {
+            "data": ProfilePlot("Data profile", "calls / (n + 1)", "plot-Data-profile", self._pick_runs),
+            "performance": ProfilePlot(
+                "Performance profile", "calls / fewest calls of a solver", "plot-Performance-profile", self._pick_runs
+            ),
+        }
+        self._map = pn.Column(sizing_mode="stretch_width", scroll=True, max_height=620, margin=0)
+        self._results = pn.Column(*self._parts(), sizing_mode="stretch_width", margin=0, visible=False)
+        self.param.watch(lambda event: self._open(event.new), "study")
+        self.param.watch(lambda _: self._draw(), "level")
+
+    def _parts(self) -> list[pn.viewable.Viewable]:
+        slider = pmui.FloatSlider.from_param(
+            self.param.level, width=320, size="small", margin=(10, 20), description=tooltip(self.param.level.doc)
+        )
+        slider.param.watch(lambda _: self._draw_bands(), "value_throttled")
+        figures = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width") for plot in self.profiles.values()]
+        downloads = [
+            _download("CSV", "csv", self._csv),
+            _download("LaTeX", "tex", self._latex),
+        ]
+        return [
+            self.progress,
+            self._map,
+            pn.Row(self.picked, self._show, margin=0),
+            slider,
+            pn.FlexBox(
+                *[pn.Column(one, min_width=420, sizing_mode="stretch_width", margin=0) for one in figures],
+                flex_wrap="nowrap",
+            ),
+            pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
+            section("Solvers, two by two"),
+            self.comparisons,
+            pn.Row(*downloads, margin=0),
+            note(_HINT),
+        ]
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        select = pmui.Select.from_param(
+            self.param.study, width=300, size="small", margin=(6, 8), description=tooltip(self.param.study.doc)
+        )
+        bar = pn.FlexBox(select, *self.buttons.values(), align_items="center")
+        self.read()
+        return pn.Column(self.form, bar, self.sentence, self._results, sizing_mode="stretch_width", margin=0)
+
+    # What a person asks for
+
+    @say_errors()
+    def tell_cost(self) -> None:
+        """Say what the benchmark costs, after short trials in a process of its own."""
+        command = self.form.command()
+        self.sentence.object = muted_html("Short trials are run, to tell the time ...")
+        self._begin(lambda: cost_of_command(self._store, command), self._take_cost)
+
+    def _take_cost(self, cost: dict[str, Any]) -> None:
+        self.sentence.object = muted_html(cost_html(cost))
+
+    @say_errors()
+    def start(self) -> None:
+        """Run what is missing of the benchmark, in a process of its own."""
+        command = self.form.command()
+        name = self.form.name_of_study
+        record = self._store.study(name)
+        if record is not None and record.active:
+            raise ZovizError(f"Expected a study on which no process is at work, got {name!r}: stop it first.")
+        self._process = StudyProcess(self._store, command)
+        self.sentence.object = muted_html(f"{html.escape(name)} begins.")
+        update_changed(self.buttons["start"], disabled=True)
+        self._follow(name)
+
+    @say_errors()
+    def stop(self) -> None:
+        """End the study's process; its runs go on from their checkpoints when it is started again."""
+        stop_study(self._store, self._name)
+        self.sentence.object = muted_html("Stopped: Start goes on with what is missing.")
+
+    @say_errors()
+    def put_on_plots(self) -> None:
+        """Put the runs that were picked on the plots."""
+        for id in self._picked_ids[:_SHOWN]:
+            stored = self._store.load(id)
+            self._controller.runs_shown.put(stored, f"{stored.label or id[:6]}")
+        self.sentence.object = muted_html("On the plots now, under Run.")
+
+    # What the page sees by itself
+
+    @property
+    def _name(self) -> str:
+        return "" if self._stored is None else self._stored.name
+
+    def read(self) -> None:
+        """List the store's studies; the one that is at work, else the last, is shown where none is."""
+        records = self._store.studies()
+        self.param.study.objects = [_NEW, *(record.name for record in records)]
+        if self._stored is None and records:
+            self.study = next((record.name for record in records if record.active), records[0].name)
+
+    def _open(self, name: str) -> None:
+        """Show another study, and what it consists of."""
+        if name == _NEW:
+            return
+        if name != self._name:
+            self._follow(name)
+
+    def _follow(self, name: str) -> None:
+        self._stored, self.state, self._drawn = StoredStudy(self._store, name), None, ""
+        self._take_pick("", [])
+        self._looks = -1
+
+    def update(self) -> None:
+        """Look at the study now and then; called with the document's lock at every look of the page."""
+        self._looks += 1
+        if self._work is not None:
+            if self._work.done():
+                work, self._work = self._work, None
+                self._finish(work)
+        elif self._stored is not None and (self._looks % EVERY == 0 or (self.state is not None and self.state.unread)):
+            stored = self._stored
+            self._begin(lambda: self._read_study(stored), self._take_state)
+
+    def _read_study(self, stored: StoredStudy) -> tuple[str, State] | None:
+        """Read a study; None where its process has not written it yet."""
+        return None if self._store.study(stored.name) is None else (stored.name, stored.read())
+
+    def _begin(self, task: Callable[[], _Result], take_up: Callable[[_Result], None]) -> None:
+        self._work, self._take_up = in_background(task), take_up
+
+    @say_errors()
+    def _finish(self, work: Future[Any]) -> None:
+        """Take up what a thread has done."""
+        if self._process is not None and not self._process.active:
+            complaint, self._process = self._process.complaint, None
+            if complaint:
+                self.sentence.object = muted_html(html.escape(complaint))
+        self._take_up(work.result())
+
+    def _take_state(self, read: tuple[str, State] | None) -> None:
+        """Show how the study stands now."""
+        busy = self._process is not None and self._process.active
+        if read is None or read[0] != self._name:
+            update_changed(self.buttons["start"], disabled=busy)
+            return
+        name, state = read
+        first, self.state = self.state is None, state
+        if first:
+            self.form.set_command(state.definition.command)
+            names = [_NEW, *(record.name for record in self._store.studies())]
+            self.param.study.objects = names
+            self.study = name
+        update_changed(self.buttons["start"], disabled=busy or state.active)
+        update_changed(self.buttons["stop"], disabled=not state.active)
+        update_changed(self.progress, object=progress_html(state))
+        marks = f"{name} {len(state.outcomes)} {sorted((id, str(one.status)) for id, one in state.records.items())}"
+        if marks != self._drawn:
+            self._drawn = marks
+            self._draw()
+            self._draw_bands()
+        update_changed(self._results, visible=True)
+
+    # Drawing
+
+    @property
+    def tau(self) -> float:
+        """The level as a share."""
+        return float(10.0**self.level)
+
+    def _draw(self) -> None:
+        """Draw the map, the profiles and the table at the level."""
+        state = self.state
+        if state is None:
+            return
+        bench = state.benchmark
+        hits = bench.hits(self.tau) if state.outcomes else None
+        problems, solvers = list(state.definition.problems), state.definition.solvers
+        new_map = self.heat_map is None or (self.heat_map.problems, self.heat_map.solvers) != (problems, solvers)
+        with batched_changes(pn.state.curdoc if new_map else None):
+            if new_map or self.heat_map is None:
+                self.heat_map = HeatMap(problems, solvers, self._pick_cell)
+                self._map.objects = [pn.pane.Bokeh(self.heat_map.figure, sizing_mode="stretch_width")]
+            self.heat_map.update(state, solved_counts(hits) if hits is not None else {})
+        whole = hits is not None and bool(np.isfinite(hits.spent).all(axis=(1, 2)).any())
+        self.profiles["data"].update(data_profile(hits) if hits is not None and whole else None, PALETTE)
+        self.profiles["performance"].update(performance_profile(hits) if hits is not None and whole else None, PALETTE)
+        update_changed(self.table, object=table_html(hits, self.tau) if hits is not None else "")
+
+    def _draw_bands(self) -> None:
+        """Draw what takes longer: bands, and comparisons of all pairs."""
+        if self.state is None or not self.state.outcomes:
+            return
+        for plot in self.profiles.values():
+            plot.update_bands()
+        update_changed(self.comparisons, object=paired_html(compared_solvers(self.state.benchmark)))
+
+    # What a click leads to
+
+    def _pick_cell(self, problem: str, solver: str) -> None:
+        if self.state is not None:
+            ids = [run.id for run in self.state.definition.runs if (run.problem, run.solver) == (problem, solver)]
+            outcomes = [self.state.outcomes[id] for id in ids if id in self.state.outcomes]
+            words = [one.verdict.sentence for one in outcomes if one.verdict is not None]
+            self._take_pick(f"{solver} on {problem}", [id for id in ids if id in self.state.records], " ".join(words))
+
+    def _pick_runs(self, what: str, runs: list[tuple[str, int]]) -> None:
+        if self.state is None:
+            return
+        problems = list(dict.fromkeys(problem for problem, _ in runs))
+        listed = ", ".join(f"{problem} (replica {replica})" for problem, replica in runs[:_SHOWN])
+        solver = what.partition(" at ")[0]
+        ids = [run.id for run in self.state.definition.runs if run.problem in problems and run.solver == solver]
+        self._take_pick(what, [id for id in ids if id in self.state.records], f"{len(runs)} runs: {listed}")
+
+    def _take_pick(self, what: str, ids: Sequence[str], sentence: str = "") -> None:
+        self._picked_ids = list(ids)
+        text = f"<b>{html.escape(what)}</b> {html.escape(sentence)}" if what else ""
+        update_changed(self.picked, object=text)
+        update_changed(self._show, visible=bool(ids))
+
+    # Files
+
+    def _csv(self) -> io.StringIO:
+        if self.state is None:
+            raise ZovizError("Expected a study, got none: choose one.")
+        return io.StringIO(tidy(self.state).to_csv(index=False))
+
+    def _latex(self) -> io.StringIO:
+        if self.state is None:
+            raise ZovizError("Expected a study, got none: choose one.")
+        return io.StringIO(latex(self.state.benchmark, self.tau))
+
+
+def table_html(hits: Hits, tau: float) -> str:
+    """Return a row for each solver: shares solved, and running times."""
+    heads, rows = solver_rows(hits, tau)
+    head = "".join(f"<th>{html.escape(title)}</th>" for title in heads)
+    lines = ""
+    for s, (solver, *words) in enumerate(rows):
+        swatch = f"<span style='color:{PALETTE[s % len(PALETTE)]}' aria-hidden='true'>&#9644;</span>"
+        numbers = "".join(f"<td class='number'>{html.escape(word)}</td>" for word in words)
+        lines += f"<tr><td>{swatch} {html.escape(solver)}</td>{numbers}</tr>"
+    return f"<table class='zoviz-compare'><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def _button(label: str, action: Callable[[], None], **look: Any) -> pmui.Button:
+    button = pmui.Button(label=label, size="small", margin=(6, 6), **({"color": "default"} | look))
+    button.on_click(lambda _: action())
+    return button
+
+
+def _download(label: str, suffix: str, make: Callable[[], io.StringIO]) -> pmui.FileDownload:
+    return pmui.FileDownload(label=label, callback=make, filename=f"benchmark.{suffix}", size="small", margin=(6, 6))

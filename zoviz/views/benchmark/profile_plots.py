@@ -1,0 +1,128 @@
+"""Data and performance profiles of a study, drawn anew as runs end and as the level is moved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from bokeh.events import Tap
+from bokeh.models import ColumnDataSource, HoverTool
+
+from zoviz.benchmark.profiles import Profile, band
+from zoviz.core.types import Array
+from zoviz.views.common.colours import PALETTE
+from zoviz.views.common.figure_frame import empty_figure
+
+_HEIGHT = 330
+_PLACES = 60
+"""Places along the axis at which bands are drawn."""
+_SEED = 0
+_NEAR = 0.05
+"""How far beside a curve, in shares, a click still means it."""
+
+
+def staircase(x: Array, y: Array, left: float, right: float) -> tuple[Array, Array]:
+    """Return the corners of a step function that is 0 from ``left`` to its first step, and goes on to ``right``."""
+    places = np.concatenate([[left], np.repeat(x, 2), [max(right, left)]])
+    return places, np.repeat(np.concatenate([[0.0], y]), 2)
+
+
+class ProfilePlot:
+    """A figure of a profile, a curve and a band for each solver, on a logarithmic axis.
+
+    Parameters
+    ----------
+    title, x_label, name : str
+        The name is that of the model, by which scripts and tests find it.
+    pick : callable
+        Called with a sentence's beginning and pairs (problem, replica) when a person clicks near a step: those runs
+        make it.
+
+    Attributes
+    ----------
+    figure : figure
+    lines, bands : ColumnDataSource
+        One row for each solver.
+    """
+
+    def __init__(self, title: str, x_label: str, name: str, pick: Callable[[str, list[tuple[str, int]]], None]) -> None:
+        self._pick = pick
+        self._profile: Profile | None = None
+        self.lines = ColumnDataSource({"xs": [], "ys": [], "colour": [], "solver": []})
+        self.bands = ColumnDataSource({"xs": [], "ys": [], "colour": []})
+        self.figure = empty_figure(
+            title,
+            name,
+            x_label,
+            "share of problems and replicas",
+            height=_HEIGHT,
+            x_axis_type="log",
+            y_range=(-0.03, 1.03),
+        )
+        self.figure.patches("xs", "ys", fill_color="colour", fill_alpha=0.12, line_color=None, source=self.bands)
+        curves = self.figure.multi_line(
+            "xs", "ys", color="colour", line_width=2.2, legend_group="solver", source=self.lines
+        )
+        self.figure.add_tools(HoverTool(renderers=[curves], tooltips="@solver: $y{0 %} at $x{0.[0]a}", visible=False))
+        legend: Any = self.figure.legend[0]
+        legend.location, legend.background_fill_alpha, legend.label_text_font_size = "bottom_right", 0.7, "11px"
+        legend.padding, legend.spacing, legend.border_line_alpha = 4, 0, 0.0
+        self.figure.on_event(Tap, self._tapped)
+
+    def update(self, profile: Profile | None, colours: Sequence[str] = PALETTE) -> None:
+        """Draw the curves; their bands are taken away until ``update_bands``. Called with the document's lock."""
+        self._profile = profile
+        data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "solver": []}
+        if profile is not None:
+            left, right = self._ends(profile)
+            for s, solver in enumerate(profile.solvers):
+                x, y = staircase(profile.x[s], profile.y[s], left, right)
+                data["xs"].append(x)
+                data["ys"].append(y)
+                data["colour"].append(colours[s % len(colours)])
+                data["solver"].append(solver)
+        self.lines.data = data
+        self.bands.data = {"xs": [], "ys": [], "colour": []}
+
+    def update_bands(self, coverage: float = 0.9, colours: Sequence[str] = PALETTE) -> None:
+        """Draw the bands of the profile, by the bootstrap over problems and replicas."""
+        if self._profile is None:
+            return
+        x = np.geomspace(*self._ends(self._profile), _PLACES)
+        lower, upper = band(self._profile, x, np.random.default_rng(_SEED), coverage)
+        solvers = range(len(self._profile.solvers))
+        self.bands.data = {
+            "xs": [np.concatenate([x, x[::-1]]) for _ in solvers],
+            "ys": [np.concatenate([lower[s], upper[s][::-1]]) for s in solvers],
+            "colour": [colours[s % len(colours)] for s in solvers],
+        }
+
+    def _ends(self, profile: Profile) -> tuple[float, float]:
+        """Return the ends of the axis: a little beyond the least and the largest cost above 0."""
+        finite = profile.cost[np.isfinite(profile.cost) & (profile.cost > 0.0)]
+        return (0.9 * float(finite.min()), 1.1 * float(finite.max())) if finite.size else (0.1, 10.0)
+
+    def _tapped(self, event: Tap) -> None:
+        """Have the runs picked that make the step next to the pointer."""
+        step = None if self._profile is None or event.x is None or event.y is None else self.step_near(event.x, event.y)
+        if step is not None and self._profile is not None:
+            solver, x = step
+            self._pick(f"{solver} at {x:.3g}", self._profile.runs_at(solver, x))
+
+    def step_near(self, x: float, y: float) -> tuple[str, float] | None:
+        """Return the solver whose curve is next to a place of the plot, and its next step, by ratio; None far off."""
+        profile = self._profile
+        if profile is None or x <= 0.0:
+            return None
+        shares = profile.at(np.array([x]))[:, 0]
+        off = np.array(
+            [abs(share - y) if steps.size else np.inf for share, steps in zip(shares, profile.x, strict=True)]
+        )
+        s = int(off.argmin())
+        steps = profile.x[s]
+        # Beside a high step the curve is far below or above at the very place: its step counts, too.
+        if not np.isfinite(off[s]) or off[s] > _NEAR + float(np.max(np.diff(profile.y[s], prepend=0.0))):
+            return None
+        nearest = int(np.abs(np.log(np.maximum(steps, 1e-300)) - np.log(x)).argmin())
+        return profile.solvers[s], float(steps[nearest])

@@ -1,0 +1,208 @@
+"""The form of a benchmark: problems, solvers, budgets and processes, as arguments of ``zoviz benchmark``."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import panel as pn
+import panel_material_ui as pmui
+import param
+
+from zoviz.core.errors import MissingExtra
+from zoviz.core.registry import discover, required
+from zoviz.problems.base import Problem
+from zoviz.problems.cutest.suite import Suite
+from zoviz.solvers.base import Solver
+from zoviz.views.common.style import tooltip
+from zoviz.views.controls.default_solver import family
+
+_SUITE = "Suite:problem_name="
+_FAMILIES = {"engineering": "Engineering designs", "quadratic": "Quadratic problems", "power": "Power grids"}
+_KINDS = {"n": "nonlinear constraints", "l": "linear constraints", "b": "bounds alone"}
+_SMALL, _LARGE = (2, 10), (11, 50)
+"""Numbers of variables of the lists of published problems."""
+_WORD = re.compile(r"[^\s,:]+(?::[^\s,=:]+(?:=[^\s,]+(?:,[^\s,=:]+=[^\s,]+)*)?)?")
+"""A problem or a solver with parameters: NAME:a=1,b=2."""
+
+
+def offered_problems() -> list[str]:
+    """Return the problems that need no data of one's own and are no stream, by class name, without the suite."""
+    return [
+        name
+        for name, cls in discover("zoviz.problems", Problem).items()
+        if cls is not Suite
+        and not required(cls)
+        and cls.__module__.startswith("zoviz.")
+        and cls().form != "online bilevel"
+    ]
+
+
+def offered_solvers() -> list[str]:
+    """Return all solvers by class name."""
+    return [name for name, cls in discover("zoviz.solvers", Solver).items() if cls.__module__.startswith("zoviz.")]
+
+
+def lists_of_problems() -> dict[str, list[str]]:
+    """Return named lists of problems: ours by family, and the collection's by kind and size, where it is installed."""
+    problems = discover("zoviz.problems", Problem)
+    lists: dict[str, list[str]] = {}
+    for name in offered_problems():
+        title = _FAMILIES.get(family(problems[name]()))
+        if title is not None:
+            lists.setdefault(title, []).append(name)
+    for kind, what in _KINDS.items():
+        for low, high in (_SMALL, _LARGE):
+            try:
+                entries = Suite.names(low, high, kinds=kind)
+            except MissingExtra:
+                return lists
+            title = f"CUTEst, {what}, n = {low} to {high}"
+            lists[title] = [f"{_SUITE}{entry.name}" for entry in entries]
+    return lists
+
+
+def words_of(text: str) -> list[str]:
+    """Return the words of a text, such as ``LoadTracking:n=6,curtailment=40 PressureVessel``."""
+    return _WORD.findall(text)
+
+
+class SetUpForm(pn.viewable.Viewer):
+    """A form for what a benchmark consists of.
+
+    Parameters are the arguments of ``zoviz benchmark``; ``command`` returns them as it wants them.
+    """
+
+    name_of_study: param.String[str] = param.String(
+        default="benchmark", label="Name", doc="Of the study; one that is there grows by what is new."
+    )
+    problems: param.List[list[str]] = param.List(default=[], item_type=str, label="Problems", doc="Type to search.")
+    solvers: param.List[list[str]] = param.List(
+        default=["ZOSQP", "ZOSPLM", "COBYLA"], item_type=str, label="Solvers", doc="Type to search."
+    )
+    more_problems: param.String[str] = param.String(
+        default="", label="Problems with parameters", doc="Such as LoadTracking:n=6 NonconvexQCQP:n=20,seed=3."
+    )
+    more_solvers: param.String[str] = param.String(
+        default="", label="Solvers with parameters", doc="Such as ZOSPLM:estimator.batch_size=5 ZOCEG:primal_step=0.01."
+    )
+    sweeps: param.Number[float] = param.Number(
+        default=100.0, bounds=(1, 1e6), label="Budget in sweeps", doc="Of n + 1 calls for each replica."
+    )
+    replicas: param.Integer[int] = param.Integer(
+        default=5, bounds=(1, 1000), label="Replicas", doc="Of each problem and solver, with other starts and noise."
+    )
+    seed: param.Integer[int] = param.Integer(default=0, bounds=(0, None), label="Seed", doc="Of all that is drawn.")
+    noise: param.Number[float] = param.Number(
+        default=0.0,
+        bounds=(0, None),
+        label="Noise",
+        doc="Standard deviation of the noise on all values; 0: as they are.",
+    )
+    workers: param.Integer[int] = param.Integer(
+        default=min(2, os.cpu_count() or 1),
+        bounds=(1, os.cpu_count() or 1),
+        label="Processes",
+        doc="That run at once on the server's machine.",
+    )
+    problem_list: param.Selector[str] = param.Selector(
+        default=None, objects=[None], label="Add a list", doc="Problems that are added to those chosen."
+    )
+
+    def __init__(self, **params: Any) -> None:
+        super().__init__(**params)
+        self._lists = lists_of_problems()
+        self.param.problem_list.objects = {"": None} | {
+            f"{title} ({len(names)})": title for title, names in self._lists.items()
+        }
+        known = [*offered_problems(), *(name for names in self._lists.values() for name in names)]
+        self._known_problems, self._known_solvers = list(dict.fromkeys(known)), offered_solvers()
+        self.param.watch(lambda event: self._add(event.new), "problem_list")
+
+    def _add(self, title: str | None) -> None:
+        """Add a list's problems to those that are chosen."""
+        if title is not None:
+            self.problems = list(dict.fromkeys([*self.problems, *self._lists[title]]))
+            self.problem_list = None
+
+    def command(self) -> list[str]:
+        """Return the arguments of ``zoviz benchmark``.
+
+        Raises
+        ------
+        ValueError
+            Where a problem or a solver is missing, or none of zoviz's own.
+        """
+        problems = [*self.problems, *words_of(self.more_problems)]
+        solvers = [*self.solvers, *words_of(self.more_solvers)]
+        for kind, words, offered in (
+            ("problem", problems, {*offered_problems(), Suite.__name__}),
+            ("solver", solvers, {*self._known_solvers}),
+        ):
+            if not words:
+                raise ValueError(f"Expected at least one {kind}, got none: choose some.")
+            for word in words:
+                name = word.partition(":")[0]
+                if name not in offered:
+                    raise ValueError(
+                        f"Expected a {kind} of zoviz, got {name!r}: one of your own can be named on the command line, "
+                        "zoviz benchmark, and its study is shown here."
+                    )
+        numbers = {name: getattr(self, name) for name in ("sweeps", "replicas", "seed", "noise", "workers")}
+        words = ["--name", self.name_of_study, "--problems", *problems, "--solvers", *solvers]
+        return words + [part for name, value in numbers.items() for part in (f"--{name}", str(value))]
+
+    def set_command(self, command: Sequence[str]) -> None:
+        """Set the form as the arguments of ``zoviz benchmark`` say."""
+        values: dict[str, list[str]] = {}
+        for word in command:
+            if word.startswith("--"):
+                values[word[2:]] = []
+            elif values:
+                values[list(values)[-1]].append(word)
+        plain = {name: own[0] for name, own in values.items() if len(own) == 1 and name in self.param}
+        numbers = {
+            name: float(text) if name in ("sweeps", "noise") else int(text)
+            for name, text in plain.items()
+            if name in ("sweeps", "replicas", "seed", "noise", "workers")
+        }
+        if "workers" in numbers:  # another machine may have had more
+            numbers["workers"] = min(numbers["workers"], os.cpu_count() or 1)
+        problems, solvers = values.get("problems", []), values.get("solvers", [])
+        self.param.update(
+            name_of_study=values.get("name", [self.name_of_study])[0],
+            problems=[word for word in problems if word in self._known_problems],
+            more_problems=" ".join(word for word in problems if word not in self._known_problems),
+            solvers=[word for word in solvers if word in self._known_solvers],
+            more_solvers=" ".join(word for word in solvers if word not in self._known_solvers),
+            **numbers,
+        )
+
+    def __panel__(self) -> pn.viewable.Viewable:
+        def field(widget: Any, name: str, width: int, **options: Any) -> Any:
+            look = {"width": width, "margin": (6, 8), "description": tooltip(self.param[name].doc)}
+            return widget.from_param(self.param[name], **look, **options)
+
+        return pn.Column(
+            pn.FlexBox(
+                field(pmui.MultiChoice, "problems", 400, options=self._known_problems, searchable=True),
+                field(pmui.Select, "problem_list", 250, size="small"),
+                field(pmui.TextInput, "more_problems", 290, size="small"),
+            ),
+            pn.FlexBox(
+                field(pmui.MultiChoice, "solvers", 400, options=self._known_solvers, searchable=True),
+                field(pmui.TextInput, "more_solvers", 290, size="small"),
+            ),
+            pn.FlexBox(
+                field(pmui.TextInput, "name_of_study", 160, size="small"),
+                field(pmui.FloatInput, "sweeps", 150, size="small"),
+                field(pmui.IntInput, "replicas", 110, size="small"),
+                field(pmui.IntInput, "seed", 110, size="small"),
+                field(pmui.FloatInput, "noise", 110, size="small"),
+                field(pmui.IntInput, "workers", 110, size="small"),
+            ),
+            sizing_mode="stretch_width",
+            margin=0,
+        )
