@@ -47,5 +47,5 @@ def test_it_is_stopped_and_goes_on_with_what_is_missing(store: Store) -> None:
         stop_study(store, "s")
     again = StudyProcess(store, [*WORDS, "--sweeps", "5", "--name", "t"])
     wait_for(lambda: not again.active)
-    state = StoredStudy(store, "t").read()
-    assert not again.complaint and len(state.outcomes) == 4 and not state.active
+    snapshot = StoredStudy(store, "t").read()
+    assert not again.complaint and len(snapshot.outcomes) == 4 and not snapshot.active

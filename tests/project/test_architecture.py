@@ -47,6 +47,7 @@ LEFT_OF_PROBLEMS = ("oracle", "estimators", "solvers", "runs")
 BASES = {
     "solvers/linear_storm": {"solvers/linear/base.py"},
     "solvers/single_level": {"solvers/bilevel/base.py"},
+    "views/benchmark": {"views/compare/paired_sentences.py"},
     "views/diagnosis": {"views/controls/number_fields.py"},
     "views/stored": {"views/controls/number_fields.py"},
 }

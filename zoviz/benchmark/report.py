@@ -9,7 +9,7 @@ import numpy as np
 from zoviz.benchmark.courses import Benchmark, Hits
 from zoviz.benchmark.paired_comparison import Comparison, compare
 from zoviz.benchmark.running_time import expected_running_time
-from zoviz.benchmark.stored_study import State
+from zoviz.benchmark.stored_study import StudySnapshot
 
 if TYPE_CHECKING:
     import pandas
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 _LEVELS = (1e-1, 1e-3, 1e-5)
 
 
-def tidy(state: State) -> pandas.DataFrame:
+def tidy(snapshot: StudySnapshot) -> pandas.DataFrame:
     """Return one row for each replica: problem, n, solver, replica, verdict, calls, the merit and calls to levels."""
     import pandas
 
-    bench = state.benchmark
+    bench = snapshot.benchmark
     levels = {tau: bench.hits(tau) for tau in _LEVELS}
     rows = []
     taken: dict[tuple[str, str], int] = {}
-    for run in state.definition.runs:
-        if run.id not in state.outcomes:
+    for run in snapshot.definition.runs:
+        if run.id not in snapshot.outcomes:
             continue
-        outcome, pair = state.outcomes[run.id], (run.problem, run.solver)
+        outcome, pair = snapshot.outcomes[run.id], (run.problem, run.solver)
         for course in outcome.courses:
             r = taken.get(pair, 0)
             taken[pair] = r + 1
@@ -36,7 +36,7 @@ def tidy(state: State) -> pandas.DataFrame:
             rows.append(
                 {
                     "problem": run.problem,
-                    "n": state.definition.problems[run.problem].n,
+                    "n": snapshot.definition.problems[run.problem].n,
                     "solver": run.solver,
                     "replica": r,
                     "run": run.id,

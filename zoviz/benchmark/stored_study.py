@@ -26,7 +26,7 @@ class Outcome(NamedTuple):
     courses: list[Course]
 
 
-class State(NamedTuple):
+class StudySnapshot(NamedTuple):
     """How a study stands.
 
     Attributes
@@ -69,7 +69,7 @@ class StoredStudy:
         self.name, self._store = name, store
         self._outcomes: dict[str, Outcome] = {}
 
-    def read(self) -> State:
+    def read(self) -> StudySnapshot:
         """Return how the study stands now; of the runs that have ended it reads those for which there is time.
 
         Raises
@@ -94,7 +94,7 @@ class StoredStudy:
                 if time.monotonic() - began > _LONGEST:
                     break
         outcomes = {id: one for id, one in self._outcomes.items() if id in records}
-        return State(definition, records, outcomes, record.active)
+        return StudySnapshot(definition, records, outcomes, record.active)
 
     def _outcome(self, record: Record, tolerance: float) -> Outcome:
         """Read a run that has ended."""

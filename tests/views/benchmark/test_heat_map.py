@@ -8,18 +8,18 @@ import numpy as np
 import pytest
 
 from zoviz.benchmark.courses import Hits
-from zoviz.benchmark.stored_study import State, StoredStudy
+from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.core.errors import ZovizError
 from zoviz.problems import LoadTracking, PressureVessel
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers import ZOCEG, ZOEG
 from zoviz.studies.study import Study
-from zoviz.views.benchmark.heat_map import AT_WORK, ENDED, WAITING, HeatMap, cell_state, solved_counts
+from zoviz.views.benchmark.heat_map import AT_WORK, ENDED, WAITING, HeatMap, cell_of, solved_counts
 
 
 @pytest.fixture
-def state(tmp_path: Path) -> State:
+def snapshot(tmp_path: Path) -> StudySnapshot:
     store = Store(f"sqlite:///{tmp_path}/a.db")
     problems = {"load": LoadTracking(n=3), "vessel": PressureVessel()}
     Study("s", problems, {"one": ZOCEG(), "two": ZOEG()}, sweeps=20, replicas=2, store=store).run(progress=False)
@@ -28,31 +28,31 @@ def state(tmp_path: Path) -> State:
     return StoredStudy(store, "s").read()
 
 
-def test_a_cell_through_its_life(state: State) -> None:
-    run = next(one for one in state.definition.runs if (one.problem, one.solver) == ("load", "one"))
+def test_a_cell_through_its_life(snapshot: StudySnapshot) -> None:
+    run = next(one for one in snapshot.definition.runs if (one.problem, one.solver) == ("load", "one"))
     here = ("load", "one", "1/2")
-    assert state.unread == 0
-    whole = cell_state(state, *here)
-    assert whole.word == str(state.outcomes[run.id].verdict.word) and (whole.text, whole.ids) == ("1/2", [run.id])
-    unread = state._replace(outcomes={})
-    assert cell_state(unread, *here).word == ENDED and unread.unread == len(state.outcomes)
-    going = state.records[run.id]._replace(status=RunStatus.RUNNING)
-    assert cell_state(unread._replace(records={run.id: going}), *here).word == AT_WORK
+    assert snapshot.unread == 0
+    whole = cell_of(snapshot, *here)
+    assert whole.word == str(snapshot.outcomes[run.id].verdict.word) and (whole.text, whole.ids) == ("1/2", [run.id])
+    unread = snapshot._replace(outcomes={})
+    assert cell_of(unread, *here).word == ENDED and unread.unread == len(snapshot.outcomes)
+    going = snapshot.records[run.id]._replace(status=RunStatus.RUNNING)
+    assert cell_of(unread._replace(records={run.id: going}), *here).word == AT_WORK
     interrupted = going._replace(status=RunStatus.INTERRUPTED)
-    assert cell_state(unread._replace(records={run.id: interrupted}), *here).word == "interrupted"
-    assert cell_state(unread._replace(records={}), *here).word == WAITING
-    assert cell_state(state, "load", "none", "").word == "refused"
+    assert cell_of(unread._replace(records={run.id: interrupted}), *here).word == "interrupted"
+    assert cell_of(unread._replace(records={}), *here).word == WAITING
+    assert cell_of(snapshot, "load", "none", "").word == "refused"
 
 
-def test_a_click_picks_the_cell_under_it(state: State) -> None:
+def test_a_click_picks_the_cell_under_it(snapshot: StudySnapshot) -> None:
     from bokeh.events import Tap
 
     picked: list[tuple[str, str]] = []
     heat_map = HeatMap(["load", "vessel"], ["one", "two"], lambda *pair: picked.append(pair))
-    heat_map.update(state, {})
+    heat_map.update(snapshot, {})
     assert list(heat_map.source.data["y"]) == ["load", "load", "vessel", "vessel"]
-    heat_map.figure._trigger_event(Tap(heat_map.figure, x=1.3, y=1.7))  # the first problem stands on top
-    heat_map.figure._trigger_event(Tap(heat_map.figure, x=7.0, y=0.5))
+    heat_map.tapped(Tap(heat_map.figure, x=1.3, y=1.7))  # the first problem stands on top
+    heat_map.tapped(Tap(heat_map.figure, x=7.0, y=0.5))
     assert picked == [("load", "two")]
 
 

@@ -55,24 +55,24 @@ def look_until(page: BenchmarkPage, condition: Callable[[], object], seconds: fl
 def test_an_ended_study_is_shown_and_leads_to_its_runs(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
-    look_until(page, lambda: page.state is not None and not page.state.unread)
+    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
     assert "<b>4 of 4</b> runs have ended: complete" in page.progress.object and page.study == "s"
     assert page.heat_map is not None and len(page.heat_map.source.data["x"]) == 4
     assert page.profiles["data"].lines.data["solver"] == ["ZOCEG", "ZOSPLM"] and page.profiles["data"].bands.data["xs"]
     assert "ZOSPLM" in page.table.object and page.buttons["stop"].disabled and not page.buttons["start"].disabled
-    assert not page._show.visible
-    page._pick_cell("qcqp", "ZOCEG")
-    assert "ZOCEG on qcqp" in page.picked.object and page._show.visible
+    assert not page.show_button.visible
+    page.pick_cell("qcqp", "ZOCEG")
+    assert "ZOCEG on qcqp" in page.picked.object and page.show_button.visible
     page.put_on_plots()
-    assert [entry.run.id for entry in page._controller.runs_shown.runs.values()] == page._picked_ids
-    assert page._csv().getvalue().count("\n") == 1 + 8
-    assert r"\begin{tabular}{lrrrr}" in page._latex().getvalue()
+    assert [entry.run.id for entry in page.controller.runs_shown.runs.values()] == page.picked_ids
+    assert page.csv().getvalue().count("\n") == 1 + 8
+    assert r"\begin{tabular}{lrrrr}" in page.latex_table().getvalue()
 
 
 def test_the_level_moves_curves_and_table(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
-    look_until(page, lambda: page.state is not None)
+    look_until(page, lambda: page.snapshot is not None)
     before = page.table.object, [list(own) for own in page.profiles["data"].lines.data["ys"]]
     page.level = -10.0
     assert page.table.object != before[0] and "1.0e-10" in page.table.object
@@ -82,11 +82,11 @@ def test_the_level_moves_curves_and_table(store: Store, open_page: Callable[[], 
 def test_a_study_that_grows_is_shown_as_it_grows(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
-    look_until(page, lambda: page.state is not None)
+    look_until(page, lambda: page.snapshot is not None)
     Study("s", {"other": LoadTracking(n=4)}, [ZOCEG(), ZOSPLM()], sweeps=40, replicas=2, store=store).run(
         progress=False
     )
-    page._looks = -1  # the next look is due
+    page.read_soon()
     look_until(page, lambda: "<b>6 of 6</b>" in page.progress.object)
     assert page.heat_map is not None and page.heat_map.problems == ["LoadTracking:n=3", "qcqp", "other"]
 
@@ -94,11 +94,11 @@ def test_a_study_that_grows_is_shown_as_it_grows(store: Store, open_page: Callab
 def test_what_cannot_be_run_is_said(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     page = open_page()
     page.start()
-    assert "at least one problem" in page._controller.error
+    assert "at least one problem" in page.controller.error
     page.form.problems = ["PressureVessel"]
     page.form.more_solvers = "ZOCEG:bogus=1"
     page.tell_cost()
-    look_until(page, lambda: "parameters of ZOCEG" in page._controller.error)
+    look_until(page, lambda: "parameters of ZOCEG" in page.controller.error)
 
 
 def test_a_store_with_owners_has_no_such_room(store: Store) -> None:

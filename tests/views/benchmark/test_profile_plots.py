@@ -52,5 +52,5 @@ def test_a_click_means_the_step_next_to_it(
 def test_a_click_leads_to_the_runs(plot: ProfilePlot, picked: list[tuple[str, list[tuple[str, int]]]]) -> None:
     from bokeh.events import Tap
 
-    plot.figure._trigger_event(Tap(plot.figure, x=1.9, y=0.52))
+    plot.tapped(Tap(plot.figure, x=1.9, y=0.52))
     assert picked == [("A at 2", [("Q", 0)])]

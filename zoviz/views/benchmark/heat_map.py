@@ -10,7 +10,7 @@ from bokeh.events import Tap
 from bokeh.models import CategoricalTickFormatter, ColumnDataSource, FactorRange, HoverTool
 
 from zoviz.benchmark.courses import Hits
-from zoviz.benchmark.stored_study import State
+from zoviz.benchmark.stored_study import StudySnapshot
 from zoviz.diagnosis.verdict import Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.studies.cell import DONE
@@ -20,8 +20,10 @@ _ROW = 24
 """Height of a row in pixels."""
 _MARGIN = 120
 """Height of all but the rows."""
+_NAMED = 6
+"""Columns, up to which a cell has room for its word."""
 WAITING, AT_WORK, ENDED = "not begun", "at work", "ended, being read"
-_FILLS = {
+FILLS = {
     Word.SOLVED: "#2e9e5b",
     Word.CONVERGING: "#7cc39a",
     Word.SETTLED: "#9fb8cf",
@@ -50,19 +52,19 @@ class CellState(NamedTuple):
     ids: list[str]
 
 
-def cell_state(state: State, problem: str, solver: str, solved: str) -> CellState:
+def cell_of(snapshot: StudySnapshot, problem: str, solver: str, solved: str) -> CellState:
     """Return what a cell shows; ``solved`` is written in it once its runs are read."""
-    planned = [run for run in state.definition.runs if (run.problem, run.solver) == (problem, solver)]
-    begun = [run.id for run in planned if run.id in state.records]
+    planned = [run for run in snapshot.definition.runs if (run.problem, run.solver) == (problem, solver)]
+    begun = [run.id for run in planned if run.id in snapshot.records]
     if not planned:
         return CellState("refused", "", "The solver does not take this problem.", [])
     if not begun:
         return CellState(WAITING, "", "", [])
-    going = [state.records[id] for id in begun if state.records[id].status not in DONE]
+    going = [snapshot.records[id] for id in begun if snapshot.records[id].status not in DONE]
     if going:
         word = AT_WORK if going[0].status is RunStatus.RUNNING else str(going[0].status)
         return CellState(word, "…", f"{going[0].calls} calls so far", begun)
-    read = [state.outcomes[id] for id in begun if id in state.outcomes]
+    read = [snapshot.outcomes[id] for id in begun if id in snapshot.outcomes]
     if len(read) < len(planned):
         return CellState(ENDED if len(begun) == len(planned) else AT_WORK, "…", "", begun)
     verdict = read[0].verdict
@@ -124,20 +126,21 @@ class HeatMap:
         for axis in (fig.xaxis[0], fig.yaxis[0]):
             axis.formatter = CategoricalTickFormatter()
         fig.grid.grid_line_color = None
-        fig.on_event(Tap, self._tapped)
+        fig.on_event(Tap, self.tapped)
 
-    def update(self, state: State, counts: dict[tuple[str, str], str]) -> None:
+    def update(self, snapshot: StudySnapshot, counts: dict[tuple[str, str], str]) -> None:
         """Show how the study stands; called with the document's lock."""
         data: dict[str, list[Any]] = {name: [] for name in _COLUMNS}
+        named = len(self.solvers) <= _NAMED
         for problem in self.problems:
             for solver in self.solvers:
-                cell = cell_state(state, problem, solver, counts.get((problem, solver), ""))
+                cell = cell_of(snapshot, problem, solver, counts.get((problem, solver), ""))
                 row = (
                     solver,
                     problem,
-                    _FILLS.get(cell.word, "rgba(128,128,128,0.04)"),
+                    FILLS.get(cell.word, "rgba(128,128,128,0.04)"),
                     "#ffffff" if cell.word in _LIGHT_INK else "#10161c",
-                    cell.text,
+                    f"{cell.word} {cell.text}" if named and cell.text else cell.text,
                     cell.word,
                     cell.detail,
                     " ".join(cell.ids),
@@ -147,7 +150,7 @@ class HeatMap:
         if data != dict(self.source.data):
             self.source.data = data
 
-    def _tapped(self, event: Tap) -> None:
+    def tapped(self, event: Tap) -> None:
         """Have the cell under the pointer picked: categories stand at 0.5, 1.5, ... of their axes."""
         if event.x is None or event.y is None:
             return

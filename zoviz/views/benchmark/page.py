@@ -16,10 +16,10 @@ import param
 from zoviz.benchmark.courses import Hits
 from zoviz.benchmark.profiles import data_profile, performance_profile
 from zoviz.benchmark.report import compared_solvers, latex, solver_rows, tidy
-from zoviz.benchmark.stored_study import State, StoredStudy
+from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.benchmark.study_process import StudyProcess, cost_of_command, stop_study
 from zoviz.core.errors import ZovizError
-from zoviz.views.benchmark.heat_map import HeatMap, solved_counts
+from zoviz.views.benchmark.heat_map import FILLS, HeatMap, solved_counts
 from zoviz.views.benchmark.profile_plots import ProfilePlot
 from zoviz.views.benchmark.set_up_form import SetUpForm
 from zoviz.views.common.background_work import in_background
@@ -27,7 +27,7 @@ from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
-from zoviz.views.compare.page import TABLE_STYLE, paired_html
+from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
 _Result = TypeVar("_Result")
 _NEW = "A new one"
@@ -64,11 +64,11 @@ def cost_html(cost: dict[str, Any]) -> str:
     return sentence
 
 
-def progress_html(state: State) -> str:
+def progress_html(snapshot: StudySnapshot) -> str:
     """Return how far a study is, in a sentence."""
-    whole, begun = len(state.definition.runs), len(state.records)
-    ended = len(state.outcomes) + state.unread
-    word = "at work" if state.active else ("complete" if ended == whole else "not at work")
+    whole, begun = len(snapshot.definition.runs), len(snapshot.records)
+    ended = len(snapshot.outcomes) + snapshot.unread
+    word = "at work" if snapshot.active else ("complete" if ended == whole else "not at work")
     going = f", {begun - ended} begun" if begun > ended else ""
     return f"<b>{ended} of {whole}</b> runs have ended{going}: {word}."
 
@@ -83,11 +83,14 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     Attributes
     ----------
+    controller : RunController
     form : SetUpForm
-    state : State or None
+    snapshot : StudySnapshot or None
         Of the study that is shown, as it was at the last look.
     heat_map : HeatMap or None
     profiles : dict of str to ProfilePlot
+    picked_ids : list of str
+        The runs behind the cell or the step that was clicked last.
     """
 
     study: param.Selector[str] = param.Selector(
@@ -103,14 +106,14 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
-        self._controller, self._store, self.say = controller, store_of(controller), controller.say
+        self.controller, self._store, self.say = controller, store_of(controller), controller.say
         self.form = SetUpForm()
-        self.state: State | None = None
+        self.snapshot: StudySnapshot | None = None
         self.heat_map: HeatMap | None = None
         self._process: StudyProcess | None = None
         self._stored: StoredStudy | None = None
         self._work: Future[Any] | None = None
-        self._take_up: Callable[[Any], None] = self._take_state
+        self._take_up: Callable[[Any], None] = self._take_snapshot
         self._looks, self._drawn = 0, ""
         self.buttons = {
             "cost": _button("Cost", self.tell_cost),
@@ -119,17 +122,18 @@ class BenchmarkPage(pn.viewable.Viewer):
         }
         self.sentence, self.progress = note(""), pn.pane.HTML("", margin=(4, 10))
         self.picked = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
-        self._show = _button("Put on the plots", self.put_on_plots, visible=False)
-        self._picked_ids: list[str] = []
+        self.show_button = _button("Put on the plots", self.put_on_plots, visible=False)
+        self.picked_ids: list[str] = []
         self.table = pn.pane.HTML("", stylesheets=[TABLE_STYLE], sizing_mode="stretch_width", margin=(4, 10))
         self.comparisons = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
         self.profiles = {
-            "data": ProfilePlot("Data profile", "calls / (n + 1)", "plot-Data-profile", self._pick_runs),
+            "data": ProfilePlot("Data profile", "calls / (n + 1)", "plot-Data-profile", self.pick_runs),
             "performance": ProfilePlot(
-                "Performance profile", "calls / fewest calls of a solver", "plot-Performance-profile", self._pick_runs
+                "Performance profile", "calls / fewest calls of a solver", "plot-Performance-profile", self.pick_runs
             ),
         }
         self._map = pn.Column(sizing_mode="stretch_width", scroll=True, max_height=620, margin=0)
+        self._figures = pn.Row(sizing_mode="stretch_width")
         self._results = pn.Column(*self._parts(), sizing_mode="stretch_width", margin=0, visible=False)
         self.param.watch(lambda event: self._open(event.new), "study")
         self.param.watch(lambda _: self._draw(), "level")
@@ -139,20 +143,17 @@ class BenchmarkPage(pn.viewable.Viewer):
             self.param.level, width=320, size="small", margin=(10, 20), description=tooltip(self.param.level.doc)
         )
         slider.param.watch(lambda _: self._draw_bands(), "value_throttled")
-        figures = [pn.pane.Bokeh(plot.figure, sizing_mode="stretch_width") for plot in self.profiles.values()]
         downloads = [
-            _download("CSV", "csv", self._csv),
-            _download("LaTeX", "tex", self._latex),
+            _download("CSV", "csv", self.csv),
+            _download("LaTeX", "tex", self.latex_table),
         ]
         return [
             self.progress,
             self._map,
-            pn.Row(self.picked, self._show, margin=0),
+            legend(),
+            pn.Row(self.picked, self.show_button, margin=0),
             slider,
-            pn.FlexBox(
-                *[pn.Column(one, min_width=420, sizing_mode="stretch_width", margin=0) for one in figures],
-                flex_wrap="nowrap",
-            ),
+            self._figures,
             pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
             section("Solvers, two by two"),
             self.comparisons,
@@ -202,9 +203,9 @@ class BenchmarkPage(pn.viewable.Viewer):
     @say_errors()
     def put_on_plots(self) -> None:
         """Put the runs that were picked on the plots."""
-        for id in self._picked_ids[:_SHOWN]:
+        for id in self.picked_ids[:_SHOWN]:
             stored = self._store.load(id)
-            self._controller.runs_shown.put(stored, f"{stored.label or id[:6]}")
+            self.controller.runs_shown.put(stored, f"{stored.label or id[:6]}")
         self.sentence.object = muted_html("On the plots now, under Run.")
 
     # What the page sees by itself
@@ -228,8 +229,12 @@ class BenchmarkPage(pn.viewable.Viewer):
             self._follow(name)
 
     def _follow(self, name: str) -> None:
-        self._stored, self.state, self._drawn = StoredStudy(self._store, name), None, ""
+        self._stored, self.snapshot, self._drawn = StoredStudy(self._store, name), None, ""
         self._take_pick("", [])
+        self.read_soon()
+
+    def read_soon(self) -> None:
+        """Have the next look read the study."""
         self._looks = -1
 
     def update(self) -> None:
@@ -239,11 +244,13 @@ class BenchmarkPage(pn.viewable.Viewer):
             if self._work.done():
                 work, self._work = self._work, None
                 self._finish(work)
-        elif self._stored is not None and (self._looks % EVERY == 0 or (self.state is not None and self.state.unread)):
+        elif self._stored is not None and (
+            self._looks % EVERY == 0 or (self.snapshot is not None and self.snapshot.unread)
+        ):
             stored = self._stored
-            self._begin(lambda: self._read_study(stored), self._take_state)
+            self._begin(lambda: self._read_study(stored), self._take_snapshot)
 
-    def _read_study(self, stored: StoredStudy) -> tuple[str, State] | None:
+    def _read_study(self, stored: StoredStudy) -> tuple[str, StudySnapshot] | None:
         """Read a study; None where its process has not written it yet."""
         return None if self._store.study(stored.name) is None else (stored.name, stored.read())
 
@@ -259,28 +266,30 @@ class BenchmarkPage(pn.viewable.Viewer):
                 self.sentence.object = muted_html(html.escape(complaint))
         self._take_up(work.result())
 
-    def _take_state(self, read: tuple[str, State] | None) -> None:
+    def _take_snapshot(self, read: tuple[str, StudySnapshot] | None) -> None:
         """Show how the study stands now."""
         busy = self._process is not None and self._process.active
         if read is None or read[0] != self._name:
             update_changed(self.buttons["start"], disabled=busy)
             return
-        name, state = read
-        first, self.state = self.state is None, state
+        name, snapshot = read
+        first, self.snapshot = self.snapshot is None, snapshot
         if first:
-            self.form.set_command(state.definition.command)
+            self.form.set_command(snapshot.definition.command)
             names = [_NEW, *(record.name for record in self._store.studies())]
             self.param.study.objects = names
             self.study = name
-        update_changed(self.buttons["start"], disabled=busy or state.active)
-        update_changed(self.buttons["stop"], disabled=not state.active)
-        update_changed(self.progress, object=progress_html(state))
-        marks = f"{name} {len(state.outcomes)} {sorted((id, str(one.status)) for id, one in state.records.items())}"
+        update_changed(self.buttons["start"], disabled=busy or snapshot.active)
+        update_changed(self.buttons["stop"], disabled=not snapshot.active)
+        update_changed(self.progress, object=progress_html(snapshot))
+        marks = (
+            f"{name} {len(snapshot.outcomes)} {sorted((id, str(one.status)) for id, one in snapshot.records.items())}"
+        )
+        update_changed(self._results, visible=True)
         if marks != self._drawn:
             self._drawn = marks
             self._draw()
             self._draw_bands()
-        update_changed(self._results, visible=True)
 
     # Drawing
 
@@ -291,18 +300,20 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _draw(self) -> None:
         """Draw the map, the profiles and the table at the level."""
-        state = self.state
-        if state is None:
+        snapshot = self.snapshot
+        if snapshot is None:
             return
-        bench = state.benchmark
-        hits = bench.hits(self.tau) if state.outcomes else None
-        problems, solvers = list(state.definition.problems), state.definition.solvers
+        bench = snapshot.benchmark
+        hits = bench.hits(self.tau) if snapshot.outcomes else None
+        problems, solvers = list(snapshot.definition.problems), snapshot.definition.solvers
         new_map = self.heat_map is None or (self.heat_map.problems, self.heat_map.solvers) != (problems, solvers)
         with batched_changes(pn.state.curdoc if new_map else None):
             if new_map or self.heat_map is None:
-                self.heat_map = HeatMap(problems, solvers, self._pick_cell)
-                self._map.objects = [pn.pane.Bokeh(self.heat_map.figure, sizing_mode="stretch_width")]
-            self.heat_map.update(state, solved_counts(hits) if hits is not None else {})
+                self.heat_map = HeatMap(problems, solvers, self.pick_cell)
+                self._map.objects = [_shown(self.heat_map.figure)]
+            if not len(self._figures):  # figures that are made in a hidden place would stay without a height
+                self._figures.objects = [_shown(plot.figure) for plot in self.profiles.values()]
+            self.heat_map.update(snapshot, solved_counts(hits) if hits is not None else {})
         whole = hits is not None and bool(np.isfinite(hits.spent).all(axis=(1, 2)).any())
         self.profiles["data"].update(data_profile(hits) if hits is not None and whole else None, PALETTE)
         self.profiles["performance"].update(performance_profile(hits) if hits is not None and whole else None, PALETTE)
@@ -310,47 +321,53 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _draw_bands(self) -> None:
         """Draw what takes longer: bands, and comparisons of all pairs."""
-        if self.state is None or not self.state.outcomes:
+        if self.snapshot is None or not self.snapshot.outcomes:
             return
         for plot in self.profiles.values():
             plot.update_bands()
-        update_changed(self.comparisons, object=paired_html(compared_solvers(self.state.benchmark)))
+        update_changed(self.comparisons, object=paired_html(compared_solvers(self.snapshot.benchmark)))
 
     # What a click leads to
 
-    def _pick_cell(self, problem: str, solver: str) -> None:
-        if self.state is not None:
-            ids = [run.id for run in self.state.definition.runs if (run.problem, run.solver) == (problem, solver)]
-            outcomes = [self.state.outcomes[id] for id in ids if id in self.state.outcomes]
+    def pick_cell(self, problem: str, solver: str) -> None:
+        """Say how a solver fared on a problem, and offer the runs for the plots."""
+        if self.snapshot is not None:
+            ids = [run.id for run in self.snapshot.definition.runs if (run.problem, run.solver) == (problem, solver)]
+            outcomes = [self.snapshot.outcomes[id] for id in ids if id in self.snapshot.outcomes]
             words = [one.verdict.sentence for one in outcomes if one.verdict is not None]
-            self._take_pick(f"{solver} on {problem}", [id for id in ids if id in self.state.records], " ".join(words))
+            self._take_pick(
+                f"{solver} on {problem}", [id for id in ids if id in self.snapshot.records], " ".join(words)
+            )
 
-    def _pick_runs(self, what: str, runs: list[tuple[str, int]]) -> None:
-        if self.state is None:
+    def pick_runs(self, what: str, runs: list[tuple[str, int]]) -> None:
+        """Name the replicas that make a step of a curve, and offer their runs for the plots."""
+        if self.snapshot is None:
             return
         problems = list(dict.fromkeys(problem for problem, _ in runs))
         listed = ", ".join(f"{problem} (replica {replica})" for problem, replica in runs[:_SHOWN])
         solver = what.partition(" at ")[0]
-        ids = [run.id for run in self.state.definition.runs if run.problem in problems and run.solver == solver]
-        self._take_pick(what, [id for id in ids if id in self.state.records], f"{len(runs)} runs: {listed}")
+        ids = [run.id for run in self.snapshot.definition.runs if run.problem in problems and run.solver == solver]
+        self._take_pick(what, [id for id in ids if id in self.snapshot.records], f"{len(runs)} runs: {listed}")
 
     def _take_pick(self, what: str, ids: Sequence[str], sentence: str = "") -> None:
-        self._picked_ids = list(ids)
+        self.picked_ids = list(ids)
         text = f"<b>{html.escape(what)}</b> {html.escape(sentence)}" if what else ""
         update_changed(self.picked, object=text)
-        update_changed(self._show, visible=bool(ids))
+        update_changed(self.show_button, visible=bool(ids))
 
     # Files
 
-    def _csv(self) -> io.StringIO:
-        if self.state is None:
+    def csv(self) -> io.StringIO:
+        """Return a line for each replica as CSV."""
+        if self.snapshot is None:
             raise ZovizError("Expected a study, got none: choose one.")
-        return io.StringIO(tidy(self.state).to_csv(index=False))
+        return io.StringIO(tidy(self.snapshot).to_csv(index=False))
 
-    def _latex(self) -> io.StringIO:
-        if self.state is None:
+    def latex_table(self) -> io.StringIO:
+        """Return the table of solvers for LaTeX."""
+        if self.snapshot is None:
             raise ZovizError("Expected a study, got none: choose one.")
-        return io.StringIO(latex(self.state.benchmark, self.tau))
+        return io.StringIO(latex(self.snapshot.benchmark, self.tau))
 
 
 def table_html(hits: Hits, tau: float) -> str:
@@ -363,6 +380,20 @@ def table_html(hits: Hits, tau: float) -> str:
         numbers = "".join(f"<td class='number'>{html.escape(word)}</td>" for word in words)
         lines += f"<tr><td>{swatch} {html.escape(solver)}</td>{numbers}</tr>"
     return f"<table class='zoviz-compare'><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
+
+
+def legend() -> pn.pane.HTML:
+    """Return what the colours of the map stand for."""
+    chips = "".join(
+        f"<span style='display:inline-block;margin-left:14px'><span style='background:{fill};width:14px;height:14px;"
+        f"border-radius:3px;display:inline-block;margin-right:5px;vertical-align:-2px'></span>{word}</span>"
+        for word, fill in FILLS.items()
+    )
+    return pn.pane.HTML(f"<div style='font-size:12px;line-height:1.8'>{chips}</div>", margin=(0, 0, 6, 0))
+
+
+def _shown(figure: Any) -> pn.pane.Bokeh:
+    return pn.pane.Bokeh(figure, sizing_mode="stretch_width")
 
 
 def _button(label: str, action: Callable[[], None], **look: Any) -> pmui.Button:

@@ -18,6 +18,8 @@ _HEIGHT = 330
 _PLACES = 60
 """Places along the axis at which bands are drawn."""
 _SEED = 0
+_DASHES: tuple[list[int], ...] = ([], [8, 4], [2, 3], [8, 3, 2, 3], [12, 3], [4, 4])
+"""Of the solvers' curves, which are told apart without colours, too."""
 _NEAR = 0.05
 """How far beside a curve, in shares, a click still means it."""
 
@@ -49,7 +51,7 @@ class ProfilePlot:
     def __init__(self, title: str, x_label: str, name: str, pick: Callable[[str, list[tuple[str, int]]], None]) -> None:
         self._pick = pick
         self._profile: Profile | None = None
-        self.lines = ColumnDataSource({"xs": [], "ys": [], "colour": [], "solver": []})
+        self.lines = ColumnDataSource({"xs": [], "ys": [], "colour": [], "dash": [], "solver": []})
         self.bands = ColumnDataSource({"xs": [], "ys": [], "colour": []})
         self.figure = empty_figure(
             title,
@@ -62,18 +64,18 @@ class ProfilePlot:
         )
         self.figure.patches("xs", "ys", fill_color="colour", fill_alpha=0.12, line_color=None, source=self.bands)
         curves = self.figure.multi_line(
-            "xs", "ys", color="colour", line_width=2.2, legend_group="solver", source=self.lines
+            "xs", "ys", color="colour", line_width=2.2, line_dash="dash", legend_field="solver", source=self.lines
         )
         self.figure.add_tools(HoverTool(renderers=[curves], tooltips="@solver: $y{0 %} at $x{0.[0]a}", visible=False))
         legend: Any = self.figure.legend[0]
         legend.location, legend.background_fill_alpha, legend.label_text_font_size = "bottom_right", 0.7, "11px"
         legend.padding, legend.spacing, legend.border_line_alpha = 4, 0, 0.0
-        self.figure.on_event(Tap, self._tapped)
+        self.figure.on_event(Tap, self.tapped)
 
     def update(self, profile: Profile | None, colours: Sequence[str] = PALETTE) -> None:
         """Draw the curves; their bands are taken away until ``update_bands``. Called with the document's lock."""
         self._profile = profile
-        data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "solver": []}
+        data: dict[str, list[Any]] = {"xs": [], "ys": [], "colour": [], "dash": [], "solver": []}
         if profile is not None:
             left, right = self._ends(profile)
             for s, solver in enumerate(profile.solvers):
@@ -81,6 +83,7 @@ class ProfilePlot:
                 data["xs"].append(x)
                 data["ys"].append(y)
                 data["colour"].append(colours[s % len(colours)])
+                data["dash"].append(_DASHES[s % len(_DASHES)])
                 data["solver"].append(solver)
         self.lines.data = data
         self.bands.data = {"xs": [], "ys": [], "colour": []}
@@ -103,7 +106,7 @@ class ProfilePlot:
         finite = profile.cost[np.isfinite(profile.cost) & (profile.cost > 0.0)]
         return (0.9 * float(finite.min()), 1.1 * float(finite.max())) if finite.size else (0.1, 10.0)
 
-    def _tapped(self, event: Tap) -> None:
+    def tapped(self, event: Tap) -> None:
         """Have the runs picked that make the step next to the pointer."""
         step = None if self._profile is None or event.x is None or event.y is None else self.step_near(event.x, event.y)
         if step is not None and self._profile is not None:

@@ -17,7 +17,6 @@ from zoviz.problems.base import Problem
 from zoviz.problems.cutest.suite import Suite
 from zoviz.solvers.base import Solver
 from zoviz.views.common.style import tooltip
-from zoviz.views.controls.default_solver import family
 
 _SUITE = "Suite:problem_name="
 _FAMILIES = {"engineering": "Engineering designs", "quadratic": "Quadratic problems", "power": "Power grids"}
@@ -50,7 +49,7 @@ def lists_of_problems() -> dict[str, list[str]]:
     problems = discover("zoviz.problems", Problem)
     lists: dict[str, list[str]] = {}
     for name in offered_problems():
-        title = _FAMILIES.get(family(problems[name]()))
+        title = _FAMILIES.get(problems[name].__module__.split(".")[2])
         if title is not None:
             lists.setdefault(title, []).append(name)
     for kind, what in _KINDS.items():

@@ -11,21 +11,13 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.benchmark.paired_comparison import Comparison, Decision
 from zoviz.benchmark.run_comparison import BEST_GAP, MEASURES, SIGNED, ComparedRun, Quartiles, compared, paired
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors
-from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
+from zoviz.views.common.style import batched_changes, note, section, tooltip, update_changed
 from zoviz.views.compare.distributions import Distributions, Sample, capitalised
+from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
 
-TABLE_STYLE = """
-table.zoviz-compare {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums}
-.zoviz-compare th {text-align: left; font-weight: 600; opacity: .65; padding: 4px 14px 4px 0; white-space: nowrap}
-.zoviz-compare td {padding: 4px 14px 4px 0; vertical-align: top; white-space: nowrap}
-.zoviz-compare td.text {white-space: normal; min-width: 160px; overflow-wrap: anywhere}
-.zoviz-compare tr + tr td {border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
-.zoviz-compare .number {text-align: right; white-space: nowrap}
-"""
 _SWATCH = "<span style='color:{colour}' aria-hidden='true'>&#9644;</span> {name}"
 _EMPTY = (
     "There is nothing to compare yet. Start a run, or tick some under Stored runs and put them on the plots: the runs "
@@ -37,8 +29,6 @@ _HINT = (
     "at the same point and meets the same noise, so that their differences are paired: Wilcoxon's signed ranks at 1 %, "
     "corrected by Holm for the number of comparisons. Eight pairs that differ are the fewest that can tell."
 )
-_MOST_PAIRS = 28
-"""Comparisons that are listed: those of eight runs."""
 
 
 def spread_words(quartiles: Quartiles) -> str:
@@ -79,24 +69,6 @@ def table_html(runs: Sequence[ComparedRun], colours: dict[str, str]) -> str:
             + "</tr>"
         )
     return f"<table class='zoviz-compare'><thead><tr>{head}</tr></thead><tbody>{''.join(rows)}</tbody></table>"
-
-
-def paired_html(comparisons: Sequence[Comparison]) -> str:
-    """Return paired comparisons as sentences."""
-    if not comparisons:
-        return muted_html("No two of these runs have one problem, one seed and equally many replicas: none are paired.")
-    lines = []
-    for one in comparisons[:_MOST_PAIRS]:
-        words = {Decision.BETTER: "is better than", Decision.WORSE: "is worse than"}
-        verb = words.get(one.decision, "cannot be told from")
-        difference = f"median difference {one.difference:.2g} ({one.lower:.2g} to {one.upper:.2g})"
-        figures = f"{difference}, {one.pairs} pairs, p = {one.p_value:.2g}"
-        lines.append(
-            f"<div><b>{html.escape(one.first)}</b> {verb} <b>{html.escape(one.second)}</b>: "
-            f"<span style='opacity:.75'>{figures}</span></div>"
-        )
-    more = len(comparisons) - _MOST_PAIRS
-    return "".join(lines) + (muted_html(f"… and {more} more.") if more > 0 else "")
 
 
 class ComparePage(pn.viewable.Viewer):

@@ -1,0 +1,38 @@
+"""Paired comparisons as sentences, and how tables of what is compared look."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Sequence
+
+from zoviz.benchmark.paired_comparison import Comparison, Decision
+from zoviz.views.common.style import muted_html
+
+TABLE_STYLE = """
+table.zoviz-compare {border-collapse: collapse; font-size: 13px; font-variant-numeric: tabular-nums}
+.zoviz-compare th {text-align: left; font-weight: 600; opacity: .65; padding: 4px 14px 4px 0; white-space: nowrap}
+.zoviz-compare td {padding: 4px 14px 4px 0; vertical-align: top; white-space: nowrap}
+.zoviz-compare td.text {white-space: normal; min-width: 160px; overflow-wrap: anywhere}
+.zoviz-compare tr + tr td {border-top: 1px solid color-mix(in srgb, currentColor 14%, transparent)}
+.zoviz-compare .number {text-align: right; white-space: nowrap}
+"""
+_MOST_PAIRS = 28
+"""Comparisons that are listed: those of eight runs."""
+
+
+def paired_html(comparisons: Sequence[Comparison]) -> str:
+    """Return paired comparisons as sentences."""
+    if not comparisons:
+        return muted_html("No two of these runs have one problem, one seed and equally many replicas: none are paired.")
+    lines = []
+    for one in comparisons[:_MOST_PAIRS]:
+        words = {Decision.BETTER: "is better than", Decision.WORSE: "is worse than"}
+        verb = words.get(one.decision, "cannot be told from")
+        difference = f"median difference {one.difference:.2g} ({one.lower:.2g} to {one.upper:.2g})"
+        figures = f"{difference}, {one.pairs} pairs, p = {one.p_value:.2g}"
+        lines.append(
+            f"<div><b>{html.escape(one.first)}</b> {verb} <b>{html.escape(one.second)}</b>: "
+            f"<span style='opacity:.75'>{figures}</span></div>"
+        )
+    more = len(comparisons) - _MOST_PAIRS
+    return "".join(lines) + (muted_html(f"… and {more} more.") if more > 0 else "")
