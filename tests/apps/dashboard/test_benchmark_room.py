@@ -43,7 +43,8 @@ def ended(store: Store) -> dict[str, float]:
 
 
 def words(lab: Lab) -> list[str]:
-    return list(lab.js("return [...find('plot-Verdicts').renderers[0].data_source.data.word]"))
+    code = "const map = find('plot-Verdicts'); return map ? [...map.renderers[0].data_source.data.word] : []"
+    return list(lab.js(code))
 
 
 def test_a_study_outlives_its_page_and_its_server(
