@@ -131,8 +131,8 @@ def test_values_that_failed_are_asked_again(replicas: int, solver: Solver, check
     run = make(broken)
 
     def record() -> None:  # what a slow step would have the recorder do by itself, also when all is frozen
-        run.worker.observers[0].paused()
-        run.worker.observers[0]._flush()
+        run.worker.observers[-1].paused()
+        run.worker.observers[-1]._flush()
 
     with pytest.raises(OracleError, match="Expected finite values"):
         run.run(record)

@@ -102,7 +102,7 @@ def test_a_newer_store_is_left_alone(store: Store, small: Small, path: Path) -> 
         connection.execute(insert(VERSIONS).values(version=99, since=0.0))
     store.close()
     before = path.read_bytes()
-    with pytest.raises(StoreError, match=r"Expected a store of version 6 at most, got version 99 in .*: .*update this"):
+    with pytest.raises(StoreError, match=rf"version {VERSION} at most, got version 99 in .*: .*update this"):
         Store(f"sqlite:///{path}")
     assert path.read_bytes() == before
 
@@ -112,6 +112,7 @@ def test_runs_that_version_3_did_not_count_have_no_samples(store: Store, small: 
     early.run()
     late.run()
     with store.database.writing() as connection:
+        connection.exec_driver_sql("DROP TABLE studies")
         connection.exec_driver_sql("DROP INDEX runs_owner")
         for name in ("samples", "zeta_samples", "owner"):
             connection.exec_driver_sql(f"ALTER TABLE runs DROP COLUMN {name}")
@@ -129,6 +130,7 @@ def test_runs_that_version_3_did_not_count_have_no_samples(store: Store, small: 
 def test_runs_of_before_there_were_owners_are_nobodys(store: Store, small: Small, path: Path) -> None:
     small(iterations=3).run()
     with store.database.writing() as connection:
+        connection.exec_driver_sql("DROP TABLE studies")
         connection.exec_driver_sql("DROP INDEX runs_owner")
         connection.exec_driver_sql("ALTER TABLE runs DROP COLUMN owner")
         connection.execute(update(VERSIONS).values(version=5))
@@ -137,6 +139,18 @@ def test_runs_of_before_there_were_owners_are_nobodys(store: Store, small: Small
         assert [one.owner for one in today.runs()] == [""] and today.of_owner("ann").count() == 0
         small(iterations=2, store=today.of_owner("ann")).run()
         assert today.count() == 2 and today.of_owner("ann").count() == 1
+
+
+def test_a_store_of_before_studies_were_listed_lists_none_and_then_its_own(store: Store, path: Path) -> None:
+    with store.database.writing() as connection:
+        connection.exec_driver_sql("DROP TABLE studies")
+        connection.execute(update(VERSIONS).values(version=6))
+    store.close()
+    with Store(f"sqlite:///{path}") as today:
+        assert today.studies() == [] and today.study("s") is None
+        today.begin_study("s", {"runs": []})
+        today.end_study("s")
+        assert [(one.name, one.definition, one.active) for one in today.studies()] == [("s", {"runs": []}, False)]
 
 
 def test_an_older_store_is_brought_here(
@@ -164,6 +178,6 @@ def test_an_older_store_is_brought_here(
         with newer.database.reading() as connection:
             assert connection.exec_driver_sql("SELECT colour FROM runs").all() == [(None,)]
             assert len(connection.execute(select(VERSIONS)).all()) == 2
-    assert MIGRATIONS.keys() == {1, 2, 3, 4, 5}, (
+    assert MIGRATIONS.keys() == {1, 2, 3, 4, 5, 6}, (
         "write a test of a new step: test_store_first_version has those of these"
     )

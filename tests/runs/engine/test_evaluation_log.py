@@ -95,8 +95,8 @@ def test_what_was_paid_after_the_last_checkpoint_is_not_paid_again(tmp_path: Pat
 
         def look() -> None:
             if run.progress.iteration == 2:  # a checkpoint now, not when a second has gone by
-                run.worker.observers[0].paused()
-                run.worker.observers[0]._flush()
+                run.worker.observers[-1].paused()
+                run.worker.observers[-1]._flush()
 
         with pytest.raises(RuntimeError, match="no licence") if end == "an error" else nullcontext():
             run.run(look)
