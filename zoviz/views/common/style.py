@@ -55,6 +55,7 @@ CLOSER_SWITCH = (
 
 
 # A row whose widgets are narrower there.
+CLOSER_BUTTON = f"{NARROW} {{:host {{margin: 3px 1px !important}}}}"
 CLOSER_ROW = f"{NARROW} {{:host {{width: max-content !important; min-width: 0 !important}}}}"
 
 # A button there, whose icon then leaves its room to the word.

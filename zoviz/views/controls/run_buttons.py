@@ -17,7 +17,7 @@ from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import CLOSER_ROW, NARROW, SMALLER, narrower, tooltip, update_changed
+from zoviz.views.common.style import CLOSER_BUTTON, CLOSER_ROW, NARROW, SMALLER, narrower, tooltip, update_changed
 
 _COLOURS = {
     RunStatus.READY: "#5f6368",
@@ -94,9 +94,9 @@ class RunButtons(pn.viewable.Viewer):
             color=colour,
             variant="contained" if name == "start" else "outlined",
             size="small",
-            width=94,
-            margin=(3, 3),
-            stylesheets=[narrower(16 + 7 * len(label))],
+            width=86,
+            margin=(3, 2),
+            stylesheets=[narrower(11 + 7 * len(label)), CLOSER_BUTTON],
             sx={NARROW: {**SMALLER, "min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
             on_click=lambda _: command(),
         )
