@@ -73,10 +73,12 @@ def test_the_level_moves_curves_and_table(store: Store, open_page: Callable[[], 
     run_study(store)
     page = open_page()
     look_until(page, lambda: page.snapshot is not None)
+    bench = page.benchmark
     before = page.table.object, [list(own) for own in page.profiles["data"].lines.data["ys"]]
     page.level = -10.0
     assert page.table.object != before[0] and "1.0e-10" in page.table.object
     assert [list(own) for own in page.profiles["data"].lines.data["ys"]] != before[1]
+    assert page.benchmark is bench, "courses are put together when runs end, not while a slider moves"
 
 
 def test_a_study_that_grows_is_shown_as_it_grows(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:

@@ -13,7 +13,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.benchmark.courses import Hits
+from zoviz.benchmark.courses import Benchmark, Hits
 from zoviz.benchmark.profiles import data_profile, performance_profile
 from zoviz.benchmark.report import compared_solvers, latex, solver_rows, tidy
 from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
@@ -87,6 +87,8 @@ class BenchmarkPage(pn.viewable.Viewer):
     form : SetUpForm
     snapshot : StudySnapshot or None
         Of the study that is shown, as it was at the last look.
+    benchmark : Benchmark or None
+        Of its runs that had ended then.
     heat_map : HeatMap or None
     profiles : dict of str to ProfilePlot
     picked_ids : list of str
@@ -109,6 +111,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         self.controller, self._store, self.say = controller, store_of(controller), controller.say
         self.form = SetUpForm()
         self.snapshot: StudySnapshot | None = None
+        self.benchmark: Benchmark | None = None
         self.heat_map: HeatMap | None = None
         self._process: StudyProcess | None = None
         self._stored: StoredStudy | None = None
@@ -230,6 +233,7 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _follow(self, name: str) -> None:
         self._stored, self.snapshot, self._drawn = StoredStudy(self._store, name), None, ""
+        self.benchmark = None
         self._take_pick("", [])
         self.read_soon()
 
@@ -288,6 +292,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         update_changed(self._results, visible=True)
         if marks != self._drawn:
             self._drawn = marks
+            self.benchmark = snapshot.benchmark  # all runs put in one array: once, not whenever the level is moved
             self._draw()
             self._draw_bands()
 
@@ -303,8 +308,7 @@ class BenchmarkPage(pn.viewable.Viewer):
         snapshot = self.snapshot
         if snapshot is None:
             return
-        bench = snapshot.benchmark
-        hits = bench.hits(self.tau) if snapshot.outcomes else None
+        hits = self.benchmark.hits(self.tau) if self.benchmark is not None and snapshot.outcomes else None
         problems, solvers = list(snapshot.definition.problems), snapshot.definition.solvers
         new_map = self.heat_map is None or (self.heat_map.problems, self.heat_map.solvers) != (problems, solvers)
         with batched_changes(pn.state.curdoc if new_map else None):
@@ -321,11 +325,11 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _draw_bands(self) -> None:
         """Draw what takes longer: bands, and comparisons of all pairs."""
-        if self.snapshot is None or not self.snapshot.outcomes:
+        if self.benchmark is None or self.snapshot is None or not self.snapshot.outcomes:
             return
         for plot in self.profiles.values():
             plot.update_bands()
-        update_changed(self.comparisons, object=paired_html(compared_solvers(self.snapshot.benchmark)))
+        update_changed(self.comparisons, object=paired_html(compared_solvers(self.benchmark)))
 
     # What a click leads to
 
@@ -365,9 +369,9 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def latex_table(self) -> io.StringIO:
         """Return the table of solvers for LaTeX."""
-        if self.snapshot is None:
+        if self.benchmark is None:
             raise ZovizError("Expected a study, got none: choose one.")
-        return io.StringIO(latex(self.snapshot.benchmark, self.tau))
+        return io.StringIO(latex(self.benchmark, self.tau))
 
 
 def table_html(hits: Hits, tau: float) -> str:
