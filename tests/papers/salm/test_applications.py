@@ -5,10 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from zoviz.papers.salm.applications import report_consensus
-from zoviz.papers.salm.cases import cheapest, consensus, fair, long_steps, slices, slsqp
+from zoviz.papers.experiment import Verdict
+from zoviz.papers.salm import applications
+from zoviz.papers.salm.cases import cheapest, consensus, fair, long_steps, random_graph, slices, slsqp
+from zoviz.papers.salm.distributed import APART, OBJECTIVE, Distributed
+from zoviz.papers.salm.fair_frontier import ACCURACY, COVARIANCE, FairFrontier
+from zoviz.papers.salm.slicing import BINARY, UNREGULARISED, Slicing
 from zoviz.problems import FairClassification, NetworkSlicing
 from zoviz.problems.margin_losses import LOSSES
+from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
@@ -69,21 +74,57 @@ def test_fifty_nodes_agree_on_the_centralised_solution() -> None:
     assert run.trace["dual_resets"][-1].max() == 0.0
 
 
-@pytest.mark.slow
-def test_by_default_all_three_become_feasible_and_approach_a_solution() -> None:
-    case = fair(0.2, iterations=20_000, replicas=2, steps="default")
-    assert (case.covariance <= 1.02 * case.bound).all() and (case.objective <= 1.1 * case.general).all()
-    plan = slices(NetworkSlicing(), iterations=5000, replicas=2, steps="default")
-    assert (plan.violation < 0.2).all() and np.isfinite(plan.routed).all()
-    run = consensus(iterations=5000, replicas=1, steps="default")
-    gap = np.abs(run.trace["mean_objective"][-1] / run.problem.known_optimum.value - 1.0)
-    assert run.trace["consensus_error"][-1].max() < 0.05 and gap.max() < 0.2
+def test_methods_are_run_by_default_and_measured_from_the_general_solver(monkeypatch: pytest.MonkeyPatch) -> None:
+    runs: list[Run] = []
 
+    def spied(**settings: object) -> Run:
+        runs.append(Run(**settings))
+        return runs[-1]
 
-def test_default_steps_are_left_to_the_method() -> None:
-    run = consensus(nodes=8, probability=0.5, iterations=5, replicas=1, steps="default")
+    monkeypatch.setattr(applications, "Run", spied)
+    case = "8 nodes, p = 0.5"
+    figures = Distributed(size="quick").measure(f"{case} / salm, Algorithm 2")
+    (run,), problem = runs, random_graph(8, 0.5)
+    assert type(run.solver) is SampledALM and run.solver.batch_size == SampledALM().batch_size
     assert {"primal_step", "penalty", "dual_step", "horizon"} <= run.resolved.keys()
-    assert run.solver.batch_size == SampledALM().batch_size and run.resolved["horizon"] == 5
+    assert run.trace["samples"][-1].max() == 100 and run.replicas == 2
+    mean = run.result.x.reshape(2, 8, -1).mean(axis=1, keepdims=True)
+    apart = np.linalg.norm(run.result.x.reshape(2, 8, -1) - mean, axis=-1).max(axis=-1)
+    start = run.path.snapshot().columns["x"][0].reshape(-1, 8, problem.domain.n // 8)
+    first = np.linalg.norm(start - start.mean(axis=1, keepdims=True), axis=-1).max(axis=-1)
+    np.testing.assert_allclose(figures[APART][0], apart[0] / first[0], rtol=1e-4)
+    value = problem.evaluate(np.broadcast_to(mean, (2, 8, mean.shape[-1])).reshape(2, -1)).f
+    np.testing.assert_allclose(figures[OBJECTIVE], value / problem.known_optimum.value - 1.0)
+
+
+def test_a_classifier_stands_beside_slsqp_s_and_its_bound() -> None:
+    experiment = FairFrontier(size="quick")
+    case = experiment.settings["cases"][0]
+    figures = experiment.measure(f"{case} / salm, Algorithm 3")
+    assert experiment.problem(case, "").bound == 0.5 and experiment.problem(case, "").loss == LOSSES[0]
+    assert all(-1.0 <= value for value in figures[COVARIANCE]) and len(figures[ACCURACY]) == 2
+    assert [claim.ablation for claim in experiment.claims()] == ["penalty SGD"]
+
+
+def test_the_regulariser_is_left_out_for_its_ablation_alone() -> None:
+    experiment = Slicing()
+    weights = {name: experiment.problem("network 2", name).weight for name in experiment.methods}
+    assert weights.pop(UNREGULARISED) == 0.0 and set(weights.values()) == {NetworkSlicing().weight}
+    assert experiment.problem("network 2", "").seed == 2
+    claim = experiment.claims()[-1]
+    binary = {"network 3 / salm, Algorithm 1": {BINARY: [0.0, 1e-4]}, f"network 3 / {UNREGULARISED}": {BINARY: [0.3]}}
+    assert claim.ablation == UNREGULARISED
+    assert claim.test(binary, claim.method).verdict is Verdict.YES
+    assert claim.test(binary, claim.ablation).verdict is Verdict.NO
+
+
+def test_every_replica_has_to_come_within_every_limit() -> None:
+    within = applications.Within("one", {"f": 0.1, "h": 0.01})
+    good, late, lost = {"f": [0.0, 0.1], "h": [0.01]}, {"f": [0.0, 0.2], "h": [0.0]}, {"f": [0.0], "h": [0.0, None]}
+    verdicts = [within({"one / own": measured}, "own").verdict for measured in (good, late, lost)]
+    assert verdicts == [Verdict.YES, Verdict.NO, Verdict.NO]
+    assert applications.text(np.array([1.0, 2.0, 6.0])) == "2, 6"
+    assert applications.text(np.array([1.0, np.nan])) == "–"
 
 
 def test_nodes_that_are_not_coupled_do_not_agree() -> None:
@@ -98,12 +139,3 @@ def test_an_assignment_is_read_off_a_network_and_can_be_routed() -> None:
     assert (result.assignment_violation < 0.02).all() and (result.violation < 0.05).all()
     assert np.isfinite(result.routed).all() and result.routed.min() == pytest.approx(result.best, rel=1e-9)
     assert cheapest(problem, problem.data.network.planted) >= result.best - 1e-9
-
-
-def test_the_table_says_what_was_measured(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    small = consensus(nodes=8, probability=0.5, iterations=40, replicas=2)
-    monkeypatch.setattr("zoviz.papers.salm.applications.consensus", lambda **_: small)
-    report_consensus(2, 40)
-    lines = capsys.readouterr().out.strip().splitlines()
-    assert len(lines) == 6 and lines[-1].split()[0] == "40"
-    assert float(lines[-1].split()[1]) == pytest.approx(small.trace["consensus_error"][-1].max(), rel=0.01)

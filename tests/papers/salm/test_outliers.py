@@ -7,7 +7,8 @@ import pytest
 
 pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 
-from zoviz.papers.salm.outliers import NOISES, Judged, judged, verdicts  # noqa: E402
+from zoviz.papers.experiment import Verdict, plain  # noqa: E402
+from zoviz.papers.salm.outliers import Judged, Outliers, better, judged, resampled_error  # noqa: E402
 from zoviz.problems.margin_losses import LOSSES  # noqa: E402
 
 
@@ -18,16 +19,29 @@ def test_training_helps_those_who_were_left_out() -> None:
     assert (end.violation < start.violation).all() and (end.p_rule < 1.0).all() and (end.parity > 0.0).all()
 
 
-def test_a_verdict_is_of_paired_differences_and_may_be_open() -> None:
-    base = np.array([0.7, 0.8, 0.9, 0.6])
+def test_splits_overlap_so_that_errors_are_larger_than_of_independent_ones() -> None:
+    gaps = np.array([1.2, 2.8])
+    assert resampled_error(gaps) == pytest.approx(gaps.std(ddof=1) * np.sqrt(0.5 + 3.0 / 7.0))
+    assert better(np.array([3.0, 4.0])) is Verdict.YES and better(np.array([-3.0, -4.0])) is Verdict.NO
+    assert gaps.mean() > 2.0 * gaps.std(ddof=1) / np.sqrt(2.0) and better(gaps) is Verdict.OPEN
 
-    def row(shift: float, spread: float) -> Judged:
-        accuracy = base + shift + spread * np.array([1.0, -1.0, 1.0, -1.0])
-        return Judged(accuracy, base, base, base, base, base)
 
-    low, high = min(NOISES), max(NOISES)
-    table = {LOSSES[0]: {low: row(0.0, 0.0), high: row(0.0, 0.0)}}
-    table[LOSSES[1]] = {low: row(0.05, 0.01), high: row(-0.05, 0.01)}
-    table[LOSSES[2]] = {low: row(0.01, 0.05), high: row(0.01, 0.0)}
-    assert list(verdicts(table).values()) == [True, False, None, True]
-    assert set(verdicts(table, "solved_accuracy").values()) == {None}
+def test_robust_is_what_does_better_with_wrong_labels_only() -> None:
+    experiment, base = Outliers(size="quick"), np.array([0.7, 0.8, 0.9, 0.6])
+    measured = {part: {"accuracy": plain(base)} for part in experiment.parts()}
+    measured["smoothed 0-1 / 30 % wrong"] = {"accuracy": plain(base + 0.1)}
+    generalises, robust = (claim for claim in experiment.claims() if claim.says.startswith("smoothed"))
+    assert generalises.test(measured, generalises.method).verdict is Verdict.OPEN
+    assert robust.test(measured, robust.method).verdict is Verdict.YES
+    assert robust.test(measured, robust.ablation).verdict is Verdict.OPEN
+    measured["smoothed 0-1 / 0 % wrong"] = {"accuracy": plain(base + 0.1)}
+    assert robust.test(measured, robust.ablation).verdict is Verdict.YES, "then the claim cannot be decided"
+
+
+def test_the_tables_have_every_loss_and_share() -> None:
+    experiment = Outliers()
+    rows = np.linspace(0.0, 0.1, 10)
+    measured = {part: dict.fromkeys(Judged._fields, plain(rows)) for part in experiment.parts()}
+    own, gaps = experiment.tables(measured)
+    assert len(own.rows) == 12 and len(gaps.rows) == 4 and gaps.rows[0][1:] == ("+0.00 ± 0.00",) * 4
+    assert [len(panel.lines) for panel in experiment.panels(measured)] == [3, 3]

@@ -1,113 +1,118 @@
-"""Paper salm, §6: its applications, for which it prints no figures, beside general solvers on the full problems.
+"""Paper salm, §6: what its applications have in common when every parameter is left to the method.
 
-Fair classification (§6.3): Algorithm 1, and Algorithm 3 on request, for bounds c from loose to tight, against SciPy's
-SLSQP on all data from the same start, and for losses that are not convex from where the method ended, too. Network
-slicing (§6.2): the assignment that is read off, its routes by linear programming, and the best binary plan by branch
-and bound. Distributed optimisation (§6.1): 50 nodes and edges with probability 0.1, Algorithm 2, against the
-centralised solution.
-
-Steps are constants of order 1 / L, not the theorem's: see ``cases.long_steps``, and ``WEIGHTS`` there for the loss
-where mu is less than L_f. ``--steps default`` leaves every parameter to the methods, mini-batches of 1 among them.
-
-    python -m zoviz.papers.salm.applications                       # all three, minutes
-    python -m zoviz.papers.salm.applications --only fair --loss "smoothed 0-1"
-    python -m zoviz.papers.salm.applications --steps default --iterations 50000
+The paper prints no figures of them. Methods of the paper and of others have as many samples, steps by their own rules,
+one sample an iteration; what they come to stands beside what a general solver finds on the full problem.
 """
 
 from __future__ import annotations
 
-import argparse
-import itertools
-from typing import get_args
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
-from zoviz.core.errors import ZovizError
-from zoviz.papers.salm.cases import METHODS, Steps, consensus, fair, slices
-from zoviz.problems import NetworkSlicing
-from zoviz.problems.margin_losses import LOSSES, Loss
-from zoviz.runs.engine.columns import ITERATION, OBJECTIVE
+from zoviz.core.types import Array
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Table,
+    array,
+    plain,
+    yes_or_no,
+)
+from zoviz.papers.salm.table_1 import Method
+from zoviz.problems.linear import LinearlyConstrained
+from zoviz.runs.run import Run
 
-PARTS = ("fair", "slices", "consensus")
-BOUNDS = (2.0, 1.0, 0.5, 0.2, 0.1, 0.05)
-"""c, from one that does not bind to a tight one."""
-
-
-def report_fair(loss: Loss, method: str, replicas: int, iterations: int, steps: Steps = "long") -> None:
-    """Print the accuracy and covariance of fair classification, a line for every bound on the covariance."""
-    print(f"\nfair classification, {loss} loss, {method}, {steps} steps, {replicas} replicas, {iterations} iterations")
-    print("      c  covariance (largest)  accuracy  of SLSQP      f  f / SLSQP's from the start (range)  from here")
-    for bound in BOUNDS:
-        outcomes = fair(bound, loss, method, iterations, replicas=replicas, steps=steps)
-        ratio, here = outcomes.objective / outcomes.general, outcomes.objective / outcomes.from_here
-        print(
-            f"{bound:7.3g} {outcomes.covariance.max():21.4f} {outcomes.accuracy.mean():9.4f} "
-            f"{outcomes.general_accuracy.mean():9.4f} {outcomes.objective.mean():6.4f} "
-            f"{ratio.min():18.4f} to {ratio.max():.4f} {here.min():10.4f} to {here.max():.4f}",
-            flush=True,
-        )
+ABOVE = 0.1
+"""By which part of itself a value may exceed the general solver's."""
+LEFT = 0.01
+"""Share of a violation at the start that counts as none."""
 
 
-def report_slices(seeds: int, replicas: int, iterations: int, steps: Steps = "long") -> None:
-    """Print costs of network slicing beside the cheapest plan's, a line for every network."""
-    print(f"\nnetwork slicing, Alg. 1, {steps} steps, {replicas} replicas, {iterations} iterations")
-    print("network  binary within 1e-3  assignment allowed  cost / cheapest plan's       ||Ax - b||  of the rounded")
-    for seed in range(seeds):
-        outcomes = slices(NetworkSlicing(seed=seed), iterations, replicas, steps)
-        ratio = np.sort(outcomes.routed / outcomes.best)
-        print(
-            f"{seed:7} {(outcomes.binary_distance < 1e-3).sum():12} of {replicas} {np.isfinite(ratio).sum():14} of "
-            f"{replicas}   {' '.join(f'{r:6.3f}' for r in ratio)} {outcomes.violation.max():12.1e} "
-            f"{outcomes.assignment_violation.max():12.1e}",
-            flush=True,
-        )
+class Application(Experiment):
+    """Methods by default on the cases of one application, at equal samples.
+
+    The settings have ``cases``, ``samples`` and ``replicas``. Parts are a method on a case.
+    """
+
+    __abstract = True
+
+    place: ClassVar[str]
+    """Where the paper has the application."""
+    says: ClassVar[str]
+    """What is claimed of the paper's method on every case, ours: the limits in words."""
+    methods: ClassVar[Mapping[str, Method]]
+    """The methods by name: first the paper's, last the same weights without multipliers, its ablation."""
+    limits: ClassVar[Mapping[str, float]]
+    """Largest value of measures, by name, that every replica must come to."""
+
+    def problem(self, case: str, method: str) -> LinearlyConstrained:
+        """Return the problem of a case, as a method is given it."""
+        raise NotImplementedError
+
+    def outcome(self, problem: Any, run: Run) -> dict[str, Array]:
+        """Return the measures (R,) of a run at its end, by name; the lower the better."""
+        raise NotImplementedError
+
+    def parts(self) -> list[str]:
+        """Return a part for every method on every case."""
+        return [f"{case} / {method}" for case in self.settings["cases"] for method in self.methods]
+
+    def measure(self, part: str) -> Figures:
+        """Return the measures of a method by default on a case."""
+        case, name = part.split(" / ")
+        method, problem = self.methods[name], self.problem(case, name)
+        replicas, samples = self.settings["replicas"], self.settings["samples"]
+        run = Run(problem=problem, solver=method.cls(**method.options), replicas=replicas, samples=samples, seed=0)
+        run.run()
+        return {measure: plain(values) for measure, values in self.outcome(problem, run).items()}
+
+    def claims(self) -> list[Claim]:
+        """Return the claim that the paper's method comes within the limits, for each case."""
+        first, *_, last = self.methods
+        says = f"(ours) by default {first} {self.says}"
+        return [
+            Claim(self.place, f"{says}: {case}", Within(case, self.limits), first, last)
+            for case in self.settings["cases"]
+        ]
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return a table for each measure: a row for each method, a column for each case."""
+        cases, out = self.settings["cases"], []
+        for measure in next(iter(measured.values())):
+            rows = [
+                (method, *(text(array(measured[f"{case} / {method}"][measure])) for case in cases))
+                for method in self.methods
+            ]
+            limit = f", at most {self.limits[measure]:g} asked" if measure in self.limits else ""
+            heading = f"{measure}{limit}: the median and the largest of the replicas"
+            out.append(Table(heading, ("Method", *cases), rows))
+        return out
 
 
-def report_consensus(replicas: int, iterations: int, steps: Steps = "long") -> None:
-    """Print the gap of distributed optimisation on the random graph, a line for each quarter of the run."""
-    run = consensus(replicas=replicas, iterations=iterations, steps=steps)
-    optimum = run.problem.known_optimum
-    if optimum is None:
-        raise ZovizError(f"Expected a problem whose optimum is known, got {run.problem.title}: the errors need f*.")
-    best = optimum.value
-    print(f"\ndistributed optimisation, 50 nodes, p = 0.1, Alg. 2, {steps} steps, {replicas} replicas; f* = {best:.6f}")
-    print("iteration  consensus error (largest)  |f - f*| / f*  the mean's")
-    columns = run.trace.snapshot().columns
-    for share in (0.25, 0.5, 0.75, 1.0):
-        row = np.searchsorted(columns[ITERATION], share * iterations, side="right") - 1
-        error, own, mean = (columns[name][row] for name in ("consensus_error", OBJECTIVE, "mean_objective"))
-        print(
-            f"{columns[ITERATION][row]:9.0f} {error.max():26.2e} {np.abs(own / best - 1.0).max():14.1e} "
-            f"{np.abs(mean / best - 1.0).max():11.1e}",
-            flush=True,
-        )
+def text(values: Array) -> str:
+    """Return the median and the largest of values (R,) as text; a dash where one is missing."""
+    if not np.isfinite(values).all():
+        return "–"
+    return f"{np.median(values):.2g}, {values.max():.2g}"
 
 
-def report(
-    only: list[str], losses: list[Loss], methods: list[str], replicas: int, iterations: int, steps: Steps = "long"
-) -> None:
-    """Print the tables that ``only`` names; slices and consensus take half the iterations."""
-    if "fair" in only:
-        for loss, method in itertools.product(losses, methods):
-            report_fair(loss, method, replicas, iterations, steps)
-    if "slices" in only:
-        report_slices(4, replicas, iterations // 2, steps)
-    if "consensus" in only:
-        report_consensus(replicas, iterations // 2, steps)
+@dataclass(frozen=True)
+class Within:
+    """Tests that every replica of a method comes within the limits of all measures."""
 
+    case: str
+    limits: Mapping[str, float]
 
-def main() -> None:
-    """Print the tables of the applications that the command line names."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", nargs="+", default=list(PARTS), choices=PARTS, help="which of the three")
-    parser.add_argument("--loss", nargs="+", default=list(LOSSES), choices=LOSSES)
-    parser.add_argument("--method", nargs="+", default=["Alg. 1"], choices=list(METHODS))
-    parser.add_argument("--replicas", type=int, default=4)
-    parser.add_argument("--iterations", type=int, default=8000, help="for the classifier; half of it for the others")
-    parser.add_argument("--steps", default="long", choices=get_args(Steps))
-    options = parser.parse_args()
-    report(options.only, options.loss, options.method, options.replicas, options.iterations, options.steps)
-
-
-if __name__ == "__main__":
-    main()
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        own = measured[f"{self.case} / {method}"]
+        worst = {measure: float(array(own[measure]).max()) for measure in self.limits}
+        cells = {measure: f"{value:.2g}" if np.isfinite(value) else "missing" for measure, value in worst.items()}
+        sentence = ", ".join(f"{measure} {cell}" for measure, cell in cells.items())
+        return Judgement(yes_or_no(all(worst[name] <= limit for name, limit in self.limits.items())), sentence)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import optimize
@@ -18,8 +18,6 @@ from zoviz.runs.run import Run
 from zoviz.solvers import SampledALM, SmoothedALM, StormALM
 
 METHODS = {"Alg. 1": SmoothedALM, "Alg. 3": StormALM}
-Steps = Literal["default", "long"]
-"""A method's own parameters, every one of them, or ``long_steps`` and mini-batches."""
 WEIGHTS = {"smoothed 0-1": 2.0}
 """mu, where 1.05 L_f is far too careful: that L_f is met only where all margins are -1 or 1 at once."""
 
@@ -93,23 +91,26 @@ def fair(
     batch: int = 64,
     replicas: int = 4,
     weight: float | None = None,
-    steps: Steps = "long",
 ) -> Fair:
-    """Train a fair classifier under one bound, and compare it with SLSQP's on all data."""
+    """Train a fair classifier under one bound by long steps and mini-batches, and compare it with SLSQP's."""
     problem = FairClassification(bound=bound, loss=loss)
-    parameters: dict[str, Any] = {}
-    if steps == "long":
-        parameters |= long_steps(problem, weight or WEIGHTS.get(loss))
-        if method == "Alg. 3":
-            parameters["momentum"], batch = 0.05, max(1, batch // 8)
-        parameters["batch_size"] = batch
-    run = Run(problem=problem, solver=METHODS[method](**parameters), replicas=replicas, iterations=iterations)
-    x = run.run().x
-    pairs = [slsqp(problem, start) for start in problem.initial(Streams(run.seed, replicas))]
+    parameters: dict[str, Any] = {**long_steps(problem, weight or WEIGHTS.get(loss))}
+    if method == "Alg. 3":
+        parameters["momentum"], batch = 0.05, max(1, batch // 8)
+    solver = METHODS[method](**parameters, batch_size=batch)
+    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
+    run.run()
+    return fair_figures(problem, run)
+
+
+def fair_figures(problem: FairClassification, run: Run) -> Fair:
+    """Return the figures of a run at its end beside SLSQP's on all data."""
+    x = run.result.x
+    pairs = [slsqp(problem, start) for start in problem.initial(Streams(run.seed, run.replicas))]
     here = [slsqp(problem, end)[0] for end in x]
     measured, general = problem.fairness(x), problem.fairness(np.stack([point for _, point in pairs]))
     return Fair(
-        bound,
+        problem.bound,
         problem.evaluate(x).f,
         measured["covariance"],
         measured["accuracy"],
@@ -158,18 +159,21 @@ class Slices(NamedTuple):
     violation: Array
 
 
-def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4, steps: Steps = "long") -> Slices:
-    """Solve network slicing on one network, read the assignment off the solution, and route it."""
-    parameters: dict[str, Any] = {}
-    if steps == "long":
-        parameters |= long_steps(problem)
-        # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
-        parameters |= {"penalty": 1.0, "dual_step": 1.0, "proximal_step": 0.5, "batch_size": 4}
-        whole = problem.data.constants.curvature + problem.operator_norm**2 + parameters["proximal_weight"]
-        parameters["primal_step"] = 1.0 / whole
-    solver = SmoothedALM(**parameters)
-    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
-    x = run.run().x
+def slices(problem: NetworkSlicing, iterations: int = 3000, replicas: int = 4) -> Slices:
+    """Solve network slicing on one network by long steps, read the assignment off the solution, and route it."""
+    parameters: dict[str, Any] = {**long_steps(problem)}
+    # A longer penalty than mu / ||A||^2: the objective is linear in the rates, and only the rows hold them.
+    parameters |= {"penalty": 1.0, "dual_step": 1.0, "proximal_step": 0.5, "batch_size": 4}
+    whole = problem.data.constants.curvature + problem.operator_norm**2 + parameters["proximal_weight"]
+    parameters["primal_step"] = 1.0 / whole
+    run = Run(problem=problem, solver=SmoothedALM(**parameters), replicas=replicas, iterations=iterations)
+    run.run()
+    return slices_figures(problem, run)
+
+
+def slices_figures(problem: NetworkSlicing, run: Run) -> Slices:
+    """Return the figures of a run at its end: the assignment is read off and routed."""
+    x = run.result.x
     measured = problem.metrics(x, None, None)
     return Slices(
         cheapest(problem),
@@ -186,14 +190,9 @@ def consensus(
     iterations: int = 4000,
     replicas: int = 2,
     coupled: bool = True,
-    steps: Steps = "long",
 ) -> Run:
-    """Run Algorithm 2 on the random graph with steps that trials gave; ``coupled=False`` leaves the rows out.
-
-    Nodes begin near each other, though not at one point: what the multipliers of pairs take up while nodes are far
-    apart stays in them, where it adds to the noise of A_zeta'y.
-    """
-    problem = DistributedConsensus(nodes=nodes, edge_probability=probability, start_radius=0.5)
+    """Run Algorithm 2 on the random graph with steps that trials gave; ``coupled=False`` leaves the rows out."""
+    problem = random_graph(nodes, probability)
     tried = {
         "primal_step": 0.2,
         "penalty": 2.0 * coupled or 1e-12,
@@ -202,7 +201,15 @@ def consensus(
         "proximal_step": 0.3,
         "batch_size": 4,
     }
-    solver = SampledALM(**(tried if steps == "long" else {}))
-    run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations)
+    run = Run(problem=problem, solver=SampledALM(**tried), replicas=replicas, iterations=iterations)
     run.run()
     return run
+
+
+def random_graph(nodes: int, probability: float) -> DistributedConsensus:
+    """Return distributed optimisation whose nodes begin near each other, though not at one point.
+
+    What the multipliers of pairs take up while nodes are far apart stays in them, where it adds to the noise of
+    A_zeta'y.
+    """
+    return DistributedConsensus(nodes=nodes, edge_probability=probability, start_radius=0.5)
