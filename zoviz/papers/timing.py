@@ -10,6 +10,7 @@ import numpy as np
 from zoviz.core.blas import SingleBlasThread
 from zoviz.core.streams import Streams
 from zoviz.oracle import Oracle
+from zoviz.papers.experiment import Panel
 from zoviz.problems.base import Problem
 from zoviz.solvers import Solver
 
@@ -37,6 +38,12 @@ def paces(
             for name, solver in solvers.items():
                 seconds[name] = min(seconds[name], float(np.median(_steps(solver.clone(), problem, replicas, rounds))))
     return seconds
+
+
+def runtimes(data: str, milliseconds: Mapping[str, float], replicas: int, rounds: int) -> Panel:
+    """Return the drawing of what rounds of each method take, so many replicas together, from ms of a round."""
+    lines = {name: ([0.0, float(rounds)], [0.0, rounds * one / 1e3]) for name, one in milliseconds.items()}
+    return Panel(f"{data}: runtime, {replicas} replicas together", "round", "seconds", lines)
 
 
 def _steps(solver: Solver, problem: Problem, replicas: int, rounds: int) -> list[float]:

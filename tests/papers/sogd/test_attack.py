@@ -12,7 +12,7 @@ pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
 from zoviz.papers.experiment import Verdict, plain  # noqa: E402
 from zoviz.papers.sogd import attack, loss_tuning  # noqa: E402
 from zoviz.papers.sogd.attack import COLUMNS, Attack, AttackOnMNIST  # noqa: E402
-from zoviz.papers.timing import paces  # noqa: E402
+from zoviz.papers.timing import paces, runtimes  # noqa: E402
 from zoviz.problems import BlackBoxAttack, LossTuning, QuadraticBilevel  # noqa: E402
 from zoviz.solvers import ZOGD  # noqa: E402
 
@@ -122,3 +122,9 @@ def test_a_pace_is_that_of_the_steps() -> None:
     solvers["few"].estimator.batch_size, solvers["many"].estimator.batch_size = 2, 20_000
     result = paces(solvers, QuadraticBilevel(), 2, 5, 2)
     assert 0.0 < 5.0 * result["few"] < result["many"] < 60.0
+
+
+def test_a_runtime_is_drawn_with_its_replicas() -> None:
+    panel = runtimes("digits", {"SOGD": 20.0, "OGD": 4.0}, 5, 400)
+    assert panel.lines == {"SOGD": ([0.0, 400.0], [0.0, 8.0]), "OGD": ([0.0, 400.0], [0.0, 1.6])}
+    assert "5 replicas" in panel.heading and panel.y == "seconds"

@@ -37,7 +37,7 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
-from zoviz.papers.timing import paces
+from zoviz.papers.timing import paces, runtimes
 from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
 from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
@@ -279,13 +279,15 @@ class Attack(Experiment):
         return out
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return accuracy and size against rounds, means over seeds, for each data set."""
+        """Return accuracy and size against rounds, means over seeds, and runtimes, for each data set."""
         out = []
         for data in self.settings["stages"]:
             own = {name: measured[f"{data} / {ROUNDS} / {name}"]["course"] for name in [*SINGLE, *BILEVEL]}
             for key, label in (("accuracy", "test accuracy"), ("size", "||y||_inf")):
                 lines = {name: (one["round"], one[key]) for name, one in own.items()}
                 out.append(Panel(f"{data}: {label} under attack", "round", label, lines))
+            times = measured[f"{data} / times"]["milliseconds"]
+            out.append(runtimes(data, times, self.settings["seeds"], self.settings["rounds"]))
         return out
 
 

@@ -39,7 +39,7 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
-from zoviz.papers.timing import paces
+from zoviz.papers.timing import paces, runtimes
 from zoviz.problems.learning.loss_tuning import LossTuning
 from zoviz.runs.engine.columns import CALLS, ITERATION
 from zoviz.runs.run import Run
@@ -249,13 +249,15 @@ class Tuned(Experiment):
         return out
 
     def panels(self, measured: Measured) -> list[Panel]:
-        """Return both accuracies against rounds, means over seeds, for each data set."""
+        """Return both accuracies against rounds, means over seeds, and runtimes, for each data set."""
         out = []
-        for data in self.settings["phases"]:
+        for data, (length, _) in self.settings["phases"].items():
             own = {name: measured[f"{data} / {name}"]["course"] for name in METHODS}
             for key in ("balanced", "plain"):
                 lines = {name: (one["round"], one[key]) for name, one in own.items()}
                 out.append(Panel(f"{data}: {key} test accuracy", "round", "accuracy", lines))
+            times, rounds = measured[f"{data} / times"]["milliseconds"], len(LossTuning().ratios) * length
+            out.append(runtimes(data, times, self.settings["seeds"], rounds))
         return out
 
 
