@@ -108,7 +108,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Store]:
 @pytest.fixture
 def one_blas_thread() -> Iterator[None]:
     """Where the thread's own time is measured, products of matrices may use no other."""
-    from zoviz.core.blas import SingleBlasThread
+    from zoviz.core.threads.blas import SingleBlasThread
 
     with SingleBlasThread():
         yield

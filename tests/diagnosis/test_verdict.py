@@ -143,6 +143,16 @@ def test_an_edge_of_the_tolerance_does_not_hide_that_a_run_solves_its_problem() 
     assert judged.word is Word.STALLED and "since about iteration 0:" not in judged.sentence
 
 
+def test_a_run_that_rests_at_a_small_share_of_its_starts_gap_is_solved_to_so_many_digits() -> None:
+    """ZO-SPLM at its smoothing's floor on the QCQP: a gap of 2e-8 and a violation of 9e-9 of the start's."""
+    gap = np.r_[np.geomspace(385.0, 8.6e-6, 30), np.full(20, 8.6e-6)]
+    violation = np.r_[np.geomspace(588.0, 5.1e-6, 30), np.full(20, 5.1e-6)]
+    judged = verdict(course(gap, violation), status=RunStatus.FINISHED)
+    assert judged.word is Word.SOLVED and judged.sentence.startswith("Solved to 7 digits, where it rests since about")
+    for rests in (course(np.maximum(gap, 5e-3), violation), course(gap, np.maximum(violation, 1e-3))):
+        assert verdict(rests, status=RunStatus.FINISHED).word is Word.STALLED
+
+
 def test_of_a_problem_without_constraints_no_violation_is_told() -> None:
     gap = 10.0 ** -np.linspace(0, 3, 50)
     plain, multiplied = course(gap, np.zeros(50)), course(gap, np.zeros(50))

@@ -78,23 +78,6 @@ def test_as_many_compute_as_there_are_turns() -> None:
     assert takers[2].turn.is_set() and not turns.crowded
 
 
-def test_a_rest_is_for_all() -> None:
-    clock = Clock()
-    turns = Turns(1, clock)
-    taker = turns.observer("ann")
-    turns.enter(taker)
-    turns.rest(1.0)
-    assert turns.due(taker), "although nobody waits"
-    turns.give_back(taker, leave=False)
-    taker.turn.clear()
-    turns.enter(taker)
-    turns.ask()
-    assert not taker.turn.is_set()
-    clock.now += 1.0
-    turns.ask()
-    assert taker.turn.is_set() and not turns.due(taker)
-
-
 def test_a_granted_step_is_nothing_to_attend_to_and_a_change_is() -> None:
     inbox = Inbox()
     inbox.command("step", 3)

@@ -53,6 +53,14 @@ EXACT_RESIDUAL = 1e-4
 """The same of a KKT residual: a gradient is of the order of the square root of the gap; with a digit to spare."""
 
 
+EXACT_AT_REST = 1e-5
+"""Share of the start's distance at which a run that no longer falls is called solved, to as many digits as it has: what
+keeps it from more is its smoothing or its noise, and no fault of its steps."""
+NEGLIGIBLE = 1e-7
+"""Share of the start's violation that such a run may end with. Less than of the distance: rows of different units share
+one measure, and a distance tells of what is left in the small ones."""
+
+
 class Word(StrEnum):
     """The word of a verdict, as lists of runs have it."""
 
@@ -425,7 +433,18 @@ def _moving(course: Course, tolerance: float) -> Verdict:
     if high > SWING * max(low, 1e-300) and end > EXACT:
         return Verdict(Word.OSCILLATING, f"Oscillating: {_figures(course)}; smaller steps may help.")
     since = int(course.iterations[int(np.argmax(residual <= 2.0 * end))])
+    if course.measure == "gap" and 0.0 < end <= EXACT_AT_REST and _negligible(course, end_violation, tolerance):
+        digits = int(-math.log10(end))
+        return Verdict(
+            Word.SOLVED,
+            f"Solved to {digits} digits, where it rests since about iteration {since:,}: {_figures(course)}.",
+        )
     return Verdict(Word.STALLED, f"Stalled since about iteration {since:,}: {_figures(course)}.")
+
+
+def _negligible(course: Course, violation: float, tolerance: float) -> bool:
+    """Return whether a course's last violation is none, or next to nothing beside the one that it began with."""
+    return violation <= max(BARELY * tolerance, NEGLIGIBLE * course.violation[0])
 
 
 def _at_floor(residual: Array) -> bool:

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from zoviz.core.blas import SingleBlasThread
 from zoviz.core.streams import Streams
+from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.oracle import Oracle
 from zoviz.papers.experiment import Panel
 from zoviz.problems.base import Problem

@@ -126,11 +126,6 @@ class LiveRuns:
         """Return the run of this id; None where this process has none at work."""
         return next((run for run, _ in self._at_work() if run.id == id), None)
 
-    def rest(self, seconds: float) -> None:
-        """Have the runs that take turns wait for so many seconds, for something that people wait for."""
-        if self._turns is not None:
-            self._turns.rest(seconds)
-
     def interrupt(self, seconds: float) -> list[Run]:
         """Take no more runs, interrupt those at work, and return those that are still in a step after so many seconds.
 

@@ -37,12 +37,11 @@ class Turns:
 
     def __init__(self, at_once: int, clock: Callable[[], float] = time.perf_counter) -> None:
         self._at_once, self._clock = at_once, clock
-        self._lock = threading.Lock()  # over all below; ``crowded`` and the end of a rest are read without it
+        self._lock = threading.Lock()  # over all below; ``crowded`` is read without it
         self._used: dict[str, float] = {}
         self._present: list[TurnTaker] = []
         self._waiting: list[TurnTaker] = []
         self._since: dict[TurnTaker, float] = {}
-        self._rest_until = self._clock()
         self.crowded = False
 
     def observer(self, person: str) -> TurnTaker:
@@ -53,10 +52,6 @@ class Turns:
         """Return the time that a person's runs have had so far, or were set ahead by."""
         with self._lock:
             return self._time(person)
-
-    def rest(self, seconds: float) -> None:
-        """Have all runs end their step and wait for so many seconds, for something that people wait for."""
-        self._rest_until = self._clock() + seconds
 
     def enter(self, taker: TurnTaker) -> None:
         """Have a run wait for a turn; its event is set when it has one."""
@@ -71,14 +66,8 @@ class Turns:
             self._pass_on()
 
     def due(self, taker: TurnTaker) -> bool:
-        """Return whether a run is to give its turn back: all rest, or its slice is over and somebody waits."""
-        now = self._clock()
-        return now < self._rest_until or (self.crowded and now - self._since[taker] >= SLICE)
-
-    def ask(self) -> None:
-        """Pass turns on that nobody has, as there are after a rest."""
-        with self._lock:
-            self._pass_on()
+        """Return whether a run is to give its turn back: its slice is over and somebody waits."""
+        return self.crowded and self._clock() - self._since[taker] >= SLICE
 
     def give_back(self, taker: TurnTaker, leave: bool) -> None:
         """End a run's turn, or its waiting for one; one that leaves competes no longer."""
@@ -98,7 +87,7 @@ class Turns:
         return self._used.get(person, 0.0) + held
 
     def _pass_on(self) -> None:
-        while self._waiting and len(self._since) < self._at_once and self._clock() >= self._rest_until:
+        while self._waiting and len(self._since) < self._at_once:
             taker = min(self._waiting, key=lambda one: self._time(one.person))  # of equal ones who waits longest
             self._waiting.remove(taker)
             self._since[taker] = self._clock()
@@ -156,7 +145,6 @@ class TurnTaker(RunObserver):
         while not self.turn.wait(_ATTENTION):
             if self._worker.inbox.urgent:
                 return self._end(leave=False)
-            self._turns.ask()
 
     def _end(self, leave: bool) -> None:
         self._turns.give_back(self, leave)

@@ -77,14 +77,23 @@ return Bokeh.index.find_one(plot).views.find_one(legend).entries.map(({glyph: {c
 """
 
 
+# The entries of a legend, each with a mark that is lost where it is made anew.
+MARKED = """
+const plot = find("plot-Gap"), legend = plot.above.find(model => model.items);
+const entries = Bokeh.index.find_one(plot).views.find_one(legend).entries;
+return entries.map(({el}) => a ? el.dataset.mark = "one" : el.dataset.mark);
+"""
+
+
 def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     assert lab.status() == "ready" and [lab.enabled(b) for b in ("Start", "Pause", "Stop")] == [True, False, False]
     lab.settle(Seconds="auto")
     lab.start()
     assert overlaps(lab) == []
     lab.until(lambda: lab.js(SWATCHES) == [True] * len(lab.js(SWATCHES)) != [], "each entry of the legend has its line")
-    first = lab.columns("source-run1", "x", "gap")
+    first, marked = lab.columns("source-run1", "x", "gap"), lab.js(MARKED, True)
     lab.until(lambda: max(lab.data("source-run1", "x")) > 1.2 * max(first[0]), "the lines grow")
+    assert lab.js(MARKED) == marked != [], "new rows make no new legend, which would cost a quarter of an update"
     x, gap = lab.columns("source-run1", "x", "gap")
     print(f"lines: {len(first[0])} points to {first[0][-1]:g} calls, then {len(x)} points to {x[-1]:g} calls")
     assert len(x) == len(gap) <= 301 and x == sorted(x) and finite(gap)[-1] < finite(gap)[0]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from zoviz.core.blas import quiet_pytorch
+from zoviz.core.threads.blas import quiet_pytorch
 from zoviz.core.types import Array
 from zoviz.solvers.bayesian.albo import ALBO, SlackAL, lagrangian, start_penalty, updated
 from zoviz.solvers.bayesian.base import exact_evidence

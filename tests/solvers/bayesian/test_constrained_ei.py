@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from zoviz.core.blas import quiet_pytorch
+from zoviz.core.threads.blas import quiet_pytorch
 from zoviz.core.types import Array
 from zoviz.solvers.bayesian.constrained_ei import ConstrainedEI
 from zoviz.solvers.bayesian.surrogate import Surrogate

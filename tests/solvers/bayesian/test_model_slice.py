@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from zoviz import Run
-from zoviz.core.blas import quiet_pytorch
 from zoviz.core.registry import discover
+from zoviz.core.threads.blas import quiet_pytorch
 from zoviz.problems import Gramacy
 from zoviz.problems.base import Problem
 from zoviz.solvers.bayesian.base import BayesianSolver, surrogate_of

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from helpers.steps import EG, SPLM, TwoConstraints, course
-from zoviz.core.blas import SingleBlasThread
+from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Array, Optimum
 from zoviz.estimators import Block, Coordinate, Sphere
 from zoviz.problems import LoadTracking, NonconvexQCQP, Problem

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from scipy import linalg
 
-from zoviz.core.blas import SingleBlasThread
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
+from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Array, Evaluation
 from zoviz.oracle import Oracle
 from zoviz.problems.base import Problem

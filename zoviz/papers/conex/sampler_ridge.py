@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.core.blas import SingleBlasThread
+from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.core.types import Array
 from zoviz.problems.learning.hmc_tuning import HIGHEST, LOWEST, START, HMCTuning
 

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.blas import SingleBlasThread
 from zoviz.core.encoding import legacy_names
 from zoviz.core.encoding.binary import pack, unpack
 from zoviz.core.errors import ZovizError
+from zoviz.core.threads.blas import SingleBlasThread
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.engine.evaluation_log import Entry
 from zoviz.runs.engine.steering import Change, Journal

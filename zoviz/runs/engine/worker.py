@@ -9,9 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from zoviz.core.blas import SingleBlasThread
 from zoviz.core.errors import BudgetSpent, OracleError
 from zoviz.core.streams import Mark, Streams
+from zoviz.core.threads.blas import SingleBlasThread
+from zoviz.core.threads.rests import RESTS
 from zoviz.core.types import Constants
 from zoviz.oracle import Oracle, Purpose, ValueSource
 from zoviz.runs.engine import measures
@@ -256,6 +257,8 @@ class Worker:
         self.guard.begin(self.solver.iterate(self.state), self.oracle, self.solver.estimator is not None)
 
     def _may_go_on(self) -> bool:
+        if RESTS.due:
+            RESTS.wait()  # first: what a person asks for meanwhile is heeded before the next step
         # The schedule first: who pauses here sees what it has set, and may set something else.
         while self.schedule and self.schedule[0].iteration <= self.iteration:
             self._apply(self.schedule[0].name, self.schedule.pop(0).new)

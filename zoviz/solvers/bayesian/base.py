@@ -8,10 +8,10 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 import param
 
-from zoviz.core.blas import quiet_pytorch
 from zoviz.core.ranking import first, is_feasible, ranks
 from zoviz.core.sets import Box
 from zoviz.core.streams import Streams
+from zoviz.core.threads.blas import quiet_pytorch
 from zoviz.core.types import Array, Constants, Evaluation, Provenance
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem

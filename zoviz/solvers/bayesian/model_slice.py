@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from zoviz.core.blas import quiet_pytorch
+from zoviz.core.threads.blas import quiet_pytorch
 from zoviz.core.types import Array
 from zoviz.solvers.bayesian.base import BayesianSolver, BayesianState, surrogate_of
 from zoviz.solvers.bayesian.surrogate import Numbers

@@ -27,7 +27,7 @@ from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_ranges, keep_styles
+from zoviz.views.common.bokeh_internals import keep_legends, keep_ranges, keep_styles
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import harden_page, messages_wait
 from zoviz.views.common.run_controller import RunController
@@ -350,6 +350,7 @@ class Dashboard(pn.viewable.Viewer):
         pn.state.onload(ticker.start)
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
+            keep_legends(pn.state.curdoc)
             keep_ranges(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
             typeset_formulas(pn.state.curdoc)

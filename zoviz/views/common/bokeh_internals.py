@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Awaitable, Callable
+from functools import wraps
 from typing import Any
 
 from bokeh.core.property.visual import Image
 from bokeh.document import Document
 from bokeh.models import CustomJS
+from bokeh.server.session import ServerSession
 from bokeh.util.warnings import BokehUserWarning
+
+from zoviz.core.threads.rests import RESTS
 
 VERSIONS = ">=3.9,<3.10"
 """Versions of Bokeh for which this was checked."""
 
 TRANSFORM_ANY_IMAGE = Image.transform
 """Bokeh's own method, before it is replaced."""
+
+CALL_WITH_DOCUMENT: Callable[..., Awaitable[Any]] = ServerSession.with_document_locked
+HANDLE_CHANGES: Any = ServerSession._handle_patch
+"""Bokeh's own methods, before they are replaced: what a page does by itself, and what its browser asks for."""
 
 
 def _transform_no_file(kind: Image, value: Any) -> Any:
@@ -28,6 +37,22 @@ def read_no_named_files() -> None:
     icon.transform = _transform_no_file
 
 
+def _at_rest(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """Return a coroutine method of a session while whose work the runs of the process rest."""
+
+    @wraps(method)
+    async def attended(session: ServerSession, *arguments: Any, **options: Any) -> Any:
+        return await RESTS.during(method(session, *arguments, **options))
+
+    return attended
+
+
+def rest_while_pages_work() -> None:
+    """Have runs rest while a page draws, or does what its browser asks for: both take several times as long else."""
+    session: Any = ServerSession
+    session.with_document_locked, session._handle_patch = _at_rest(CALL_WITH_DOCUMENT), _at_rest(HANDLE_CHANGES)
+
+
 def ignore_known_references() -> None:
     """Silence the warning for references sent twice: a table sends its style sheets back whenever it is shown."""
     warnings.filterwarnings("ignore", message="reference already known", category=BokehUserWarning)
@@ -36,7 +61,8 @@ def ignore_known_references() -> None:
 # Bokeh 3.9 writes the style sheet of every axis and renderer at each paint, even where it stays as it is, and the
 # browser then computes all styles again: a third of what a page costs while a run goes on. And it asks the browser for
 # the style of every line and label, several times a paint, lest the page's own style sheet has another colour for it:
-# ours have none, and each question has the browser compute what has changed since the last.
+# ours have none, and each question has the browser compute what has changed since the last. The size of a figure's
+# font, for which every axis asks at each paint, is asked for once a second.
 _KEEP_STYLES = """
     const {InlineStyleSheet} = Bokeh.require("core/dom"), {VisualProperties} = Bokeh.require("core/visuals/visual");
     const sheet = InlineStyleSheet?.prototype, look = VisualProperties?.prototype;
@@ -46,12 +72,58 @@ _KEEP_STYLES = """
         sheet._update = function (css) { if (this.el.textContent !== css) write.call(this, css); };
     }
     if (look?._get_css_value) look._get_css_value = () => "";
+    const plot = Bokeh.require("models/plots/plot_canvas").PlotView?.prototype;
+    const size = plot && Object.getOwnPropertyDescriptor(plot, "base_font_size");
+    if (size?.get && !plot.keeps) {
+        plot.keeps = true;
+        Object.defineProperty(plot, "base_font_size", {...size, get() {
+            const now = performance.now();
+            if (!(now - this.font_read < 1000)) {
+                this.font_read = now;
+                this.font_size = size.get.call(this);
+            }
+            return this.font_size;
+        }});
+    }
 """
 
 
 def keep_styles(document: Document) -> None:
     """Have BokehJS leave unchanged style sheets alone on a page, and ask the browser for no styles of its own."""
     document.js_on_event("document_ready", CustomJS(code=_KEEP_STYLES))
+
+
+# Bokeh 3.9 makes all entries of a legend anew, with a canvas each, when anything changes that they refer to, however
+# far away: thus at each new row of data, a quarter of what a page costs while a run goes on. The lines and their
+# colours are painted into an entry apart from that.
+_KEEP_LEGENDS = """
+    const legend = Bokeh.require("models/annotations/legend").LegendView?.prototype;
+    if (legend?._render_items && legend._toggle_inactive && !legend.keeps) {
+        const make = legend._render_items, render = legend.render;
+        legend.keeps = true;
+        legend.render = function () {
+            this.entries_shown = undefined;
+            render.call(this);
+        };
+        legend._render_items = function () {
+            const {ncols, nrows, orientation} = this.model;
+            const entry = ({item, label}) => [item, label, item.visible, item.index];
+            const shown = [ncols, nrows, orientation, ...this.labels.flatMap(entry)];
+            const before = this.entries_shown;
+            if (before?.length === shown.length && shown.every((part, place) => part === before[place])) {
+                for (const one of this.entries) this._toggle_inactive(one);
+                return;
+            }
+            this.entries_shown = shown;
+            make.call(this);
+        };
+    }
+"""
+
+
+def keep_legends(document: Document) -> None:
+    """Have BokehJS leave the entries of a page's legends as they are while they say what they said."""
+    document.js_on_event("document_ready", CustomJS(code=_KEEP_LEGENDS))
 
 
 # A figure makes what it draws of new lines in tasks of its own, and one in a hidden room draws nothing: its ranges are

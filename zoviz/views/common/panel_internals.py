@@ -25,6 +25,8 @@ from panel.viewable import Viewable
 from panel_material_ui.base import MaterialComponent
 from tornado.web import HTTPError
 
+from zoviz.core.threads.rests import RESTS
+
 VERSIONS = ">=1.9,<1.10"
 """Versions of Panel for which this was checked."""
 
@@ -84,7 +86,7 @@ class _Outbox:
         if any(event.document.models._new_models for event in events):
             self._close()
         if self._task is None:
-            self._task = asyncio.ensure_future(self._send())
+            self._task = asyncio.ensure_future(RESTS.during(self._send()))
             self._tasks.add(self._task)
             self._task.add_done_callback(self._tasks.discard)
         return self._task

@@ -13,6 +13,7 @@ from typing import Any
 import panel as pn
 import panel_material_ui as pmui
 
+from zoviz.core.threads.rests import RESTS
 from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.store import Store
@@ -25,8 +26,8 @@ from zoviz.views.server.settings import ServerSettings
 from zoviz.views.server.users import ProxyUsers, present_user
 
 _OPENING = 1.0
-"""Seconds that making a page takes, in which runs that take turns wait: it would take twice as long, and the other
-pages with it, since Python shares its time between the runs and the event loop."""
+"""Seconds that making a page takes, also outside of our own code, in which runs rest: it would take twice as long, and
+the other pages with it."""
 _LAST_WORDS = 3.0
 """Seconds that the event loop has to end in once the runs have."""
 
@@ -49,7 +50,7 @@ def serve(problem: Problem | None, store: Store | None, settings: ServerSettings
     logging.getLogger("zoviz").warning("The dashboard is at http://%s:%d/", settings.address, port)
 
     def page() -> pmui.Page:
-        live_runs.rest(_OPENING)
+        RESTS.rest(_OPENING)
         own = None if problem is None else problem.clone()
         user = present_user(settings.user_header)
         person = user or secrets.token_hex(8)  # where nobody signs in, a page is a person

@@ -1,0 +1,113 @@
+"""Runs rest between two steps while a page works, heed commands first, and are never held up for good."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from helpers.waiting import until
+from zoviz import Run
+from zoviz.core.threads import rests
+from zoviz.core.threads.rests import RESTS, Rests
+from zoviz.problems import LoadTracking
+from zoviz.solvers import ZOCEG
+
+
+class Clock:
+    """Seconds that pass when a test says so."""
+
+    now = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def run() -> Iterator[Run]:
+    run = Run(LoadTracking(n=4), ZOCEG(), replicas=1).start()
+    until(lambda: run.progress.iteration > 3)
+    yield run
+    run.stop()
+    run.wait(60)
+
+
+def test_a_run_rests_until_all_is_done(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rests, "LONGEST", 600.0)
+    waits = threading.Event()
+    wait = RESTS.wait
+    monkeypatch.setattr(RESTS, "wait", lambda: (waits.set(), wait()))
+    with RESTS, RESTS:
+        assert waits.wait(60), "the run gives way after its step"
+        iteration = run.progress.iteration
+        run.pause()  # what a person asks for meanwhile
+    until(lambda: run.status == "paused")
+    assert run.progress.iteration == iteration, "is heeded before the next step"
+    run.unpause()
+    until(lambda: run.progress.iteration > iteration + 3)
+
+
+def test_a_rest_that_has_no_end_leaves_a_run_a_step_now_and_then(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rests, "LONGEST", 0.01)
+    with RESTS:
+        iteration = run.progress.iteration
+        until(lambda: run.progress.iteration > iteration + 3)
+        assert RESTS.due
+
+
+def test_a_page_that_waits_for_a_run_of_its_own_is_not_held_up_by_itself() -> None:
+    with RESTS:
+        run = Run(LoadTracking(n=4), ZOCEG(), replicas=1, iterations=5)
+        run.run()
+    assert run.progress.iteration == 5 and not RESTS.due
+
+
+def test_a_rest_of_some_seconds_is_over_when_they_are() -> None:
+    clock = Clock()
+    resting = Rests(clock)
+    resting.rest(0.5)
+    resting.rest(0.25)
+    with resting:
+        clock.now = 0.25
+    assert resting.due, "of two the longer holds"
+    clock.now = 0.5
+    resting.wait()
+    assert not resting.due
+
+
+@pytest.mark.parametrize("cancelled", [False, True])
+def test_what_is_awaited_is_a_rest_while_it_works_and_not_while_it_waits(cancelled: bool) -> None:
+    resting, course = Rests(), []
+
+    async def work(door: asyncio.Event) -> None:
+        course.append(resting.due)
+        try:
+            await door.wait()
+        finally:
+            course.append(resting.due)
+
+    async def page() -> None:
+        door = asyncio.Event()
+        task = asyncio.ensure_future(resting.during(work(door)))
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        course.append(resting.due)
+        task.cancel() if cancelled else door.set()
+        await asyncio.gather(task, return_exceptions=True)
+        assert task.cancelled() == cancelled
+
+    asyncio.run(page())
+    assert course == [True, False, True] and not resting.due
+
+
+def test_an_error_reaches_whoever_awaits() -> None:
+    async def fail() -> None:
+        await asyncio.sleep(0)
+        raise ValueError("no")
+
+    resting = Rests()
+    with pytest.raises(ValueError, match="no"):
+        asyncio.run(resting.during(fail()))
+    assert not resting.due
