@@ -244,3 +244,21 @@ def test_buttons_and_rooms_stand_in_one_line_on_a_narrow_window(open_lab: Callab
     boxes = [lab.page.get_by_role("button", name=name, exact=True).bounding_box() for name in names]
     middles = [box["y"] + 0.5 * box["height"] for box in boxes]
     assert max(middles) - min(middles) < 12 and max(box["x"] + box["width"] for box in boxes) <= 1100
+
+
+# How far down the picture, the multipliers' plot and the row of the first run reach, in pixels of the window.
+REACH = """
+const low = name => Bokeh.index.find_one(find(name))?.el.getBoundingClientRect().bottom ?? Infinity;
+return ["picture-QuadraticSlice", "plot-Duals"].map(low);
+"""
+
+
+@pytest.mark.slow
+def test_picture_multipliers_and_runs_are_seen_without_scrolling(open_lab: Callable[..., Lab], server: Server) -> None:
+    lab = open_lab(server.url, viewport={"width": 1440, "height": 900})
+    lab.settle(Seconds="auto", Iterations="300")
+    lab.start()
+    lab.end("finished")
+    lab.until(lambda: lab.js(REACH)[0] > 0, "the picture is drawn")
+    row = lab.row("run1").bounding_box()
+    assert max(*lab.js(REACH), row["y"] + row["height"]) <= 900

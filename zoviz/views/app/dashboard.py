@@ -150,16 +150,17 @@ class Dashboard(pn.viewable.Viewer):
         self.pictures = [PictureCard("solver"), PictureCard("problem")]
         options = self.controller.param
         runs = pn.Column(
-            pn.Row(section("Runs on the plots"), _switch(options.keep, margin=(8, 10))),
+            pn.Row(section("Runs on the plots"), _switch(options.keep, margin=(0, 10)), margin=0),
             self.run_list,
             pn.Row(_switch(options.outlive, margin=(2, 10)), visible=store is not None),
-            css_classes=["zoviz-wide"],
+            css_classes=["zoviz-wide", "zoviz-runs"],
             sizing_mode="stretch_width",
         )
         self.rails = ConstraintRails()
-        for picture in (self.rails, *self.pictures):
-            self.board.beside(picture)
-        for card in (self.output, runs):
+        solver_picture, problem_picture = self.pictures
+        # At 1440 x 900 the picture ends the first row, the dual variables the second; runs begin in the third.
+        self.board.beside(problem_picture, after="Violation")
+        for card in (self.rails, runs, solver_picture, self.output):
             self.board.beside(card)
         self.rooms = Rooms(self._rooms())
         if problem is not None or solver is not None:

@@ -12,7 +12,7 @@ from zoviz.views.common.theme_overrides import SHORT, override_theme
 
 EVERY = 8
 """Looks at the run between two looks at its pictures: they move every other second."""
-HEIGHT = 262
+HEIGHT = 240
 """Height of a picture in pixels."""
 
 

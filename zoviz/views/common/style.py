@@ -32,7 +32,8 @@ THEME: dict[str, Any] = {
 # Panel's scroll button would take the first cell once the figures are replaced.
 GRID = """:host {display: grid !important; gap: 8px 16px; height: max-content !important; flex: none !important;
   max-height: none !important; grid-template-columns: repeat(auto-fit, minmax(max(330px, 30%), 1fr))}
-.scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1}"""
+.scroll-button {display: none} .zoviz-wide {grid-column: 1 / -1} .zoviz-tall {grid-row: span 2}
+@media (min-width: 1300px) {.zoviz-runs {grid-column: span 2}}"""
 
 # Of a figure that fills the screen: by itself it is as dark as the browser has what lies behind it.
 FULL_SCREEN = ":host(:fullscreen) {background: var(--panel-background-color, #fff); padding: 24px}"

@@ -18,7 +18,7 @@ from zoviz.solvers.base import Solver
 from zoviz.views.common.background_work import in_background
 from zoviz.views.common.figure_frame import EVERY, HEIGHT, empty_figure
 from zoviz.views.common.style import batched_changes, update_changed
-from zoviz.views.pictures.scrubber import PathScrubber
+from zoviz.views.pictures.scrubber import ROOM, PathScrubber
 
 
 class Picture(param.Parameterized):
@@ -194,6 +194,8 @@ class PictureCard(pn.viewable.Viewer):
             self._pictures[kind], self._kind = kind(), kind
             if kind.follows_path():
                 self._scrubbers[kind] = PathScrubber()
+                if kind.height == HEIGHT:  # with its slider it is as high as the plots beside it
+                    self._pictures[kind].figure.height = HEIGHT - ROOM
             self._draw(self._run)
             style = {"sizing_mode": "stretch_width", "margin": 0}
             # In a column of its own: a figure shows itself whatever its pane says.
@@ -206,4 +208,5 @@ class PictureCard(pn.viewable.Viewer):
         for pane, other in zip(self._column, self._pictures, strict=True):
             update_changed(pane, visible=other is kind)
         self._kind = kind
-        update_changed(self._column, visible=kind is not None)
+        tall = ["zoviz-tall"] if kind is not None and kind.height > HEIGHT else []
+        update_changed(self._column, visible=kind is not None, css_classes=tall)

@@ -13,10 +13,12 @@ import param
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import ITERATION
 from zoviz.runs.run import Run
-from zoviz.views.common.style import muted_html, note, tooltip, update_changed
+from zoviz.views.common.style import UNSEEN_LABEL, muted_html, note, update_changed
 
 WHOLE = 100
 """Per cent of the path."""
+ROOM = 32
+"""Pixels of the slider's height."""
 
 
 class PathScrubber(pn.viewable.Viewer):
@@ -43,8 +45,10 @@ class PathScrubber(pn.viewable.Viewer):
             show_value=False,
             size="small",
             sizing_mode="stretch_width",
+            height=ROOM,
             margin=(0, 10),
-            description=tooltip(self.param.share.doc),
+            stylesheets=[UNSEEN_LABEL],
+            description="",
         )
         return pn.Row(slider, self._place, sizing_mode="stretch_width", margin=0)
 

@@ -17,6 +17,7 @@ from bokeh.plotting import figure
 from zoviz.core.types import Array
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
+from zoviz.views.common.figure_frame import HEIGHT
 from zoviz.views.common.style import FULL_SCREEN
 from zoviz.views.plots.line_data import AXES, Series, has_zeros, is_known, signed, vanishes
 from zoviz.views.plots.packed_source import PackedSource
@@ -81,7 +82,7 @@ class PlotView(param.Parameterized):
     title: ClassVar[str] = ""
     order: ClassVar[int] = 100
     can_log: ClassVar[bool] = True
-    height: ClassVar[int] = 262
+    height: ClassVar[int] = HEIGHT
     special: ClassVar[bool] = False
     """Whether it stays off the page until a run has lines on it; the others are there from the beginning."""
     comparison: ClassVar[Comparison] = "any"

@@ -88,6 +88,7 @@ class Board(pn.viewable.Viewer):
         self._marked: dict[str, tuple[Any, ...]] = {}
         self._panes: list[pn.pane.Bokeh] = []
         self._cells: list[pn.Column] = []
+        self._others: list[tuple[pn.viewable.Viewable | pn.viewable.Viewer, str]] = []
         self._grid = pn.Column(stylesheets=[GRID], sizing_mode="stretch_width", margin=0)
         self._stale_figures = self._stale_lines = False
         self._ranged: Set[str] = frozenset()
@@ -106,9 +107,18 @@ class Board(pn.viewable.Viewer):
         self.views  # noqa: B018  # makes the figures
         return self._grid
 
-    def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer) -> None:
-        """Place another view in the cell after the last plot."""
-        self._grid.append(view)
+    def beside(self, view: pn.viewable.Viewable | pn.viewable.Viewer, after: str = "") -> None:
+        """Place another view in a cell of its own: after the plot of a class of this name, else after the last."""
+        self._others.append((view, after))
+        if self._built:
+            self._fill()
+
+    def _fill(self) -> None:
+        """Put the plots' places and the other views in the order in which they stand on the page."""
+        objects: list[Any] = []
+        for plot, cell in zip(self._views, self._cells, strict=True):
+            objects += [cell, *(view for view, after in self._others if after == type(plot).__name__)]
+        self._grid.objects = [*objects, *(view for view, after in self._others if not after)]
 
     def _outdate(self, figures: bool = False) -> None:
         """Have the lines, or the figures too, made anew by the next ``refresh``; figures take a moment, and say so."""
@@ -266,8 +276,8 @@ class Board(pn.viewable.Viewer):
         self._panes = [pn.pane.Bokeh(None, sizing_mode="stretch_width", margin=0) for _ in self._views]
         # Each in a column of its own: a figure shows itself whatever its pane says.
         self._cells = [pn.Column(pane, sizing_mode="stretch_width", margin=0) for pane in self._panes]
-        self._grid.objects = [*self._cells, *self._grid.objects]
         self._built = True
+        self._fill()
         self._rebuild()
 
     def _rebuild(self) -> None:

@@ -134,8 +134,8 @@ class RunList(pn.viewable.Viewer):
             label="Name of the run",
             size="small",
             width=150,
-            margin=(2, 4),
-            stylesheets=[UNSEEN_LABEL],
+            margin=(1, 4),
+            stylesheets=[UNSEEN_LABEL, ".MuiInputBase-input {padding: 5px 8px !important}"],
         )
         visible.param.watch(lambda event: self._runs_shown.reveal(key, event.new), "value")
         name.param.watch(
