@@ -13,7 +13,7 @@ from zoviz.views.plots.line_data import Series
 class Regret(PlotView):
     """A plot of the bilevel local regret: squared projected hypergradients, their sum, their mean and the last one."""
 
-    title = "Bilevel local regret"
+    title = "Local regret"
     order = 7
     special = True
 
