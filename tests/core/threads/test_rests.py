@@ -77,6 +77,23 @@ def test_a_rest_of_some_seconds_is_over_when_they_are() -> None:
     assert not resting.due
 
 
+def test_who_has_waited_works_for_as_long_before_it_waits_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    resting, waits = Rests(clock), list[float]()
+
+    def wait(seconds: float) -> bool:
+        waits.append(seconds)
+        clock.now += seconds
+        return True
+
+    monkeypatch.setattr(resting._changed, "wait", wait)
+    resting.rest(8.0)
+    for _ in range(20):  # steps of an eighth of a second
+        resting.wait()
+        clock.now += 0.125
+    assert waits == [rests.LONGEST] * 3 and clock.now == 3 * rests.LONGEST + 2.5
+
+
 @pytest.mark.parametrize("cancelled", [False, True])
 def test_what_is_awaited_is_a_rest_while_it_works_and_not_while_it_waits(cancelled: bool) -> None:
     resting, course = Rests(), []
