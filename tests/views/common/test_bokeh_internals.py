@@ -10,9 +10,13 @@ from pathlib import Path
 
 import bokeh
 import pytest
+from bokeh.core.properties import Override
+from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.visual import Image
 from bokeh.document import Document
+from bokeh.models import Axis, LinearAxis, Plot
 from bokeh.server.session import ServerSession
+from bokeh.themes import Theme
 from packaging.specifiers import SpecifierSet
 
 from zoviz.core.threads.rests import RESTS
@@ -21,9 +25,11 @@ from zoviz.views.common.bokeh_internals import (
     HANDLE_CHANGES,
     TRANSFORM_ANY_IMAGE,
     VERSIONS,
+    WORK_OUT_DEFAULT,
     forget_bounds,
     read_no_named_files,
     rest_while_pages_work,
+    work_out_defaults_once,
 )
 
 SCRIPT = Path(bokeh.__file__).parent / "server" / "static" / "js" / "bokeh.js"
@@ -48,6 +54,43 @@ def test_runs_rest_while_a_session_works_on_its_document(monkeypatch: pytest.Mon
         return await session.with_document_locked(lambda: RESTS.due)
 
     assert asyncio.run(work()) is replaced and not RESTS.due
+
+
+def values(model: Plot | Axis) -> str:
+    """All properties of a model, those not set too; models among them without their ids."""
+    return re.sub(r"'?p\d+'?", "", str(model.properties_with_values()))
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_default_is_worked_out_once_for_each_class(monkeypatch: pytest.MonkeyPatch, replaced: bool) -> None:
+    """Bokeh's own method beside it, which does so each time."""
+    monkeypatch.setattr(PropertyDescriptor, "_get_default", WORK_OUT_DEFAULT)
+    expected = values(Plot()), values(LinearAxis())
+    if replaced:
+        work_out_defaults_once()
+    count, work_out = [], PropertyDescriptor.instance_default
+    counted = lambda one, model: count.append(one.name) or work_out(one, model)  # noqa: E731
+    monkeypatch.setattr(PropertyDescriptor, "instance_default", counted)
+    first = Plot()
+    assert (values(first), values(LinearAxis())) == expected
+    count.clear()
+    second = Plot()
+    assert values(second) == expected[0]
+    assert (count.count("width_policy"), count.count("height_policy")) == ((0, 0) if replaced else (1, 1))
+    assert second.left is not first.left and second.toolbar is not first.toolbar
+
+
+def test_a_class_with_a_default_of_its_own_and_a_theme_have_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PropertyDescriptor, "_get_default", WORK_OUT_DEFAULT)
+    work_out_defaults_once()
+
+    class Grey(Plot):
+        background_fill_color = Override(default="grey")
+
+    assert [Plot().background_fill_color, Grey().background_fill_color] == ["#ffffff", "grey"]
+    document, plot = Document(theme=Theme(json={"attrs": {"Plot": {"background_fill_color": "black"}}})), Plot()
+    document.add_root(plot)
+    assert [plot.background_fill_color, Plot().background_fill_color] == ["black", "#ffffff"]
 
 
 def test_bokehs_own_icons_are_still_read_from_files() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cache
+
 import jinja2
 from panel_material_ui.base import BASE_TEMPLATE
 
@@ -15,6 +17,7 @@ _BLOCKS = """
 """
 
 
+@cache
 def page_template() -> jinja2.Template:
     """Return the template of a page: the theme is settled first, and components are mended once their code is there."""
     names = {"base": BASE_TEMPLATE, "first": ASK_SYSTEM, "last": TELL_OWN_CHANGES}

@@ -9,7 +9,12 @@ import panel as pn
 
 from zoviz.core import defaults
 from zoviz.views.app.kernel import kernel_shell
-from zoviz.views.common.bokeh_internals import ignore_known_references, read_no_named_files, rest_while_pages_work
+from zoviz.views.common.bokeh_internals import (
+    ignore_known_references,
+    read_no_named_files,
+    rest_while_pages_work,
+    work_out_defaults_once,
+)
 from zoviz.views.common.panel_internals import import_no_addressed_modules, send_in_order, share_material_in_cells
 
 
@@ -29,9 +34,10 @@ def prepare() -> None:
 
 
 def configure_process() -> None:
-    """Set thread switching, rests of runs, which files a browser may have the server read, and messages' order."""
+    """Set thread switching, rests of runs, what pages cost, which files a browser may read, and messages' order."""
     sys.setswitchinterval(defaults.SWITCH_INTERVAL)
     rest_while_pages_work()
+    work_out_defaults_once()
     ignore_known_references()
     import_no_addressed_modules()
     read_no_named_files()
