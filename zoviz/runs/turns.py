@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable
 
+from zoviz.core.threads.rests import RESTS
 from zoviz.runs.engine.worker import RunObserver, Worker
 
 SLICE = 0.02
@@ -26,7 +26,7 @@ class Turns:
     at_once : int
         Turns that may be held at the same time.
     clock : callable
-        Seconds, from any origin.
+        Seconds, from any origin; by default those in which runs do not rest, whoever's page they rest for.
 
     Notes
     -----
@@ -35,7 +35,7 @@ class Turns:
     is shared, so that nobody waits for the calls of a slow simulator.
     """
 
-    def __init__(self, at_once: int, clock: Callable[[], float] = time.perf_counter) -> None:
+    def __init__(self, at_once: int, clock: Callable[[], float] = RESTS.time) -> None:
         self._at_once, self._clock = at_once, clock
         self._lock = threading.Lock()  # over all below; ``crowded`` is read without it
         self._used: dict[str, float] = {}

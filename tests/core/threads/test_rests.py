@@ -77,6 +77,25 @@ def test_a_rest_of_some_seconds_is_over_when_they_are() -> None:
     assert not resting.due
 
 
+def test_time_stands_still_in_a_rest() -> None:
+    clock = Clock()
+    resting = Rests(clock)
+    start = resting.time()
+    clock.now = 1.0
+    with resting:
+        clock.now = 3.0
+        assert resting.time() == start + 1.0
+    clock.now = 4.0
+    assert resting.time() == start + 2.0
+    resting.rest(1.0)
+    clock.now = 4.5
+    assert resting.time() == start + 2.0
+    clock.now = 5.0
+    resting.wait()
+    clock.now = 5.25
+    assert resting.time() == start + 2.25
+
+
 def test_who_has_waited_works_for_as_long_before_it_waits_again(monkeypatch: pytest.MonkeyPatch) -> None:
     clock = Clock()
     resting, waits = Rests(clock), list[float]()

@@ -42,11 +42,12 @@ class Rests:
         self._threads: list[int] = []  # one entry for each rest that is not over
         self._work = threading.local()  # until when the thread of a run works in any case
         self._until, self.due = clock(), False
+        self._began, self._rested = 0.0, 0.0
 
     def __enter__(self) -> None:
         with self._changed:
             self._threads.append(threading.get_ident())
-            self.due = True
+            self._settle()
 
     def __exit__(self, *error: object) -> None:
         with self._changed:
@@ -78,8 +79,20 @@ class Rests:
         answer: T = await _Work(self, awaitable)
         return answer
 
+    def time(self) -> float:
+        """Return seconds from any origin, without those of rests: what runs are charged where they take turns."""
+        with self._changed:
+            self._settle()
+            return (self._began if self.due else self._clock()) - self._rested
+
     def _settle(self) -> None:
-        self.due = bool(self._threads) or self._clock() < self._until
+        now = self._clock()
+        due = bool(self._threads) or now < self._until
+        if due and not self.due:
+            self._began = now
+        elif self.due and not due:
+            self._rested += now - self._began
+        self.due = due
 
 
 class _Work:
