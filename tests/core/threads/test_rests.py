@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextlib import nullcontext
+from types import SimpleNamespace
 
 import pytest
 
+from helpers.event_loop import result_of
 from helpers.waiting import until
 from zoviz import Run
 from zoviz.core.threads import rests
@@ -97,15 +100,16 @@ def test_time_stands_still_in_a_rest() -> None:
 
 
 def test_who_has_waited_works_for_as_long_before_it_waits_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    clock = Clock()
-    resting, waits = Rests(clock), list[float]()
+    clock, waits = Clock(), list[float]()
 
-    def wait(seconds: float) -> bool:
-        waits.append(seconds)
-        clock.now += seconds
-        return True
+    class Changed(nullcontext[None]):
+        def wait(self, seconds: float) -> None:
+            waits.append(seconds)
+            clock.now += seconds
 
-    monkeypatch.setattr(resting._changed, "wait", wait)
+    own = SimpleNamespace(Condition=Changed, local=threading.local, get_ident=threading.get_ident)
+    monkeypatch.setattr(rests, "threading", own)
+    resting = Rests(clock)
     resting.rest(8.0)
     for _ in range(20):  # steps of an eighth of a second
         resting.wait()
@@ -134,7 +138,7 @@ def test_what_is_awaited_is_a_rest_while_it_works_and_not_while_it_waits(cancell
         await asyncio.gather(task, return_exceptions=True)
         assert task.cancelled() == cancelled
 
-    asyncio.run(page())
+    result_of(page())
     assert course == [True, False, True] and not resting.due
 
 
@@ -145,5 +149,5 @@ def test_an_error_reaches_whoever_awaits() -> None:
 
     resting = Rests()
     with pytest.raises(ValueError, match="no"):
-        asyncio.run(resting.during(fail()))
+        result_of(resting.during(fail()))
     assert not resting.due

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import importlib.metadata
 import inspect
 import re
@@ -10,15 +9,15 @@ from pathlib import Path
 
 import bokeh
 import pytest
-from bokeh.core.properties import Override
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.visual import Image
 from bokeh.document import Document
-from bokeh.models import Axis, LinearAxis, Plot
+from bokeh.models import Axis, GMapPlot, LinearAxis, Plot
 from bokeh.server.session import ServerSession
 from bokeh.themes import Theme
 from packaging.specifiers import SpecifierSet
 
+from helpers.event_loop import result_of
 from zoviz.core.threads.rests import RESTS
 from zoviz.views.common.bokeh_internals import (
     CALL_WITH_DOCUMENT,
@@ -53,7 +52,12 @@ def test_runs_rest_while_a_session_works_on_its_document(monkeypatch: pytest.Mon
         session = ServerSession("a session", Document())
         return await session.with_document_locked(lambda: RESTS.due)
 
-    assert asyncio.run(work()) is replaced and not RESTS.due
+    assert result_of(work()) is replaced and not RESTS.due
+
+
+def use_own_defaults(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have Bokeh's own method in its place, until the test has ended."""
+    monkeypatch.setattr(PropertyDescriptor, "_get_default", WORK_OUT_DEFAULT)
 
 
 def values(model: Plot | Axis) -> str:
@@ -64,7 +68,7 @@ def values(model: Plot | Axis) -> str:
 @pytest.mark.parametrize("replaced", [True, False])
 def test_a_default_is_worked_out_once_for_each_class(monkeypatch: pytest.MonkeyPatch, replaced: bool) -> None:
     """Bokeh's own method beside it, which does so each time."""
-    monkeypatch.setattr(PropertyDescriptor, "_get_default", WORK_OUT_DEFAULT)
+    use_own_defaults(monkeypatch)
     expected = values(Plot()), values(LinearAxis())
     if replaced:
         work_out_defaults_once()
@@ -81,13 +85,10 @@ def test_a_default_is_worked_out_once_for_each_class(monkeypatch: pytest.MonkeyP
 
 
 def test_a_class_with_a_default_of_its_own_and_a_theme_have_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PropertyDescriptor, "_get_default", WORK_OUT_DEFAULT)
+    use_own_defaults(monkeypatch)
     work_out_defaults_once()
 
-    class Grey(Plot):
-        background_fill_color = Override(default="grey")
-
-    assert [Plot().background_fill_color, Grey().background_fill_color] == ["#ffffff", "grey"]
+    assert [Plot().background_fill_alpha, GMapPlot().background_fill_alpha] == [1.0, 0.0]
     document, plot = Document(theme=Theme(json={"attrs": {"Plot": {"background_fill_color": "black"}}})), Plot()
     document.add_root(plot)
     assert [plot.background_fill_color, Plot().background_fill_color] == ["black", "#ffffff"]

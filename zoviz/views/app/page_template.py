@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 import jinja2
 from panel_material_ui.base import BASE_TEMPLATE
 
@@ -17,7 +15,6 @@ _BLOCKS = """
 """
 
 
-@cache
 def page_template() -> jinja2.Template:
     """Return the template of a page: the theme is settled first, and components are mended once their code is there."""
     names = {"base": BASE_TEMPLATE, "first": ASK_SYSTEM, "last": TELL_OWN_CHANGES}
