@@ -40,7 +40,7 @@ class Rests:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock, self._changed = clock, threading.Condition()
         self._threads: list[int] = []  # one entry for each rest that is not over
-        self._work = threading.local()  # until when the thread of a run works in any case
+        self._own = threading.local()  # until when the thread of a run works in any case
         self._until, self.due = clock(), False
         self._began, self._rested = 0.0, 0.0
 
@@ -64,7 +64,7 @@ class Rests:
     def wait(self) -> None:
         """Wait for the end of all rests, ``LONGEST`` at most; a thread does not wait for rests of its own."""
         start = self._clock()
-        if start < getattr(self._work, "until", start):
+        if start < getattr(self._own, "until", start):
             return
         with self._changed:
             end = start + LONGEST
@@ -72,7 +72,7 @@ class Rests:
                 self._changed.wait((end if self._threads else min(self._until, end)) - now)
                 self._settle()
             now = self._clock()
-            self._work.until = now + (now - start)
+            self._own.until = now + (now - start)
 
     async def during(self, awaitable: Awaitable[T]) -> T:
         """Await something, with runs at rest while it is at work, and not while it waits for something itself."""

@@ -49,10 +49,10 @@ def _at_rest(method: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
     """Return a coroutine method of a session while whose work the runs of the process rest."""
 
     @wraps(method)
-    async def attended(session: ServerSession, *arguments: Any, **options: Any) -> Any:
+    async def resting(session: ServerSession, *arguments: Any, **options: Any) -> Any:
         return await RESTS.during(method(session, *arguments, **options))
 
-    return attended
+    return resting
 
 
 def rest_while_pages_work() -> None:
@@ -68,7 +68,7 @@ def work_out_defaults_once() -> None:
     for a page, a third of what a page costs. Plain values of models without a theme are kept; lists, models and what
     a function makes are not. And for each callback it reads the signature, to say what is wrong with it.
     """
-    kept: dict[tuple[type, str], Any] = {}
+    defaults: dict[tuple[type, str], Any] = {}
 
     def default_of(descriptor: Any, model: Any) -> Any:
         name = descriptor.name
@@ -76,11 +76,11 @@ def work_out_defaults_once() -> None:
         if themed is not None and name in themed:
             return WORK_OUT_DEFAULT(descriptor, model)
         key = (type(model), name)
-        if key in kept:
-            return kept[key]
+        if key in defaults:
+            return defaults[key]
         value = WORK_OUT_DEFAULT(descriptor, model)
         if type(value) in _PLAIN and not descriptor.has_unstable_default(model):
-            kept[key] = value
+            defaults[key] = value
         return value
 
     descriptor: Any = PropertyDescriptor
