@@ -141,19 +141,8 @@ class Reproduction:
                 f"Expected all parts of {self.experiment.title}, got {len(self.parts)}: "
                 f"{', '.join(self.missing)} missing; zoviz reproduce measures them."
             )
-        return [self._judged(claim) for claim in self.experiment.claims()]
-
-    def _judged(self, claim: Claim) -> dict[str, Any]:
-        ours = claim.test(self.measured, claim.method)
-        row = {"place": claim.place, "says": claim.says, "method": claim.method, "verdict": str(ours.verdict)}
-        row["figures"] = ours.figures
-        if claim.ablation:
-            without = claim.test(self.measured, claim.ablation)
-            row |= {"ablation": claim.ablation, "ablation_verdict": str(without.verdict)}
-            row["ablation_figures"] = without.figures
-            if ours.verdict is without.verdict is Verdict.YES:  # what holds without an idea says nothing for it
-                row["verdict"] = str(Verdict.OPEN)
-        return row
+        measured = self.measured
+        return [_judged(claim, measured) for claim in self.experiment.claims()]
 
     def content(self) -> dict[str, Any]:
         """Return what the file holds."""
@@ -172,6 +161,20 @@ class Reproduction:
         new = self.path.with_suffix(".new")
         new.write_text(text_of(self.content()), encoding="utf-8")
         os.replace(new, self.path)  # a reader, or the next start, never meets half a file
+
+
+def _judged(claim: Claim, measured: Measured) -> dict[str, Any]:
+    """Return the verdict on a claim with its figures, and the same test's on the ablation."""
+    ours = claim.test(measured, claim.method)
+    row = {"place": claim.place, "says": claim.says, "method": claim.method, "verdict": str(ours.verdict)}
+    row["figures"] = ours.figures
+    if claim.ablation:
+        without = claim.test(measured, claim.ablation)
+        row |= {"ablation": claim.ablation, "ablation_verdict": str(without.verdict)}
+        row["ablation_figures"] = without.figures
+        if ours.verdict is without.verdict is Verdict.YES:  # what holds without an idea says nothing for it
+            row["verdict"] = str(Verdict.OPEN)
+    return row
 
 
 def changes(new: Reproduction, recorded: Reproduction) -> list[str]:

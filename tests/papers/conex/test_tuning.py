@@ -2,87 +2,98 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from zoviz.core.types import Array
-from zoviz.papers.conex import table_1, table_2
-from zoviz.papers.conex.methods import OURS, PLAIN, RIVALS
-from zoviz.papers.conex.tuning import Budget, Measured, answer, best_setting, outcomes, report, settings
-from zoviz.papers.results_file import ResultsFile
+from zoviz.papers.conex.methods import OURS, PLAIN
+from zoviz.papers.conex.table_1 import SampleSizes
+from zoviz.papers.conex.table_2 import ValidationErrors
+from zoviz.papers.conex.tuning import METHODS, Trials, TunedApplication, feasible, loss
 from zoviz.problems import Gramacy, HMCTuning, NetworkTuning
 
-
-def exact(problem: Any, x: Array, fresh: int) -> Measured:
-    value = problem.evaluate(x)
-    return Measured(np.full(fresh, value.f), np.full(fresh, value.f), np.tile(value.h, (fresh, 1)))
+SIZES = {"trials": 2, "search": 0, "calls": 60, "fresh": 3, "problem": {}}
 
 
-TASK = table_1.TASK._replace(problem=lambda instance: Gramacy(noise="independent", noise_scale=0.05), measure=exact)
+class OnTheToy(SampleSizes):
+    """A table of a problem whose values are known."""
+
+    __abstract = True
+
+    sizes = {"quick": {**SIZES, "search": 2}, "full": SIZES}
+    steps = ((1e-3, 5e-3), (1e-2, 2e-2))
+
+    def problem(self, instance: int) -> Any:
+        return Gramacy(noise="independent", noise_scale=0.05)
+
+    def fresh(self, problem: Any, x: Array, count: int) -> Trials:
+        value = problem.evaluate(x)
+        return Trials(np.full(count, value.f), np.full(count, value.f), np.tile(value.h, (count, 1)))
 
 
-def test_every_method_may_try_as_many_settings() -> None:
-    assert {len(settings(TASK, method)) for method in (OURS, PLAIN, *RIVALS)} == {4}
+def test_every_method_may_try_as_many_settings_on_instances_that_are_not_reported() -> None:
+    for cls in (SampleSizes, ValidationErrors):
+        one = cls(size="quick")
+        assert {len(one.choices(method)) for method in METHODS} == {4}
+        tuning = one.tuning()
+        assert tuning is not None and tuning.settings == 4 and not set(tuning.trial_seeds) & set(tuning.reported_seeds)
+        assert cls(size="full").tuning() is None, "nothing is searched at full size"
 
 
 def test_an_answer_that_breaks_a_limit_by_two_standard_errors_is_worth_nothing() -> None:
     h = np.array([[0.1, -1.0], [0.3, -1.0], [0.2, -1.0], [0.2, -1.0]])
-    bad = Measured(np.ones(4), np.array([1.0, 2.0, 3.0, 2.0]), h)
-    assert not bad.feasible and np.isinf(bad.loss)
-    unsure = bad._replace(h=h - [0.15, 0.0])  # mean 0.05, standard error 0.041
-    assert unsure.feasible and unsure.loss == 2.0
+    trials = Trials(np.ones(4), np.array([1.0, 2.0, 3.0, 2.0]), h)
+    bad = trials.figures()
+    assert not feasible(bad) and np.isinf(loss(bad)) and bad["merit"] == 1.0
+    unsure = trials._replace(h=h - [0.15, 0.0]).figures()  # mean 0.05, standard error 0.041
+    assert feasible(unsure) and loss(unsure) == 2.0
 
 
 def test_the_answer_of_szo_conex_is_its_last_iterate_that_met_its_limits() -> None:
-    problem, x = answer(TASK, OURS, (1e-3, 1e-2), 0, 60)
-    again, same = answer(TASK, OURS, (1e-3, 1e-2), 0, 60)
+    one = OnTheToy()
+    problem, x = one.answer(OURS, (1e-3, 1e-2), 0)
+    again, same = one.answer(OURS, (1e-3, 1e-2), 0)
     assert type(again) is type(problem)
     np.testing.assert_array_equal(x, same)
-    _, plain = answer(TASK, PLAIN, (1e-3, 1e-2), 0, 60)
+    _, plain = one.answer(PLAIN, (1e-3, 1e-2), 0)
     assert not np.array_equal(x, plain), "without extrapolation it goes elsewhere"
 
 
-def test_the_search_takes_the_setting_with_the_least_loss() -> None:
-    budget = Budget(trials=2, search=2, calls=60, fresh=3, results=ResultsFile(None))
-    task = TASK._replace(steps=((1e-12, 5e-3), (1e-12, 1e-2)))
-    assert best_setting(task, OURS, budget._replace(search=0)) == (1e-12, 1e-12)
-    still, moved = (
-        [one.f.mean() for one in outcomes(task, OURS, setting, range(2), budget)]
-        for setting in ((1e-12, 1e-12), (5e-3, 1e-2))
-    )
-    assert np.mean(moved) != np.mean(still)
+def test_the_search_takes_the_setting_with_the_least_loss(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
+    def outcome(self: TunedApplication, method: str, setting: Any, instance: int) -> Any:
+        tried.append(instance)
+        return {"merit": 0.0, "objective": abs(setting[0] - 5e-3), "constraints": [-setting[1]], "errors": [0.0]}
+
+    monkeypatch.setattr(TunedApplication, "outcome", outcome)
+    one = OnTheToy(size="quick")
+    assert one.best_setting(OURS) == (5e-3, 1e-2) and set(tried) == {1000, 1001} and len(tried) == 8
+    assert one.measure(f"{OURS} / 1")["setting"] == [5e-3, 1e-2] and len(tried) == 9, "searched once"
+    assert OnTheToy().best_setting(OURS) == (1e-3, 1e-2), "the first for no search"
 
 
-def test_a_table_goes_on_from_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = 2, 0, 40, 3
-    first = outcomes(TASK, OURS, (1e-3, 1e-2), range(2), Budget(*sizes, ResultsFile(tmp_path / "table.jsonl")))
-    monkeypatch.setattr("zoviz.papers.conex.tuning.answer", None)  # nothing is run again
-    again = outcomes(TASK, OURS, (1e-3, 1e-2), range(2), Budget(*sizes, ResultsFile(tmp_path / "table.jsonl")))
-    for one, other in zip(first, again, strict=True):
-        np.testing.assert_array_equal(one.f, other.f)
-        np.testing.assert_array_equal(one.h, other.h)
-    with pytest.raises(TypeError):  # other calls are another outcome
-        outcomes(TASK, OURS, (1e-3, 1e-2), range(1), Budget(2, 0, 44, 3, ResultsFile(tmp_path / "table.jsonl")))
+def test_an_infeasible_answer_loses_against_a_feasible_one_and_ties_with_another() -> None:
+    one = type("Many", (OnTheToy,), {"sizes": {"full": {**SIZES, "trials": 12}}, "_Many__abstract": True})()
+    good = {"setting": [1.0, 0.5], "merit": 3.0, "objective": 1.0, "constraints": [-1.0], "errors": [0.1]}
+    measured = {part: good if part.startswith(f"{OURS} /") else {**good, "constraints": [1.0]} for part in one.parts()}
+    assert list(measured)[:2] == [f"{OURS} / 0", f"{PLAIN} / 0"], "instance by instance: a part of it is a table, too"
+    assert {claim.test(measured, OURS).verdict for claim in one.claims()} == {"reproduced"}
+    assert one.claims()[-1].test(measured, PLAIN).verdict == "not reproduced"
+    (table,) = one.tables(measured)
+    assert table.rows[0][:2] == (OURS, "108 000 ± 992") and table.rows[1][3:5] == ("–", "0 of 12")
+    assert [panel.heading for panel in one.panels(measured)] == ["Table 1"]
 
 
-@pytest.mark.parametrize("task, problem", [(table_1.TASK, HMCTuning), (table_2.TASK, NetworkTuning)])
-def test_both_tables_measure_answers_by_fresh_trials(task: Any, problem: Any) -> None:
+@pytest.mark.parametrize("cls, problem", [(SampleSizes, HMCTuning), (ValidationErrors, NetworkTuning)])
+def test_both_tables_measure_answers_by_fresh_trials(cls: Any, problem: Any) -> None:
     pytest.importorskip("sklearn", reason='python -m pip install "zoviz[data]"')
     small = problem(gradients=200) if problem is HMCTuning else problem(steps=20)
     start = small.initial(type("One", (), {"replicas": 1})())[0]
-    one = task.measure(small, start, 3)
+    one = cls().fresh(small, start, 3)
     assert one.f.shape == (3,) and one.h.shape == (3, small.m)
     value = small.evaluate(start)
     assert np.isfinite([*one.f, *one.h.ravel(), value.f]).all()
     assert one.f.std() > 0.0, "trials are drawn afresh"
-
-
-@pytest.mark.slow
-def test_the_table_stands_beside_the_papers(capsys: pytest.CaptureFixture[str]) -> None:
-    task = table_1.TASK._replace(problem=lambda instance: HMCTuning(seed=instance, gradients=200, rows=50))
-    report(task, Budget(2, 1, 20, 3, ResultsFile(None)), [OURS, PLAIN])
-    out = capsys.readouterr().out
-    assert "108 000 ± 992" in out and "cannot be decided" in out

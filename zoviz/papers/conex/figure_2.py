@@ -3,60 +3,26 @@
 Both quadratics are indefinite. The figure's "norm of the gradient of the objective" says nothing of a constrained
 problem: the KKT residual stands here, the largest of the projected gradient of the Lagrangian, the violation and the
 complementarity, at the multiplier y >= 0 for which it is least, so that methods with other multipliers, or none, are
-judged alike. Panels, radii, default rules, trials and rivals are those of ``zoviz.papers.conex.figure_1``; besides,
-SZO-ConEX without the proximal stages.
-
-    python -m zoviz.papers.conex.figure_2 --n 50 --replicas 10 --calls 20000        # a minute
-    python -m zoviz.papers.conex.figure_2 --n 200 --replicas 100                    # an hour, without rivals
-    python -m zoviz.papers.conex.figure_2 --n 200 --rivals 12                       # Bayesian methods, too
+judged alike. Courses are at a run's own multipliers, where it is no smaller.
 """
 
 from __future__ import annotations
-
-import itertools
-from collections.abc import Mapping
-from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
-from zoviz.papers.conex.figure_1 import (
-    BATCH,
-    LARGE,
-    LEAST,
-    RADII,
-    SMALL,
-    Budget,
-    arguments,
-    course,
-    judge,
-    panels,
-    title,
-    with_rivals,
-)
-from zoviz.papers.conex.methods import (
-    OURS,
-    PLAIN,
-    RIVALS,
-    Claim,
-    alike,
-    conex,
-    diverges,
-    last_crossing,
-)
+from zoviz.papers.conex.methods import OURS, PLAIN, RIVALS, conex
+from zoviz.papers.conex.radii import BATCH, RADII, SMALL, Course, OverRadii, with_radius
 from zoviz.problems import ConexQCQP
 from zoviz.problems.base import Problem
-from zoviz.runs.engine.columns import CALLS, STATIONARITY
+from zoviz.runs.engine.columns import CALLS, STATIONARITY, VIOLATION
 from zoviz.runs.run import Run
-from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers import Solver
 from zoviz.solvers.constrained.proximal_point import ProximalPoint
 
 STAGES = 50
 """K."""
-NEAR = 0.1
-"""Share of the start's residual whose last crossing counts as accuracy reached."""
 WITHOUT = f"{OURS} without stages"
 _HALVINGS = 60
 
@@ -87,104 +53,74 @@ def least_residual(problem: Problem, x: Array) -> Array:
     return np.maximum(np.maximum(*parts(high)), np.maximum(h[:, 0], 0.0))
 
 
-def chain(radius: float, calls: int, extrapolation: float = 1.0, **options: Any) -> ProximalPoint:
+def chain(radius: float, calls: int, extrapolation: float = 1.0) -> ProximalPoint:
     """Return the meta-algorithm with K stages that share a budget of calls, around SZO-ConEX as published."""
     per_step = 3 * BATCH + 2
-    inner = conex(radius, BATCH, extrapolation, directions="separate", **options)
+    inner = conex(radius, BATCH, extrapolation, directions="separate")
     return ProximalPoint(stages=STAGES, stage_length=max(1, calls // (STAGES * per_step)), inner=inner)
 
 
-def courses(problem: ConexQCQP, budget: Budget) -> dict[str, Run | StoredRun]:
-    """Return the runs of one panel, by name: every radius, the ablations, and rivals."""
-    solvers: dict[str, Solver] = {f"{OURS}, ν = {radius:g}": chain(radius, budget.calls) for radius in RADII}
-    solvers[f"{PLAIN}, ν = {SMALL[0]:g}"] = chain(SMALL[0], budget.calls, 0.0)
-    solvers[f"{WITHOUT}, ν = {SMALL[0]:g}"] = conex(SMALL[0], BATCH, directions="separate")
-    return with_rivals(problem, solvers, budget)
+class NonconvexStages(OverRadii):
+    """Fig. 2."""
+
+    title = "conex Fig. 2"
+    subject = "KKT residual of the meta-algorithm around SZO-ConEX on the nonconvex QCQP, beside Bayesian methods"
+    printed = (
+        "Curves against oracle calls for K = 50, the laws, radii and trials of Fig. 1, no numbers; claims: better than "
+        "ALBO, Slack-AL, ADMMBO and PESC, robust to small radii, diverges for large ones."
+    )
+    protocol = (
+        "ConexQCQP with indefinite matrices; least KKT residual over multipliers as a share of the start's; 50 stages "
+        "share the calls; else as Fig. 1. No setting was tried for any method."
+    )
+    sizes = {
+        "quick": {
+            "panels": [[8, "normal", "common"]],
+            "replicas": 8,
+            "calls": 8000,
+            "rivals": 2,
+            "rival_calls": 24,
+        },
+        "full": {
+            "panels": [[200, "normal", "common"]],
+            "replicas": 14,
+            "calls": 40_000,
+            "rivals": 14,
+            "rival_calls": 30,
+        },
+    }
+    place = "Fig. 2"
+    convex = False
+    near = 0.1
+    measure_of_error = "KKT residual, share of the start's"
+    ideas = {
+        "the extrapolation makes": with_radius(PLAIN, SMALL[0]),
+        "proximal stages make": with_radius(WITHOUT, SMALL[0]),
+    }
+
+    def solvers(self) -> dict[str, Solver]:
+        """Return the meta-algorithm with every radius, without extrapolation, and SZO-ConEX without stages."""
+        calls = self.settings["calls"]
+        out: dict[str, Solver] = {with_radius(OURS, radius): chain(radius, calls) for radius in RADII}
+        out[with_radius(PLAIN, SMALL[0])] = chain(SMALL[0], calls, 0.0)
+        out[with_radius(WITHOUT, SMALL[0])] = conex(SMALL[0], BATCH, directions="separate")
+        return out
+
+    def course(self, problem: ConexQCQP, run: Run) -> Course:
+        """Return a run's residuals by rows, and those of its answers at its end and after a Bayesian method's calls."""
+        start = starts(problem, run.replicas)
+        error = np.nan_to_num(run.trace[STATIONARITY], nan=np.inf) / start
+        short = run if run.label in RIVALS else self.run(problem, run.label, calls=self.settings["rival_calls"])
+        end, early = (residuals(problem, one.result.x) / start for one in (run, short))
+        return Course(run.trace[CALLS], error, run.trace[VIOLATION], end, early)
 
 
-def shares(problem: ConexQCQP, run: Run | StoredRun, start: Array) -> Array:
-    """Return the residuals (R,) of a run's answers over those of their starts (R,); inf where it ran away."""
+def residuals(problem: ConexQCQP, x: Array) -> Array:
+    """Return the least KKT residuals (R,) at x (R, n); inf where a run ran away."""
     with np.errstate(all="ignore"):
-        values = least_residual(problem, run.result.x)
-    return np.nan_to_num(values, nan=np.inf) / start
-
-
-class Ends(NamedTuple):
-    """Residuals at the end as shares of the start's, and the calls to ``NEAR`` of it, (R,) each, by run."""
-
-    shares: dict[str, Array]
-    near: dict[str, Array]
-
-
-def ends(problem: ConexQCQP, runs: Mapping[str, Run | StoredRun], start: Array) -> Ends:
-    """Return what runs came to, whose starts have residuals (R,) or more."""
-    near = {}
-    for name, run in runs.items():
-        own = np.nan_to_num(run.trace[STATIONARITY], nan=np.inf)  # at the run's multipliers: the least is no larger
-        near[name] = last_crossing(run.trace[CALLS], own, NEAR * start[: run.replicas])
-    return Ends({name: shares(problem, run, start[: run.replicas]) for name, run in runs.items()}, near)
+        return np.nan_to_num(least_residual(problem, x), nan=np.inf)
 
 
 def starts(problem: ConexQCQP, replicas: int) -> Array:
     """Return the KKT residuals (R,) of the trials' starts."""
-    streams = Streams(0, replicas)
-    return least_residual(problem, problem.initial(streams))
-
-
-def report(problem: ConexQCQP, budget: Budget) -> list[Claim]:
-    """Print the table of one panel and the verdicts on radii, and return its claims against other methods."""
-    sizes = f"{budget.replicas} trials, {budget.calls} calls, {STAGES} stages"
-    print(f"\n{title(problem)}: {sizes}; medians over trials", flush=True)
-    runs, start = courses(problem, budget), starts(problem, max(budget.replicas, budget.rivals))
-    print(f"the start's KKT residual: {np.median(start):.3g}")
-    print("| Method | Calls | KKT residual, % of start (largest) | Calls to 10 % | Trials there |\n" + "|---" * 5 + "|")
-    every = ends(problem, runs, start)
-    for name, run in runs.items():
-        near, share = every.near[name], every.shares[name]
-        cells = [
-            f"{run.trace[CALLS][-1].max():.0f}",
-            f"{100.0 * np.median(share):.3g} ({100.0 * share.max():.3g})",
-            "never" if np.isinf(np.median(near)) else f"{np.median(near):.0f}",
-            f"{np.isfinite(near).sum()} of {run.replicas}",
-        ]
-        print(f"| {name} | " + " | ".join(cells) + " |", flush=True)
-    verdicts(every)
-    return claims(problem, budget, runs, every)
-
-
-def verdicts(every: Ends) -> None:
-    """Print the verdicts on radii."""
-    near = [every.near[f"{OURS}, ν = {radius:g}"] for radius in SMALL]
-    print(
-        f"claim 1, as many calls to {100 * NEAR:g} % for ν = 0.05 and 0.1: {alike(near[:2])}; with 0.2: {alike(near)}"
-    )
-    print(f"claim 2, diverges for ν = {LARGE:g}: {diverges(every.shares[f'{OURS}, ν = {LARGE:g}'])}")
-
-
-def claims(problem: ConexQCQP, budget: Budget, runs: Mapping[str, Run | StoredRun], every: Ends) -> list[Claim]:
-    """Return what a panel claims of the meta-algorithm against ablations and rivals, by residuals at the end."""
-    words, ours = title(problem), every.shares[f"{OURS}, ν = {SMALL[0]:g}"]
-    out = [
-        Claim(f"{words}, claim 3, credit of the {what}", ours, every.shares[f"{name}, ν = {SMALL[0]:g}"])
-        for what, name in (("extrapolation", PLAIN), ("stages", WITHOUT))
-    ]
-    for name in RIVALS:
-        if name not in runs:
-            continue
-        count, calls = runs[name].replicas, int(runs[name].trace[CALLS][-1].min())
-        short = course(problem, chain(SMALL[0], budget.calls), OURS, budget.store, replicas=count, calls=calls)
-        sentence = f"{words}, claim 4, better than {name} at {calls} calls, where that ended"
-        out.append(Claim(sentence, shares(problem, short, starts(problem, count)), every.shares[name]))
-        out.append(Claim("  the same at the end of both budgets", ours[:count], every.shares[name]))
-    return out
-
-
-def main() -> None:
-    """Print the report for the panels and sizes that the command line gives."""
-    options = arguments(__doc__).parse_args()
-    every = [report(*panel) for panel in panels(options, convex=False)]
-    judge(list(itertools.chain.from_iterable(every)), LEAST)
-
-
-if __name__ == "__main__":
-    main()
+    return least_residual(problem, problem.initial(Streams(0, replicas)))

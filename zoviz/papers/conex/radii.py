@@ -1,0 +1,238 @@
+"""What Figs. 1 and 2 of paper conex share: SZO-ConEX on a QCQP by smoothing radii, beside its ablation and its rivals.
+
+The paper's radii are 0.05, 0.1 and "2", which may mean 0.2: all four are run, under noise of every value that either
+all points of an iteration share ("common", as the theory asks) or every call draws afresh ("independent", as §4 reads).
+Every method has its default rule; no setting was tried beforehand for any of them. Trials are replicas; those of a
+Bayesian method have the starts of the first ones of SZO-ConEX. A Bayesian method has a few dozen calls, since a step of
+it takes seconds at n = 200: it is compared at those calls, where SZO-ConEX has made an iteration or none, and at the
+end of both budgets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.papers.conex.methods import OURS, RIVALS
+from zoviz.papers.conex.pairs import Pair, PairedExperiment
+from zoviz.papers.experiment import (
+    Claim,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Verdict,
+    array,
+    plain,
+    rounded,
+    yes_or_no,
+)
+from zoviz.problems import ConexQCQP
+from zoviz.runs.run import Run
+from zoviz.solvers import Solver
+
+SMALL, LARGE = (0.05, 0.1, 0.2), 2.0
+"""The radii that the paper calls small enough, 0.2 by our reading, and the one that is too large."""
+RADII = (*SMALL, LARGE)
+BATCH = 20
+"""Directions of an estimate; the paper has one, which costs the same calls in more iterations."""
+DESIGN = 20
+"""Points of a Bayesian method's first design: 2 (n + 1), the default, would be all that it has calls for."""
+RATIO = 2.0
+"""Within this factor medians of calls are alike."""
+NEARLY_ALL = 0.95
+"""Share of the trials that is called all."""
+EARLY, END = "early", "end"
+"""At the calls that a Bayesian method has, and at the end of both budgets."""
+_ROWS = 60
+"""Of a course."""
+
+
+class Course(NamedTuple):
+    """A run by rows of its trace, (rows, R) each: calls, errors as shares of the start's, and violations.
+
+    And its errors at the end and at the calls that a Bayesian method has, (R,).
+    """
+
+    calls: Array
+    error: Array
+    violation: Array
+    end: Array
+    early: Array
+
+
+def with_radius(name: str, radius: float) -> str:
+    """Return the name of a method with a radius."""
+    return f"{name}, ν = {radius:g}"
+
+
+class OverRadii(PairedExperiment):
+    """A figure on a QCQP. The settings have ``panels`` (n, noise law, noise contract), trials and calls."""
+
+    __abstract = True
+
+    place: ClassVar[str]
+    convex: ClassVar[bool]
+    near: ClassVar[float]
+    """Share of the start's error whose last crossing counts as accuracy reached."""
+    measure_of_error: ClassVar[str]
+    least = 0.01
+    unit = " of the start's"
+    ideas: ClassVar[dict[str, str]]
+    """What is credited, with its verb, and the method without it."""
+
+    def solvers(self) -> dict[str, Solver]:
+        """Return SZO-ConEX by radii, and its ablations, by name."""
+        raise NotImplementedError
+
+    def course(self, problem: ConexQCQP, run: Run) -> Course:
+        """Return what a run came to, at its end."""
+        raise NotImplementedError
+
+    def problem(self, panel: str) -> ConexQCQP:
+        """Return the problem of a panel."""
+        n, law, contract = self.settings["panels"][self.panel_names().index(panel)]
+        return ConexQCQP(n=n, convex=self.convex, noise=contract, noise_scale=1.0, noise_distribution=law)
+
+    def panel_names(self) -> list[str]:
+        """Return what the panels are called."""
+        return [f"n = {n}, {law} {contract} noise" for n, law, contract in self.settings["panels"]]
+
+    def parts(self) -> list[str]:
+        """Return a part for every method on every panel."""
+        return [f"{panel} / {name}" for panel in self.panel_names() for name in (*self.solvers(), *RIVALS)]
+
+    def run(self, problem: ConexQCQP, name: str, **limits: Any) -> Run:
+        """Return a method's run, at its end."""
+        solver = RIVALS[name](initial_points=DESIGN) if name in RIVALS else self.solvers()[name]
+        replicas = self.settings["rivals" if name in RIVALS else "replicas"]
+        run = Run(problem=problem, solver=solver, replicas=replicas, label=name, seed=0, **limits)
+        run.run()
+        return run
+
+    def measure(self, part: str) -> Figures:
+        """Return a method's errors at both ends, the calls to ``near``, and its course: medians over trials."""
+        panel, name = part.split(" / ")
+        problem = self.problem(panel)
+        run = self.run(problem, name, calls=self.settings["rival_calls" if name in RIVALS else "calls"])
+        one = self.course(problem, run)
+        rows = np.unique(np.geomspace(1, len(one.calls), _ROWS).astype(int)) - 1
+        drawn = {"calls": one.calls, "error": one.error, "violation": one.violation}
+        return {
+            "calls": int(one.calls[-1].max()),
+            END: plain(one.end),
+            EARLY: plain(one.early),
+            "near": plain(last_crossing(one.calls, one.error, self.near)),
+            "course": {key: rounded(np.median(values[rows], axis=1)) for key, values in drawn.items()},
+        }
+
+    def pairs(self) -> list[Pair]:
+        """Return, for each panel, SZO-ConEX against its ablations, and against each rival at both ends."""
+        out, ours = [], with_radius(OURS, SMALL[0])
+        for panel in self.panel_names():
+            for idea, other in self.ideas.items():
+                says = f"{idea} it better, ν = {SMALL[0]:g}: {panel}"
+                out.append(Pair(f"{self.place}, ours", says, panel, ours, other, END, ablation=other))
+            for name in RIVALS:
+                calls = f"{self.settings['rival_calls']} calls of both"
+                for when, words in ((EARLY, calls), (END, "the end of both budgets")):
+                    says = f"{OURS} is better than {name} at {words}: {panel}"
+                    out.append(Pair(self.place, says, panel, ours, name, when))
+        return out
+
+    def losses(self, measured: Measured, pair: Pair, method: str) -> Array:
+        """Return a method's errors (R,) on a panel, infinite where it ran away."""
+        when = END if method in RIVALS else pair.when
+        return infinite(measured[f"{pair.panel} / {method}"][when])
+
+    def claims(self) -> list[Claim]:
+        """Return the claims on radii for each panel, and one for each pair."""
+        out, place, large = [], f"{self.place}, radii", with_radius(OURS, LARGE)
+        for panel in self.panel_names():
+            for radius in SMALL[1:]:
+                says = f"as many calls to {100 * self.near:g} % with ν = {radius:g} as with {SMALL[0]:g}: {panel}"
+                out.append(Claim(place, says, AsManyCalls(panel, self.near), with_radius(OURS, radius), large))
+            says, small = f"diverges with ν = {LARGE:g}: {panel}", with_radius(OURS, SMALL[0])
+            out.append(Claim(place, says, Diverging(panel), large, small))
+        return out + self.paired_claims()
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return a table for each panel."""
+        heads = ("Method", "Calls", "Error at the end, % of start (largest)", f"Calls to {100 * self.near:g} %")
+        out = []
+        for panel in self.panel_names():
+            rows = []
+            for name in (*self.solvers(), *RIVALS):
+                one = measured[f"{panel} / {name}"]
+                end, near = 100.0 * infinite(one[END]), infinite(one["near"])
+                error = f"{np.median(end):.3g} ({end.max():.3g})"
+                there = f"{np.isfinite(near).sum()} of {near.size}"
+                rows.append((name, f"{one['calls']}", error, count_text(near), there))
+            heading = f"{panel}: {self.measure_of_error}, medians over trials"
+            out.append(Table(heading, (*heads, "Trials there"), rows))
+        return out
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return errors and violations against calls, medians over trials."""
+        out = []
+        for panel in self.panel_names():
+            courses = {name: measured[f"{panel} / {name}"]["course"] for name in (*self.solvers(), *RIVALS)}
+            for key, words in (("error", self.measure_of_error), ("violation", "violation")):
+                lines = {name: (one["calls"], one[key]) for name, one in courses.items()}
+                out.append(Panel(panel, "calls", words, lines, log_x=True, log_y=True))
+        return out
+
+
+def infinite(values: list[Any]) -> Array:
+    """Return lists of numbers as an array, with infinity for None."""
+    return np.nan_to_num(array(values), nan=np.inf)
+
+
+def count_text(counts: Array) -> str:
+    """Return the median of counts (R,) as text."""
+    median = float(np.median(counts))
+    return "never" if np.isinf(median) else f"{median:.0f}"
+
+
+def last_crossing(calls: Array, values: Array, level: Array | float) -> Array:
+    """Return the calls (R,) from which on values (rows, R) stay at or below a level; inf for never."""
+    below = np.logical_and.accumulate((values <= level)[::-1], axis=0)[::-1]
+    return np.where(below.any(axis=0), calls[below.argmax(axis=0), np.arange(calls.shape[1])], np.inf)
+
+
+@dataclass(frozen=True)
+class AsManyCalls:
+    """Tests that a radius takes as many calls to an accuracy as the smallest: medians within a factor."""
+
+    panel: str
+    near: float
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method, with its radius."""
+        counts = [
+            infinite(measured[f"{self.panel} / {name}"]["near"]) for name in (method, with_radius(OURS, SMALL[0]))
+        ]
+        mine, other = (float(np.median(one)) for one in counts)
+        sentence = f"{count_text(counts[0])} against {count_text(counts[1])}"
+        if np.isinf([mine, other]).all():
+            return Judgement(Verdict.OPEN, f"neither comes to {100 * self.near:g} %")
+        return Judgement(yes_or_no(max(mine, other) <= RATIO * min(mine, other)), sentence)
+
+
+@dataclass(frozen=True)
+class Diverging:
+    """Tests that nearly all trials of a method end with a larger error than they began with."""
+
+    panel: str
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method, with its radius."""
+        shares = infinite(measured[f"{self.panel} / {method}"][END])
+        above = float((shares > 1.0).mean())
+        verdict = yes_or_no(above >= NEARLY_ALL) if not 1 - NEARLY_ALL < above < NEARLY_ALL else Verdict.OPEN
+        sentence = f"above the start's in {100 * above:.0f} % of the trials, median {np.median(shares):.3g} times it"
+        return Judgement(verdict, sentence)
