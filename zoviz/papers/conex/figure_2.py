@@ -83,7 +83,7 @@ class NonconvexStages(OverRadii):
         },
         "full": {
             "panels": [[200, "normal", "common"]],
-            "replicas": 14,
+            "replicas": 20,
             "calls": 40_000,
             "rivals": 14,
             "rival_calls": 30,
