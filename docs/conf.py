@@ -4,6 +4,7 @@ With ``-t quick`` notebooks are not executed and pictures not drawn.
 """
 
 import sys
+import warnings
 from pathlib import Path
 
 import param
@@ -28,10 +29,15 @@ extensions = [
     "extensions.experiments",
     "extensions.gallery",
     "extensions.notebooks",
+    "extensions.links",
 ]
 exclude_patterns = ["_build", "extensions"]
-# Names of a type that several modules have, in annotations that are text.
-suppress_warnings = ["ref.python"]
+suppress_warnings = [
+    "ref.python",  # names of a type that several modules have, in annotations that are text
+    "mystnb.unknown_mime_type",  # Panel's for JupyterLab, each beside the HTML and JavaScript that a page shows
+]
+# Of Bokeh's docstrings, which numpydoc reads before autodoc leaves out what a module has only imported.
+warnings.filterwarnings("ignore", "Unknown section Example", UserWarning, "numpydoc")
 
 autodoc_typehints = "signature"
 autosummary_generate = False  # numpydoc loads it

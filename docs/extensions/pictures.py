@@ -118,13 +118,14 @@ def _course(cls: type[Solver]) -> tuple[str, Callable[[Figure], None]] | None:
             if name not in columns:
                 continue
             values = np.abs(columns[name])
-            low, middle, high = np.nanquantile(values, [0.25, 0.5, 0.75], axis=1)
+            measured = np.isfinite(values).any(axis=1)
+            low, middle, high = np.nanquantile(values[measured], [0.25, 0.5, 0.75], axis=1)
             if not (middle > 0).any():
                 continue
             calls = np.asarray(columns[CALLS], dtype=float)
             x = calls if calls.ndim == 1 else calls.mean(axis=1)
-            axes.plot(x, middle, color=ink, label=name.replace("_", " "))
-            axes.fill_between(x, low, high, color=ink, alpha=0.25, linewidth=0)
+            axes.plot(x[measured], middle, color=ink, label=name.replace("_", " "))
+            axes.fill_between(x[measured], low, high, color=ink, alpha=0.25, linewidth=0)
         axes.set(yscale="log", xlabel="oracle calls")
         axes.legend(frameon=False)
         axes.spines[["top", "right"]].set_visible(False)

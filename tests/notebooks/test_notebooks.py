@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
 import nbformat
 import pytest
+
+from helpers.shell_blocks import assert_block_runs, unnamed
 
 FOLDER = Path(__file__).resolve().parents[2] / "notebooks"
 NOTEBOOKS = sorted(FOLDER.rglob("*.ipynb"))
@@ -43,6 +46,26 @@ def texts(cell: Any) -> str:
     return "".join(streams)
 
 
+def with_text_run(notebook: Any) -> Any:
+    """The notebook with the blocks of Python in its text as cells, each after the text that it stands in."""
+    cells = []
+    for cell in notebook.cells:
+        cells.append(cell)
+        if cell.cell_type == "markdown":
+            assert unnamed(cell.source) == []
+            blocks = re.findall(r"^```python\n(.*?)^```$", cell.source, re.MULTILINE | re.DOTALL)
+            cells += [nbformat.v4.new_code_cell(block) for block in blocks]
+    notebook.cells = cells
+    return notebook
+
+
+@EACH
+def test_the_shells_blocks_of_its_text_are_commands(path: Path) -> None:
+    for cell in nbformat.read(path, as_version=4).cells:
+        for block in re.findall(r"^```bash\n(.*?)^```$", cell.source, re.MULTILINE | re.DOTALL):
+            assert_block_runs(block)
+
+
 def long(path: Path) -> list[pytest.MarkDecorator]:
     """The tour runs every time; the others take a quarter of a minute and more each."""
     return [] if path.name.startswith("01") else [pytest.mark.slow]
@@ -52,7 +75,7 @@ def long(path: Path) -> list[pytest.MarkDecorator]:
 def test_notebook_runs(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ZOVIZ_SMOKE", "1")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(FOLDER.parent), os.environ.get("PYTHONPATH")])))
-    notebook = nbformat.read(path, as_version=4)
+    notebook = with_text_run(nbformat.read(path, as_version=4))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of the client's libraries, not of ours
         from nbclient import NotebookClient

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from helpers.project import ROOT
+from helpers.shell_blocks import assert_block_runs, blocks
 
 TEXT = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
 
@@ -45,9 +46,13 @@ for problem in (LoadTracking(n=10), NonconvexQCQP(n=10)):
 
 
 def skeleton() -> str:
-    match = re.search(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    assert match, "Expected a block of Python in CONTRIBUTING.md."
-    return match[1]
+    (block,) = blocks(ROOT / "CONTRIBUTING.md", "python")
+    return block
+
+
+def test_its_commands_are_those_there_are() -> None:
+    (block,) = blocks(ROOT / "CONTRIBUTING.md", "bash")
+    assert_block_runs(block)
 
 
 def test_it_opens_with_a_solver_in_one_file() -> None:

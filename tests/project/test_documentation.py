@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import doctest
+import importlib
 import re
-import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,8 @@ import pytest
 import yaml
 
 from helpers.project import ROOT
-from zoviz.cli.command import FINE
-from zoviz.cli.main import main, parser, with_negative_values
+from helpers.shell_blocks import assert_block_runs, unnamed
+from helpers.sources import SOURCES
 
 sybil = pytest.importorskip("sybil", reason='python -m pip install -e ".[test]"')
 
@@ -23,10 +24,6 @@ WRITTEN = ("_build", "experiments", "packages", "notebooks", "problems", "solver
 PAGES = [path for path in sorted(DOCS.rglob("*.md")) if not set(path.relative_to(DOCS).parts) & set(WRITTEN)]
 SLOW = ("benchmark.md",)
 """Pages whose blocks take many seconds."""
-ENDLESS = ("serve",)
-"""Commands that serve until they are interrupted: their words are read, and nothing is begun."""
-OUTSIDE = ("python -m pip install", "python -m venv", ". .venv/bin/activate")
-"""Beginnings of lines that make an environment, which is what the tests already run in."""
 LANGUAGES = {"python", "bash", "yaml"}
 
 
@@ -34,28 +31,8 @@ def named(path: Path) -> str:
     return path.relative_to(DOCS).as_posix()
 
 
-def command(line: str) -> None:
-    """Run a line of a shell as its reader would, the command line in this process."""
-    words = shlex.split(line)
-    if line.startswith(OUTSIDE):
-        extras = re.findall(r"\[([\w,]+)\]", line)
-        text = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
-        assert all(f"\n{extra} = [" in text for extra in ",".join(extras).split(",") if extra), line
-    elif words[:2] in [["zoviz", name] for name in ENDLESS]:
-        assert parser().parse_args(with_negative_values(words[1:])).command == words[1]
-    else:
-        assert words[0] == "zoviz", f"Expected a command of zoviz's, got {line!r}."
-        words = [word.replace("python3 ", f"{shlex.quote(sys.executable)} ", 1) for word in words[1:]]
-        try:
-            assert main(words) == FINE, line
-        except SystemExit as end:  # argparse's way of --help
-            assert not end.code, line
-
-
 def shell(example: sybil.Example) -> None:
-    for line in example.parsed.replace("\\\n", " ").splitlines():
-        if line.strip():
-            command(" ".join(line.split()))
+    assert_block_runs(example.parsed)
 
 
 @pytest.mark.parametrize(
@@ -83,10 +60,22 @@ def test_every_block_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pyt
     assert set(blocks) <= LANGUAGES, f"Expected blocks in {LANGUAGES}, which run, got {set(blocks)}."
 
 
-def test_every_block_says_what_it_is_in() -> None:
-    for path in PAGES:
-        fences = re.findall(r"^ *(```.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-        assert all(len(fence) > 3 for fence in fences[::2]), f"A block without a language in {named(path)}."
+@pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda path: path.stem)
+def test_every_block_says_what_it_is_in(path: Path) -> None:
+    assert unnamed(path.read_text(encoding="utf-8")) == []
+
+
+EXAMPLES = [path for path in SOURCES if ">>> " in path.read_text(encoding="utf-8")]
+"""Modules with examples in their docstrings."""
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_the_examples_in_docstrings_are_true(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    source = path.read_text(encoding="utf-8")
+    module = importlib.import_module(".".join(path.relative_to(ROOT).with_suffix("").parts))
+    failed, attempted = doctest.testmod(module)
+    assert not failed and attempted == source.count(">>> ") and "+SKIP" not in source
 
 
 def test_a_block_that_fails_fails_its_page(tmp_path: Path) -> None:

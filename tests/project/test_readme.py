@@ -10,11 +10,12 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
+from helpers.shell_blocks import assert_block_runs, blocks
 from zoviz import estimators, problems, solvers
 from zoviz.core.registry import discover
 
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
-BLOCKS = re.findall(r"^```python\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+BLOCKS = blocks(ROOT / "README.md", "python")
 COMMANDS = [
     "python -m pip install -e . && panel serve apps/dashboard.py --show",
     'python -m pip install -e ".[test]" && python -m pytest -n 2',
@@ -45,6 +46,33 @@ def test_a_python_block_runs(number: int, tmp_path: Path) -> None:
     assert process.stdout
     if number == 1:
         assert abs(float(process.stdout.split()[-1]) - 1.34) < 1e-3
+
+
+MODULE = """from zoviz.problems import BlackBox
+
+problem = BlackBox(lambda x: (float(x @ x), [1.0 - x[0]]), joint=True, m=1, bounds=[(-5, 5)] * 2, x0=[3, 3])
+"""
+PROGRAM = """#!/bin/sh
+awk '{ f += $1 * $1; s += $1 } END { print f; print 1 - s; print s - 4 }' "$1" > "$2"
+"""
+
+
+def marks(block: str) -> list[pytest.MarkDecorator]:
+    """Launching a program five hundred times takes many seconds."""
+    return [pytest.mark.slow] if "--exe" in block else []
+
+
+@pytest.mark.parametrize(
+    "block", [pytest.param(block, marks=marks(block)) for block in blocks(ROOT / "README.md", "bash")]
+)
+def test_a_block_of_a_shell_runs(block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "my_module.py").write_text(MODULE, encoding="utf-8")
+    (tmp_path / "sim").write_text(PROGRAM, encoding="utf-8")
+    (tmp_path / "sim").chmod(0o755)
+    assert_block_runs(block)
+    sys.modules.pop("my_module", None)
 
 
 def test_every_class_is_listed() -> None:

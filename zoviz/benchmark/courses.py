@@ -203,8 +203,12 @@ class Benchmark:
 
     Examples
     --------
-    >>> from zoviz.benchmark.courses import Benchmark
-    >>> hits = Benchmark.of_study(study).hits(1e-3)                             # doctest: +SKIP
+    >>> from zoviz import Study
+    >>> from zoviz.problems import LoadTracking
+    >>> from zoviz.solvers import COBYLA, ZOCEG
+    >>> study = Study("two", LoadTracking(n=5), [ZOCEG(), COBYLA()], calls=500).run()
+    >>> Benchmark.of_study(study).hits(1e-3).calls.shape
+    (1, 2, 8)
     """
 
     def __init__(

@@ -183,7 +183,7 @@ def verdict(
     >>> run = Run(LoadTracking(n=10), ZOCEG(), replicas=2, iterations=100)
     >>> _ = run.run()
     >>> verdict(run.trace.snapshot()).word
-    <Word.SOLVED: 'solved'>
+    <Word.CONVERGING: 'converging'>
     """
     course = course_of(snapshot, tolerance, constrained)
     if course is not None:

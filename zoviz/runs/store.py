@@ -52,9 +52,11 @@ class Store:
     >>> from zoviz import Run, Store
     >>> from zoviz.problems import LoadTracking
     >>> from zoviz.solvers import ZOCEG
-    >>> store = Store("sqlite:///zoviz.db")                                           # doctest: +SKIP
-    >>> run = Run(LoadTracking(), ZOCEG(), iterations=50, store=store)                # doctest: +SKIP
-    >>> run.run(); store.load(run.id).result.fun                                      # doctest: +SKIP
+    >>> with Store("sqlite:///zoviz.db") as store:
+    ...     run = Run(LoadTracking(), ZOCEG(), replicas=1, iterations=50, store=store)
+    ...     result = run.run()
+    ...     bool(store.load(run.id).result.fun == result.fun)
+    True
     """
 
     def __init__(

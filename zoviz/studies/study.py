@@ -60,8 +60,9 @@ class Study:
     --------
     >>> from zoviz.problems import LoadTracking
     >>> from zoviz.solvers import ZOBCEG, ZOCEG
-    >>> study = Study("blocks", LoadTracking(), [ZOCEG(), ZOBCEG()], calls=2000)   # doctest: +SKIP
-    >>> study.run(workers=2).table()                                              # doctest: +SKIP
+    >>> study = Study("blocks", LoadTracking(n=5), [ZOCEG(), ZOBCEG()], calls=500, replicas=3)
+    >>> len(study.run().table())  # a row for each replica
+    6
     """
 
     def __init__(

@@ -109,8 +109,8 @@ class PaperFigure:
     >>> from zoviz.solvers import ZOCEG
     >>> run = Run(LoadTracking(n=5), ZOCEG(), replicas=2, iterations=9)
     >>> result = run.run()
-    >>> PaperFigure(run).caption.partition(":")[0]
-    'Objective gap |f − f*| against oracle calls per replica on Load tracking (convex) (5 variables, 1 constraint)'
+    >>> PaperFigure(run).caption.partition(" on ")[0]
+    'Objective gap |f − f*| against oracle calls per replica'
     """
 
     _one_at_a_time = threading.Lock()
