@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from helpers.project import ROOT
+from zoviz.core.errors import MissingExtra
 from zoviz.papers.reproduction import Reproduction, changes, experiment_named, experiments
 
 FILES = sorted((ROOT / "zoviz" / "papers" / "recorded").glob("*.json"))
@@ -51,4 +52,8 @@ def test_several_processes_and_dask_give_the_same_figures(tmp_path: Path) -> Non
 @pytest.mark.parametrize("path", QUICK, ids=lambda path: path.stem)
 def test_quick_experiments_have_the_verdicts_that_are_recorded(path: Path, tmp_path: Path) -> None:
     work = record(path)
-    assert changes(Reproduction(work.experiment, tmp_path).run(), work) == []
+    try:
+        again = Reproduction(work.experiment, tmp_path).run()
+    except MissingExtra as error:
+        pytest.skip(str(error))
+    assert changes(again, work) == []

@@ -32,7 +32,7 @@ class SampleSizes(TunedApplication):
         "each answer; losses are means of -ln ESS."
     )
     sizes = {
-        "quick": {"trials": 2, "search": 1, "calls": 16, "fresh": 3, "problem": {"gradients": 200, "rows": 50}},
+        "quick": {"trials": 2, "search": 1, "calls": 24, "fresh": 4, "problem": {"gradients": 1000, "rows": 100}},
         "full": {"trials": 20, "search": 0, "calls": 200, "fresh": 16, "problem": {}},
     }
     place = "Table 1"
