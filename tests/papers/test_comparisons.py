@@ -7,8 +7,6 @@ import pytest
 
 from zoviz.core.registry import discover
 from zoviz.papers.splm import comparison
-from zoviz.papers.zoeg import figure_1
-from zoviz.problems import LoadTracking
 from zoviz.solvers import Solver
 
 PRESENT = discover("zoviz.solvers", Solver)
@@ -34,23 +32,3 @@ def test_splm_search_puts_the_fewest_iterations_first(monkeypatch: pytest.Monkey
     monkeypatch.setattr(comparison, "trial", trial)
     best = comparison.search("ZOSPLM", comparison.Settings(10, 0, 0, 4, 10))
     assert best[0] == (1.4, 0.3) and len(best) == comparison.FINALISTS
-
-
-def test_zoeg_claims_are_judged_by_paired_differences(capsys: pytest.CaptureFixture[str]) -> None:
-    rng = np.random.default_rng(0)
-    common, noise = rng.normal(0.0, 5.0, 20), rng.normal(0.0, 0.1, 20)
-    assert figure_1.below(common - 1.0 + noise, common) == "yes"
-    assert figure_1.below(common + 1.0 + noise, common) == "no"
-    assert figure_1.below(rng.permutation(common), common) == "undecided"
-    problem = LoadTracking(n=10)
-    result = {
-        (method, schedule): figure_1.solve(method, schedule, (0.01, 0.05), problem, 3, 0, 200)
-        for method in figure_1.METHODS
-        if method in PRESENT
-        for schedule in figure_1.SCHEDULES
-    }
-    for outcome in result.values():
-        assert outcome.error.shape == (3,) and np.isfinite(outcome.sum).all()
-    figure_1.verdicts(result, 200)
-    printed = capsys.readouterr().out
-    assert "claim 1" in printed and "SZOConEX" in printed and "against  ZOEG, constant" in printed

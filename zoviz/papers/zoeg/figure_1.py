@@ -6,22 +6,37 @@ the smallest sum of the relative error and the violation (as a share of its star
 steps with the smallest larger one of the two ratios, error to error and violation to violation, to those: so that both
 are improved where any can do it. The grids are searched with other starts than the runs reported; a star marks their
 edge.
-
-    python -m zoviz.papers.zoeg.figure_1      # some minutes
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from zoviz.core.registry import discover
+from zoviz.core.types import Array
 from zoviz.estimators import Gaussian, GradientEstimator, Sphere
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Tuning,
+    array,
+    below,
+    mean_text,
+    plain,
+    rounded,
+    yes_or_no,
+)
 from zoviz.problems import LoadTracking
-from zoviz.runs.engine.columns import ITERATION, RELATIVE_GAP, VIOLATION
+from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
@@ -30,31 +45,37 @@ METHODS: dict[str, tuple[type[GradientEstimator], dict[str, Any]]] = {
     "SZOConEX": (Gaussian, {"directions": "separate"}),
     "ZOGDA": (Sphere, {}),
 }
-SCHEDULES = ("constant", "diminishing")
-PRIMAL = {"constant": (2e-4, 5e-4, 1e-3, 2e-3, 4e-3), "diminishing": (5e-3, 0.01, 0.02, 0.05, 0.1)}
-RATIO = (0.01, 0.03, 0.1, 0.3, 1.0)
+CONSTANT, DIMINISHING = "constant", "diminishing"
+PRIMAL = {CONSTANT: [2e-4, 5e-4, 1e-3, 2e-3, 4e-3], DIMINISHING: [5e-3, 0.01, 0.02, 0.05, 0.1]}
+RATIOS = [0.01, 0.03, 0.1, 0.3, 1.0]
 """Primal steps, and dual step over primal step."""
 LEVEL = 5.0
 """Violation in kW whose first hit says how fast a method is in violation: a third of a per cent of D."""
+ALIKE = 1.5
+"""Factor within which two methods' errors are about alike."""
+FLOOR = 1.0
+"""Violation in kW below which a search makes no difference, a level of the paper's Table 2."""
+TRIAL_SEED, REPORTED_SEED, TRIALS = 1, 0, 10
+"""Of the runs that choose steps and of those that are reported, and replicas of the former."""
+_ROWS = 60
+"""Of a course."""
+Steps = tuple[float, float]
 
 
 class Outcome(NamedTuple):
-    """Relative error and violation at the end of the budget, and calls to the first hits of LEVEL and 5 %; each (R,).
+    """Relative error and violation at the end of the budget, calls to the first hit of LEVEL, or of all; each (R,).
 
-    And the sum of the relative error and of the violation as a share of its mean at the start.
+    And the violation as a share of its mean at the start.
     """
 
-    error: np.ndarray
-    violation: np.ndarray
-    feasible_at: np.ndarray
-    near_at: np.ndarray
-    sum: np.ndarray
+    error: Array
+    violation: Array
+    feasible_at: Array
+    share: Array
 
 
-def solve(
-    method: str, schedule: str, steps: tuple[float, float], problem: LoadTracking, replicas: int, seed: int, calls: int
-) -> Outcome:
-    """Run one method with one schedule at one grid point."""
+def course(method: str, schedule: str, steps: Steps, problem: LoadTracking, **limits: Any) -> Run:
+    """Return the run of one method with one schedule at one grid point, at its end."""
     family, options = METHODS[method]
     solver = discover("zoviz.solvers", Solver)[method](
         primal_step=steps[0],
@@ -63,126 +84,168 @@ def solve(
         estimator=family(smoothing_radius=1e-3, batch_size=1),
         **options,
     )
-    targets = {VIOLATION: LEVEL, RELATIVE_GAP: 0.05}
-    run = Run(problem=problem, solver=solver, replicas=replicas, seed=seed, calls=calls, targets=targets)
+    run = Run(problem=problem, solver=solver, targets={VIOLATION: LEVEL}, **limits)
     run.run()
+    return run
+
+
+def outcome(run: Run) -> Outcome:
+    """Return what a run came to."""
     end = max(1, len(run.trace[ITERATION]) // 10)
     error, violation = (run.trace[name][-end:].mean(axis=0) for name in (RELATIVE_GAP, VIOLATION))
-    hits = {hit.metric: hit.calls for hit in run.hits}
-    both = error + violation / run.trace[VIOLATION][0].mean()
-    return Outcome(error, violation, hits[VIOLATION], hits[RELATIVE_GAP], both)
+    (hit,) = run.hits
+    feasible_at = np.where(np.isnan(hit.calls), run.trace[CALLS][-1], hit.calls)
+    return Outcome(error, violation, feasible_at, violation / run.trace[VIOLATION][0].mean())
 
 
-Steps = tuple[float, float]
-SEARCHERS = 10
-"""Replicas of a grid search."""
-FLOOR = 1.0
-"""Violation in kW below which a search makes no difference, a level of the paper's Table 2."""
+class Schedules(Experiment):
+    """Fig. 1: three methods on load tracking with constant and with diminishing steps."""
+
+    title = "zoeg Fig. 1"
+    subject = "Relative error and violation of ZOEG, SZO-ConEX and ZOGDA on load tracking, by schedule of the steps"
+    printed = (
+        "Curves of relative error and violation with constant steps and eta_0 / sqrt(k + 1), no numbers; claims: "
+        "diminishing steps improve all, SZO-ConEX is faster in violation and worse in relative error, ZOEG and ZOGDA "
+        "are about alike."
+    )
+    protocol = (
+        "LoadTracking, n = 100, instance 0; one direction an estimate, equal calls; means over the last tenth of the "
+        "budget. Constant steps have the least sum of error and share of violation; diminishing ones the least larger "
+        "ratio of both to those."
+    )
+    sizes = {
+        "quick": {"n": 10, "calls": 400, "replicas": 6, "primal": {CONSTANT: [1e-3], DIMINISHING: [0.02, 0.1]}},
+        "full": {"n": 100, "calls": 10_000, "replicas": 20, "primal": PRIMAL},
+    }
+
+    def parts(self) -> list[str]:
+        """Return a part for every method."""
+        return list(METHODS)
+
+    def tuning(self) -> Tuning:
+        """Return how steps were chosen."""
+        settings = sum(len(self.grid(schedule)) for schedule in PRIMAL)
+        criterion = "error and violation at the end, half of the settings of either schedule"
+        return Tuning(settings, criterion, (TRIAL_SEED,), (REPORTED_SEED,))
+
+    def grid(self, schedule: str) -> list[Steps]:
+        """Return the steps that are tried with a schedule."""
+        return list(itertools.product(self.settings["primal"][schedule], RATIOS))
+
+    def measure(self, part: str) -> Figures:
+        """Return a method's best steps with either schedule, what they came to, and their courses."""
+        problem = LoadTracking(n=self.settings["n"])
+        out: Figures = {}
+        rival: Outcome | None = None
+        for schedule in (CONSTANT, DIMINISHING):
+            steps, rival = self.search(part, schedule, rival, problem)
+            run = self.run(part, schedule, steps, problem, self.settings["replicas"], REPORTED_SEED)
+            rows = np.unique(np.geomspace(1, len(run.trace[CALLS]), _ROWS).astype(int)) - 1
+            drawn = {"calls": CALLS, "error": RELATIVE_GAP, "violation": VIOLATION}
+            ends = {name: plain(values) for name, values in outcome(run)._asdict().items()}
+            means = {name: rounded(run.trace[column][rows].mean(axis=1)) for name, column in drawn.items()}
+            out[schedule] = {"steps": list(steps), **ends, "course": means}
+        return out
+
+    def run(self, method: str, schedule: str, steps: Steps, problem: LoadTracking, replicas: int, seed: int) -> Run:
+        """Return the run of a method, at the end of the budget."""
+        return course(method, schedule, steps, problem, replicas=replicas, seed=seed, calls=self.settings["calls"])
+
+    def search(self, method: str, schedule: str, rival: Outcome | None, problem: LoadTracking) -> tuple[Steps, Outcome]:
+        """Return the best grid point and its outcome: by the sum, or by the larger ratio to a rival's figures."""
+        trials = {
+            steps: outcome(self.run(method, schedule, steps, problem, TRIALS, TRIAL_SEED))
+            for steps in self.grid(schedule)
+        }
+
+        def score(steps: Steps) -> float:
+            one = trials[steps]
+            if rival is None:
+                return float(np.nan_to_num((one.error + one.share).mean(), nan=np.inf))
+            in_error = one.error.mean() / rival.error.mean()
+            in_violation = (one.violation.mean() + FLOOR) / (rival.violation.mean() + FLOOR)
+            return float(np.nan_to_num(max(in_error, in_violation), nan=np.inf))
+
+        best = min(trials, key=score)
+        return best, trials[best]
+
+    def claims(self) -> list[Claim]:
+        """Return the paper's three claims, for every method, or pair of methods, and schedule."""
+        out = [
+            Claim(
+                "Fig. 1, claim 1",
+                f"diminishing steps improve {method} in {what}",
+                Less(method, method, what, CONSTANT),
+                DIMINISHING,
+                CONSTANT,
+            )
+            for method in METHODS
+            for what in ("error", "violation")
+        ]
+        mine, others = "SZOConEX", [name for name in METHODS if name != "SZOConEX"]
+        for other, schedule in itertools.product(others, PRIMAL):
+            says = f"SZO-ConEX comes to {LEVEL:g} kW in fewer calls than {other}, {schedule} steps"
+            out.append(Claim("Fig. 1, claim 2", says, Less(mine, other, "feasible_at"), schedule))
+            says = f"SZO-ConEX has a larger relative error than {other}, {schedule} steps"
+            out.append(Claim("Fig. 1, claim 2", says, Less(other, mine, "error"), schedule))
+        for schedule in PRIMAL:
+            says = f"ZOEG and ZOGDA have about the same error, {schedule} steps"
+            out.append(Claim("Fig. 1, claim 3", says, AboutAlike("ZOEG", "ZOGDA"), schedule))
+        return out
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the steps and the figures of every method and schedule."""
+        rows = []
+        for method, schedule in itertools.product(METHODS, PRIMAL):
+            one, primal = measured[method][schedule], self.settings["primal"][schedule]
+            steps = ", ".join(
+                f"{value:g}{'*' if value in (axis[0], axis[-1]) else ''}"
+                for value, axis in zip(one["steps"], (primal, RATIOS), strict=True)
+            )
+            cells = [mean_text(array(one[name])) for name in ("error", "violation", "feasible_at")]
+            rows.append((method, schedule, steps, *cells))
+        heads = ("Method", "Steps", "Primal, dual over primal", "Relative error", "Violation in kW")
+        heading = "Means over starts; calls of the budget where a run never got there; * the grid's end"
+        return [Table(heading, (*heads, f"Calls to {LEVEL:g} kW"), rows)]
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return the courses of error and violation with either schedule."""
+        out = []
+        for schedule, (key, words) in itertools.product(
+            PRIMAL, (("error", "relative error"), ("violation", "violation in kW"))
+        ):
+            courses = {method: measured[method][schedule]["course"] for method in METHODS}
+            lines = {method: (one["calls"], one[key]) for method, one in courses.items()}
+            out.append(Panel(f"{schedule} steps", "calls", words, lines, log_x=True, log_y=True))
+        return out
 
 
-def search(
-    method: str, schedule: str, rival: Outcome | None, problem: LoadTracking, calls: int
-) -> tuple[Steps, Outcome]:
-    """Return the best grid point and its outcome: by the sum, or by the larger ratio to a rival's figures."""
-    grid = list(itertools.product(PRIMAL[schedule], RATIO))
-    trials = {steps: solve(method, schedule, steps, problem, SEARCHERS, 1, calls) for steps in grid}
+@dataclass(frozen=True)
+class Less:
+    """Tests that a measure of one method is below that of another, with the same schedule or with a given one."""
 
-    def score(steps: Steps) -> float:
-        one = trials[steps]
-        if rival is None:
-            return float(np.nan_to_num(one.sum.mean(), nan=np.inf))
-        in_error = one.error.mean() / rival.error.mean()
-        in_violation = (one.violation.mean() + FLOOR) / (rival.violation.mean() + FLOOR)
-        return float(np.nan_to_num(max(in_error, in_violation), nan=np.inf))
+    method: str
+    other: str
+    what: str
+    others_schedule: str = ""
 
-    best = min(grid, key=score)
-    return best, trials[best]
+    def __call__(self, measured: Measured, schedule: str) -> Judgement:
+        """Return the judgement on a schedule."""
+        mine = array(measured[self.method][schedule][self.what])
+        its = array(measured[self.other][self.others_schedule or schedule][self.what])
+        return Judgement(below(mine, its), f"{mean_text(mine)} against {mean_text(its)}")
 
 
-def report_at(method: str, schedule: str, steps: Steps, problem: LoadTracking, replicas: int, calls: int) -> Outcome:
-    """Run a method at a grid point, print its figures, and return the outcome."""
-    outcome = solve(method, schedule, steps, problem, replicas, 0, calls)
-    edge = steps[0] in (PRIMAL[schedule][0], PRIMAL[schedule][-1]) or steps[1] in (RATIO[0], RATIO[-1])
-    cells = [figure(values) for values in outcome[:4]]
-    print(f"{method:>9} {schedule:>12} {steps!s:>14}{'*' if edge else ' '} " + " ".join(f"{c:>20}" for c in cells))
-    return outcome
+@dataclass(frozen=True)
+class AboutAlike:
+    """Tests that two methods' mean errors are within a factor of each other."""
 
+    method: str
+    other: str
 
-def figure(values: np.ndarray) -> str:
-    """Return "mean ± standard error" of ``values`` (R,) as text, with the number of replicas that are missing."""
-    there = values[np.isfinite(values)]
-    if there.size < 2:
-        return f"{there.size} of {values.size} got there"
-    text = f"{there.mean():.4g} ± {there.std(ddof=1) / np.sqrt(there.size):.2g}"
-    return text if there.size == values.size else f"{text} ({there.size}/{values.size})"
-
-
-def difference(a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
-    """Return the mean of a - b over replicas that share their starts, each (R,), and its standard error."""
-    gap = a - b
-    return float(gap.mean()), float(gap.std(ddof=1) / np.sqrt(gap.size))
-
-
-def below(a: np.ndarray, b: np.ndarray) -> str:
-    """Return whether a (R,) is below b (R,) by two standard errors: "yes", "no" (above), or "undecided"."""
-    mean, error = difference(a, b)
-    return "undecided" if not abs(mean) > 2.0 * error else "yes" if mean < 0 else "no"
-
-
-def verdicts(outcomes: dict[tuple[str, str], Outcome], calls: int) -> None:
-    """Print the paper's three claims, each with the figures that decide on it."""
-    present = sorted({method for method, _ in outcomes})
-    print("\nclaim 1: diminishing steps improve all (difference DS - CS at the end)")
-    for method in present:
-        cs, ds = outcomes[method, "constant"], outcomes[method, "diminishing"]
-        for name in ("error", "violation"):
-            a, b = getattr(ds, name), getattr(cs, name)
-            mean, error = difference(a, b)
-            print(f"  {method:>9} {name:>10}: {mean:+.3g} ± {error:.2g}, improved: {below(a, b)}")
-    print("claim 2: SZO-ConEX is faster in violation and worse in relative error")
-    for other, schedule in itertools.product([m for m in present if m != "SZOConEX"], SCHEDULES):
-        mine, its = outcomes["SZOConEX", schedule], outcomes[other, schedule]
-        a, b = (np.where(np.isnan(one.feasible_at), calls, one.feasible_at) for one in (mine, its))
-        fast, near = below(a, b), below(its.error, mine.error)
-        print(
-            f"  against {other:>5}, {schedule}: faster to {LEVEL:g} kW: {fast} ({figure(a)} and {figure(b)} calls); "
-            f"worse in error: {near} ({figure(mine.error)} and {figure(its.error)})"
-        )
-    if "ZOGDA" in present:
-        print("claim 3: ZOEG is about as good as ZOGDA (ratio of mean errors within a factor 1.5)")
-        for schedule in SCHEDULES:
-            a, b = outcomes["ZOEG", schedule].error, outcomes["ZOGDA", schedule].error
-            ratio = a.mean() / b.mean()
-            same = "yes" if 1 / 1.5 <= ratio <= 1.5 else "no"
-            print(f"  {schedule}: {figure(a)} and {figure(b)}, ratio {ratio:.2f}: {same}")
-
-
-def report(instance: int, replicas: int, calls: int = 10_000) -> None:
-    """Search the grids, then print the figures and whether they agree with the paper's claims."""
-    problem = LoadTracking(seed=instance)
-    heads = ("error at the end", "violation at the end", f"calls to {LEVEL:g} kW", "calls to 5 %")
-    print(f"{'method':>9} {'schedule':>12} {'(step, ratio)':>14}  " + " ".join(f"{head:>20}" for head in heads))
-    outcomes = {}
-    for method in METHODS:
-        if method not in discover("zoviz.solvers", Solver):
-            print(f"{method:>9} is not among the solvers of this version: left out")
-            continue
-        rival = None
-        for schedule in SCHEDULES:
-            steps, rival = search(method, schedule, rival, problem, calls)
-            outcomes[method, schedule] = report_at(method, schedule, steps, problem, replicas, calls)
-    verdicts(outcomes, calls)
-
-
-def main() -> None:
-    """Print the report for the instance and sizes that the command line gives."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--replicas", type=int, default=20)
-    parser.add_argument("--calls", type=int, default=10_000, help="budget of oracle calls per run")
-    parser.add_argument("--instance", type=int, default=0, help="seed of a, b, u and gamma")
-    options = parser.parse_args()
-    report(options.instance, options.replicas, options.calls)
-
-
-if __name__ == "__main__":
-    main()
+    def __call__(self, measured: Measured, schedule: str) -> Judgement:
+        """Return the judgement on a schedule."""
+        mine, its = (array(measured[name][schedule]["error"]) for name in (self.method, self.other))
+        ratio = float(mine.mean() / its.mean())
+        sentence = f"{mean_text(mine)} and {mean_text(its)}, ratio {ratio:.2f}"
+        return Judgement(yes_or_no(1.0 / ALIKE <= ratio <= ALIKE), sentence)

@@ -1,0 +1,79 @@
+"""Fig. 1 of paper zoeg: claims by paired differences, the search of both schedules, and the ablation."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from zoviz.core.types import Array
+from zoviz.papers.experiment import Figures, Measured, Verdict, array
+from zoviz.papers.zoeg.figure_1 import (
+    CONSTANT,
+    DIMINISHING,
+    METHODS,
+    RATIOS,
+    AboutAlike,
+    Less,
+    Outcome,
+    Schedules,
+    course,
+    outcome,
+)
+from zoviz.problems import LoadTracking
+
+
+def figures_of(**errors: Array) -> Measured:
+    return {name: Figures({CONSTANT: {"error": values.tolist()}}) for name, values in errors.items()}
+
+
+def test_claims_are_judged_by_paired_differences() -> None:
+    rng = np.random.default_rng(0)
+    common, noise = rng.normal(9.0, 5.0, 20), rng.normal(0.0, 0.1, 20)
+    measured = figures_of(
+        low=common - 1.0 + noise, high=common + 1.0 + noise, same=common, other=rng.permutation(common)
+    )
+    verdicts = {name: Less(name, "same", "error")(measured, CONSTANT).verdict for name in measured}
+    assert verdicts == {"low": Verdict.YES, "high": Verdict.NO, "same": Verdict.OPEN, "other": Verdict.OPEN}
+    assert AboutAlike("low", "same")(measured, CONSTANT).verdict is Verdict.YES
+    assert AboutAlike("same", "same")(figures_of(same=common), CONSTANT).figures.endswith("ratio 1.00")
+    assert AboutAlike("a", "b")(figures_of(a=common, b=2.0 * common), CONSTANT).verdict is Verdict.NO
+
+
+def test_the_search_goes_by_the_sum_and_then_by_the_larger_ratio(monkeypatch: pytest.MonkeyPatch) -> None:
+    def run(self: Schedules, method: str, schedule: str, steps: Any, *rest: Any) -> Any:
+        return steps
+
+    def judged(steps: Any) -> Outcome:
+        # Longer primal steps are better in error, larger ratios worse in violation.
+        error, violation = 0.1 / steps[0], 10.0 * steps[1]
+        return Outcome(*(np.full(2, value) for value in (error, violation, 0.0, violation / 1e3)))
+
+    monkeypatch.setattr(Schedules, "run", run)
+    monkeypatch.setattr("zoviz.papers.zoeg.figure_1.outcome", judged)
+    one = Schedules()
+    steps, best = one.search("ZOEG", CONSTANT, None, LoadTracking(n=5))
+    assert steps == (max(one.settings["primal"][CONSTANT]), min(RATIOS))
+    rival = best._replace(error=np.full(2, 1.0), violation=np.full(2, 99.0))
+    assert one.search("ZOEG", DIMINISHING, rival, LoadTracking(n=5))[0] == (0.1, 0.01)
+    assert one.tuning().settings == 50
+
+
+def test_an_outcome_has_the_budget_where_the_level_was_never_met(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("zoviz.papers.zoeg.figure_1.LEVEL", -1.0)
+    run = course("ZOGDA", CONSTANT, (1e-6, 0.01), LoadTracking(n=10), replicas=3, seed=0, calls=100)
+    one = outcome(run)
+    np.testing.assert_allclose(one.feasible_at, 100.0)
+    np.testing.assert_allclose(one.share, one.violation / run.trace["violation"][0].mean())
+
+
+def test_diminishing_steps_are_another_run_and_fail_their_claim_without_it() -> None:
+    one = Schedules(size="quick")
+    measured = {part: one.measure(part) for part in one.parts()[-1:]}
+    (method,) = measured
+    assert method in METHODS and measured[method][CONSTANT]["error"] != measured[method][DIMINISHING]["error"]
+    assert np.isfinite(array(measured[method][CONSTANT]["course"]["error"])).all()
+    claims = [claim for claim in one.claims() if f"improve {method}" in claim.says]
+    assert len(claims) == 2 and all(claim.test(measured, claim.ablation).verdict is Verdict.OPEN for claim in claims)
+    assert all(claim.test(measured, claim.method).figures for claim in claims)
