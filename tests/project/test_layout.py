@@ -13,7 +13,6 @@ BESIDE = {"apps", "conformance", "data", "helpers", "notebooks", "project"}
 """Folders of tests/ that are no room's: of the whole, or of what stands beside the package."""
 TOPICS = {
     "estimators": {"bounds", "closed_forms", "loops_and_failures"},
-    "papers": {"comparisons", "tables"},
     "problems/engineering": {"classics"},
     "solvers/bayesian": {"missing_library"},
     "solvers/bilevel": {"comparators"},

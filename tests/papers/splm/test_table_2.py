@@ -1,16 +1,73 @@
-"""The table of paper splm: what is printed where replicas did not get there."""
+"""Table 2 of paper splm: methods reach the target by rule and on the grid, and what is said where they do not."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import numpy as np
 import pytest
 
-from zoviz.papers.splm.table_2 import report
+from zoviz.papers.experiment import Figures, Measured, Verdict
+from zoviz.papers.splm.table_2 import PAPER, RULE, TUNED, Iterations, Printed, TimesAsMany, mean
+from zoviz.runs.engine.columns import CALLS
 
 
-def test_a_mean_over_replicas_of_which_one_had_no_hit_is_infinite(capsys: pytest.CaptureFixture[str]) -> None:
-    report(50, "0", np.array([40.0, 50.0, np.nan]), "")
-    line = capsys.readouterr().out
-    assert line.split()[2] == "inf" and "1 of 3 replicas did not get there" in line
-    report(50, "0", np.array([40.0, 50.0, 60.0]), "")
-    assert capsys.readouterr().out.split()[2:4] == ["50.0", "5.77"]
+@pytest.mark.parametrize("method", PAPER)
+def test_methods_reach_the_target_by_their_rule_and_on_the_grid(method: str) -> None:
+    one = Iterations(size="quick")
+    ruled, other, short = (
+        one.run(method, 10, steps, 300, 3, 0, limit)
+        for steps, limit in ((None, 600), ((1.0, 0.3), 600), ((0.01, 0.3), 5))
+    )
+    assert np.isfinite(ruled.hits[0].iteration).all() and np.isfinite(other.hits[0].iteration).all()
+    assert (ruled.hits[0].iteration != other.hits[0].iteration).any()
+    spent = ruled.trace[CALLS][-1] - ruled.trace[CALLS][0]
+    assert spent.max() / ruled.result.nit == {"SZOConEX": 601}.get(method, 301)
+    assert np.isnan(short.hits[0].iteration).all() and mean(short.hits[0].iteration) == np.inf
+
+
+def test_the_search_takes_the_fewest_iterations_and_cuts_short_who_falls_behind(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    limits = []
+
+    class Hit:
+        def __init__(self, count: float) -> None:
+            self.iteration = np.full(4, count)
+
+    class Fake:
+        def __init__(self, count: float) -> None:
+            self.hits = [Hit(count)]
+
+    def run(self: Any, method: str, n: int, steps: Any, batch: int, replicas: int, seed: int, limit: int) -> Fake:
+        assert (batch, replicas, seed) == (500, 4, 1), "a twentieth of k, other starts"
+        limits.append(limit)
+        count = 100.0 * abs(np.log(steps[0] / 1.4)) + 10.0 * abs(np.log(steps[1] / 0.3)) + 20.0
+        return Fake(count if count <= limit else np.nan)
+
+    monkeypatch.setattr(Iterations, "run", run)
+    one = Iterations()
+    assert one.search("ZOSPLM", 10) == (1.4, 0.3) and one.tuning().settings == len(limits) == 25
+    assert limits[0] == 300 and limits[-1] == 30
+
+
+def figures_of(ours: list[float | None], other: list[float | None]) -> Measured:
+    return {
+        "n = 50 / ZOSPLM": Figures({RULE: ours, TUNED: ours}),
+        "n = 50 / ZOALM": Figures({RULE: other, TUNED: other}),
+    }
+
+
+def test_a_mean_over_replicas_of_which_one_had_no_hit_is_infinite() -> None:
+    missing = figures_of([40.0, 50.0, None], [400.0, 500.0, 600.0])
+    assert Printed(50, "ZOSPLM")(missing, RULE).verdict is Verdict.NO
+    assert TimesAsMany(50, "ZOALM")(missing, TUNED).verdict is Verdict.OPEN
+
+
+def test_counts_and_ratios_are_the_printed_ones_within_their_factors() -> None:
+    printed = figures_of([490.0, 500.0, 510.0], [2066.0, 2060.0, 2070.0])
+    assert Printed(50, "ZOSPLM")(printed, RULE).verdict is Verdict.YES
+    assert TimesAsMany(50, "ZOALM")(printed, TUNED).verdict is Verdict.YES
+    alike = figures_of([46.0, 47.0], [50.0, 60.0])
+    assert Printed(50, "ZOSPLM")(alike, RULE).verdict is Verdict.NO
+    assert TimesAsMany(50, "ZOALM")(alike, TUNED).verdict is Verdict.NO
