@@ -227,8 +227,8 @@ class TimesAsMany:
         ours, other = (mean(array(measured[f"n = {self.n} / {name}"][reading])) for name in (OURS, self.rival))
         if np.isinf([ours, other]).any():
             return Judgement(Verdict.OPEN, f"{ours:.4g} and {other:.4g} iterations")
-        printed = PAPER[self.rival].get(self.n, 0) / PAPER[OURS].get(self.n, 1)
-        ratio = other / ours
-        return Judgement(
-            yes_or_no(ratio >= LARGE * printed and ratio > 1.0), f"{ratio:.3g} times, printed {printed:.3g}"
-        )
+        least, ratio, beside = 1.0, other / ours, ""
+        if self.n in PAPER[self.rival]:
+            printed = PAPER[self.rival][self.n] / PAPER[OURS][self.n]
+            least, beside = LARGE * printed, f", printed {printed:.3g}"
+        return Judgement(yes_or_no(ratio > least), f"{ratio:.3g} times{beside}")
