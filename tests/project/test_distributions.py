@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 import signal
 import subprocess
-import sys
 import tarfile
 import urllib.request
-import zipfile
 from pathlib import Path
 
 import pytest
 
+from helpers.distributions import Installed, build, contents, installed
 from helpers.ports import free_port
 from helpers.project import ROOT
 from helpers.waiting import until
 
 pytest.importorskip("hatchling", reason='python -m pip install -e ".[test]"')
 pytestmark = pytest.mark.slow
-
-
-def build(source: Path, folder: Path, target: str) -> Path:
-    """Build a distribution of a source tree by its own backend, and return its file."""
-    command = [sys.executable, "-m", "hatchling", "build", "--target", target, "--directory", str(folder)]
-    subprocess.run(command, cwd=source, check=True, capture_output=True, timeout=200)
-    (file,) = folder.glob("*.whl" if target == "wheel" else "*.tar.gz")
-    return file
-
-
-def contents(wheel: Path) -> dict[str, str]:
-    """Digests of the files in a wheel by name."""
-    with zipfile.ZipFile(wheel) as archive:
-        return {name: hashlib.sha256(archive.read(name)).hexdigest() for name in archive.namelist()}
 
 
 @pytest.fixture(scope="module")
@@ -43,16 +26,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def wheel(folder: Path) -> Path:
-    return build(ROOT, folder / "wheel", "wheel")
+    return build(ROOT, folder / "own", "wheel")
 
 
 @pytest.fixture(scope="module")
-def outside(wheel: Path, folder: Path) -> dict[str, str]:
-    """The environment of a process that sees the installed wheel, and not the source."""
-    site = folder / "site"
-    command = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", "--target", site, wheel]
-    subprocess.run(command, check=True, capture_output=True, timeout=200)
-    return os.environ | {"PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
+def outside(folder: Path) -> Installed:
+    return installed(folder)
 
 
 def test_the_sdist_builds_the_same_wheel(wheel: Path, folder: Path) -> None:
@@ -69,26 +48,19 @@ def test_all_of_the_package_is_in_the_wheel(wheel: Path) -> None:
     assert set(tracked.stdout.split()) <= contents(wheel).keys()
 
 
-def test_the_wheel_solves_keeps_and_repeats_outside_the_source(outside: dict[str, str], tmp_path: Path) -> None:
-    def zoviz(*words: str) -> str:
-        command = [sys.executable, "-m", "zoviz", *words]
-        told = subprocess.run(command, cwd=tmp_path, env=outside, capture_output=True, text=True, timeout=200)
-        assert told.returncode == 0, told.stderr
-        return told.stdout
-
-    where = [sys.executable, "-c", "import zoviz; print(zoviz.__file__)"]
-    file = subprocess.run(where, cwd=tmp_path, env=outside, capture_output=True, text=True, check=True).stdout
+def test_the_wheel_solves_keeps_and_repeats_outside_the_source(outside: Installed) -> None:
+    where = [outside.python, "-c", "import zoviz; print(zoviz.__file__)"]
+    options = {"cwd": outside.folder, "env": outside.environment, "capture_output": True, "text": True}
+    file = subprocess.run(where, check=True, **options).stdout
     assert not Path(file.strip()).is_relative_to(ROOT)
-    assert "best feasible  1.72485" in zoviz("demo", "--quiet")
-    zoviz("run", "LoadTracking", "ZOCEG", "n=5", "--iterations", "20", "--quiet", "--label", "kept")
-    assert "kept" in zoviz("runs") and "Portfolio" in zoviz("solvers")
+    assert "best feasible  1.72485" in outside.zoviz("demo", "--quiet")
+    outside.zoviz("run", "LoadTracking", "ZOCEG", "n=5", "--iterations", "20", "--quiet", "--label", "kept")
+    assert "kept" in outside.zoviz("runs") and "Portfolio" in outside.zoviz("solvers")
 
 
-def test_the_wheel_serves_the_dashboard_outside_the_source(outside: dict[str, str], tmp_path: Path) -> None:
+def test_the_wheel_serves_the_dashboard_outside_the_source(outside: Installed) -> None:
     port = free_port()
-    command = [sys.executable, "-m", "zoviz", "serve", "--no-show", "--port", str(port)]
-    with open(tmp_path / "server.txt", "w", encoding="utf-8") as output:
-        server = subprocess.Popen(command, cwd=tmp_path, env=outside, stdout=output, stderr=output)
+    server = outside.serve(port)
 
     def page() -> str:
         try:

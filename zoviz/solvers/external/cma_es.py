@@ -68,8 +68,9 @@ class CMAES(ExternalSolver):
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """Run pycma's loop of ask, tell and update."""
-        # pycma warns where a constraint is constant over a population; its division is guarded against that.
-        warnings.filterwarnings("ignore", r"iqr\(f\), iqr\(G\)", UserWarning)
+        # pycma warns where a constraint is constant over a population (its division is guarded against that), and when it
+        # is imported, that its own plots want Matplotlib.
+        warnings.filterwarnings("ignore", r"iqr\(f\), iqr\(G\)|Could not import matplotlib", UserWarning)
         ask(task.start[None])
         values: dict[str, Any] = {}
         fitness = _silent_fitness(lambda x: values["f"], lambda x: values["h"])

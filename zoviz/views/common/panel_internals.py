@@ -27,7 +27,7 @@ from tornado.web import HTTPError
 
 from zoviz.core.threads.rests import RESTS
 
-VERSIONS = ">=1.9,<1.10"
+VERSIONS = ">=1.9.4,<1.10"
 """Versions of Panel for which this was checked."""
 
 TYPESETTER = f"{LOCAL_DIST}bundled/katex/katex@{KATEX_VERSION}/dist/katex.min.js"
