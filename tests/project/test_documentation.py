@@ -6,15 +6,17 @@ import doctest
 import importlib
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
 import yaml
 
 from helpers.project import ROOT
+from helpers.shapes import without_a_shape
 from helpers.shell_blocks import assert_block_runs, unnamed
 from helpers.sources import SOURCES
+from zoviz.core.types import Array
 
 sybil = pytest.importorskip("sybil", reason='python -m pip install -e ".[test]"')
 
@@ -115,6 +117,42 @@ def test_every_public_name_has_its_place_in_the_reference(extensions: None) -> N
     ]
     assert [one for one in exported if f"{one.__module__}.{one.__qualname__}" not in places] == []
     assert len(places) > 500
+
+
+def test_every_public_name_that_has_arrays_says_their_shapes(extensions: None) -> None:
+    from extensions.reference import packages, public_names
+
+    modules = [module for members in packages().values() for module in members]
+    things = [
+        (name, getattr(importlib.import_module(module), name)) for module in modules for name in public_names(module)
+    ]
+    silent = [f"{thing.__module__}: {one}" for name, thing in things for one in without_a_shape(name, thing)]
+    assert not silent, "\n".join(silent)
+
+
+def test_a_docstring_without_a_shape_is_seen() -> None:
+    def norms(x: Array, weights: list[Array] | None = None) -> Array:
+        """Return the norms of points (see above)."""
+
+    def named(x: Array) -> Array:
+        """Return the norms (R, 1 + m) of points (R, n)."""
+
+    class Base:
+        def at(self, x: Array) -> float:
+            """Return the value at a point (n,)."""
+
+    class Own(Base):
+        def at(self, x: Array) -> float:
+            """Return the value of f."""
+
+        def beside(self, columns: Mapping[str, Array]) -> float:
+            """Return what a trace has last."""
+
+        def path(self) -> tuple[Array, Array] | None:
+            """Return the path, and values on it."""
+
+    assert list(without_a_shape("norms", norms)) == ["norms"] and list(without_a_shape("named", named)) == []
+    assert list(without_a_shape("Own", Own)) == ["Own.path"]
 
 
 def test_what_was_measured_is_of_solvers_and_on_pages_that_there_are(extensions: None) -> None:

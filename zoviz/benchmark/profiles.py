@@ -128,7 +128,7 @@ def band(
 
 
 def places(profile: Profile, logarithmic: bool, count: int = _GRID) -> Array:
-    """Return so many places along a profile's axis, from its least cost (or 0) to its largest finite one."""
+    """Return places (count,) along a profile's axis, from its least cost (or 0) to its largest finite one."""
     finite = profile.cost[np.isfinite(profile.cost)]
     if not finite.size:
         return np.linspace(0.0, 1.0, count)

@@ -359,7 +359,7 @@ class Printed(NamedTuple):
 
 
 def all_finite(numbers: Array) -> bool:
-    """Return whether an array has neither NaN nor an infinite number."""
+    """Return whether an array of any shape has neither NaN nor an infinite number."""
     # One product begins in half the time of a reduction. Where it overflows, each number is looked at.
     return math.isfinite(np.vdot(numbers, numbers)) or bool(np.isfinite(numbers).all())
 

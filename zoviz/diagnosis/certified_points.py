@@ -98,7 +98,7 @@ def _solution(problem: Problem, start: Array) -> Array:
 
 
 def truth(problem: Problem, x: Array, allowed: np.ndarray | None = None) -> Truth:
-    """Return the figures at a point by exact gradients; rows below 0 by the usual tolerance have no multiplier."""
+    """Return the figures at a point (n,) by exact gradients; rows below 0 by the usual tolerance have no multiplier."""
     (gradient, jacobian), h = _slopes(problem, x), problem.evaluate(x[None]).h[0]
     active = h >= -defaults.FEASIBILITY_TOLERANCE if allowed is None else allowed
     best = Place(Box.of(problem.domain), x).multipliers(gradient, jacobian, active)
@@ -106,7 +106,7 @@ def truth(problem: Problem, x: Array, allowed: np.ndarray | None = None) -> Trut
 
 
 def certificates(problem: Problem, x: Array, noise: float, seeds: Iterable[int]) -> list[Certificate]:
-    """Make a certificate of a point for every seed, under noise of this standard deviation."""
+    """Make a certificate of a point (n,) for every seed, under noise of this standard deviation."""
     noisy = problem.clone()
     if noise:
         noisy.noise, noisy.noise_scale = "independent", noise

@@ -129,6 +129,8 @@ def interval_of_residual(
 ) -> tuple[Interval, float]:
     r"""Return the true residual's median-unbiased estimate and interval, and the certificate's floor.
 
+    The gradient g is (n,), the Jacobian J (rows, n).
+
     Noise adds to a residual: at a perfect point one is measured all the same. So the measured one, rho, is compared
     with the laws of those that would be measured if the truth were t times as large, for t from 0 up: the interval has
     the t for which rho lies between the outer quantiles, and the estimate is where it is the median. The floor is what

@@ -110,7 +110,7 @@ class FunctionCall:
 
 
 def zero(x: Array) -> float:
-    """Return 0: an objective where the constraints alone are wanted."""
+    """Return 0 at any x (n,): an objective where the constraints alone are wanted."""
     return 0.0
 
 

@@ -162,19 +162,19 @@ class Experiment(param.Parameterized):
 
 
 def plain(values: Array) -> list[Any]:
-    """Return an array as lists of numbers for JSON, with None for what is not finite."""
+    """Return an array of any shape as lists of numbers for JSON, with None for what is not finite."""
     if values.ndim > 1:
         return [plain(row) for row in values]
     return [float(value) if np.isfinite(value) else None for value in values]
 
 
 def rounded(values: Array) -> list[Any]:
-    """Return what is only drawn as lists of numbers of four digits."""
+    """Return what is only drawn, of any shape, as lists of numbers of four digits."""
     return [None if value is None else float(f"{value:.4g}") for value in plain(values)]
 
 
 def array(values: list[Any]) -> Array:
-    """Return lists of numbers as an array, with NaN for None."""
+    """Return lists of numbers as an array of their shape, with NaN for None."""
     return np.array(values, dtype=float)
 
 

@@ -298,7 +298,7 @@ def settled(
 ) -> Settled:
     """Return where a step from one point and its value to another ends: at the first where restoring made things worse.
 
-    Few directions tell little of a violation, and along them Polyak's step may be far too long.
+    The points are (R, n). Few directions tell little of a violation, and along them Polyak's step may be far too long.
     """
     (x, value), (x_next, value_next) = before, after
     if restoration is None:

@@ -188,7 +188,7 @@ class OverRadii(PairedExperiment):
 
 
 def infinite(values: list[Any]) -> Array:
-    """Return lists of numbers as an array, with infinity for None."""
+    """Return lists of numbers as an array of their shape, with infinity for None."""
     return np.nan_to_num(array(values), nan=np.inf)
 
 

@@ -113,7 +113,7 @@ def falling(x: Array) -> float:
 
 
 def idle(x: Array) -> list[float]:
-    """Return the value of a constraint that holds everywhere."""
+    """Return the value of a constraint that holds at every x (n,)."""
     return [-1.0 - float(x @ x)]
 
 

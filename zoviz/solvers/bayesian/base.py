@@ -301,7 +301,7 @@ def _widths(box: Box) -> Array:
 
 
 def surrogate_of(points: Array, values: Array, noisy: bool, hyper: Array, fit: bool) -> Surrogate | None:
-    """Return the surrogate of one replica's data; None where fewer than two values are finite."""
+    """Return the surrogate of points (N, n) and their values (N, 1 + m); None where fewer than two are finite."""
     good = np.isfinite(values).all(axis=1)
     if good.sum() < 2:
         return None

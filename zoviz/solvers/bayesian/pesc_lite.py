@@ -101,7 +101,7 @@ def solutions(surrogate: Surrogate, mean: Array, covariance: Array, numbers: Arr
 
 
 def truncated(mean: Array, variance: Array, bound: Array) -> tuple[Array, Array]:
-    """Return mean and variance of normal variables that are known to be at most ``bound``."""
+    """Return mean and variance, of the arguments' shape, of normal variables that are known to be at most ``bound``."""
     from scipy import special
 
     deviation = np.sqrt(variance)

@@ -193,7 +193,7 @@ def spread_out(fixed: Array, points: Array) -> Array:
 
 
 def in_ball(v: Array, radius: float) -> Array:
-    """Project v on the ball of radius p: min{1, p / ||v||} v (paper sogd, (8))."""
+    """Project v (..., d) on the ball of radius p: min{1, p / ||v||} v (paper sogd, (8))."""
     norm = np.sqrt(np.square(v).sum(axis=-1, keepdims=True))
     return v * (radius / np.maximum(norm, radius))
 

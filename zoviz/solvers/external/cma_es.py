@@ -68,8 +68,8 @@ class CMAES(ExternalSolver):
 
     def play(self, task: Task, ask: Ask) -> Ended:
         """Run pycma's loop of ask, tell and update."""
-        # pycma warns where a constraint is constant over a population (its division is guarded against that), and when it
-        # is imported, that its own plots want Matplotlib.
+        # pycma warns where a constraint is constant over a population, which its division is guarded against, and when
+        # it is imported, that its own plots want Matplotlib.
         warnings.filterwarnings("ignore", r"iqr\(f\), iqr\(G\)|Could not import matplotlib", UserWarning)
         ask(task.start[None])
         values: dict[str, Any] = {}

@@ -25,7 +25,7 @@ _NEAR = 0.05
 
 
 def staircase(x: Array, y: Array, left: float, right: float) -> tuple[Array, Array]:
-    """Return the corners of a step function that is 0 from ``left`` to its first step, and goes on to ``right``."""
+    """Return the corners (2 k + 2,) of a function with steps (k,) that is 0 from ``left`` on and ends at ``right``."""
     places = np.concatenate([[left], np.repeat(x, 2), [max(right, left)]])
     return places, np.repeat(np.concatenate([[0.0], y]), 2)
 

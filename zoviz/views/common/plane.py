@@ -104,7 +104,7 @@ class PlaneImage:
         self._fill(corner, widths, values, outside.astype(float))
 
     def clear(self, corner: Array, widths: Array) -> None:
-        """Draw nothing on a rectangle: it is what the axes reach over."""
+        """Draw nothing on a rectangle of this corner and these widths, (2,): it is what the axes reach over."""
         self._fill(corner, widths, np.full((1, 1), np.nan), np.full((1, 1), np.nan))
         self.contours.data = self.boundary.data = {"xs": [], "ys": []}
 

@@ -46,7 +46,7 @@ def violin(values: Array) -> tuple[Array, Array]:
 
 
 def drawn(values: Array, logarithmic: bool) -> Array:
-    """Return the finite values, on a logarithmic axis their powers of ten; those that are 0 at a tenth of the least."""
+    """Return the finite values (k,), on a logarithmic axis their powers of ten; where 0, at a tenth of the least."""
     finite = values[np.isfinite(values)]
     if not logarithmic:
         return finite
@@ -56,7 +56,7 @@ def drawn(values: Array, logarithmic: bool) -> Array:
 
 
 def shares_reached(values: Array, logarithmic: bool) -> tuple[Array, Array]:
-    """Return the steps of the share of replicas whose value is at most x; those without a value never count."""
+    """Return the steps of the share of replicas (R,) whose value is at most x; those without a value never count."""
     finite = np.sort(drawn(values, logarithmic))
     x, counts = np.unique(finite, return_counts=True)
     return x, np.cumsum(counts) / max(values.size, 1)

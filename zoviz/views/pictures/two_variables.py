@@ -52,7 +52,7 @@ def rectangle_around(problem: Problem, points: Array) -> tuple[Array, Array]:
 
 
 def background(problem: Problem, corner: Array, widths: Array) -> Background:
-    """Return the values of an analytic problem on a rectangle; of another the rectangle alone."""
+    """Return the values of an analytic problem on a rectangle, corner and widths (2,); of others it alone."""
     if not problem.analytic:
         return Background(corner, widths)
     points = np.stack(np.meshgrid(*places(corner, widths, (CELLS, CELLS))), axis=-1)
