@@ -79,6 +79,7 @@ READ: dict[str, tuple[str, Callable[[str], None]]] = {
     "pytest": ("these tests themselves", tested),
     "mypy": ("it has a test of its own", there),
     "bash .ci/run": ("it runs these tests", there),
+    "bash .ci/packages": ("it runs these tests in other environments", there),
 }
 """Beginnings of lines that are not run, why not, and how they are read instead."""
 

@@ -192,7 +192,7 @@ def test_unbounded_and_unconstrained(cls: type[ExternalSolver]) -> None:
     np.testing.assert_allclose(result.x, np.broadcast_to([0.3, 0.7], (2, 2)), atol=2e-2)
 
 
-@pytest.mark.parametrize("cls", FIXED)
+@EACH
 def test_a_coordinate_that_the_bounds_fix_stays_where_it_is(cls: type[ExternalSolver]) -> None:
     """SciPy's COBYLA and COBYQA would hand out shorter points, and cma refuse."""
     problem = BlackBox(
