@@ -29,7 +29,7 @@ class ValidationErrors(TunedApplication):
         "and 3.9, PESC 2.9 and 3.4, SZO-ConEX 1.9 and 2.2."
     )
     protocol = (
-        "NetworkTuning on digits, 500 steps of training; the limit is on multiply-adds of a prediction, 2.4 times "
+        "NetworkTuning on digits, 500 steps of training; the limit is on multiply-adds of a prediction, 3.4 times "
         "below the start. As many calls for every method, PESC in its lite form, errors by networks trained afresh at "
         "each answer. SZO-ConEX's steps come from eight pairs tried on instance 1000, where no setting was tried for a "
         "Bayesian method."
