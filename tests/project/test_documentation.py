@@ -14,7 +14,7 @@ import yaml
 
 from helpers.project import ROOT
 from helpers.shapes import without_a_shape
-from helpers.shell_blocks import assert_block_runs, unnamed
+from helpers.shell_blocks import assert_block_runs, blocks, unnamed
 from helpers.sources import SOURCES
 from zoviz.core.types import Array
 
@@ -47,6 +47,9 @@ def test_every_block_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pyt
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ZOVIZ_STORE", "sqlite:///zoviz.db")
     monkeypatch.setattr(sys, "path", [*sys.path])
+    for block in blocks(path, "python"):
+        if name := re.match(r"# (\w+\.py)\n", block):  # a file that the reader is to save
+            Path(name[1]).write_text(block, encoding="utf-8")
     before = set(sys.modules)
     document = Document.parse(str(path), PythonCodeBlockParser(), CodeBlockParser("bash", shell))
     try:
@@ -58,8 +61,8 @@ def test_every_block_of_a_page_runs(path: Path, tmp_path: Path, monkeypatch: pyt
                 tmp_path
             ):
                 del sys.modules[name]
-    blocks = re.findall(r"^ *```(\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE)
-    assert set(blocks) <= LANGUAGES, f"Expected blocks in {LANGUAGES}, which run, got {set(blocks)}."
+    languages = set(re.findall(r"^ *```(\w+)$", path.read_text(encoding="utf-8"), re.MULTILINE))
+    assert languages <= LANGUAGES, f"Expected blocks in {LANGUAGES}, which run, got {languages}."
 
 
 @pytest.mark.parametrize("path", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda path: path.stem)

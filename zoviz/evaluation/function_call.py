@@ -120,7 +120,7 @@ def numbers(value: Any, who: str) -> Array:
     Raises
     ------
     OracleError
-        For None, text, objects, complex or ragged numbers.
+        For None, text, objects, comparisons, complex or ragged numbers.
     """
     if value is None:
         raise OracleError(f"Expected a number from {who}, got None: does the function end with a return?")
@@ -128,6 +128,10 @@ def numbers(value: Any, who: str) -> Array:
         array = np.asarray(value)
         if array.dtype.kind in "USc":  # text that looks like a number is a mistake too; no imaginary part is dropped
             raise TypeError
+        if array.dtype.kind == "b":  # as a number it would say the opposite: True, 1, is a violation
+            raise OracleError(
+                f"Expected numbers from {who}, got {value!r:.80}: a comparison is no value, for a <= b return a - b."
+            )
         return array.astype(float)
     except (TypeError, ValueError):
         raise OracleError(
@@ -136,6 +140,10 @@ def numbers(value: Any, who: str) -> Array:
 
 
 def _objective(value: Any, shape: tuple[int, ...]) -> Array:
+    if not shape and isinstance(value, tuple) and len(value) == 2:
+        raise OracleError(
+            "Expected one number from the objective, got a pair: say joint=True where it returns the constraints, too."
+        )
     f = numbers(value, "the objective")
     if f.size == 1 and not shape:
         return f.reshape(())
