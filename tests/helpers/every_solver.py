@@ -69,7 +69,7 @@ def marks(solver: str, problem: str, contract: str | None = None, long: bool = F
         turn = list(SOLVERS).index(solver) + CORE_PROBLEMS.index(problem)
         core = turn % 3 == 0 if long else contract == NOISE[turn % 3]
     dear = (long or contract not in (None, "deterministic")) and PROBLEMS[problem].costly
-    dear = dear or (solver in BAYESIAN and _problem(problem).domain.n < 4)
+    dear = dear or (core and solver in BAYESIAN and _problem(problem).domain.n < 4)  # built only if its extra is there
     return [pytest.mark.slow] if not core or dear else []
 
 
