@@ -85,6 +85,28 @@ return entries.map(({el}) => a ? el.dataset.mark = "one" : el.dataset.mark);
 """
 
 
+# How often a figure is laid out when two change what may be their size six times at once, in this and later frames.
+LAYOUTS = """
+const figures = ["plot-Gap", "plot-Violation"].map(find), view = Bokeh.index.find_one(figures[0]);
+const after = view.after_layout, frame = () => new Promise(requestAnimationFrame);
+let layouts = 0;
+view.after_layout = function () { layouts += 1; after.call(this) };
+for (let i = 0; i < 6; i++) for (const figure of figures) figure.min_border_bottom = 10 + i;
+const at_once = layouts;
+const count = async () => { for (let i = 0; i < 6; i++) await frame(); view.after_layout = after; return layouts };
+return count().then(later => [at_once, later]);
+"""
+
+
+def test_a_page_is_laid_out_once_for_all_that_changed(lab: Lab) -> None:
+    lab.settle(Iterations="40")
+    lab.start()
+    lab.end("finished")
+    lab.page.wait_for_timeout(1500)
+    at_once, later = lab.js(LAYOUTS)
+    assert at_once == 0 and 1 <= later <= 3
+
+
 def test_start_draws_and_the_buttons_do_what_they_say(lab: Lab) -> None:
     assert lab.status() == "ready" and [lab.enabled(b) for b in ("Start", "Pause", "Stop")] == [True, False, False]
     lab.settle(Seconds="auto")

@@ -16,6 +16,7 @@ from panel.io.state import set_curdoc
 
 from zoviz import Run
 from zoviz.problems import LoadTracking
+from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers import ZOCEG, ZOSQP
 from zoviz.views.app import dashboard as dashboard_module
 from zoviz.views.app.dashboard import Dashboard
@@ -129,6 +130,48 @@ def test_a_look_that_has_something_to_say_draws_the_lines_all_the_same(monkeypat
     with set_curdoc(document):
         dashboard.look_if_due()
     assert (unsent, drawn) == (["counters"], ["lines"])
+
+
+@pytest.mark.parametrize("rows", [1, 2])
+def test_lines_are_made_once_a_run_has_taken_a_step(monkeypatch: pytest.MonkeyPatch, rows: int) -> None:
+    """The start alone makes no line and lacks columns: lines made of it would have to be made again."""
+    board = Board()
+    plot = next(view.figure for view in board.views if type(view).__name__ == "Violation")
+    run = Run(problem=LoadTracking(n=5), solver=ZOCEG(), iterations=1)
+    run.run()
+    whole = run.trace.snapshot()
+    columns = {name: values[:rows] for name, values in whole.columns.items()}
+    monkeypatch.setattr(run.trace, "snapshot", lambda: whole._replace(columns=columns, rows=rows))
+    before = len(plot.renderers)
+    board.runs_shown.put(run)
+    board.refresh()
+    assert (len(plot.renderers) > before) == (rows > 1)
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+@pytest.mark.parametrize("steps", [0, 1])
+def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
+    dashboard, document, drawn = Dashboard(LoadTracking(n=5), ZOCEG()), Document(), []
+    monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: False)
+    monkeypatch.setattr(dashboard_module, "SHARE", float("inf"))  # however long a look takes here
+    monkeypatch.setattr(dashboard_module, "PERIOD", 1e9)
+    dashboard.controller.start(steps=steps or 1)
+    run = dashboard.controller.run
+    assert isinstance(run, Run)
+    try:
+        while run.status is not RunStatus.PAUSED:
+            run.follow()
+        with set_curdoc(document):
+            dashboard.look_if_due()  # of the buttons
+            monkeypatch.setattr(dashboard, "draw", lambda: drawn.append(1))
+            if not steps:
+                monkeypatch.setattr(type(run.trace), "__len__", lambda trace: 1)
+            for _ in range(4):
+                dashboard.look_if_due()
+        assert len(drawn) == (1 if steps else 4)
+    finally:
+        dashboard.controller.stop()
+        run.wait()
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's

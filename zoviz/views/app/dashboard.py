@@ -27,7 +27,7 @@ from zoviz.views.app.rooms import Room, Rooms
 from zoviz.views.app.set_ups import SET_UPS, SetUp
 from zoviz.views.app.system_theme import begins_dark, follow_system_theme
 from zoviz.views.app.thumbnails import thumbnails
-from zoviz.views.common.bokeh_internals import keep_legends, keep_ranges, keep_styles
+from zoviz.views.common.bokeh_internals import keep_legends, keep_ranges, keep_styles, lay_out_once
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.panel_internals import harden_page, messages_wait
 from zoviz.views.common.run_controller import RunController
@@ -169,7 +169,7 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.param.watch(lambda _: self.rooms.param.update(open=RUN), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
-        self._next_look, self._news, self._looks = 0.0, False, 0
+        self._next_look, self._news, self._looks, self._looking = 0.0, False, 0, False
         self._costs: dict[int, float] = pn.state.as_cached("zoviz costs of looks", dict)  # of each page, in seconds
         self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
@@ -243,6 +243,12 @@ class Dashboard(pn.viewable.Viewer):
     def _hurry(self) -> None:
         """Have the next look come at once: it may be a command that a person waits to see obeyed."""
         self._next_look, self._news = 0.0, True
+        self._look_next()
+
+    def _look_next(self) -> None:
+        """Have a look come once the server has done what it is at: the ticker's next may be a while."""
+        if pn.state.curdoc is not None and self._looking:
+            pn.state.curdoc.add_next_tick_callback(self.look_if_due)
 
     def _draw_soon(self) -> None:
         """Have the next look come at once, for a person who waits for other axes."""
@@ -260,11 +266,14 @@ class Dashboard(pn.viewable.Viewer):
         self.tell()
         if self._news:
             self._news = False
+            self._look_next()
             return
         self.draw()
         cost = time.monotonic() - now
         self._costs[id(self)] = 0.7 * self._costs.get(id(self), cost) + 0.3 * cost
-        pause = max(1e-3 * PERIOD, sum(self._costs.values()) / SHARE)
+        run = self.controller.run
+        due = 0.0 if run is not None and run.active and len(run.trace) < 2 else 1e-3 * PERIOD  # a line needs two rows
+        pause = max(due, sum(self._costs.values()) / SHARE)
         self._next_look = max(self._next_look + pause, now)
 
     def look(self) -> None:
@@ -349,10 +358,12 @@ class Dashboard(pn.viewable.Viewer):
         # In the background: else each look would tell the page that the server is busy, and idle again.
         ticker = PeriodicCallback(callback=self.look_if_due, period=PERIOD // _GRAIN, background=True, log=False)
         pn.state.onload(ticker.start)
+        self._looking = True
         if pn.state.curdoc is not None:
             keep_styles(pn.state.curdoc)
             keep_legends(pn.state.curdoc)
             keep_ranges(pn.state.curdoc)
+            lay_out_once(pn.state.curdoc)
             use_own_resources(pn.state.curdoc)
             typeset_formulas(pn.state.curdoc)
         self.controller.count_interrupted()

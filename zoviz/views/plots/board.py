@@ -163,8 +163,7 @@ class Board(pn.viewable.Viewer):
     def _catch_up(self) -> bool:
         """Make figures or lines anew that are out of date; return whether there were any."""
         grown = any(
-            key not in self._drawings
-            or (entry.visible and entry.run.trace.snapshot().columns.keys() != self._drawings[key].columns)
+            key not in self._drawings or (entry.visible and self._has_new_columns(entry))
             for key, entry in self.runs_shown.runs.items()
         )
         if not (self._stale_figures or self._stale_lines or grown):
@@ -176,6 +175,11 @@ class Board(pn.viewable.Viewer):
                 self._relabel()
                 self._dress_all()
         return True
+
+    def _has_new_columns(self, entry: ShownRun) -> bool:
+        """Return whether a run has columns without lines; its start alone has few of them, and makes no line."""
+        snapshot = entry.run.trace.snapshot()
+        return snapshot.rows > 1 and snapshot.columns.keys() != self._drawings[entry.key].columns
 
     def _relabel(self) -> None:
         """Bring the figures to the axis: they need not be made anew for it, which takes a browser a second."""
@@ -261,7 +265,7 @@ class Board(pn.viewable.Viewer):
         for entry in self.runs_shown.runs.values():
             drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key, len(self._drawings)))
             snapshot = entry.run.trace.snapshot()
-            if snapshot.rows and entry.visible and snapshot.columns.keys() != drawing.columns:
+            if entry.visible and self._has_new_columns(entry):
                 self._dress(entry, snapshot.columns)
             drawing.rows = -1
         self._arrange()
