@@ -158,6 +158,17 @@ class Lab:
         self.press("Start")
         self.until(lambda: len(self.data(f"source-{key}", "gap")) > 1, f"{key} has lines")
 
+    def complete(self) -> None:
+        """Wait until no plot or picture has come for a second: lines are there before all of them are."""
+        figures = self.page.locator(".bk-Figure")
+
+        def settled() -> bool:
+            before = figures.count()
+            self.page.wait_for_timeout(1000)
+            return figures.count() == before
+
+        self.until(settled, "all plots and pictures are there")
+
     def end(self, status: str) -> None:
         """Wait until the run has this status."""
         self.until(lambda: self.status() == status, f"the status is {status}")

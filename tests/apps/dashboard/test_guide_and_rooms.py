@@ -153,6 +153,7 @@ def visit_rooms(lab: Lab, check: Callable[[str], None]) -> None:
     lab.page.get_by_role("button", name="A first descent").click()
     lab.end("running")
     lab.until(lambda: len(lab.data("source-run1", "x")) > 5, "there are lines")
+    lab.complete()
     check("running")
     lab.page.get_by_label("Diagnosis").first.click()
     lab.page.locator(".bars").wait_for()

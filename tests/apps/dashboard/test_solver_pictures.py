@@ -33,6 +33,7 @@ def test_a_run_is_drawn_steered_and_stays_through_a_change_of_theme(lab: Lab, so
         lab.type("Trust radius scale", "0.5")
         lab.until(lambda: lab.data("marks", "text"), "the change is marked")
         assert "Trust radius scale" in lab.data("marks", "text")[-1]
+    lab.complete()
     figures = lab.page.locator(".bk-Figure").count()
     for _ in range(2):
         lab.press("Toggle theme")
