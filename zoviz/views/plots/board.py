@@ -14,6 +14,7 @@ from bokeh.models import ColumnDataSource
 from zoviz.core.registry import discover
 from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
+from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
 from zoviz.views.common.style import (
     CLOSER_SWITCH,
@@ -163,7 +164,7 @@ class Board(pn.viewable.Viewer):
     def _catch_up(self) -> bool:
         """Make figures or lines anew that are out of date; return whether there were any."""
         grown = any(
-            key not in self._drawings or (entry.visible and self._has_new_columns(entry))
+            key not in self._drawings or (entry.visible and self._has_new_columns(key, entry.run.trace.snapshot()))
             for key, entry in self.runs_shown.runs.items()
         )
         if not (self._stale_figures or self._stale_lines or grown):
@@ -176,10 +177,9 @@ class Board(pn.viewable.Viewer):
                 self._dress_all()
         return True
 
-    def _has_new_columns(self, entry: ShownRun) -> bool:
+    def _has_new_columns(self, key: str, snapshot: Snapshot) -> bool:
         """Return whether a run has columns without lines; its start alone has few of them, and makes no line."""
-        snapshot = entry.run.trace.snapshot()
-        return snapshot.rows > 1 and snapshot.columns.keys() != self._drawings[entry.key].columns
+        return snapshot.rows > 1 and snapshot.columns.keys() != self._drawings[key].columns
 
     def _relabel(self) -> None:
         """Bring the figures to the axis: they need not be made anew for it, which takes a browser a second."""
@@ -265,7 +265,7 @@ class Board(pn.viewable.Viewer):
         for entry in self.runs_shown.runs.values():
             drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key, len(self._drawings)))
             snapshot = entry.run.trace.snapshot()
-            if entry.visible and self._has_new_columns(entry):
+            if entry.visible and self._has_new_columns(entry.key, snapshot):
                 self._dress(entry, snapshot.columns)
             drawing.rows = -1
         self._arrange()
