@@ -126,7 +126,7 @@ def test_a_look_that_has_something_to_say_draws_the_lines_all_the_same(monkeypat
     drawn: list[str] = []
     monkeypatch.setattr(dashboard, "tell", lambda: unsent.append("counters"))
     monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: bool(unsent))
-    monkeypatch.setattr(dashboard, "draw", lambda: drawn.append("lines"))
+    monkeypatch.setattr(dashboard, "draw", lambda lists: drawn.append("lines"))
     with set_curdoc(document):
         dashboard.look_if_due()
     assert (unsent, drawn) == (["counters"], ["lines"])
@@ -163,12 +163,48 @@ def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyP
             run.follow()
         with set_curdoc(document):
             dashboard.look_if_due()  # of the buttons
-            monkeypatch.setattr(dashboard, "draw", lambda: drawn.append(1))
+            monkeypatch.setattr(dashboard, "draw", lambda lists: drawn.append(1))
             if not steps:
                 monkeypatch.setattr(type(run.trace), "__len__", lambda trace: 1)
             for _ in range(4):
                 dashboard.look_if_due()
         assert len(drawn) == (1 if steps else 4)
+    finally:
+        dashboard.controller.stop()
+        run.wait()
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+@pytest.mark.parametrize("patience", [0.0, 1e9])
+def test_lists_and_the_room_wait_for_the_first_lines_but_not_for_long(
+    monkeypatch: pytest.MonkeyPatch, patience: float
+) -> None:
+    """Each takes a browser time that a person who has pressed Start waits for the line."""
+    dashboard, document, drawn = Dashboard(store=None), Document(), []
+    monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: False)
+    monkeypatch.setattr(dashboard_module, "FIRST_LINES", patience)
+    monkeypatch.setattr(dashboard_module, "OPENING", patience)
+    monkeypatch.setattr(dashboard_module, "SHARE", float("inf"))  # however long a look takes here
+    monkeypatch.setattr(dashboard.run_list, "update", lambda: drawn.append("list"))
+    with set_curdoc(document):
+        pn.panel(dashboard)  # as on a page: from now on it looks at its runs
+        monkeypatch.setattr(dashboard_module, "PERIOD", 0.0)
+        dashboard.controller.start(steps=1)
+    run = dashboard.controller.run
+    assert isinstance(run, Run)
+    try:
+        while run.status is not RunStatus.PAUSED:
+            run.follow()
+        with set_curdoc(document):
+            with monkeypatch.context() as start:
+                start.setattr(type(run.trace), "__len__", lambda trace: 1)
+                for _ in range(4):
+                    dashboard.look_if_due()
+                waits = not drawn and dashboard.rooms.open != "run"
+            for _ in range(4):
+                dashboard.look_if_due()
+        assert waits == (patience > 0.0)
+        assert (bool(drawn), dashboard.rooms.open) == (True, "run")
     finally:
         dashboard.controller.stop()
         run.wait()

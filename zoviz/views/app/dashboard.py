@@ -56,6 +56,11 @@ PERIOD = 250
 SHARE = 0.5
 """Of the event loop's time, at most, for the looks of all pages of a server: the rest is for those who open pages and
 press buttons. Thirty pages with a run each then look about once in 0.7 s, four still every ``PERIOD``."""
+FIRST_LINES = 0.5
+"""Seconds that lists and pictures wait for a run's first lines: they keep server and browser busy, and are looked at
+later. A dear program, whose first step takes longer, is in the lists after that."""
+OPENING = 0.1
+"""Seconds that the room of the run waits for its first lines: a browser then lays the plots out once, not twice."""
 _GRAIN = 4
 """Parts of a period: how soon a look that comes late is followed by the next."""
 
@@ -166,10 +171,11 @@ class Dashboard(pn.viewable.Viewer):
         if problem is not None or solver is not None:
             self.rooms.open = RUN
         self._address = ("", self.rooms.open)
-        self.controller.param.watch(lambda _: self.rooms.param.update(open=RUN), "run")
+        self.controller.param.watch(lambda _: self._show_run(), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
         self._next_look, self._news, self._looks, self._looking = 0.0, False, 0, False
+        self._last_command, self._opens_run = 0.0, False  # the first on the monotonic clock
         self._costs: dict[int, float] = pn.state.as_cached("zoviz costs of looks", dict)  # of each page, in seconds
         self.board.param.watch(lambda *_: self._draw_soon(), ["axis", "log_x", "log_y", "band"])
         self.controller.param.watch(lambda *_: self._hurry(), ["run", "status", "error"])
@@ -240,9 +246,16 @@ class Dashboard(pn.viewable.Viewer):
             self.controller.say(" ".join(complaints))
         self.rooms.open = RUN
 
+    def _show_run(self) -> None:
+        """Open the room of the run: on a page in a browser with its first lines, if they come soon."""
+        if self._looking:
+            self._opens_run = True
+        else:
+            self.rooms.open = RUN
+
     def _hurry(self) -> None:
         """Have the next look come at once: it may be a command that a person waits to see obeyed."""
-        self._next_look, self._news = 0.0, True
+        self._next_look, self._news, self._last_command = 0.0, True, time.monotonic()
         self._look_next()
 
     def _look_next(self) -> None:
@@ -268,12 +281,15 @@ class Dashboard(pn.viewable.Viewer):
             self._news = False
             self._look_next()
             return
-        self.draw()
+        run = self.controller.run
+        no_line = run is not None and run.active and len(run.trace) < 2  # a line needs two rows
+        soon = no_line and now < self._last_command + FIRST_LINES
+        self.draw(lists=not soon)
+        if self._opens_run and not (no_line and now < self._last_command + OPENING):
+            self._opens_run, self.rooms.open = False, RUN
         cost = time.monotonic() - now
         self._costs[id(self)] = 0.7 * self._costs.get(id(self), cost) + 0.3 * cost
-        run = self.controller.run
-        due = 0.0 if run is not None and run.active and len(run.trace) < 2 else 1e-3 * PERIOD  # a line needs two rows
-        pause = max(due, sum(self._costs.values()) / SHARE)
+        pause = 0.0 if soon else max(0.0 if no_line else 1e-3 * PERIOD, sum(self._costs.values()) / SHARE)
         self._next_look = max(self._next_look + pause, now)
 
     def look(self) -> None:
@@ -291,11 +307,11 @@ class Dashboard(pn.viewable.Viewer):
         self.form.picker.suggest(dict(run.resolved) if run is not None and self.controller.active else None)
         self.status_bar.update()
 
-    def draw(self) -> None:
-        """Show what is new in the run's lines, lists and pictures; needs the document's lock."""
+    def draw(self, lists: bool = True) -> None:
+        """Show what is new in the lines and, with ``lists``, in lists and pictures; needs the document's lock."""
         run = self.controller.run
         self._limit(run)
-        if not self.board.refresh():  # else the browser has enough to do until the next look
+        if not self.board.refresh() and lists:  # else the browser has enough to do until the next look
             self.run_list.update()
             self.figure_download.update()
             self.diagnosis.update(run)
