@@ -154,9 +154,10 @@ class Lab:
         return self.page.locator(f".zoviz-run-{key}")
 
     def start(self, key: str = "run1") -> None:
-        """Press Start and wait until the run has lines."""
+        """Press Start and wait until the run has lines, and the plots are in sight."""
         self.press("Start")
         self.until(lambda: len(self.data(f"source-{key}", "gap")) > 1, f"{key} has lines")
+        self.until(lambda: self.page.locator(".bk-Figure:visible").count() > 0, "plots are in sight")
 
     def complete(self) -> None:
         """Wait until no plot or picture has come for a second: lines are there before all of them are."""

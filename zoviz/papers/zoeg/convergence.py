@@ -1,0 +1,164 @@
+"""Paper zoeg, Theorems 3.1, 4.1 and 4.3 with their corollaries: errors of averaged iterates.
+
+Proposition 3.1 bounds both f(x) - f* and ||[h(x)]_+|| of ZOEG's averaged iterate by D^2 / (2 eta K) + C / K
++ 108 eta d G^2: the rate 1 / K down to a floor of order eta, that random directions leave. Steps of order K^(-1/2) then
+give K^(-1/2) (Corollary 3.2: d / eps^2 calls), and estimates along coordinates, which leave no floor, 1 / K (Theorems
+4.1, 4.3; Corollary 4.2: d / eps calls). Every claim stands beside the method without what it credits.
+
+The error is (f(x) - f* + 2 y* [h(x)]_+) / f*, which is 0 at the optimum only: y* [h]_+ is the most by which a point
+outside can be cheaper.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.estimators import Block, Coordinate, Sphere
+from zoviz.papers.rate_experiment import Rate, RateExperiment
+from zoviz.problems import LoadTracking
+from zoviz.runs.run import Run
+from zoviz.solvers import ZOBCEG, ZOCEG, ZOEG, Solver
+
+USERS, RADIUS, BLOCK = 20, 1e-3, 5
+ERROR = "error of the average"
+COORDINATES, BLOCKS, RANDOM = "coordinates", "blocks of 5", "random directions at the same steps"
+SMALL, LARGE = "a small step", "a step 20 times as large"
+FALLING, SAME = "steps of order K^(-1/2)", "the same steps at every K"
+STEPS = {COORDINATES: 0.05, BLOCKS: 0.05, RANDOM: 0.05, SMALL: 1e-3, LARGE: 0.02}
+"""Below 1 / L for estimates along coordinates, L about 6 with 20 users; far below it for random directions."""
+
+
+def course(method: str, step: float, problem: LoadTracking, **limits: Any) -> Run:
+    """Return the run, at its end, of a method with equal steps of x and y in units in which L does not depend on n."""
+    options: dict[str, Any] = {
+        "primal_step": step,
+        "dual_step": step * USERS / problem.n,  # ||1 + gamma||^2, h's slope squared, is of order n
+        "dual_cap": 4.0 * float(problem.known_optimum.multipliers[0]),
+        "report": "average",
+    }
+    solver: Solver
+    if method == COORDINATES:
+        solver = ZOCEG(estimator=Coordinate(smoothing_radius=RADIUS), **options)
+    elif method == BLOCKS:
+        solver = ZOBCEG(estimator=Block(smoothing_radius=RADIUS, block_size=BLOCK), **options)
+    else:
+        solver = ZOEG(estimator=Sphere(smoothing_radius=RADIUS, batch_size=1), **options)
+    run = Run(problem=problem, solver=solver, seed=0, **limits)
+    run.run()
+    return run
+
+
+def error(run: Run, problem: LoadTracking) -> Array:
+    """Return the errors (R,) of the averaged iterates at a run's end."""
+    values, optimum = problem.evaluate(run.result.x), problem.known_optimum
+    excess = 2.0 * optimum.multipliers[0] * np.maximum(values.h[:, 0], 0.0)
+    return (values.f - optimum.value + excess) / optimum.value
+
+
+class InstancesExperiment(RateExperiment):
+    """An experiment on drawn instances of load tracking, one run on each."""
+
+    __abstract = True
+
+    def instances(self, n: int) -> list[LoadTracking]:
+        """Return the instances with n users."""
+        return [LoadTracking(n=n, seed=seed) for seed in range(self.settings["instances"])]
+
+    def errors(self, method: str, step: float, n: int, iterations: int) -> dict[str, Array]:
+        """Return the error (instances,) after some iterations with n users."""
+        instances = self.instances(n)
+        return {ERROR: np.concatenate([error(course(method, step, p, iterations=iterations), p) for p in instances])}
+
+
+class Averages(InstancesExperiment):
+    """The error of averaged iterates against K, with and without what each theorem credits."""
+
+    title = "zoeg Theorems"
+    subject = "The error of the averaged iterate of ZOEG, ZOCEG and ZOBCEG against the iterations K"
+    printed = "1 / K down to a floor of order eta (Theorem 3.1), K^(-1/2) (Corollary 3.2), 1 / K (Theorems 4.1, 4.3)."
+    protocol = (
+        "LoadTracking, 20 users, drawn instances and starts, one direction or all coordinates or blocks of 5, "
+        "constant steps below 1 / L by hand; nothing is tuned."
+    )
+    variable = "K"
+    sizes = {
+        "quick": {"horizons": [400, 1600], "instances": 5},
+        "full": {"horizons": [400, 1600, 6400], "instances": 20},
+    }
+
+    def rates(self) -> list[Rate]:
+        """Return the theorems' claims, each beside the method without its idea."""
+        floor = "ZOEG comes to a floor at the rate 1 / K"
+        corollary = "ZOEG's error falls as K^(-1/2): calls of order 1 / eps^2"
+        return [
+            Rate("Theorem 3.1", floor, "ZOEG", ERROR, -1.0, SMALL, LARGE),
+            Rate("Corollary 3.2", corollary, "ZOEG, K known", ERROR, -1.0 / 2.0, FALLING, SAME),
+            Rate("Theorem 4.1", "the average of ZOCEG comes near at 1 / K", "ZOCEG", ERROR, -1.0, COORDINATES, RANDOM),
+            Rate("Theorem 4.3", "the same for blocks of coordinates", "ZOBCEG", ERROR, -1.0, BLOCKS, RANDOM),
+        ]
+
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the errors after K iterations."""
+        scale = np.sqrt(self.settings["horizons"][0] / horizon) if method == FALLING else 1.0
+        return self.errors(method, scale * STEPS.get(method, STEPS[LARGE]), USERS, horizon)
+
+
+class StepFloor(InstancesExperiment):
+    """The floor of ZOEG's averaged iterate against the step."""
+
+    title = "zoeg floor"
+    subject = "The error at which ZOEG's averaged iterate ends, against 1 / eta"
+    printed = "A floor of order eta (Theorem 3.1)."
+    protocol = (
+        "LoadTracking, 20 users, drawn instances, one direction; iterations until 1 / (eta K) is small; nothing is "
+        "tuned."
+    )
+    variable = "1 / eta"
+    sizes = {
+        "quick": {"horizons": [50, 100], "instances": 5, "iterations": 100},
+        "full": {"horizons": [50, 100, 200], "instances": 20, "iterations": 200},
+    }
+
+    def rates(self) -> list[Rate]:
+        """Return the claim, and what random directions add to it."""
+        return [Rate("Theorem 3.1", "the floor is of order eta", "ZOEG", ERROR, -1.0, "eta", "")]
+
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the errors after a number of iterations of order 1 / eta^2: what began far away is averaged out."""
+        return self.errors(RANDOM, 1.0 / horizon, USERS, max(self.settings["iterations"], horizon) * horizon)
+
+
+class Dimension(InstancesExperiment):
+    """The error of averaged iterates at calls of order d, against d."""
+
+    title = "zoeg dimension"
+    subject = "The error of the averaged iterate at a number of oracle calls of order d, against d"
+    printed = "d / eps^2 calls of ZOEG, d / eps of ZOCEG (Corollaries 3.2, 4.2): at calls of order d the error stays."
+    protocol = (
+        "LoadTracking with d users, drawn instances; ZOEG: 40 d iterations, steps 0.2 / d; ZOCEG: 200 iterations; "
+        "nothing is tuned."
+    )
+    variable = "d"
+    sizes = {
+        "quick": {"horizons": [20, 80], "instances": 5},
+        "full": {"horizons": [20, 40, 80, 160, 320], "instances": 20},
+    }
+
+    def rates(self) -> list[Rate]:
+        """Return the corollaries' claims: the error at calls of order d does not grow with d."""
+        wrong = "the same iterations and steps at every d"
+        return [
+            Rate("Corollary 3.2", "ZOEG takes calls of order d", "ZOEG", ERROR, 0.0, "calls of order d", wrong),
+            Rate("Corollary 4.2", "ZOCEG takes calls of order d", "ZOCEG", ERROR, 0.0, COORDINATES, ""),
+        ]
+
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the errors with d users."""
+        iterations, step = 200, STEPS[COORDINATES]
+        if case == "ZOEG":
+            size = horizon if method == "calls of order d" else self.settings["horizons"][0]
+            iterations, step = 40 * size, 0.2 / size
+        return self.errors(method, step, horizon, iterations)
