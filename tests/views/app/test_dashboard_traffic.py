@@ -148,6 +148,16 @@ def test_lines_are_made_once_a_run_has_taken_a_step(monkeypatch: pytest.MonkeyPa
     assert (len(plot.renderers) > before) == (rows > 1)
 
 
+def paused_run(dashboard: Dashboard) -> Run:
+    """Start a page's run for one step; return it once it has paused."""
+    dashboard.controller.start(steps=1)
+    run = dashboard.controller.run
+    assert isinstance(run, Run)
+    while run.status is not RunStatus.PAUSED:
+        run.follow()
+    return run
+
+
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 @pytest.mark.parametrize("steps", [0, 1])
 def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyPatch, steps: int) -> None:
@@ -155,12 +165,8 @@ def test_looks_follow_at_once_until_a_run_has_a_line(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: False)
     monkeypatch.setattr(dashboard_module, "SHARE", float("inf"))  # however long a look takes here
     monkeypatch.setattr(dashboard_module, "PERIOD", 1e9)
-    dashboard.controller.start(steps=steps or 1)
-    run = dashboard.controller.run
-    assert isinstance(run, Run)
+    run = paused_run(dashboard)
     try:
-        while run.status is not RunStatus.PAUSED:
-            run.follow()
         with set_curdoc(document):
             dashboard.look_if_due()  # of the buttons
             monkeypatch.setattr(dashboard, "draw", lambda lists: drawn.append(1))
@@ -189,12 +195,8 @@ def test_lists_and_the_room_wait_for_the_first_lines_but_not_for_long(
     with set_curdoc(document):
         pn.panel(dashboard)  # as on a page: from now on it looks at its runs
         monkeypatch.setattr(dashboard_module, "PERIOD", 0.0)
-        dashboard.controller.start(steps=1)
-    run = dashboard.controller.run
-    assert isinstance(run, Run)
+        run = paused_run(dashboard)
     try:
-        while run.status is not RunStatus.PAUSED:
-            run.follow()
         with set_curdoc(document):
             with monkeypatch.context() as start:
                 start.setattr(type(run.trace), "__len__", lambda trace: 1)
