@@ -94,6 +94,23 @@ def test_it_is_written_again_and_again_while_it_goes_on(store: Store, small: Sma
     assert list(iterations.values()) == sorted(set(iterations.values())) and list(iterations) == sorted(iterations)
 
 
+def test_a_change_and_a_pause_are_written_at_once(store: Store, small: Small, until: Callable[..., None]) -> None:
+    """A person has seen them marked, and a kill a moment later may not lose them."""
+    run = small(checkpoint=3600.0).start()
+    try:
+        until(lambda: run.progress.iteration > 20)
+        assert not store.load(run.id).journal and store.load(run.id).record.iterations == 0, "nothing is due"
+        run.set({"primal_step": 0.9 * run.resolved["primal_step"]})
+        until(lambda: len(store.load(run.id).journal) == 1)
+        assert store.load(run.id).journal[0] == run.journal[0]
+        run.pause()
+        until(lambda: store.load(run.id).status == "paused")
+        assert store.load(run.id).result.nit == run.progress.iteration
+    finally:
+        run.stop()
+        run.wait(120)
+
+
 def test_a_long_run_keeps_a_bounded_trace(
     store: Store, small: Small, same_trace: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:

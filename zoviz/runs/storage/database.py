@@ -59,8 +59,8 @@ class Database:
 
     SQLite is opened in WAL mode with ``synchronous=FULL``: readers never wait, writers take turns, and what was
     committed survives a loss of power, an evaluation under ``checkpoint="every call"`` before the next begins; else a
-    run commits once a second from a thread of its own, so that the solver does not wait for the disk. A WAL needs a
-    disk of this machine, not a network's: a team shares a PostgreSQL server.
+    run commits once a second, and at a change or a pause, from a thread of its own: the solver never waits for the
+    disk. A WAL needs a disk of this machine, not a network's: a team shares a PostgreSQL server.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ _SHARE = 50.0
 
 
 class Recorder(RunObserver):
-    """An observer that stores a run: once an interval, all that is new in one transaction.
+    """An observer that stores a run: once an interval, and at a change or a pause, all that is new in one transaction.
 
     Between two steps the worker hands over its state when it is asked to (``stepped``), which costs a test of a flag
     otherwise. An error of the store never ends a run: it is said, and what could not be written is tried again at
@@ -79,7 +79,7 @@ class Recorder(RunObserver):
         self._state_due, self._next = False, 0.0
         self._snapshots: tuple[int, dict[str, bytes]] | None = None
         self._entries: list[tuple[int, Entry]] = []
-        self._answered, self._ending = threading.Event(), threading.Event()
+        self._answered, self._ending, self._waking = threading.Event(), threading.Event(), threading.Event()
         self._turn = threading.Lock()
         self._thread: threading.Thread | None = None
         self._state_error = self.storage_message = ""
@@ -108,8 +108,9 @@ class Recorder(RunObserver):
             self._take()
 
     def paused(self) -> None:
-        """Hand over the worker's state to the writing thread."""
+        """Hand over the worker's state to the writing thread, and have it written at once."""
         self._take()
+        self._waking.set()
 
     def keep(self, ordinal: int, entry: Entry) -> None:
         """Take a finished evaluation of a logged run, before the next one begins."""
@@ -122,14 +123,17 @@ class Recorder(RunObserver):
             self._attempt(lambda connection: writer.write_entries(connection, self._run, self._entries))
 
     def changed(self) -> None:
-        """Write the change at once, where nothing that was paid for may be lost."""
+        """Have the change written at once; wait for that where nothing that was paid for may be lost."""
         if self._each:
             self._flush()
+        else:
+            self._waking.set()
 
     def ended(self, status: RunStatus, message: str) -> str:
         """Write what the store has not got yet; return a sentence where that failed, else an empty one."""
         self._ending.set()
         self._answered.set()
+        self._waking.set()
         if self._thread is not None:
             self._thread.join()
         if self._worker.state is not None:
@@ -154,13 +158,25 @@ class Recorder(RunObserver):
         self._answered.set()
 
     def _go_on(self) -> None:
-        while not self._ending.wait(_REST * self._interval):
-            self._answered.clear()
-            # The worker sees this flag after its step, takes the snapshot and sets ``_answered``.
-            self._state_due = self._worker.state is not None and time.perf_counter() >= self._next
-            if self._state_due:
-                self._answered.wait(_ANSWER * self._interval)
+        due = time.perf_counter() + _REST * self._interval
+        while True:
+            # A change or a pause, which a person has seen on the page, does not wait for the end of the interval.
+            self._waking.wait(max(0.0, due - time.perf_counter()))
+            self._waking.clear()
+            if self._ending.is_set():
+                return
+            if time.perf_counter() >= due:
+                self._ask_for_state()
+                due = time.perf_counter() + _REST * self._interval
             self._flush()
+
+    def _ask_for_state(self) -> None:
+        """Wait a while for the worker to hand over its state, unless the last one was handed over too recently."""
+        self._answered.clear()
+        # The worker sees this flag after its step, takes the snapshot and sets ``_answered``.
+        self._state_due = self._worker.state is not None and time.perf_counter() >= self._next
+        if self._state_due:
+            self._answered.wait(_ANSWER * self._interval)
 
     def _flush(self, outcome: tuple[str, str] | None = None) -> None:
         """Write all that is new in one transaction; on failure it stays new."""
