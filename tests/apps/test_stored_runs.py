@@ -55,6 +55,19 @@ def tick(lab: Any, line: int = 0) -> None:
     lab.until(lambda: lab.enabled("Replay"), "one run chosen")
 
 
+def test_the_list_takes_what_a_tall_window_has(store: Store, serve: Any, open_lab: Any) -> None:
+    lab = open_lab(serve().url)
+    lab.page.set_viewport_size({"width": 1920, "height": 1080})
+    open_list(lab)
+    assert store.count() == 2
+    lab.until(lambda: lab.page.locator(".tabulator").bounding_box()["height"] > 600, "the list is high")
+    fork = lab.page.get_by_role("button", name="Fork", exact=True).bounding_box()
+    assert fork["y"] + fork["height"] < 1080, "the buttons below it are in sight"
+    tick(lab)
+    lab.press("Open")
+    lab.until(lambda: lab.page.locator(".tabulator").bounding_box()["height"] < 400, "it leaves room for details")
+
+
 @pytest.mark.slow
 def test_stored_runs_are_found_drawn_forked_and_brought_back(store: Store, serve: Any, open_lab: Any) -> None:
     lab = open_lab(serve().url)

@@ -107,6 +107,40 @@ def test_axes_scales_bands_and_themes(lab: Lab) -> None:
     check_themes(lab)
 
 
+# What the gap's axis would have between each pair of ends: its ticks, and their labels where they are plain numbers.
+TICKS = """
+const axis = find("plot-Gap").left[0], plain = text => text.replaceAll("\u2212", "-");
+return a.map(([low, high]) => {
+    const {major} = axis.ticker.get_ticks(low, high, null, 0);
+    return [major, axis.formatter.doFormat(major, {loc: 0}).map(plain)];
+});
+"""
+
+
+def is_labelled(low: float, high: float, ticks: list[float], labels: list[str]) -> bool:
+    """Whether ticks stand all along an axis, no stretch without one is longer than 55%, and labels are their values."""
+    values = np.array(ticks, dtype=float)
+    places = np.log(np.array([low, *values, high]) / low) / np.log(high / low)
+    spread = 2 <= values.size <= 14 and (np.diff(places) >= -1e-9).all() and np.diff(places).max() <= 0.55
+    exponents = np.log10(values)
+    if np.allclose(exponents, np.rint(exponents), atol=1e-9):
+        return bool(spread)  # "10" and an exponent
+    return bool(spread) and np.allclose([float(one) for one in labels], values, rtol=1e-6, atol=0.0)
+
+
+def test_a_logarithmic_axis_has_labels_all_along_whatever_its_ends(lab: Lab) -> None:
+    """Bokeh's ticker counts evenly below two decades: from 0.13 to 2 it has 0.5, 1, 1.5 and 2."""
+    lab.settle(Iterations="5", Seconds="auto")
+    lab.start()
+    lab.end("finished")
+    spans = np.linspace(0.02, 25, 70)
+    ends = [(low, low * 10.0**decades) for low in (0.13, 1.0, 3.1e-9, 240.0, 2.9) for decades in spans]
+    axes = lab.js(TICKS, ends)
+    assert len(axes) == len(ends) == 350
+    wrong = [(*pair, *axis) for pair, axis in zip(ends, axes, strict=True) if not is_labelled(*pair, *axis)]
+    assert not wrong
+
+
 def test_figures_do_not_ask_the_browser_for_styles(lab: Lab) -> None:
     """What the page replaces in Bokeh is there to be replaced: another version may have it elsewhere."""
     sheet = "Bokeh.require('core/dom').InlineStyleSheet.prototype"

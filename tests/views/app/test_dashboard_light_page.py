@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import colorsys
 import re
 import threading
 from collections import Counter
@@ -17,7 +18,7 @@ from zoviz import Run
 from zoviz.core.sets import Box
 from zoviz.core.types import Evaluation
 from zoviz.problems import BlackBox, LoadTracking, NonconvexQCQP, Problem, StochasticQP
-from zoviz.solvers import SLSQP, ZOSPLM, SmoothedALM
+from zoviz.solvers import SLSQP, ZOCEG, ZOSPLM, SmoothedALM, SZOConEX
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.common.colours import PALETTE, free_colour, solver_colour
 from zoviz.views.controls.picker import Picker
@@ -216,6 +217,16 @@ def test_sixteen_runs_of_any_solvers_have_sixteen_colours() -> None:
     own = solver_colour(ZOSPLM())
     assert free_colour(ZOSPLM(), set()) == own
     assert free_colour(ZOSPLM(), {own}) in set(PALETTE) - {own}, "runs of one solver are no shades of one colour"
+
+
+def test_a_solver_does_without_its_colour_where_it_is_like_another_runs() -> None:
+    """Lilac, pink and purple are the colours of these; three runs of them on one plot have three hues."""
+    used: list[str] = []
+    for solver in (ZOCEG(), ZOSPLM(), SZOConEX()):
+        used.append(free_colour(solver, used))
+    assert used[0] == solver_colour(ZOCEG()) and used[1] != solver_colour(ZOSPLM())
+    hues = sorted(colorsys.rgb_to_hsv(*(int(one[i : i + 2], 16) / 255 for i in (1, 3, 5)))[0] for one in used)
+    assert min(b - a for a, b in zip(hues, [*hues[1:], hues[0] + 1.0], strict=True)) > 0.05
 
 
 @pytest.mark.parametrize("colour", PALETTE)

@@ -6,10 +6,14 @@ import numpy as np
 
 from zoviz import Run
 from zoviz.problems import NonconvexQCQP, SpeedReducer, StochasticQP, WeldedBeam
-from zoviz.solvers import ZOCEG, ZOSPLM, SmoothedALM
+from zoviz.runs.engine.trace import Snapshot
+from zoviz.solvers import ZOCEG, ZOSPLM, ZOSQP, SmoothedALM
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.plots.base import LONGEST, columns_of, shortened
 from zoviz.views.plots.board import Board
+from zoviz.views.plots.catalogue.regret import Regret
+from zoviz.views.plots.catalogue.variance import Variance
+from zoviz.views.plots.line_data import out_of_range
 
 
 def board_of(*runs: Run) -> Board:
@@ -28,6 +32,37 @@ def test_many_components_of_one_column_have_one_entry() -> None:
     legend = duals.figure.above[0]
     assert [item.label.value for item in legend.items] == ["y1 to y7"]
     assert len(legend.items[0].renderers) == 14, "a line and a band each: a click hides all"
+
+
+def legend_of(board: Board, name: str) -> list[str]:
+    view = next(view for view in board.views if type(view).__name__ == name)
+    return [item.label.value for item in view.figure.above[0].items]
+
+
+def test_the_legend_says_of_a_bound_that_it_is_far_off() -> None:
+    board = board_of(Run(NonconvexQCQP(n=4), ZOSPLM(), replicas=2, iterations=3))
+    # The one of paper splm vanishes with the radius, which the variance does not.
+    assert legend_of(board, "Variance")[2] == "bound splm (5) ↓"
+    near = Snapshot({"variance": np.array([[1.0], [9.0]]), "bound: b": np.array([[4.0], [4.0]])}, 2, 0)
+    lines = [(near, one) for one in Variance().series(near.columns)]
+    assert out_of_range(lines, True) == {}
+    for value, where in ((1e-4, "↓"), (1e4, "↑"), (np.nan, "–")):
+        near.columns["bound: b"][:] = value
+        assert out_of_range(lines, True) == {"bound b": where}
+
+
+def test_a_method_without_an_archive_has_a_line_that_says_so() -> None:
+    """Without noise ZOSQP's models rest on differences: 0 points, which a logarithmic axis shows at its bottom."""
+    board = board_of(Run(WeldedBeam(), ZOSQP(), replicas=1, iterations=5))
+    archive = next(view for view in board.views if type(view).__name__ == "Archive")
+    assert archive.figure.title.text.endswith("bottom: none")
+    columns = {renderer.glyph.y for renderer in archive.renderers if hasattr(renderer.glyph, "y")}
+    assert columns == {"archive", "starts"}
+
+
+def test_the_hypergradient_is_measured_and_stays_in_sight() -> None:
+    view = Regret()
+    assert not any(line.muted for line in view.series({name: np.ones((1, 1)) for name in ("regret", "hypergradient")}))
 
 
 def test_a_bound_that_is_far_off_does_not_stretch_the_axis() -> None:

@@ -12,7 +12,7 @@ from bokeh.models import ImportedStyleSheet
 from zoviz import Run
 from zoviz.problems import LoadTracking
 from zoviz.solvers import ZOCEG, ZOSPLM
-from zoviz.views.common.colours import solver_colour
+from zoviz.views.common.colours import free_colour, solver_colour
 from zoviz.views.common.panel_internals import inline_styles
 from zoviz.views.plots.catalogue.variance import Variance
 from zoviz.views.plots.line_data import Series, line_data
@@ -78,7 +78,8 @@ def test_several_runs_have_a_legend_and_the_colours_of_their_solvers(runs: list[
     curves = drawn(figure, hv.Curve)
     assert [curve.label for curve in curves] == ["ZO-SPLM", "ZOCEG"]
     colours = [hv.Store.lookup_options("bokeh", curve, "style").kwargs["color"] for curve in curves]
-    assert colours == [solver_colour(run.solver) for run in runs]
+    first = solver_colour(runs[0].solver)
+    assert colours == [first, free_colour(runs[1].solver, {first})]
     plot = hv.render(figure, backend="bokeh")
     assert plot.title.text == "Constraint violation: Load tracking (convex)"
     assert [item.label.value for item in plot.legend[0].items] == ["ZO-SPLM", "ZOCEG"]

@@ -1,10 +1,13 @@
-"""Colours: one for each solver, the same on every plot and in every session, readable on light and dark pages."""
+"""Colours: one for each solver, unless it is like another run's beside it, readable on light and dark pages."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
+import numpy as np
+
 from zoviz.core.registry import discover
+from zoviz.core.types import Array
 from zoviz.solvers.base import Solver
 
 PALETTE = (
@@ -21,6 +24,22 @@ PALE = tuple(
 """Blues of a picture's plane, from low to high."""
 EDGE = "#5b2333"
 """Of the feasible part: dark enough on the palest blue, and on the grey outside."""
+_UNLIKE = 0.12
+"""A distance in Oklab, lightness counted a quarter, from which on thin lines are told apart at a glance."""
+_TO_CONES = np.array(
+    [
+        [0.4122214708, 0.5363325363, 0.0514459929],
+        [0.2119034982, 0.6806995451, 0.1073969566],
+        [0.0883024619, 0.2817188376, 0.6299787005],
+    ]
+)
+_FROM_CONES = np.array(
+    [
+        [0.2104542553, 0.7936177850, -0.0040720468],
+        [1.9779984951, -2.4285922050, 0.4505937099],
+        [0.0259040371, 0.7827717662, -0.8086757660],
+    ]
+)
 REFERENCE = "#8a8f98"
 EVENT = "#8a8f98"
 TARGET = "#2e9e5b"
@@ -36,7 +55,9 @@ def solver_colour(solver: Solver) -> str:
 
 
 def free_colour(solver: Solver, used: Collection[str]) -> str:
-    """Return a colour for one more run: the solver's own where it is free, else the first of the palette that is.
+    """Return a colour for one more run: the solver's own, or the first of the palette unlike all that are taken.
+
+    Where each of the palette is like some of those, the one farthest from them; then shades of it.
 
     Parameters
     ----------
@@ -45,8 +66,26 @@ def free_colour(solver: Solver, used: Collection[str]) -> str:
         Colours that are taken.
     """
     own = solver_colour(solver)
-    candidates = [own, *PALETTE, *(shade(colour, step) for step in (1, 2) for colour in PALETTE)]
-    return next((colour for colour in candidates if colour not in used), own)
+
+    def distance(colour: str) -> float:
+        return min((float(np.linalg.norm(_oklab(colour) - _oklab(other))) for other in used), default=np.inf)
+
+    for colour in (own, *PALETTE):
+        if distance(colour) >= _UNLIKE:
+            return colour
+    shades = [shade(colour, step) for step in (1, 2) for colour in PALETTE]
+    free = [colour for colour in PALETTE if colour not in used] or [colour for colour in shades if colour not in used]
+    return max(free, key=distance) if free else own
+
+
+def _oklab(colour: str) -> Array:
+    """Return a colour's lightness, a quarter of it, and its places from green to red and from blue to yellow, (3,).
+
+    Of Ottosson (2020), A perceptual color space for image processing.
+    """
+    red_green_blue = np.array([int(colour[i : i + 2], 16) / 255.0 for i in (1, 3, 5)])
+    linear = np.where(red_green_blue <= 0.04045, red_green_blue / 12.92, ((red_green_blue + 0.055) / 1.055) ** 2.4)
+    return np.array([0.25, 1.0, 1.0]) * (_FROM_CONES @ np.cbrt(_TO_CONES @ linear))
 
 
 def shade(colour: str, step: int) -> str:

@@ -43,6 +43,7 @@ class PathScrubber(pn.viewable.Viewer):
         slider = pmui.IntSlider.from_param(
             self.param.share,
             show_value=False,
+            tooltips=False,  # its own would be of a share; the iteration stands beside it
             size="small",
             sizing_mode="stretch_width",
             height=ROOM,

@@ -19,7 +19,7 @@ from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.figure_frame import HEIGHT
 from zoviz.views.common.style import FULL_SCREEN
-from zoviz.views.plots.line_data import AXES, Series, has_zeros, is_known, signed, vanishes
+from zoviz.views.plots.line_data import AXES, Series, has_zeros, is_known, out_of_range, signed, vanishes
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import SharedModels
 
@@ -115,6 +115,8 @@ class PlotView(param.Parameterized):
         self._lines: dict[str, list[DrawnLine]] = {}
         self._titles: dict[str, str] = {}
         self._listed: dict[str, list[GlyphRenderer]] = {}
+        self._arranged: list[tuple[RunStyle, list[DrawnLine]]] = []
+        self._out_of_range: dict[str, str] = {}
         self._heading, self._note, self._remark = self.title, "", ""
         self.renderers: list[GlyphRenderer] = []
 
@@ -272,7 +274,12 @@ class PlotView(param.Parameterized):
         fig.y_range.renderers = [
             part for one in lines_shown if not one.series.muted for part in (one.band, one.line)
         ] or (self.renderers)
-        entries = self._entries(runs)
+        self._arranged = runs
+        self._list_entries()
+
+    def _list_entries(self) -> None:
+        """Bring the legend up to date, if it has changed."""
+        entries = self._entries(self._arranged)
         if entries != self._listed:
             self._listed = entries
             self._legend.ncols = columns_of(list(entries))
@@ -281,7 +288,10 @@ class PlotView(param.Parameterized):
             ]
 
     def caption(self, snapshots: Sequence[Snapshot]) -> None:
-        """Add to the title what the axis cannot show: that all is 0, what a line at the bottom means, a remark."""
+        """Say in title and legend what the axis cannot show.
+
+        All is 0; what a line at the bottom means; a remark; which references are out of range.
+        """
         if not self.has_figure:
             return
         lines = [(snapshot, one) for snapshot in snapshots for one in self.lines(snapshot.columns)]
@@ -294,6 +304,9 @@ class PlotView(param.Parameterized):
         self._note = "".join(notes)
         self._remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
         self._entitle()
+        log_y = self._shared.scales.log_y and self.can_log
+        self._out_of_range = out_of_range(lines, log_y)
+        self._list_entries()
 
     def _entitle(self) -> None:
         # Beside label and notes a remark would be cut off.
@@ -310,12 +323,17 @@ class PlotView(param.Parameterized):
                 f"{first.series.label} to {last.series.label}": [part for one in runs[0][1] for part in one.renderers]
             }
         if len(runs) == 1:
-            return {one.series.label: [one.line, one.band, *one.zeros[1:]] for one in runs[0][1]}
+            return {self._named(one.series): [one.line, one.band, *one.zeros[1:]] for one in runs[0][1]}
         entries: dict[str, list[GlyphRenderer]] = {}
         for style, lines in runs:
             parts = [part for one in lines for part in (one.line, one.band, *one.zeros[1:])]
             entries.setdefault(style.name, []).extend(parts)
         for _, lines in runs:
             for one in lines[1:]:
-                entries.setdefault(f"thin: {one.series.label}", []).extend((one.line, one.band, *one.zeros[1:]))
+                kind = "" if one.series.muted else "thin: "  # references are told by their grey
+                entries.setdefault(f"{kind}{self._named(one.series)}", []).extend((one.line, one.band, *one.zeros[1:]))
         return entries
+
+    def _named(self, one: Series) -> str:
+        """Return a line's label, with where it is if it is not to be seen."""
+        return f"{one.label} {self._out_of_range.get(one.label, '')}".rstrip()

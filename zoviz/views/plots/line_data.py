@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -25,6 +25,8 @@ AXES = {
 """What lines are drawn against, with the label; a run without samples has no lines against them."""
 ZERO_HEIGHT = 0.015
 """Where zeros are drawn on a logarithmic axis, as a share of the frame's height from the bottom."""
+_MARGIN = 0.1
+"""References are said to be out of range by more than this share of it, as bands and padding widen the axis."""
 BANDS = {"mean ± std": "std", "min–max": "range", "quartiles": "quartiles", "no band": "none"}
 
 
@@ -202,6 +204,45 @@ def is_known(snapshot: Snapshot, one: Series) -> bool:
     values = _values(snapshot, one) if one.column in snapshot.columns else np.empty(0)
     # The last row first, as it tells most lines.
     return bool(np.isfinite(values[-1:]).any() or np.isfinite(values).any())
+
+
+def out_of_range(lines: Sequence[tuple[Snapshot, Series]], log_y: bool) -> dict[str, str]:
+    """Return where references are that have no point in the range of what was measured: "↑", "↓", or "–" for nowhere.
+
+    Axes follow what was measured, and references lie decades away at times: their lines are then not to be seen.
+
+    Parameters
+    ----------
+    lines : sequence of (Snapshot, Series)
+        All that is on one plot.
+    log_y : bool
+
+    Returns
+    -------
+    dict of str to str
+        By label.
+    """
+
+    def heights(chosen: Iterable[tuple[Snapshot, Series]]) -> Array:
+        parts = [_values(snapshot, one).ravel() for snapshot, one in chosen if one.column in snapshot.columns]
+        values = np.concatenate([np.empty(0), *parts])
+        values = np.abs(values[np.isfinite(values)]) if log_y else values[np.isfinite(values)]
+        return np.log10(values[values > 0.0]) if log_y else values
+
+    references = dict.fromkeys(one.label for _, one in lines if one.muted)
+    measured = heights(line for line in lines if not line[1].muted) if references else np.empty(0)
+    if not measured.size:
+        return {}
+    margin = _MARGIN * float(np.ptp(measured))
+    low, high = measured.min() - margin, measured.max() + margin
+    out = {}
+    for label in references:
+        values = heights(line for line in lines if line[1].label == label)
+        if not values.size:
+            out[label] = "–"
+        elif values.min() > high or values.max() < low:
+            out[label] = "↑" if values.min() > high else "↓"
+    return out
 
 
 def vanishes(snapshot: Snapshot, one: Series) -> bool:

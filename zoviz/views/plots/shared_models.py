@@ -15,12 +15,12 @@ from bokeh.models import (
     CrosshairTool,
     CustomJS,
     CustomJSHover,
+    CustomJSTicker,
     CustomJSTickFormatter,
     DataRange1d,
     FullscreenTool,
     HoverTool,
     HStrip,
-    LogTicker,
     LogTickFormatter,
     SaveTool,
     Scatter,
@@ -36,6 +36,36 @@ from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AxisScales
+
+# Bokeh's own ticker is linear below two decades, and leaves the lower half of an axis without a label. Three ticks at
+# least where they are not all powers of ten: of two, as 2 and 5, its formatter would write the nearest powers.
+_LOG_TICKS = """
+    const low = Math.min(cb_data.start, cb_data.end), high = Math.max(cb_data.start, cb_data.end);
+    if (!(low > 0 && high > low && isFinite(high))) return [];
+    const [first, last] = [Math.log10(low), Math.log10(high)], decades = last - first;
+    const inside = ticks => ticks.filter(tick => tick >= low && tick <= high);
+    const powers = step => {
+        const out = [];
+        for (let k = step * Math.ceil(first / step); k <= last; k += step) out.push(+`1e${k}`);
+        return out;
+    };
+    if (decades >= 2) return powers(Math.max(1, Math.ceil(decades / 6)));
+    for (const factors of [[1, 2, 5], [1, 1.5, 2, 3, 4, 6, 8]]) {
+        const ticks = [];
+        for (let k = Math.floor(first); k <= last; k++) ticks.push(...factors.map(factor => +`${factor}e${k}`));
+        if (inside(ticks).length > 2) return inside(ticks);
+    }
+    const most = (high - low) / 3, power = 10 ** Math.floor(Math.log10(most));
+    const step = power * [5, 2, 1].find(factor => factor * power <= most), ticks = [];
+    for (let k = Math.ceil(low / step); k * step <= high; k++) ticks.push(k * step);
+    return ticks;
+"""
+
+
+def log_ticker() -> CustomJSTicker:
+    """Return a ticker of logarithmic axes: powers of ten, 1-2-5 below two decades, even steps where it is narrow."""
+    return CustomJSTicker(major_code=_LOG_TICKS, minor_code="return [];")
+
 
 # All lines of a figure in one box: boxes of their own would cover each other. The ends of the band at a point stand
 # beside its mean in the source, and zeros of a logarithmic axis, under the names that ``Series.parts`` gives.
@@ -81,7 +111,7 @@ class SharedModels:
         self._unseen_area = HStrip(y0="low", y1="high", fill_alpha=0.0, line_alpha=0.0, hatch_alpha=0.0)
         self.x_ticker = BasicTicker(desired_num_ticks=5)
         self.formatter = CustomJSTickFormatter(code=SHORT)
-        self.log_ticker = LogTicker(desired_num_ticks=5, num_minor_ticks=0)
+        self.log_ticker = log_ticker()
         self.log_formatter = LogTickFormatter(min_exponent=1)
         self._everything = AllIndices()
         # Of the marks and the area, whose points are the same in every figure. Lines that share a view lose their place

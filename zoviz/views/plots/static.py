@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import holoviews as hv
 import holoviews.plotting.bokeh  # noqa: F401 - registers the backend that the options below are for
 import numpy as np
-from bokeh.models import BasicTickFormatter, HoverTool, LogTicker
+from bokeh.models import BasicTickFormatter, HoverTool
 
 from zoviz.benchmark.profiles import Profile, band, places
 from zoviz.core.registry import discover
@@ -24,6 +24,7 @@ from zoviz.views.plots.base import PlotView
 from zoviz.views.plots.event_marks import MARKS
 from zoviz.views.plots.line_data import AXES, BANDS, Series, line_data, signed
 from zoviz.views.plots.named_runs import Runs, named_runs
+from zoviz.views.plots.shared_models import log_ticker
 
 bring_figures_styles()
 
@@ -201,7 +202,7 @@ def _dressed(figure: hv.Overlay, title: str, x_label: str, y_label: str, log_y: 
         ylabel=y_label,
         logy=log_y,
         xformatter=BasicTickFormatter(use_scientific=False),
-        yticks=LogTicker(desired_num_ticks=6, num_minor_ticks=0) if log_y else None,
+        yticks=log_ticker() if log_y else None,
         width=760,
         height=380,
         show_grid=True,

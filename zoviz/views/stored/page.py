@@ -21,7 +21,7 @@ from zoviz.views.common.drags import iteration_at
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
 from zoviz.views.common.style import muted_html, note, update_changed
 from zoviz.views.stored.fork_form import ForkForm
-from zoviz.views.stored.table import HEIGHT, LOWER, StoredRunsTable
+from zoviz.views.stored.table import StoredRunsTable
 
 _FORMATS = {"csv": "CSV", "parquet": "Parquet", "nc": "NetCDF"}
 """File formats of an export: the ending, and what its button says."""
@@ -90,7 +90,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         one = records[0] if len(records) == 1 else None
         if not records:
             self._detail.object = ""
-            update_changed(self.table.tabulator, height=HEIGHT)
+            self.table.make_room(False)
         enabled = {
             "overlay": bool(records),
             "open": one is not None,
@@ -195,7 +195,7 @@ class StoredRunsPage(pn.viewable.Viewer):
             for name, value in parts.items()
             if value
         )
-        update_changed(self.table.tabulator, height=LOWER)
+        self.table.make_room(True)
         self._detail.object = f"<b>Run {stored.id[:8]}</b><table style='font-size:.82rem'>{rows}</table>"
 
     def _export(self, suffix: str, label: str) -> pmui.FileDownload:

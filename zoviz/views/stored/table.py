@@ -23,8 +23,6 @@ from zoviz.views.stored.summary import Summaries, Summary
 
 PAGE = 25
 """Runs on a page of the list."""
-HEIGHT, LOWER = 330, 190
-"""Of the list, in pixels; the lower one where a run's details are to be in sight below it."""
 ORDERS = {
     "newest first": "-created",
     "oldest first": "created",
@@ -68,7 +66,17 @@ _SPOKEN = ["run", "label", "problem", "solver", "verdict", "status"]
 """What a screen reader says of a row."""
 _EDITORS = {name: {"type": "input"} if name in _EDITED else None for name in _COLUMNS}
 _CLASS = "zoviz-stored-runs"
-_STYLE = ".tabulator {font-size: 13px !important} .tabulator .tabulator-cell {padding: 4px 6px !important}"
+_STYLE = """
+.tabulator {font-size: 13px !important; height: 100% !important}
+.tabulator .tabulator-cell {padding: 4px 6px !important}
+.tabulator .tabulator-row.tabulator-selectable:hover {
+    background-color: color-mix(in srgb, currentColor 15%, transparent) !important;
+    color: inherit !important;
+}
+/* What a window has beside the bars above and the buttons below, and a run's details where there are some. */
+:host(.tall) {height: max(330px, calc(100vh - 440px)) !important; flex-basis: auto !important}
+:host(.low) {height: max(190px, calc(100vh - 710px)) !important; flex-basis: auto !important}
+"""
 
 
 class StoredRunsTable(pn.viewable.Viewer):
@@ -109,12 +117,12 @@ class StoredRunsTable(pn.viewable.Viewer):
             titles={name: name.capitalize() for name in _COLUMNS},
             text_align={name: "right" for name in ("calls", "gap", "objective", "violation")},
             stylesheets=[_STYLE, FOCUS_RING],
-            css_classes=[_CLASS],
+            css_classes=[_CLASS, "tall"],
             widths=_WIDTHS,
             layout="fit_data_stretch",
             theme="simple",
             sortable={name: _FIELDS.get(name, name) in ORDERS.values() for name in _COLUMNS},
-            height=HEIGHT,
+            height=330,
             # Else Tab does not leave its cells; and keys move among all rows of the page, not those in sight.
             configuration={"keybindings": {"navNext": False, "navPrev": False}, "renderVertical": "basic"},
             sizing_mode="stretch_width",
@@ -144,6 +152,10 @@ class StoredRunsTable(pn.viewable.Viewer):
         names: dict[str, Any] = {"title": "Stored runs", "key": "run", "spoken": _SPOKEN, "edited": list(_EDITED)}
         keys = GridKeys(self._enter, table=_CLASS, **names)
         return pn.Column(bar, self.tabulator, keys, sizing_mode="stretch_width", margin=0)
+
+    def make_room(self, needed: bool) -> None:
+        """Be lower where a run's details are to be in sight below the list."""
+        update_changed(self.tabulator, css_classes=[_CLASS, "low" if needed else "tall"])
 
     def _choose(self) -> None:
         """Set ``selection`` to the records that are ticked."""

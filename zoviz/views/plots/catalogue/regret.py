@@ -23,7 +23,7 @@ class Regret(PlotView):
             Series(trace_columns.AVERAGE_REGRET, "mean over rounds"),
             Series(trace_columns.REGRET, "sum", "dashed"),
             Series(trace_columns.AVERAGE_WINDOWED_REGRET, "windowed, mean", "dotted"),
-            Series(trace_columns.HYPERGRADIENT, "‖hypergradient‖ of the round", "dotdash", muted=True),
+            Series(trace_columns.HYPERGRADIENT, "‖hypergradient‖ of the round", "dotdash"),
         ]
         return [line for line in lines if line.column in columns]
 

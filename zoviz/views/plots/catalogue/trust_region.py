@@ -39,11 +39,12 @@ class Archive(PlotView):
     title = "Archive and starts"
     order = 12
     special = True
+    zero_words = "none"  # the exact arm models from differences, and has no archive
 
     def series(self, columns: Mapping[str, Array]) -> list[Series]:
         """Return a line for the points and one for the starts."""
         lines = ((trace_columns.ARCHIVE, "points in the archive", "solid"), (trace_columns.STARTS, "starts", "dashed"))
-        return [Series(name, label, dash) for name, label, dash in lines if name in columns]
+        return [Series(name, label, dash, zeros=True) for name, label, dash in lines if name in columns]
 
     def y_label(self, columns: Mapping[str, Array]) -> str:
         """Return the label: numbers of points and starts."""
