@@ -106,6 +106,36 @@ def test_parts_may_be_done_by_others(toy: Falls, tmp_path: Path) -> None:
     assert there.measured == Reproduction(toy, tmp_path / "here").run().measured
 
 
+class Grows(Falls):
+    """A number that each part takes from the part before it."""
+
+    __abstract = True
+
+    def parts(self) -> list[str]:
+        return [str(i) for i in range(6)]
+
+    def needs(self, part: str) -> list[str]:
+        return [str(int(part) - 1)] if part != "0" else []
+
+    def measure_after(self, part: str, needed: Measured) -> Figures:
+        return {"values": [sum(2.0 * one["values"][0] for one in needed.values()) + 1.0]}
+
+    def claims(self) -> list[Claim]:
+        return []
+
+
+def test_a_part_is_given_the_figures_of_those_that_it_needs(tmp_path: Path) -> None:
+    """On other threads, in a row here, and where the first three are in the file."""
+    with ThreadPoolExecutor(3) as pool:
+        there = Reproduction(Grows(size="quick"), tmp_path / "there").run(executor=pool)
+    assert there.measured["5"]["values"] == [63.0]
+    here = Reproduction(Grows(size="quick"), tmp_path / "here").run()
+    assert here.measured == there.measured
+    for part in "345":
+        del here.parts[part]
+    assert here.run().measured == there.measured
+
+
 def test_other_settings_are_not_mixed(toy: Falls, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     Reproduction(toy, tmp_path).run()
     other: Settings = {"rounds": 5}

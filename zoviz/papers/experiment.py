@@ -102,8 +102,8 @@ class Panel(NamedTuple):
 class Experiment(param.Parameterized):
     """A table, a figure or a theorem of a paper as it is measured here.
 
-    A module in ``zoviz.papers.<paper>`` defines a subclass; ``zoviz reproduce`` finds it. Its parts do not depend on
-    each other, so that they are measured in any order, on several processes, or on another day.
+    A module in ``zoviz.papers.<paper>`` defines a subclass; ``zoviz reproduce`` finds it. Its parts depend on no others
+    than those that ``needs`` names, so that they are measured on several processes, or on another day.
     """
 
     __abstract = True
@@ -137,12 +137,20 @@ class Experiment(param.Parameterized):
         return cls.title.split()[0]
 
     def parts(self) -> list[str]:
-        """Return the names of the parts."""
+        """Return the names of the parts, each after those that it needs."""
         raise NotImplementedError
+
+    def needs(self, part: str) -> list[str]:
+        """Return the parts whose figures are needed to measure a part; by default none."""
+        return []
 
     def measure(self, part: str) -> Figures:
         """Return the figures of one part, the same at every call but for times."""
         raise NotImplementedError
+
+    def measure_after(self, part: str, needed: Measured) -> Figures:
+        """Return the figures of one part, given those of the parts that it needs."""
+        return self.measure(part)
 
     def tuning(self) -> Tuning | None:
         """Return how steps were chosen; None where nothing is tuned."""

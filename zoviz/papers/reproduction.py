@@ -13,7 +13,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, as_completed
+from concurrent.futures import Executor, Future, as_completed
 from contextlib import nullcontext
 from importlib import resources
 from importlib.metadata import version
@@ -114,17 +114,25 @@ class Reproduction:
     def _results(self, workers: int, executor: Executor | None) -> Iterator[tuple[str, dict[str, Any]]]:
         if executor is None and workers == 1:
             for part in self.missing:
-                yield part, performed(self.experiment, part)
+                yield part, performed(self.experiment, part, self._needed(part))
             return
         cls, size = type(self.experiment), self.experiment.size
         with process_pool(workers) if executor is None else nullcontext(executor) as pool:
-            futures = {pool.submit(perform_elsewhere, cls, size, part): part for part in self.missing}
+            futures: dict[Future[dict[str, Any]], str] = {}
+            waiting = self.missing
             try:
-                for future in as_completed(futures):
-                    yield futures[future], future.result()
+                while waiting or futures:
+                    for part in [one for one in waiting if self.parts.keys() >= set(self.experiment.needs(one))]:
+                        waiting.remove(part)
+                        futures[pool.submit(perform_elsewhere, cls, size, part, self._needed(part))] = part
+                    done = next(as_completed(futures))
+                    yield futures.pop(done), done.result()
             finally:
                 for future in futures:
                     future.cancel()
+
+    def _needed(self, part: str) -> Measured:
+        return {one: self.parts[one]["figures"] for one in self.experiment.needs(part)}
 
     def judgements(self) -> list[dict[str, Any]]:
         """Return, for every claim, the verdict with its figures, and the same test's on the ablation.
@@ -203,19 +211,19 @@ def text_of(content: dict[str, Any]) -> str:
     return "{\n " + ",\n ".join(f"{compact(name)}: {line}" for name, line in lines.items()) + "\n}\n"
 
 
-def performed(experiment: Experiment, part: str) -> dict[str, Any]:
+def performed(experiment: Experiment, part: str, needed: Measured) -> dict[str, Any]:
     """Return the figures of one part with where, when and in what time they were measured."""
     started = time.perf_counter()
-    figures = experiment.measure(part)
+    figures = experiment.measure_after(part, needed)
     seconds = round(time.perf_counter() - started, 1)
     today = datetime.datetime.now(datetime.UTC).date().isoformat()
     # Through JSON, so that what is judged now and what is read again later are the same numbers.
     return {"date": today, "commit": commit(), "seconds": seconds, "figures": json.loads(json.dumps(figures))}
 
 
-def perform_elsewhere(cls: type[Experiment], size: str, part: str) -> dict[str, Any]:
+def perform_elsewhere(cls: type[Experiment], size: str, part: str, needed: Measured) -> dict[str, Any]:
     """Do one part in another process."""
-    return performed(cls(size=size), part)
+    return performed(cls(size=size), part, needed)
 
 
 def commit() -> str:

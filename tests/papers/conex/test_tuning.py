@@ -71,7 +71,12 @@ def test_the_search_takes_the_setting_with_the_least_loss(monkeypatch: pytest.Mo
     monkeypatch.setattr(TunedApplication, "outcome", outcome)
     one = OnTheToy(size="quick")
     assert one.best_setting(OURS) == (5e-3, 1e-2) and set(tried) == {1000, 1001} and len(tried) == 8
-    assert one.measure(f"{OURS} / 1")["setting"] == [5e-3, 1e-2] and len(tried) == 9, "searched once"
+    first = f"{OURS} / 0"
+    assert one.needs(first) == [] and one.needs(f"{OURS} / 1") == [first]
+    figures = one.measure_after(first, {})
+    assert figures["setting"] == [5e-3, 1e-2] and len(tried) == 17
+    assert one.measure_after(f"{OURS} / 1", {first: figures})["setting"] == [5e-3, 1e-2]
+    assert len(tried) == 18, "only the first part searches"
     assert OnTheToy().best_setting(OURS) == (1e-3, 1e-2), "the first for no search"
 
 

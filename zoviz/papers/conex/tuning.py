@@ -84,10 +84,6 @@ class TunedApplication(PairedExperiment):
     published: ClassVar[Mapping[str, str]]
     """The paper's figure by method."""
 
-    def __init__(self, **params: Any) -> None:
-        super().__init__(**params)
-        self._chosen: dict[str, Setting] = {}
-
     def problem(self, instance: int) -> Problem:
         """Return an instance of the problem."""
         raise NotImplementedError
@@ -130,9 +126,7 @@ class TunedApplication(PairedExperiment):
 
     def best_setting(self, method: str) -> Setting:
         """Return the setting with the least median loss over the instances of the search; the first for no search."""
-        if method not in self._chosen:
-            self._chosen[method] = min(self.choices(method), key=lambda setting: self._score(method, setting))
-        return self._chosen[method]
+        return min(self.choices(method), key=lambda setting: self._score(method, setting))
 
     def _score(self, method: str, setting: Setting) -> tuple[float, float]:
         every = [self.outcome(method, setting, instance) for instance in self._search()]
@@ -147,11 +141,16 @@ class TunedApplication(PairedExperiment):
         """Return a part for every method on every instance that is reported, instance by instance."""
         return [f"{method} / {instance}" for instance in range(self.settings["trials"]) for method in METHODS]
 
-    def measure(self, part: str) -> Figures:
+    def needs(self, part: str) -> list[str]:
+        """Return the method's part on the first instance, which searches for its setting."""
+        first = f"{part.split(' / ')[0]} / 0"
+        return [first] if part != first else []
+
+    def measure_after(self, part: str, needed: Measured) -> Figures:
         """Return a method's setting and what its answer is worth."""
         method, instance = part.split(" / ")
-        setting = self.best_setting(method)
-        return {"setting": list(setting), **self.outcome(method, setting, int(instance))}
+        first, second = needed[f"{method} / 0"]["setting"] if needed else self.best_setting(method)
+        return {"setting": [first, second], **self.outcome(method, (first, second), int(instance))}
 
     def tuning(self) -> Tuning | None:
         """Return how settings were chosen, where there was a search."""
