@@ -37,3 +37,33 @@ def test_titles_search_and_a_sign_that_runs_are_on_the_plots(tmp_path: Path) -> 
     page.stored_runs.put_on_plots()
     sign = " ".join(str(one.object) for one in page.stored_runs.__panel__() if hasattr(one, "object"))
     assert "On the plots now, under Run: &lt;b&gt;, &lt;b&gt;." in sign and len(page.controller.runs_shown.runs) == 2
+
+
+def test_a_tick_stays_with_its_run_while_the_list_is_read_again(tmp_path: Path) -> None:
+    """Others have come before it by then; a tick that came while the list was on its way would be lost else."""
+    store = Store(f"sqlite:///{tmp_path / 'runs.db'}")
+
+    def add(label: str) -> None:
+        Run(NonconvexQCQP(n=3), ZOSPLM(primal_step=1e-3), replicas=1, iterations=2, store=store, label=label).run()
+
+    add("first")
+    page = Dashboard(store=store)
+    page.rooms.open = "runs"
+    assert page.stored_runs is not None
+    table = page.stored_runs.table
+    table.read()
+    table.tabulator.selection = [0]
+    add("second")
+    table.read()
+    assert table.tabulator.selection == [1] and [one.label for one in table.selection] == ["first"]
+    store.annotate(table.selection[0].id, notes="seen")
+    table.read()
+    assert table.selection[0].notes == "seen", "the record is the store's present one"
+    page.stored_runs.delete()
+    assert (
+        table.tabulator.selection == [] and table.selection == [] and [one.label for one in table.records] == ["second"]
+    )
+    table.tabulator.selection = [0]
+    page.stored_runs.replay()
+    assert table.selection == [], "what was chosen has been done"
+    page.controller.stop()

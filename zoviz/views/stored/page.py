@@ -130,6 +130,7 @@ class StoredRunsPage(pn.viewable.Viewer):
                 )
             return
         self._controller.begin(self._store.load(record.id).resume())
+        self.table.untick()
         self.table.read()
         self._tell(f"Run {record.id[:8]} goes on, under Run.")
 
@@ -138,6 +139,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         """Run the selected run again from its start."""
         record = self.table.selection[0]
         self._controller.begin(self._store.load(record.id).replay())
+        self.table.untick()
         self.table.read()
         self._tell(f"Run {record.id[:8]} is done again, under Run.")
 
@@ -147,6 +149,7 @@ class StoredRunsPage(pn.viewable.Viewer):
         record = self.table.selection[0]
         run, at = self.fork.make(self._store, record.id)
         self._controller.begin(run, at)
+        self.table.untick()
         self.table.read()
         self._tell(f"Run {record.id[:8]} is forked at iteration {at:,}, under Run.")
 

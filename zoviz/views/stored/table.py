@@ -161,6 +161,10 @@ class StoredRunsTable(pn.viewable.Viewer):
         """Set ``selection`` to the records that are ticked."""
         self.selection = [self.records[i] for i in self.tabulator.selection if i < len(self.records)]
 
+    def untick(self) -> None:
+        """Take all ticks away: what was chosen has been done."""
+        self.tabulator.selection = []
+
     def _enter(self, run: str) -> None:
         """Tick the run whose row Enter was pressed on, alone."""
         rows = [i for i, one in enumerate(self.records) if _short(one) == run]
@@ -170,7 +174,7 @@ class StoredRunsTable(pn.viewable.Viewer):
 
     @say_errors("The store cannot be read: ")
     def read(self) -> None:
-        """Read the page of the list from the store again."""
+        """Read the page of the list from the store again; runs that were ticked stay so."""
         which: dict[str, Any] = {
             "text": _searched(self.text) or None,
             "status": None if self.status == "any" else self.status,
@@ -178,7 +182,10 @@ class StoredRunsTable(pn.viewable.Viewer):
         total = self._store.count(**which)
         first = self.page * PAGE
         self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
-        self.tabulator.param.update(value=self._frame(), selection=[])
+        ticked = {one.id for one in self.selection}
+        places = [i for i, one in enumerate(self.records) if one.id in ticked]
+        self.tabulator.param.update(value=self._frame(), selection=places)
+        self._choose()  # the same places may have other records now, or the same with another status
         self._summaries.ask(self.records)
         position = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
         self._where.object = muted_html(position)
