@@ -151,6 +151,7 @@ def visit_rooms(lab: Lab, check: Callable[[str], None]) -> None:
     """Call a check in each state of a page: as it opens, with a run at work, the drawer open, its other rooms."""
     check("first screen")
     lab.page.get_by_role("button", name="A first descent").click()
+    lab.page.mouse.move(2, 2)  # a plot's own tools are there while the pointer is over it, and for the pointer only
     lab.end("running")
     lab.until(lambda: len(lab.data("source-run1", "x")) > 5, "there are lines")
     lab.complete()
