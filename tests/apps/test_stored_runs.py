@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from sqlalchemy import insert, select
 
+from helpers.dashboard_page import tick
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.run import Run
 from zoviz.runs.storage.schema import RUNS
@@ -48,11 +49,6 @@ def open_list(lab: Any) -> float:
     lab.press("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
     return time.perf_counter() - begun
-
-
-def tick(lab: Any, line: int = 0) -> None:
-    lab.page.locator(".tabulator-row input[type=checkbox]").nth(line).click()
-    lab.until(lambda: lab.enabled("Replay"), "one run chosen")
 
 
 def test_the_list_takes_what_a_tall_window_has(store: Store, serve: Any, open_lab: Any) -> None:

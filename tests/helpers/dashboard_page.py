@@ -16,6 +16,17 @@ HANDLE = ".logslider-primal_step input[type=range]"
 """The slider of the step size."""
 
 
+def tick(lab: Lab, button: str = "Replay", line: int = 0) -> None:
+    """Tick a stored run, and wait until a button is enabled; again where the list was drawn anew under the tick."""
+    box = lab.page.locator(".tabulator-row input[type=checkbox]").nth(line)
+    end = time.monotonic() + lab.patience
+    while not lab.enabled(button):
+        assert time.monotonic() < end, f"{button} is not enabled"
+        if not box.is_checked():
+            box.click()
+        lab.page.wait_for_timeout(300)
+
+
 def playwright_errors() -> type[Exception]:
     """What Playwright raises."""
     from playwright.sync_api import Error

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from helpers.dashboard_page import Lab
+from helpers.dashboard_page import Lab, tick
 from zoviz.runs.store import Store
 from zoviz.runs.stored_run import StoredRun
 
@@ -90,8 +90,7 @@ def take_up(lab: Lab, button: str) -> None:
     """Open the list of stored runs and press a button for the newest."""
     lab.press("Stored runs")
     lab.page.locator(".tabulator-row").first.wait_for()
-    lab.page.locator(".tabulator-row input[type=checkbox]").first.click()
-    lab.until(lambda: lab.enabled(button), "one run chosen")
+    tick(lab, button)
     lab.press(button)
 
 

@@ -184,7 +184,8 @@ class StoredRunsTable(pn.viewable.Viewer):
         self.records = self._store.runs(**which, sort=ORDERS[self.order], limit=PAGE, offset=first)
         ticked = {one.id for one in self.selection}
         places = [i for i, one in enumerate(self.records) if one.id in ticked]
-        self.tabulator.param.update(value=self._frame(), selection=places)
+        self._show()
+        update_changed(self.tabulator, selection=places)
         self._choose()  # the same places may have other records now, or the same with another status
         self._summaries.ask(self.records)
         position = f"{first + 1:,} to {first + len(self.records):,} of {total:,}" if self.records else "no runs"
@@ -198,8 +199,14 @@ class StoredRunsTable(pn.viewable.Viewer):
         if self._summaries.collect():
             # Not patch(): a patch that comes while the browser still builds the table raises there, and what else its
             # message brings is lost.
-            self.tabulator.value = self._frame()
+            self._show()
             self._summaries.ask(self.records)
+
+    def _show(self) -> None:
+        """Send the list, if it has changed: while a browser draws it anew, it takes no ticks."""
+        frame = self._frame()
+        if not frame.equals(self.tabulator.value):
+            self.tabulator.value = frame
 
     def _frame(self) -> pd.DataFrame:
         return _frame([(one, self._summaries.get(one)) for one in self.records])
