@@ -126,5 +126,7 @@ def test_calls_that_fail_count_in_no_mean(value: float) -> None:
         return value if calls % 4 == 0 else float(x @ x)
 
     result = minimize(now_and_then, [1.0, 1.0], method="COBYLA", max_calls=200, noise="independent")
-    assert result.success and result.fun == result.x @ result.x and result.failures > 10
+    assert result.success and result.failures > 10
+    # Not to the bit: a sum of products in a loop and one by itself differ in their last digit on some processors.
+    assert result.fun == pytest.approx(result.x @ result.x, rel=1e-12)
     assert "means of" in result.message
