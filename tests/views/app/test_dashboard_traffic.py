@@ -101,7 +101,7 @@ def test_lines_wait_until_a_new_status_and_the_buttons_are_on_their_way(monkeypa
     order: list[str] = []
     unsent = False
     monkeypatch.setattr(dashboard_module, "messages_wait", lambda document: unsent)
-    monkeypatch.setattr(dashboard.board, "refresh", lambda: order.append("lines"))
+    monkeypatch.setattr(dashboard.board, "refresh", lambda opening: order.append("lines"))
     dashboard.status_bar.counters.on_change("tags", lambda attr, old, new: order.append("status"))
     dashboard.form.settings.iterations = 3
     dashboard.controller.start()
@@ -225,6 +225,29 @@ def test_a_figure_that_a_run_needs_is_sent_with_its_lines_not_on_a_way_of_its_ow
     board.refresh()
     assert len(held) >= 2 and set(held) == {"combine"}, "the radii and the archive, while changes are collected"
     assert document.callbacks.hold_value is None
+
+
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
+@pytest.mark.parametrize("opening", [True, False])
+def test_a_board_that_comes_in_sight_begins_with_its_first_row(opening: bool) -> None:
+    """A browser paints two figures in a third of the time of all; whether lines were made is what lists wait for."""
+    board, document = Board(), Document()
+    document.add_root(board.__panel__().get_root(document))
+    run = Run(problem=LoadTracking(n=5), solver=ZOCEG(), replicas=2, iterations=3)
+    run.run()
+    board.runs_shown.put(run)
+
+    def drawn() -> list[str]:
+        return [type(view).__name__ for view in board.visible_plots if len(view.renderers) > 1]
+
+    first = board.refresh(opening), drawn()
+    again = board.refresh(opening), drawn()
+    rest = board.refresh(), drawn()
+    last = board.refresh(), drawn()
+    assert ["Gap", "Violation"] == first[1][:2] and first[0] and not last[0]
+    assert (len(first[1]) == 2) == (first[1] == again[1] != rest[1]) == opening, (first, again, rest)
+    assert len(rest[1]) > 4 and rest[1] == last[1] and rest[0] == opening
+    assert not again[0], "lines are not made twice while the board is about to come in sight"
 
 
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's

@@ -244,7 +244,8 @@ class Dashboard(pn.viewable.Viewer):
         self.controller.start()
         if complaints:
             self.controller.say(" ".join(complaints))
-        self.rooms.open = RUN
+        if not self._opens_run:
+            self.rooms.open = RUN
 
     def _show_run(self) -> None:
         """Open the room of the run: on a page in a browser with its first lines, if they come soon."""
@@ -311,7 +312,8 @@ class Dashboard(pn.viewable.Viewer):
         """Show what is new in the lines and, with ``lists``, in lists and pictures; needs the document's lock."""
         run = self.controller.run
         self._limit(run)
-        if not self.board.refresh() and lists:  # else the browser has enough to do until the next look
+        opening = self._opens_run and self.rooms.open != RUN
+        if not self.board.refresh(opening) and lists:  # else the browser has enough to do until the next look
             self.run_list.update()
             self.figure_download.update()
             self.diagnosis.update(run)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from typing import Any
 
 import panel as pn
@@ -12,7 +12,6 @@ from bokeh.document import Document
 from bokeh.models import ColumnDataSource
 
 from zoviz.core.registry import discover
-from zoviz.core.types import Array
 from zoviz.runs.engine.columns import CALLS, ITERATION, SAMPLES, SECONDS, ZETA_SAMPLES
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.shown_runs import ShownRun, ShownRuns
@@ -32,6 +31,9 @@ from zoviz.views.plots.line_data import BANDS, ZERO_HEIGHT, AxisScales
 from zoviz.views.plots.packed_source import PackedSource, all_series
 from zoviz.views.plots.shared_models import SharedModels
 
+FIRST_PLOTS = 2
+"""Plots with which a board comes in sight: the first row on most screens, beside the problem's picture."""
+
 
 class _Drawing:
     """The lines that the board has drawn of one run."""
@@ -40,6 +42,7 @@ class _Drawing:
         # Zeros of several runs lie above each other, not on each other.
         self.source = PackedSource(key, ZERO_HEIGHT * (1 + number % 8))
         self.columns: frozenset[str] = frozenset()
+        self.views_to_come: list[PlotView] = []  # which have no lines of these columns yet
         self.rows, self.last_iteration, self.settled = -1, -1.0, False
         self.covers = False
 
@@ -127,16 +130,18 @@ class Board(pn.viewable.Viewer):
         if self._built and self._stale_figures:
             update_changed(self._grid, loading=True)
 
-    def refresh(self) -> bool:
+    def refresh(self, opening: bool = False) -> bool:
         """Send what is new to the browser; return whether lines were made anew, which keeps the browser busy.
 
-        Called a few times a second, with the document's lock.
+        Called a few times a second, with the document's lock. A board that is about to come in sight, ``opening``,
+        begins with its first plots, which server and browser have ready in a third of the time that all take; the
+        others come with the next call.
         """
         if not self._built:
             if not self.runs_shown.runs:
                 return False
             self._build()
-        anew = fresh = self._catch_up()
+        anew = fresh = self._catch_up(opening)
         snapshots = []
         for entry in self.runs_shown.runs.values():
             snapshot, drawing = entry.run.trace.snapshot(), self._drawings[entry.key]
@@ -161,10 +166,10 @@ class Board(pn.viewable.Viewer):
         pn.io.push_notebook(self._grid)  # on a server there is nothing to push
         return anew
 
-    def _catch_up(self) -> bool:
+    def _catch_up(self, opening: bool) -> bool:
         """Make figures or lines anew that are out of date; return whether there were any."""
         grown = any(
-            key not in self._drawings or (entry.visible and self._has_new_columns(key, entry.run.trace.snapshot()))
+            key not in self._drawings or (entry.visible and self._lacks_lines(entry, opening))
             for key, entry in self.runs_shown.runs.items()
         )
         if not (self._stale_figures or self._stale_lines or grown):
@@ -174,8 +179,13 @@ class Board(pn.viewable.Viewer):
                 self._rebuild()
             else:
                 self._relabel()
-                self._dress_all()
+                self._dress_all(opening)
         return True
+
+    def _lacks_lines(self, entry: ShownRun, opening: bool) -> bool:
+        """Return whether lines of a run are to be made: of new columns, or those that waited for the first plots."""
+        waiting = self._drawings[entry.key].views_to_come and not opening
+        return bool(waiting) or self._has_new_columns(entry.key, entry.run.trace.snapshot())
 
     def _has_new_columns(self, key: str, snapshot: Snapshot) -> bool:
         """Return whether a run has columns without lines; its start alone has few of them, and makes no line."""
@@ -246,16 +256,22 @@ class Board(pn.viewable.Viewer):
         self._ranged = styles.keys()
         self._shared.x_range.renderers = [line for view in self.views for line in view.renderers]
 
-    def _dress(self, entry: ShownRun, columns: Mapping[str, Array]) -> None:
-        """Make a run's lines on every plot."""
-        drawing = self._drawings[entry.key]
-        drawing.columns = frozenset(columns)
-        drawing.source.declare(all_series(columns, self.views))
-        self._settle(entry)
-        for view in self.views:
+    def _dress(self, entry: ShownRun, snapshot: Snapshot, opening: bool) -> None:
+        """Make a run's lines on every plot that has none of its columns yet, or on the first of these."""
+        drawing, columns = self._drawings[entry.key], snapshot.columns
+        if self._has_new_columns(entry.key, snapshot):
+            drawing.columns, drawing.views_to_come = frozenset(columns), list(self.views)
+            drawing.source.declare(all_series(columns, self.views))
+            self._settle(entry)
+        views = drawing.views_to_come
+        if opening:
+            fitting = [view for view in views if view.fits(self.runs_shown.problems) and view.has_values([snapshot])]
+            views = fitting[:FIRST_PLOTS]
+        for view in views:
             view.add(entry.key, RunStyle(entry.name, entry.colour, 2.2), drawing.source, columns)
+        drawing.views_to_come = [view for view in drawing.views_to_come if view not in views]
 
-    def _dress_all(self) -> None:
+    def _dress_all(self, opening: bool = False) -> None:
         """Bring the plots to the runs on the page, and have the visible ones' data sent again."""
         self._stale_figures = self._stale_lines = False
         for key in self._drawings.keys() - self.runs_shown.runs.keys():
@@ -264,9 +280,8 @@ class Board(pn.viewable.Viewer):
                 view.remove(key)
         for entry in self.runs_shown.runs.values():
             drawing = self._drawings.setdefault(entry.key, _Drawing(entry.key, len(self._drawings)))
-            snapshot = entry.run.trace.snapshot()
-            if entry.visible and self._has_new_columns(entry.key, snapshot):
-                self._dress(entry, snapshot.columns)
+            if entry.visible:
+                self._dress(entry, entry.run.trace.snapshot(), opening)
             drawing.rows = -1
         self._arrange()
 
@@ -290,7 +305,7 @@ class Board(pn.viewable.Viewer):
         for view in self._views:
             view.build(self._shared)
         for drawing in self._drawings.values():
-            drawing.columns = frozenset()
+            drawing.columns, drawing.views_to_come = frozenset(), []
         self._dress_all()
         for view, pane in zip(self.views, self._panes, strict=True):
             # A special plot comes when it is needed: a page with all of them would take twice as long to open.
