@@ -1,0 +1,135 @@
+r"""What a problem's analytic constants are worth: the same methods with them, without them, and through ``minimize``.
+
+Problems with constants in closed form are solved by the papers' methods at their defaults in four ways: *known*, as
+they are; *measured*, the constants hidden, so that rules measure theirs by charged calls; *black box*, hidden and in
+units of order 1, as a ``BlackBox`` is; and by ``minimize`` with the method's name, from one of the starts. Starts and
+seeds are the same. The loss of a point x is
+
+.. math:: \frac{|f(x) - f^*| + \|\lambda^*\| \, \|[h(x)]_+\|}{|f^*|},
+
+and figures are the calls after which a replica's loss stays at 0.01 or below, in the median over replicas: infinite
+where half of them never come there for good. ``minimize`` gives back a point and no course: of it, the loss is printed.
+A problem's last line has the least calls of any method in each way, and the hidden ways' as multiples of the known
+one's.
+
+    python -m zoviz.papers.robustness.known_constants
+    python -m zoviz.papers.robustness.known_constants --problems LoadTracking --methods ZOCEG --calls 20000
+"""
+
+from __future__ import annotations
+
+import argparse
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zoviz import solvers
+from zoviz.core.sets import Box
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Optimum
+from zoviz.minimize.minimize import minimize
+from zoviz.problems import ACLoadTracking, ConexQCQP, LoadTracking, NonconvexQCQP
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.columns import CALLS, GAP, VIOLATION
+from zoviz.runs.run import Run
+
+BUDGET, REPLICAS, SEED, LEVEL = 60_000, 4, 21, 1e-2
+METHODS = ("ZOSPLM", "ZOCEG", "ZOBCEG", "SZOConEX", "ZOALM")
+KNOWN, MEASURED, BLACK_BOX = "known", "measured", "black box"
+WAYS = (KNOWN, MEASURED, BLACK_BOX)
+
+PROBLEMS: Mapping[str, Callable[[], Problem]] = {
+    "NonconvexQCQP 0": lambda: NonconvexQCQP(n=50, seed=0),
+    "NonconvexQCQP 1": lambda: NonconvexQCQP(n=50, seed=1),
+    "NonconvexQCQP 2": lambda: NonconvexQCQP(n=50, seed=2),
+    "LoadTracking": LoadTracking,
+    "ConexQCQP": lambda: ConexQCQP(n=50),
+    "ACLoadTracking": ACLoadTracking,
+}
+
+
+def without_constants(problem: Problem, scaled: bool = False) -> Problem:
+    """Return a problem with the same parameters whose constants no rule can ask for."""
+    cls: Any = type(problem)
+    hidden: Any = type(cls.__name__, (cls,), {"_HiddenConstants__abstract": True, "constants": None})
+    values = {name: value for name, value in problem.param.values().items() if name != "name"}
+    return hidden(**{**values, "scaled": scaled})
+
+
+def optimum_of(problem: Problem) -> Optimum:
+    """Return a problem's optimum.
+
+    Raises
+    ------
+    ValueError
+        Where it is not known.
+    """
+    optimum = problem.known_optimum
+    if optimum is None:
+        raise ValueError(f"Expected a problem whose optimum is known, got {problem.title}.")
+    return optimum
+
+
+def losses(gap: Array, violation: Array, optimum: Optimum) -> Array:
+    """Return the losses, of any shape, of points with these gaps and norms of [h]_+."""
+    weight = float(np.linalg.norm(optimum.multipliers)) if optimum.multipliers is not None else 0.0
+    return (np.abs(gap) + weight * violation) / abs(optimum.value)
+
+
+def calls_to_level(problem: Problem, method: str, budget: int) -> float:
+    """Return the calls after which the loss of a method's replicas stays at ``LEVEL`` or below, in the median."""
+    run = Run(problem, getattr(solvers, method)(), replicas=REPLICAS, seed=SEED, calls=budget)
+    run.run()
+    trace = run.trace.snapshot().columns
+    near = losses(trace[GAP], trace[VIOLATION], optimum_of(problem)) <= LEVEL
+    last_outside = np.array([np.flatnonzero(~column)[-1] if not column.all() else -1 for column in near.T])
+    calls = np.vstack([trace[CALLS], np.full((1, REPLICAS), np.inf)])
+    return float(np.median(calls[last_outside + 1, np.arange(REPLICAS)]))
+
+
+def minimize_loss(problem: Problem, method: str, budget: int) -> float:
+    """Return the loss of the point that ``minimize`` gives back, with a method and the first replica's start."""
+    box = problem.domain
+    if not isinstance(box, Box):
+        raise TypeError(f"Expected a problem on a box, got {type(box).__name__}.")
+    x0 = problem.initial(Streams(SEED, REPLICAS))[0]
+    bounds = list(zip(box.lower, box.upper, strict=True))
+
+    def values(x: Array) -> tuple[Array, Array]:
+        f, h = problem.evaluate(x)
+        return f, h
+
+    result = minimize(values, x0, bounds=bounds, joint=True, method=method, max_calls=budget, seed=SEED)
+    value = problem.evaluate(np.asarray(result.x))
+    violation = np.linalg.norm(np.maximum(value.h, 0.0), axis=-1, keepdims=True)
+    optimum = optimum_of(problem)
+    return float(losses(value.f - optimum.value, violation, optimum)[0])
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--problems", nargs="*", default=PROBLEMS, metavar="PROBLEM", help=", ".join(PROBLEMS))
+    parser.add_argument("--methods", nargs="*", default=METHODS, choices=METHODS)
+    parser.add_argument("--calls", type=int, default=BUDGET)
+    options = parser.parse_args(arguments)
+    warnings.simplefilter("ignore")
+    print(f"{'problem':<16} {'method':<9} " + " ".join(f"{way:>10}" for way in WAYS) + "   minimize: loss")
+    for name in [one for one in PROBLEMS if one in options.problems]:
+        known = PROBLEMS[name]()
+        ways = {KNOWN: known, MEASURED: without_constants(known), BLACK_BOX: without_constants(known, scaled=True)}
+        least = dict.fromkeys(WAYS, np.inf)
+        for method in options.methods:
+            calls = {way: calls_to_level(problem, method, options.calls) for way, problem in ways.items()}
+            least = {way: min(least[way], calls[way]) for way in WAYS}
+            cells = " ".join(f"{calls[way]:>10.0f}" for way in WAYS)
+            print(f"{name:<16} {method:<9} {cells}   {minimize_loss(known, method, options.calls):.2g}", flush=True)
+        cells = " ".join(f"{least[way]:>10.0f}" for way in WAYS)
+        ratios = ", ".join(f"{way} {least[way] / least[KNOWN]:.2f}" for way in WAYS[1:])
+        print(f"{name:<16} {'the least':<9} {cells}   of the known: {ratios}", flush=True)
+
+
+if __name__ == "__main__":
+    main()
