@@ -1,0 +1,23 @@
+"""Seconds of an iteration in paper splm: ratios of given turns, and one estimate against two in real ones."""
+
+from __future__ import annotations
+
+from zoviz.papers.experiment import Figures, Verdict
+from zoviz.papers.splm.seconds import OURS, TWICE, Cheaper, TimesAsLong, Undecided, timed
+from zoviz.problems import NonconvexQCQP
+
+
+def test_cheaper_is_less_than_three_quarters_and_seconds_are_not_decided() -> None:
+    turns = {OURS: [1.0, 1.1, 1.05], TWICE: [2.0, 2.1, 2.0], "SZOConEX": [1.9, 2.0, 1.95], "ZOALM": [3.0, 3.0, 3.0]}
+    measured = {"n = 50": Figures(turns)}
+    assert Cheaper(50, "SZOConEX")(measured, OURS).verdict is Verdict.YES
+    assert Cheaper(50, "SZOConEX")(measured, TWICE).verdict is Verdict.NO
+    assert TimesAsLong(50)(measured, "SZOConEX").verdict is Verdict.YES
+    assert TimesAsLong(50)(measured, "ZOALM").verdict is Verdict.NO
+    assert Undecided(50)(measured, OURS).verdict is Verdict.OPEN
+
+
+def test_no_step_is_left_to_a_rule_while_the_clock_runs() -> None:
+    solvers = timed(NonconvexQCQP(n=10), 40)
+    assert all(solver.suggestible() == [] for solver in solvers.values())
+    assert [solvers[name].estimator.batch_size for name in (OURS, TWICE, "SZOConEX")] == [40, 80, 40]

@@ -1,0 +1,158 @@
+"""Paper splm, Table 2: seconds of an iteration of ZO-SPLM, SZO-ConEX and ZO-ALM, as ratios within one process.
+
+Seconds are of the authors' machine; what another can decide is how many times as long one method takes as another, in
+turns, by the clock of the thread. The paper has ZO-SPLM cheaper than ZO-ConEX for having no auxiliary variable: here it
+is the estimates that cost, one of k directions against two, so that with 2 k directions ZO-SPLM is no cheaper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Table,
+    Verdict,
+    array,
+    below,
+    mean_text,
+    plain,
+    yes_or_no,
+)
+from zoviz.papers.splm.table_2 import CAP, OURS, PAPER, published
+from zoviz.papers.timing import paces
+from zoviz.problems import NonconvexQCQP
+from zoviz.solvers import Solver
+
+SECONDS = {"ZOSPLM": {50: 0.412, 100: 0.479, 200: 0.810}, "SZOConEX": {50: 0.707, 100: 1.112, 200: 1.506}}
+SECONDS["ZOALM"] = {50: 0.424, 100: 0.498, 200: 0.916}
+"""Seconds of an iteration that Table 2 prints."""
+NEAR = 1.5
+"""Factor within which a ratio of times is called the printed one: libraries and processors differ."""
+TWICE = "ZOSPLM, 2 k directions"
+RIVALS = [name for name in PAPER if name != OURS]
+STEPS = 10
+"""Of a turn, whose median is taken."""
+SHARE = 0.75
+"""Of a rival's time, below which a method is called cheaper: the printed shares are 0.43 to 0.58."""
+
+
+def timed(problem: NonconvexQCQP, batch: int) -> Mapping[str, Solver]:
+    """Return the methods, each with the same fixed steps, and ZO-SPLM with twice the directions."""
+    solvers = {name: published(name, batch, problem, (1.0, 0.3)) for name in PAPER}
+    solvers[TWICE] = published(OURS, 2 * batch, problem, (1.0, 0.3))
+    for solver in solvers.values():
+        values = solver.suggest(problem, problem.data.constants)
+        for name in solver.suggestible():
+            solver.set(name, values[name])
+        if "dual_cap" in solver.param:
+            solver.set("dual_cap", CAP)
+    return solvers
+
+
+class SecondsOfAnIteration(Experiment):
+    """Table 2: what an iteration takes of three methods."""
+
+    title = "splm Table 2, seconds"
+    subject = "Seconds of an iteration of ZO-SPLM, SZO-ConEX and ZO-ALM on the nonconvex QCQP, as ratios"
+    printed = (
+        "Seconds of an iteration with k = 10000 at n = 50, 100, 200: ZO-SPLM 0.412, 0.479, 0.810, ZO-ConEX 0.707, "
+        "1.112, 1.506, ZO-ALM 0.424, 0.498, 0.916; ZO-SPLM is cheaper per iteration than ZO-ConEX."
+    )
+    protocol = (
+        "NonconvexQCQP, instance 0, one replica, turns of ten steps, each method's after the other's, by the thread's "
+        "clock; medians of a turn; nothing is tuned."
+    )
+    sizes = {
+        "quick": {"n": [50], "batch": 1000, "turns": 5},
+        "full": {"n": [50, 100, 200], "batch": 10_000, "turns": 10},
+    }
+
+    def parts(self) -> list[str]:
+        """Return a part for every size: methods are compared within one."""
+        return [f"n = {n}" for n in self.settings["n"]]
+
+    def measure(self, part: str) -> Figures:
+        """Return the seconds of an iteration in every turn, by method."""
+        problem = NonconvexQCQP(n=int(part.removeprefix("n = ")))
+        solvers = timed(problem, self.settings["batch"])
+        turns = [paces(solvers, problem, 1, STEPS, 1) for _ in range(self.settings["turns"])]
+        return {name: plain(np.array([turn[name] for turn in turns])) for name in solvers}
+
+    def claims(self) -> list[Claim]:
+        """Return what is said of the methods, the printed ratios, and the seconds themselves."""
+        place, out = "Table 2, seconds", []
+        for n in self.settings["n"]:
+            says = f"an iteration of ZO-SPLM is cheaper than one of SZO-ConEX at n = {n}"
+            out.append(Claim(place, says, Cheaper(n, "SZOConEX"), OURS, TWICE))
+            for rival in RIVALS:
+                printed = SECONDS[rival][n] / SECONDS[OURS][n]
+                says = f"an iteration of {rival} takes {printed:.2f} times one of ZO-SPLM at n = {n}"
+                out.append(Claim(place, says, TimesAsLong(n), rival))
+            says = f"an iteration of ZO-SPLM takes {SECONDS[OURS][n]:g} s at n = {n}"
+            out.append(Claim(place, says, Undecided(n), OURS))
+        return out
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return milliseconds of an iteration and ratios, beside the printed ones."""
+        rows = []
+        for n in self.settings["n"]:
+            for name, seconds in measured[f"n = {n}"].items():
+                shares = ratios(measured, n, name)
+                printed = SECONDS[name][n] / SECONDS[OURS][n] if name in SECONDS else None
+                cells = (mean_text(1e3 * array(seconds)), mean_text(shares), f"{printed:.2f}" if printed else "–")
+                rows.append((str(n), name, *cells))
+        heads = ("n", "Method", "ms of an iteration", "Over ZO-SPLM's", "Printed")
+        return [Table(f"Means over turns, k = {self.settings['batch']}", heads, rows)]
+
+
+def ratios(measured: Measured, n: int, method: str) -> Array:
+    """Return how many times as long as ZO-SPLM's a method's iterations take, turn by turn."""
+    return array(measured[f"n = {n}"][method]) / array(measured[f"n = {n}"][OURS])
+
+
+@dataclass(frozen=True)
+class Cheaper:
+    """Tests that an iteration of a method takes less than three quarters of a rival's time."""
+
+    n: int
+    rival: str
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        mine, other = (array(measured[f"n = {self.n}"][name]) for name in (method, self.rival))
+        shares = mine / other
+        return Judgement(below(shares, np.full_like(shares, SHARE)), f"{mean_text(shares)} of {self.rival}'s time")
+
+
+@dataclass(frozen=True)
+class TimesAsLong:
+    """Tests that a method's iterations take the printed multiple of ZO-SPLM's within a factor."""
+
+    n: int
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        shares = ratios(measured, self.n, method)
+        off = np.median(shares) * SECONDS[OURS][self.n] / SECONDS[method][self.n]
+        return Judgement(yes_or_no(1.0 / NEAR <= off <= NEAR), f"{mean_text(shares)} times")
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Tells the seconds, which no other machine can decide on."""
+
+    n: int
+
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method."""
+        text = mean_text(array(measured[f"n = {self.n}"][method]))
+        return Judgement(Verdict.OPEN, f"{text} s here; seconds are of a machine")
