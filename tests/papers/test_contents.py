@@ -29,4 +29,4 @@ def test_every_claim_of_an_experiment_has_its_row() -> None:
             assert (name, claim.place, claim.says) in listed
             assert claim.place in places or "ours" in claim.place
     assert all(row.verdict for row in rows)
-    assert {row.paper for row in rows if not row.experiment} == set(TEXT), "as long as some are not converted"
+    assert {row.paper for row in rows if not row.experiment} <= set(TEXT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from zoviz.papers.concave_normal import ConcaveNormal
 from zoviz.papers.splm.rates import (
     AT_ONCE,
     CONSTANT,
@@ -11,7 +12,6 @@ from zoviz.papers.splm.rates import (
     SHARE,
     SLOWLY,
     SQUARE,
-    ConcaveNormal,
     Directions,
     Residuals,
 )

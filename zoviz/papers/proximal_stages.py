@@ -1,0 +1,73 @@
+"""Experiments on proximal-point stages: a convex problem's method inside of them, and the same without."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+
+from zoviz.core.types import Array
+from zoviz.papers.concave_normal import ConcaveNormal
+from zoviz.papers.rate_experiment import Rate, RateExperiment
+from zoviz.problems import NonconvexQCQP
+from zoviz.problems.base import Problem
+from zoviz.runs.engine.columns import STATIONARITY
+from zoviz.runs.run import Run
+from zoviz.solvers import ProximalPoint, Solver
+
+SIZE = 10
+FIRST_SEED = 5000
+"""Of the reported instances and runs: they were tried by hand on seeds from 0 on."""
+CONCAVE, BENT = "concave along the normal", "nonconvex QCQP"
+CASES: Mapping[str, type[Problem]] = {CONCAVE: ConcaveNormal, BENT: NonconvexQCQP}
+RESIDUAL = "residual"
+
+
+def residual(problem: Problem, solver: Solver, seed: int, iterations: int) -> float:
+    """Return the residual at the end of a run over the one at its start; NaN where the run diverges."""
+    run = Run(problem=problem, solver=solver, seed=seed, iterations=iterations)
+    run.run()
+    values = run.trace[STATIONARITY][:, 0]
+    return float(values[-1] / values[0]) if run.result.nit == iterations else np.nan
+
+
+class StagesExperiment(RateExperiment):
+    """An experiment on the residual after T steps in stages, on drawn instances.
+
+    A subclass has ``place`` and ``inner``: for each method the exponent of T that is claimed with stages, and what
+    makes it.
+    """
+
+    __abstract = True
+
+    place: ClassVar[str]
+    inner: ClassVar[Mapping[str, tuple[float, Any]]]
+
+    def rates(self) -> list[Rate]:
+        """Return a claim for every method and case, beside the method without stages."""
+        return [
+            Rate(
+                self.place,
+                f"{name} in stages comes to a KKT point in iterations of order eps^{1.0 / power:g}: {case}",
+                case,
+                RESIDUAL,
+                power,
+                f"{name} in stages",
+                f"{name} alone",
+            )
+            for case in self.settings["cases"]
+            for name, (power, _) in self.inner.items()
+        ]
+
+    def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
+        """Return the residuals (instances,) after T steps, as shares of the first."""
+        name, _, how = method.partition(" ")
+        out = []
+        for seed in range(FIRST_SEED, FIRST_SEED + self.settings["instances"]):
+            problem = CASES[case](n=SIZE, seed=seed)
+            solver = self.inner[name][1]()
+            if how == "in stages":
+                solver = ProximalPoint(inner=solver)
+            out.append(residual(problem, solver, seed, horizon))
+        return {RESIDUAL: np.array(out)}
