@@ -39,7 +39,7 @@ NEAR = 1.5
 """Factor within which a ratio of times is called the printed one: libraries and processors differ."""
 TWICE = "ZOSPLM, 2 k directions"
 RIVALS = [name for name in PAPER if name != OURS]
-STEPS = 10
+STEPS = 5
 """Of a turn, whose median is taken."""
 SHARE = 0.75
 """Of a rival's time, below which a method is called cheaper: the printed shares are 0.43 to 0.58."""
@@ -68,12 +68,12 @@ class SecondsOfAnIteration(Experiment):
         "1.112, 1.506, ZO-ALM 0.424, 0.498, 0.916; ZO-SPLM is cheaper per iteration than ZO-ConEX."
     )
     protocol = (
-        "NonconvexQCQP, instance 0, one replica, turns of ten steps, each method's after the other's, by the thread's "
+        "NonconvexQCQP, instance 0, one replica, turns of five steps, each method's after the other's, by the thread's "
         "clock; medians of a turn; nothing is tuned."
     )
     sizes = {
         "quick": {"n": [50], "batch": 1000, "turns": 5},
-        "full": {"n": [50, 100, 200], "batch": 10_000, "turns": 10},
+        "full": {"n": [50, 100, 200], "batch": 10_000, "turns": 6},
     }
 
     def parts(self) -> list[str]:
