@@ -1,57 +1,90 @@
-"""The nonconvex experiment of paper zoeg, by the functions of ``zoviz.papers.zoeg.figure_3``."""
+"""Fig. 3 of paper zoeg: printed schedules, comparisons where a run never got there, and real steps on the feeder."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from zoviz.papers.zoeg.figure_3 import GRID, ITERATIONS, LEVELS, Result, best, figure, solve, solver_of, verdict
+from zoviz.papers.experiment import Figures, Measured, Verdict
+from zoviz.papers.zoeg.figure_3 import (
+    CALLS,
+    CONSTANT,
+    DIMINISHING,
+    GRID,
+    ITERATIONS,
+    PRINTED,
+    TUNED,
+    Faster,
+    FeederCourses,
+    converges,
+    solve,
+    solver_of,
+)
 from zoviz.problems import ACLoadTracking
 from zoviz.solvers import ZOBCEG, ZOEG
 
-
-def test_a_replica_that_never_got_there_makes_the_mean_infinite_and_the_bound_its_budget() -> None:
-    whole, part = figure(np.array([10.0, 20.0, 30.0]), 100), figure(np.array([10.0, np.nan, 40.0]), 100)
-    assert whole.mean == whole.least == 20.0 and whole.error == pytest.approx(10.0 / np.sqrt(3.0))
-    assert part.mean == np.inf and part.least == 50.0
-    assert whole.times(4.0)[:2] == (80.0, 4.0 * whole.error)
+RNG = np.random.default_rng(0)
 
 
-def test_verdicts() -> None:
-    fast, slow = figure(np.array([10.0, 11.0, 12.0]), 100), figure(np.array([50.0, 51.0, 52.0]), 100)
-    never, seldom = figure(np.full(3, np.nan), 100), figure(np.array([10.0, np.nan, 11.0]), 12)
-    assert verdict(slow, fast) == "reproduced" and verdict(fast, slow) == "not reproduced"
-    assert verdict(fast, fast) == "no difference beyond two standard errors"
-    assert verdict(never, fast) == "reproduced", "it took more than its budget"
-    assert verdict(never, never) == "not decided"
-    assert verdict(seldom, fast) == "not decided", "its budget ended too early to tell"
-    assert verdict(fast, never) == "not reproduced"
-
-
-def test_the_best_steps_are_those_that_get_there_first() -> None:
-    results = {
-        (1.0, 1.0): Result(np.array([[5.0, 6.0]]), np.array([0.1, 0.1]), 4.0),
-        (2.0, 1.0): Result(np.array([[3.0, np.nan]]), np.array([0.1, 0.9]), 4.0),
-        (3.0, 1.0): Result(np.array([[4.0, 5.0]]), np.array([0.2, 0.2]), 4.0),
+def figures_of(**entries: tuple[list[float | None], float]) -> Measured:
+    return {
+        name.replace("_", " "): Figures({"entries": [values, values], "calls": calls})
+        for name, (values, calls) in entries.items()
     }
-    assert best(results, 0, budget=100) == (3.0, 1.0)
 
 
-def test_every_block_has_its_method_and_budget() -> None:
-    assert GRID.keys() == ITERATIONS.keys() and sorted(LEVELS, reverse=True) == list(LEVELS)
-    for block, (primal, dual) in GRID.items():
-        solver = solver_of(block, primal[0], dual[0])
-        assert isinstance(solver, ZOEG if block <= 0 else ZOBCEG)
+def test_schedules_are_the_printed_ones() -> None:
+    constant, falling = PRINTED[CONSTANT], PRINTED[DIMINISHING]
+    assert constant.step(0) == constant.step(7999) == 3e-6 and constant.margin(5) == 0.005
+    assert np.isclose(falling.step(0), 3e-4 / 1000.0**0.5) and np.isclose(falling.step(8000), 3e-4 / 9000.0**0.5)
+    assert falling.margin(0) == 0.1 and np.isclose(falling.margin(999), 0.05)
+    assert np.isclose(constant.radius(0), 0.01 / 4000.0**1.1) and constant.radius(0) < 1e-5
+
+
+def test_who_never_got_there_took_its_budget_at_least() -> None:
+    experiment = FeederCourses()
+    measured = figures_of(block_20=([50.0, 51.0, 52.0], 42.0), block_168=([10.0, 11.0, 12.0], 338.0))
+    test = Faster(experiment, "block 20", ITERATIONS, 0)
+    assert test(measured, "block 168").verdict is Verdict.YES
+    assert Faster(experiment, "block 20", CALLS, 0)(measured, "block 168").verdict is Verdict.NO
+    never = figures_of(block_20=([None, None, None], 42.0), block_168=([10.0, 11.0, 12.0], 338.0))
+    assert test(never, "block 168").verdict is Verdict.YES, "it took more than its budget"
+    seldom = figures_of(block_20=([150.0, 151.0, 152.0], 42.0), block_168=([None, 99.0, 98.0], 338.0))
+    assert test(seldom, "block 168").verdict is Verdict.OPEN, "its budget ended too early to tell"
+
+
+def test_converged_is_every_replica() -> None:
+    assert converges({"a": {"error": [0.01, 0.02]}}, "a").verdict is Verdict.YES
+    assert converges({"a": {"error": [0.01, 0.2]}}, "a").verdict is Verdict.NO
+
+
+def test_every_method_has_its_grid_and_budget() -> None:
+    experiment = FeederCourses()
+    assert list(GRID) == list(experiment.settings["iterations"]) and experiment.tuning().settings == 4
+    for method, (primal, dual) in GRID.items():
+        solver = solver_of(method, (primal[0], dual[0]))
+        assert len(primal) * len(dual) == 4 and isinstance(solver, ZOEG if method == TUNED else ZOBCEG)
         assert solver.suggestible() == [], "every step is set, none is left to a rule"
-        assert block <= 0 or solver.estimator.block_size == block
+        assert method == TUNED or f"block {solver.estimator.block_size}" == method
 
 
-@pytest.mark.slow
-def test_larger_blocks_need_fewer_iterations() -> None:
+def test_a_printed_schedule_keeps_iterates_off_the_ends_and_costs_a_call_more() -> None:
     pytest.importorskip("power_grid_model")
-    steps = {5: (2.8e-3, 0.2), 20: (6.8e-4, 1.0)}
-    assert all(pair[0] in GRID[block][0] and pair[1] in GRID[block][1] for block, pair in steps.items())
-    result = {block: solve(block, pair, ACLoadTracking(), replicas=4, seed=0) for block, pair in steps.items()}
-    few, many = (figure(result[block].entries[0], ITERATIONS[block]) for block in (20, 5))
-    assert few.mean < many.mean < np.inf and result[20].calls > result[5].calls
-    assert verdict(many, few) == "reproduced"
+    problem = ACLoadTracking(loads="drawn")
+    plain, shrunk = (
+        solve(problem, solver_of(CONSTANT, (3e-6, 3e-6)), 3, 2, 0, schedule) for schedule in (None, PRINTED[CONSTANT])
+    )
+    assert shrunk.calls == plain.calls + 1.0
+    assert plain.errors.shape == shrunk.errors.shape == (4, 2)
+    np.testing.assert_array_equal(plain.errors[0], shrunk.errors[0])
+    assert (plain.errors[1:] != shrunk.errors[1:]).all()
+
+
+def test_larger_blocks_come_nearer_in_equally_many_iterations() -> None:
+    pytest.importorskip("power_grid_model")
+    problem = ACLoadTracking(loads="drawn")
+    few, many = (
+        solve(problem, solver_of(name, (GRID[name][0][0], GRID[name][1][0])), 8, 2, 0).errors
+        for name in ("block 1", "block 20")
+    )
+    assert (many[-1] < few[-1]).all() and (many[-1] < many[0]).all()

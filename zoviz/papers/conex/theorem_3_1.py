@@ -61,7 +61,7 @@ def error_after(problem: ConexQCQP, iterations: int, scale: float) -> float:
     return float(errors_of(problem, run.result.x)[0] / start[0]) if run.result.nit == iterations else np.nan
 
 
-class Averages(RateExperiment):
+class AveragedError(RateExperiment):
     """Theorem 3.1: the error of the average with steps that fall with T, and with the same."""
 
     title = "conex Theorem 3.1"
@@ -89,7 +89,7 @@ class Averages(RateExperiment):
         return {ERROR: np.array([error_after(problem, horizon, scale) for problem in problems])}
 
 
-class Dimension(RateExperiment):
+class AveragedErrorBySize(RateExperiment):
     """Theorem 3.1: the error of the average after iterations of order n, against n."""
 
     title = "conex Theorem 3.1, n"

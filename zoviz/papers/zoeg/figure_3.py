@@ -1,177 +1,273 @@
-"""Paper zoeg, Figure 3: ZOEG and ZOBCEG, by block size, on load tracking with AC power flow.
+"""Paper zoeg, Fig. 3: ZOEG and ZOBCEG, by block size, on load tracking with AC power flow.
 
-The figure's numbers are not printed; its two claims are: ZOBCEG converges faster than ZOEG, and faster with larger
-blocks. Both are tested per iteration, as the figure draws them, and per oracle call, which is what a user pays for.
+The figure's numbers are not printed; its claims are that ZOEG converges with constant and with diminishing steps, that
+ZOBCEG converges faster than ZOEG, and faster with larger blocks. The latter are tested per iteration, as the figure
+draws them, and per oracle call, which is what a user pays for.
 
-The error of a point is max(|f - f*| / f*, [p_c - D]_+ / D). What is counted is the last entry: the first recorded
-iteration from which the error stays below the level to the end of the run. Every method has constant steps, its best
-pair of a grid (the paper prints no steps for ZOBCEG); ZOEG with the paper's step 3e-6 for both x and y stands beside
-it. Radii are the paper's: min{0.1 / (k + 1)^1.2, 2e-4} for ZOBCEG; ZOEG's, which falls from 1.1e-6 to 3e-7 over 8,000
-iterations, is 1e-6 throughout. The margin delta is left out: power flows are defined around X too.
-
-    python -m zoviz.papers.zoeg.figure_3                          # half an hour
-    python -m zoviz.papers.zoeg.figure_3 --blocks 20 168          # ZOBCEG only, some block sizes, some minutes
-    python -m zoviz.papers.zoeg.figure_3 --replicas 50            # as many as the paper's
+The error of a point is max(|f - f*| / f*, [p_c - D]_+ / D). What is counted is the last entry: the first iteration from
+which the error stays below a level to the end of the run. ZOEG is run as printed, with both schedules of steps, radii
+and margins delta, which shrink X around its middle: iterates, not half steps, are put back, at a call each. Beside it
+every method has constant steps, its best pair of four (the paper prints none for ZOBCEG), searched on other starts.
 """
 
 from __future__ import annotations
 
-import argparse
 import itertools
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from zoviz.core.types import Array
+from zoviz.core.errors import ZovizError
+from zoviz.core.streams import Streams
+from zoviz.core.types import Array, Evaluation
 from zoviz.estimators import Block, Sphere
-from zoviz.papers.zoeg.table_2 import last_entry, mean_and_error
+from zoviz.oracle import Oracle
+from zoviz.papers.experiment import (
+    Claim,
+    Experiment,
+    Figures,
+    Judgement,
+    Measured,
+    Panel,
+    Table,
+    Tuning,
+    Verdict,
+    array,
+    below,
+    mean_text,
+    plain,
+    rounded,
+    yes_or_no,
+)
+from zoviz.papers.zoeg.table_2 import last_entry
 from zoviz.problems import ACLoadTracking
-from zoviz.runs.engine.columns import ITERATION, RELATIVE_GAP, VIOLATION
-from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG, ZOEG, Solver
 
 LEVELS = (0.3, 0.1)
-ZOEG_ALONE, PUBLISHED = 0, -1
-"""Stand for a block size where there is none: ZOEG at its best step, and at the paper's."""
-PAPER_STEP = 3e-6
-GRID = {
-    PUBLISHED: ((PAPER_STEP,), (PAPER_STEP,)),
-    ZOEG_ALONE: ((1e-6, 2e-6), (0.02,)),
-    1: ((7e-3, 1.4e-2), (0.1, 0.3)),
-    5: ((1.4e-3, 2.8e-3), (0.2, 0.5)),
-    20: ((3.4e-4, 6.8e-4), (1.0, 3.0)),
-    168: ((8e-5, 1.6e-4), (10.0, 30.0)),
-}
-"""Steps of x and of y; those of x are near 0.3 / (44 tau) and twice that: 44 is the curvature along one coordinate."""
-ITERATIONS = {PUBLISHED: 8000, ZOEG_ALONE: 8000, 1: 3000, 5: 1000, 20: 400, 168: 100}
-"""Iterations of a run, by block size."""
-
-
+CONVERGED = 0.1
+"""Error from which on ZOEG is called converged."""
+CONSTANT, DIMINISHING, TUNED = "ZOEG, constant steps", "ZOEG, diminishing steps", "ZOEG, best steps"
+ITERATIONS, CALLS = "iterations", "calls"
+DUAL_CAP = 100.0
+TRIAL_SEED, REPORTED_SEED, TRIALS = 1, 11, 4
+"""Of the runs that choose steps and of those that are reported, and replicas of the former."""
+_ROWS = 60
+"""Of a course that is drawn."""
 Steps = tuple[float, float]
 """Of x and of y."""
 
 
-class Result(NamedTuple):
-    """Iterations to stay within each level, (levels, R), NaN where none; final errors (R,); calls per iteration."""
+class Schedule(NamedTuple):
+    """What the paper prints for ZOEG: the step of x and y, the radius and the margin delta, each of k from 0 on."""
 
-    entries: Array
+    step: Callable[[int], float]
+    margin: Callable[[int], float]
+
+    def radius(self, k: int) -> float:
+        """Return min{0.01 / (k + 4000)^1.1, 1e-5}."""
+        return float(min(0.01 / (k + 4000.0) ** 1.1, 1e-5))
+
+
+PRINTED = {
+    CONSTANT: Schedule(lambda k: 3e-6, lambda k: 0.005),
+    DIMINISHING: Schedule(lambda k: 3e-4 / (k + 1000.0) ** 0.5, lambda k: min(50.0 / (k + 1.0), 0.1)),
+}
+GRID = {
+    TUNED: ((1e-6, 2e-6), (0.006, 0.02)),
+    "block 1": ((7e-3, 1.4e-2), (0.1, 0.3)),
+    "block 5": ((1.4e-3, 2.8e-3), (0.2, 0.5)),
+    "block 20": ((3.4e-4, 6.8e-4), (1.0, 3.0)),
+    "block 168": ((8e-5, 1.6e-4), (10.0, 30.0)),
+}
+"""Steps of x and of y; those of blocks are near 0.3 / (44 tau) and twice it, 44 the curvature along a coordinate."""
+
+
+class Course(NamedTuple):
+    """Errors (iterations + 1, R) of a run, and its calls of an iteration."""
+
     errors: Array
     calls: float
 
 
-def solver_of(block: int, primal: float, dual: float) -> Solver:
-    """Return the method for a block size with given steps and the paper's radii."""
-    steps: dict[str, Any] = {"primal_step": primal, "dual_step": dual, "dual_cap": 100.0}
-    if block <= ZOEG_ALONE:
-        return ZOEG(estimator=Sphere(smoothing_radius=1e-6, batch_size=1), radius_scale=1.0, **steps)
+def solver_of(method: str, steps: Steps) -> Solver:
+    """Return a method with given steps, for blocks with the paper's radii."""
+    primal, dual = steps
+    common: dict[str, Any] = {"primal_step": primal, "dual_step": dual, "dual_cap": DUAL_CAP}
+    if method.startswith("ZOEG"):
+        return ZOEG(estimator=Sphere(smoothing_radius=1e-6, batch_size=1), radius_scale=1.0, **common)
+    block = int(method.removeprefix("block "))
     estimator = Block(smoothing_radius=2e-4, block_size=block, scaled=False)
-    return ZOBCEG(estimator=estimator, radius_scale=0.1, radius_power=1.2, **steps)
+    return ZOBCEG(estimator=estimator, radius_scale=0.1, radius_power=1.2, **common)
 
 
-def solve(block: int, steps: Steps, problem: ACLoadTracking, replicas: int, seed: int) -> Result:
-    """Run one block size at one grid point."""
-    run = Run(
-        problem=problem, solver=solver_of(block, *steps), replicas=replicas, seed=seed, iterations=ITERATIONS[block]
-    )
-    run.run()
-    trace = run.trace
-    error = np.maximum(trace[RELATIVE_GAP], trace[VIOLATION] / problem.target)
-    entries = np.array([last_entry(trace[ITERATION], error, level) for level in LEVELS])
-    return Result(entries, error[-1], float(run.result.calls.mean()) / ITERATIONS[block])
+def solve(
+    problem: ACLoadTracking, solver: Solver, iterations: int, replicas: int, seed: int, schedule: Schedule | None = None
+) -> Course:
+    """Return the course of a method, with a printed schedule put into its live parameters before every iteration.
 
-
-class Figure(NamedTuple):
-    """Mean and standard error of the cost of a level, infinite where a replica missed it; and lower bounds.
-
-    In the bounds a replica that never got there counts with its whole budget.
+    Raises
+    ------
+    ZovizError
+        Where the instance's optimum is not certified.
     """
-
-    mean: float
-    error: float
-    least: float
-    least_error: float
-
-    def times(self, calls: float) -> Figure:
-        """Return the figure in calls instead of iterations."""
-        return Figure(*(calls * part for part in self))
-
-
-def figure(entries: Array, budget: int) -> Figure:
-    """Summarise the iterations (R,) that one level took."""
-    return Figure(*mean_and_error(entries), *mean_and_error(np.where(np.isnan(entries), budget, entries)))
-
-
-def best(results: dict[Steps, Result], level: int, budget: int) -> Steps:
-    """Return the steps with the least mean at a level, or with the least final error where none reaches it."""
-
-    def rank(steps: Steps) -> tuple[float, float]:
-        return figure(results[steps].entries[level], budget).least, float(results[steps].errors.mean())
-
-    return min(results, key=rank)
-
-
-def report(block: int, results: dict[Steps, Result]) -> dict[str, list[Figure]]:
-    """Print a line per level; return the figures in iterations and in calls."""
-    name = {PUBLISHED: "ZOEG, 3e-6", ZOEG_ALONE: "ZOEG"}.get(block, f"ZOBCEG {block}")
-    figures: dict[str, list[Figure]] = {"iterations": [], "calls": []}
-    for i, level in enumerate(LEVELS):
-        steps = best(results, i, ITERATIONS[block])
-        entries, errors, calls = results[steps].entries[i], results[steps].errors, results[steps].calls
-        now = figure(entries, ITERATIONS[block])
-        figures["iterations"].append(now)
-        figures["calls"].append(now.times(calls))
-        missing = int(np.isnan(entries).sum())
-        note = f"{missing} of {entries.size} not within {ITERATIONS[block]}" if missing else ""
-        print(
-            f"{name:>11} {level:6.2f} {now.mean:10.1f} {now.error:7.1f} {calls * now.mean:10.0f} "
-            f"{calls * now.error:8.0f}  {steps!s:<17} {errors.mean():9.4f} {mean_and_error(errors)[1]:8.4f}  {note}",
-            flush=True,
+    optimum = problem.known_optimum
+    if optimum is None:
+        raise ZovizError(
+            "Expected an instance whose optimum is certified, got none: choose other loads or another seed."
         )
-    return figures
+    method, streams = solver.clone(), Streams(seed, replicas)
+    oracle, upper = Oracle(problem, streams), problem.data.upper
+
+    def error(value: Evaluation) -> Array:
+        violation = np.maximum(value.h[:, 0], 0.0) / problem.target
+        return np.maximum(np.abs(value.f - optimum.value) / abs(optimum.value), violation)
+
+    state = method.init(problem.initial(streams), oracle, streams)
+    errors, started = [error(state.value)], oracle.calls.max()
+    for k in range(iterations):
+        if schedule is not None:
+            method.set("primal_step", schedule.step(k))
+            method.set("dual_step", schedule.step(k))
+            method.estimator.smoothing_radius = schedule.radius(k)
+        state, _ = method.step(state, oracle, streams)
+        if schedule is not None:
+            half = 0.5 * schedule.margin(k)
+            x = np.clip(state.x, half * upper, (1.0 - half) * upper)
+            state = state._replace(x=x, value=oracle(x))
+        errors.append(error(state.value))
+    return Course(np.array(errors), float(oracle.calls.max() - started) / iterations)
 
 
-def verdict(slower: Figure, faster: Figure) -> str:
-    """Return as text whether the second figure lies below the first by more than two standard errors."""
-    if faster.mean + 2.0 * np.hypot(slower.least_error, np.nan_to_num(faster.error)) < slower.least:
-        return "reproduced"
-    if slower.mean + 2.0 * np.hypot(np.nan_to_num(slower.error), faster.least_error) < faster.least:
-        return "not reproduced"
-    return "not decided" if np.isinf([slower.mean, faster.mean]).any() else "no difference beyond two standard errors"
+class FeederCourses(Experiment):
+    """Fig. 3: errors of ZOEG and of ZOBCEG on a feeder."""
+
+    title = "zoeg Fig. 3"
+    subject = "Errors of ZOEG by schedule, and of ZOBCEG by block size, on load tracking with AC power flow"
+    printed = (
+        "Curves of 50 runs without numbers: ZOEG with constant and diminishing steps converges, ZOBCEG is faster, and "
+        "the faster the larger its blocks."
+    )
+    protocol = (
+        "ACLoadTracking, drawn loads, instance 0; last entries of max(|f - f*| / f*, [p_c - D]_+ / D); the printed "
+        "schedules of ZOEG, and every method at the best of four pairs of constant steps."
+    )
+    sizes = {
+        "quick": {"iterations": {TUNED: 200, "block 20": 40, "block 168": 12}, "printed": 200, "replicas": 4},
+        "full": {
+            "iterations": {TUNED: 8000, "block 1": 3000, "block 5": 1000, "block 20": 400, "block 168": 100},
+            "printed": 8000,
+            "replicas": 50,
+        },
+    }
+
+    def parts(self) -> list[str]:
+        """Return a part for every schedule and every method with steps of its own."""
+        return [*PRINTED, *self.settings["iterations"]]
+
+    def tuning(self) -> Tuning:
+        """Return how steps were chosen; the printed ones are not."""
+        return Tuning(4, f"the mean last entry to {LEVELS[-1]:g}", (TRIAL_SEED,), (REPORTED_SEED,))
+
+    def measure(self, part: str) -> Figures:
+        """Return the last entries (levels, R), the errors at the end, calls of an iteration, steps and mean course."""
+        problem, replicas = ACLoadTracking(loads="drawn"), self.settings["replicas"]
+        if part in PRINTED:
+            iterations, schedule, steps = self.settings["printed"], PRINTED[part], (PRINTED[part].step(0),) * 2
+        else:
+            iterations, schedule = self.settings["iterations"][part], None
+            steps = self.search(problem, part, iterations)
+        course = solve(problem, solver_of(part, steps), iterations, replicas, REPORTED_SEED, schedule)
+        counts = np.arange(iterations + 1.0)
+        drawn = np.unique(np.geomspace(1, iterations + 1, _ROWS).astype(int)) - 1
+        return {
+            "steps": list(steps),
+            "calls": course.calls,
+            "entries": plain(np.array([last_entry(counts, course.errors, level) for level in LEVELS])),
+            "error": plain(course.errors[-1]),
+            "course": {"iteration": plain(counts[drawn]), "error": rounded(course.errors[drawn].mean(axis=1))},
+        }
+
+    def search(self, problem: ACLoadTracking, part: str, iterations: int) -> Steps:
+        """Return the steps that stay within the tightest level first, or come nearest where none does."""
+
+        def rank(steps: Steps) -> tuple[float, float]:
+            errors = solve(problem, solver_of(part, steps), iterations, TRIALS, TRIAL_SEED).errors
+            entries = last_entry(np.arange(iterations + 1.0), errors, LEVELS[-1])
+            spent = np.where(np.isnan(entries), iterations, entries).mean()
+            return float(spent), float(np.nan_to_num(errors[-1].mean(), nan=np.inf))
+
+        return min(itertools.product(*GRID[part]), key=rank)
+
+    def claims(self) -> list[Claim]:
+        """Return that ZOEG converges, that blocks are faster, and larger ones the more."""
+        out = [
+            Claim("Fig. 3 a, b", f"{name} comes within {CONVERGED:g} of the optimum", converges, name)
+            for name in PRINTED
+        ]
+        _, *blocks = self.settings["iterations"]
+        pairs = [(TUNED, block) for block in blocks] + list(itertools.pairwise(blocks))
+        for (slow, fast), unit, level in itertools.product(pairs, (ITERATIONS, CALLS), range(len(LEVELS))):
+            says = f"ZOBCEG, {fast}, takes fewer {unit} than {slow} to an error of {LEVELS[level]:g}"
+            out.append(Claim("Fig. 3 c, d", says, Faster(self, slow, unit, level), fast))
+        return out
+
+    def budget(self, part: str) -> int:
+        """Return the iterations of a part."""
+        own: dict[str, int] = self.settings["iterations"]
+        return own.get(part, self.settings["printed"])
+
+    def tables(self, measured: Measured) -> list[Table]:
+        """Return the last entries and the errors at the end."""
+        rows = []
+        for part, one in measured.items():
+            entries, calls = array(one["entries"]), one["calls"]
+            cells = [f"{mean_text(row)} ({np.isnan(row).sum()} missing)" for row in entries]
+            steps = ", ".join(f"{step:g}" for step in one["steps"])
+            rows.append((part, steps, f"{calls:.0f}", str(self.budget(part)), *cells, mean_text(array(one["error"]))))
+        heads = ("Method", "Steps of x, y", "Calls an iteration", "Iterations")
+        levels = [f"Last entry of {level:g}" for level in LEVELS]
+        return [
+            Table("Means over starts; a dash where a run never got there", (*heads, *levels, "Error at the end"), rows)
+        ]
+
+    def panels(self, measured: Measured) -> list[Panel]:
+        """Return the mean errors against iterations, of ZOEG and of ZOBCEG."""
+        out = []
+        for heading, chosen in (("ZOEG", True), ("ZOBCEG, and ZOEG", False)):
+            names = [name for name in measured if (name in PRINTED) == chosen]
+            lines = {name: (measured[name]["course"]["iteration"], measured[name]["course"]["error"]) for name in names}
+            out.append(Panel(heading, "iteration", "error", lines, log_x=not chosen, log_y=True))
+        return out
 
 
-def verdicts(figures: dict[int, dict[str, list[Figure]]]) -> None:
-    """Print whether both claims hold at every level, per iteration and per call."""
-    blocks = [block for block in figures if block > ZOEG_ALONE]
-    pairs = [(ZOEG_ALONE, block) for block in blocks if ZOEG_ALONE in figures] + list(itertools.pairwise(blocks))
-    for i, level in enumerate(LEVELS):
-        for slow, fast in pairs:
-            slowest = "ZOEG" if slow == ZOEG_ALONE else f"ZOBCEG with block {slow}"
-            outcomes = {
-                unit: verdict(figures[slow][unit][i], figures[fast][unit][i]) for unit in ("iterations", "calls")
-            }
-            print(
-                f"error {level:g}: ZOBCEG with block {fast} is faster than {slowest}: {outcomes['iterations']} per "
-                f"iteration, {outcomes['calls']} per call"
-            )
+def converges(measured: Measured, method: str) -> Judgement:
+    """Return the judgement that the errors at the end are within a level, for every replica."""
+    errors = array(measured[method]["error"])
+    return Judgement(yes_or_no(bool((errors < CONVERGED).all())), f"{mean_text(errors)}, largest {errors.max():.3g}")
 
 
-def main() -> None:
-    """Run the grid, then print the table and whether the claims hold."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--blocks", type=int, nargs="+", default=list(GRID), choices=list(GRID))
-    parser.add_argument("--replicas", type=int, default=20)
-    parser.add_argument("--seed", type=int, default=0, help="of starting points and directions")
-    parser.add_argument("--instance", type=int, default=0, help="seed of the costs")
-    parser.add_argument("--loads", default="case", choices=["case", "drawn"], help="initial loads; see ACLoadTracking")
-    options = parser.parse_args()
-    problem = ACLoadTracking(seed=options.instance, loads=options.loads)
-    print("     method  level iterations  ± s.e.      calls   ± s.e.  (eta, eta_y)       final error  ± s.e.")
-    figures = {}
-    for block in sorted(options.blocks):
-        grid = itertools.product(*GRID[block])
-        figures[block] = report(block, {s: solve(block, s, problem, options.replicas, options.seed) for s in grid})
-    verdicts(figures)
+@dataclass(frozen=True)
+class Faster:
+    """Tests that a method's last entry comes before another's, counted in iterations or in calls."""
 
+    experiment: FeederCourses
+    slow: str
+    unit: str
+    level: int
 
-if __name__ == "__main__":
-    main()
+    def __call__(self, measured: Measured, method: str) -> Judgement:
+        """Return the judgement on a method: who never got there took its budget at least."""
+        mine, other = (self._counts(measured, name) for name in (method, self.slow))
+        verdict = below(mine[0], other[0])
+        if (verdict is Verdict.YES and mine[1]) or (verdict is Verdict.NO and other[1]):
+            verdict = Verdict.OPEN  # a budget ended too early to tell
+        texts = [f"{mean_text(counts)}{' at least' if missing else ''}" for counts, missing in (mine, other)]
+        return Judgement(verdict, f"{texts[0]} against {texts[1]} {self.unit}")
+
+    def _counts(self, measured: Measured, name: str) -> tuple[Array, bool]:
+        entries = array(measured[name]["entries"])[self.level]
+        missing = np.isnan(entries)
+        factor = measured[name]["calls"] if self.unit == CALLS else 1.0
+        return factor * np.where(missing, self.experiment.budget(name), entries), bool(missing.any())

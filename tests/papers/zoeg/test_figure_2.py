@@ -1,0 +1,55 @@
+"""Fig. 2 of paper zoeg: larger blocks arrive in fewer iterations, and what is said where a run never arrives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from zoviz.papers.experiment import Figures, Measured, Verdict
+from zoviz.papers.zoeg.figure_2 import (
+    BLOCK_STEPS,
+    OTHER_STEPS,
+    RELATIVE_GAP,
+    VIOLATION,
+    Blocks,
+    Nearer,
+    Sooner,
+    distances,
+    run_of,
+    within_dozens,
+)
+from zoviz.problems import LoadTracking
+
+
+def measured_of(**entries: list[float | None]) -> Measured:
+    return {name: Figures({"entries": values, "iterations": 100}) for name, values in entries.items()}
+
+
+def test_who_never_arrives_takes_all_iterations_at_least() -> None:
+    measured = measured_of(fast=[10.0, 11.0, 12.0], slow=[50.0, 51.0, 52.0], never=[None, None, None])
+    assert Sooner("slow")(measured, "fast").verdict is Verdict.YES
+    assert Sooner("fast")(measured, "slow").verdict is Verdict.NO
+    assert Sooner("never")(measured, "fast").verdict is Verdict.YES
+    late = measured_of(early=[80.0, None, 82.0], later=[150.0, 151.0, 152.0])
+    assert Sooner("later")(late, "early").verdict is Verdict.OPEN
+    verdicts = {name: within_dozens(measured, name).verdict for name in measured}
+    assert verdicts == {"fast": Verdict.YES, "slow": Verdict.NO, "never": Verdict.NO}
+
+
+def test_nearer_is_both_in_error_and_in_violation() -> None:
+    low, high, none = [0.1, 0.11, 0.12], [0.3, 0.31, 0.32], [0.0, 0.0, 0.0]
+    measured = {
+        "near": {RELATIVE_GAP: low, VIOLATION: none},
+        "far": {RELATIVE_GAP: high, VIOLATION: none},
+        "outside": {RELATIVE_GAP: low, VIOLATION: high},
+    }
+    assert Nearer("far")(measured, "near").verdict is Verdict.YES
+    assert Nearer("near")(measured, "far").verdict is Verdict.NO
+    assert Nearer("near")(measured, "outside").verdict is Verdict.NO
+
+
+def test_larger_blocks_are_nearer_after_equally_many_iterations_and_grids_are_equal() -> None:
+    assert len(BLOCK_STEPS) == len(OTHER_STEPS) == Blocks().tuning().settings
+    problem = LoadTracking(n=20)
+    few, many = (run_of(f"block {size}", (0.1, 1.0), problem, 3, 0, 21 + 80 * (size + 1)) for size in (1, 20))
+    assert few.result.nit >= 40 and many.result.nit >= 40
+    assert (np.asarray(distances(many)[40]) < np.asarray(distances(few)[40])).all()
