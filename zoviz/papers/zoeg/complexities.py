@@ -49,7 +49,7 @@ class Complexities(InstancesExperiment):
     )
     variable = "d"
     sizes = {
-        "quick": {"horizons": [10, 40], "instances": 3},
+        "quick": {"horizons": [20, 40], "instances": 3},
         "full": {"horizons": [20, 40, 80, 160], "instances": 12},
     }
 
