@@ -8,7 +8,7 @@ import numpy as np
 
 from zoviz.core.types import Array
 from zoviz.solvers.sqp import elastic_qp
-from zoviz.solvers.sqp.elastic_qp import Linearisation
+from zoviz.solvers.sqp.elastic_qp import Linearisation, Step
 from zoviz.solvers.sqp.regression import Model
 from zoviz.solvers.sqp.situation import Space
 
@@ -21,6 +21,8 @@ _SHORTEST = 1e-5
 """Radius of the inner trust region, relative to the outer one, at which the search ends."""
 _TOO_SMALL = 1e-3
 """A predicted decrease, in standard deviations of f, below which the search ends."""
+_NEXT_TO_NONE = 0.1
+"""The part of the violation that counts as none which a step may leave for its rows to count as met."""
 _LEAST_TOLERANCE = 0.02
 """The violation that counts as none while the models are solved: at least so much of the noise."""
 
@@ -70,8 +72,10 @@ def minimise(model: Model, back_off: Array, region: Region, start: Array, penalt
         h = values[1:] + back_off
         lower, upper = np.maximum(region.lower - u, -radius), np.minimum(region.upper - u, radius)
         programme = Linearisation(hessian, slopes[:, 0], slopes[:, 1:].T, h, lower, upper)
-        step = elastic_qp.steered(programme, penalty, _LARGEST_PENALTY, 0.1 * enough)
-        multipliers, penalty = step.multipliers, max(step.penalty, 1.5 * step.largest_multiplier)
+        step = elastic_qp.steered(programme, penalty, _LARGEST_PENALTY, _NEXT_TO_NONE * enough)
+        multipliers, penalty = step.multipliers, step.penalty
+        if rows_are_met(step, enough):
+            penalty = max(penalty, 1.5 * step.largest_multiplier)
         decrease = slopes[:, 0] @ step.d + 0.5 * step.d @ hessian @ step.d
         model_decrease = penalty * (np.maximum(h, 0.0).sum() - step.violation) - decrease
         if not model_decrease > _TOO_SMALL * model.noise[0]:
@@ -87,6 +91,14 @@ def minimise(model: Model, back_off: Array, region: Region, start: Array, penalt
         if radius < _SHORTEST * region.radius:
             break
     return Candidate(u, values, multipliers, back_off, penalty)
+
+
+def rows_are_met(step: Step, enough: float) -> bool:
+    """Return whether a step leaves next to no violation, so that its multipliers tell how large a penalty must be.
+
+    Where rows stay violated, those of the others balance them and grow with the penalty: they would raise it for ever.
+    """
+    return step.violation <= _NEXT_TO_NONE * enough
 
 
 def candidate(
