@@ -101,3 +101,15 @@ def test_both_rows_of_a_pair_become_half_their_difference() -> None:
     np.testing.assert_allclose(values, [[9.0, 1.2, 5.0, -1.2]])
     np.testing.assert_allclose(noise, [1.0, 2.5, 1.0, 2.5])
     assert pairs.paired(3).tolist() == [True, False, True]
+
+
+def test_the_lowest_point_that_is_surely_inside_counts_its_calls_and_not_the_rows_of_a_pair() -> None:
+    points = np.arange(4.0)[:, None]
+    # f, a constraint, and an equality in two rows; noise of 1, known from 100 calls at each point but the last.
+    values = np.array([[3.0, -1.0, 0.1, -0.1], [1.0, -0.2, 0.1, -0.1], [2.0, -1.0, -0.1, 0.1], [0.0, -1.0, 0.0, 0.0]])
+    archive, _ = archives.add(archives.empty(1, values[0]), points, values)
+    ones = np.ones(4)
+    archive = archive._replace(counts=np.array([100.0, 100.0, 100.0, 4.0]), spread=ones * 300.0, degrees=300.0)
+    pairs, tolerance = archives.no_pairs()._replace(rows=np.array([[1, 2]])), np.full(3, 1e-6)
+    assert archives.surely_inside(archive, pairs, tolerance, 3.0).tolist() == [[2.0]]
+    assert archives.surely_inside(archive, archives.no_pairs(), tolerance, 3.0).shape == (0, 1)

@@ -152,6 +152,28 @@ def _merge(archive: Archive, points: Array, counts: Array, means: Array, squares
     )
 
 
+def surely_inside(archive: Archive, pairs: Pairs, tolerance: Array, errors: float) -> Array:
+    """Return the point of the lowest mean f where all constraints hold by some standard errors, (1, n); (0, n) if none.
+
+    Parameters
+    ----------
+    archive : Archive
+    pairs : Pairs
+        Their rows hold where they cannot be told from 0.
+    tolerance : Array, shape (m,)
+    errors : float
+        Standard errors of the means.
+    """
+    values, noise = pairs.joined(archive.means, archive.noise)
+    h, uncertainty = values[:, 1:], errors * noise[1:] / np.sqrt(archive.counts)[:, None]
+    upper = np.where(pairs.paired(len(tolerance)), np.abs(h) - uncertainty, h + uncertainty)
+    inside = (upper <= tolerance).all(axis=1)
+    if not inside.any():
+        return archive.points[:0]
+    best = int(np.argmin(np.where(inside, values[:, 0], np.inf)))
+    return archive.points[best : best + 1]
+
+
 class Pairs(NamedTuple):
     """Pairs of constraints with h_i = -h_j, which are equalities, and pairs that turned out not to be.
 

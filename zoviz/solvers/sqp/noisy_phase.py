@@ -201,10 +201,12 @@ def _with_queue(arm: NoisyArm, situation: Situation) -> NoisyArm:
         turns = range(min(situation.left, _CAPACITY))
         anywhere = [elsewhere(turn, arm.x, situation.space, situation.generator) for turn in turns]
         return arm._replace(queue=np.array(anywhere))
-    race = arm.race
-    if race is None or race.alive.sum() == 1:
-        others = [arm.safe, arm.x] if len(arm.safe) else [arm.x]
+    others, race = [arm.safe, arm.x] if len(arm.safe) else [arm.x], arm.race
+    if race is None:
         descent, race = verification.begin(arm.descent, arm.archive, arm.pairs, others, own)
+        arm = arm._replace(descent=descent, race=race)
+    elif race.alive.sum() == 1 or not verification.is_confirmed(race, space.tolerance):
+        descent, race = verification.again(race, arm.descent, arm.archive, arm.pairs, others, own)
         arm = arm._replace(descent=descent, race=race)
     return arm._replace(queue=verification.calls(race, situation.left))
 

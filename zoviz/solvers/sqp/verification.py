@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from zoviz.core.types import Array
+from zoviz.solvers.sqp import archive as archives
 from zoviz.solvers.sqp import candidate as candidates
 from zoviz.solvers.sqp import descent as descents
 from zoviz.solvers.sqp.archive import Archive, Pairs
@@ -21,6 +22,11 @@ _RADIUS = 0.7
 """The part of the trust region in which the models are trusted to the end."""
 _BACKED_OFF = (0.33, 1.0, 2.0)
 """Candidates of the model: with so many times the usual back-off."""
+_MORE_CAUTION = 2.0
+"""Where no candidate is confirmed, the next race's are backed off so many times as far, and where all surely violate
+the trust region is so many times as large."""
+_INSIDE = 3.0
+"""Standard errors by which all constraints hold at a point of the archive that is an answer of last resort."""
 _TINY = 1e-300
 
 
@@ -40,6 +46,8 @@ class Race(NamedTuple):
     noise : Array, shape (1 + m,)
     equal : ndarray of bool, shape (m,)
         Rows of equality pairs.
+    caution : float
+        What the candidates' usual back-offs were multiplied by.
     """
 
     points: Array
@@ -50,12 +58,16 @@ class Race(NamedTuple):
     alive: np.ndarray
     noise: Array
     equal: np.ndarray
+    caution: float = 1.0
 
 
 def begin(
-    descent: Descent, archive: Archive, pairs: Pairs, others: list[Array], situation: Situation
+    descent: Descent, archive: Archive, pairs: Pairs, others: list[Array], situation: Situation, caution: float = 1.0
 ) -> tuple[Descent, Race]:
-    """Return a race between minimisers of the models with several back-offs, the centre and ``others``, (n,) each."""
+    """Return a race between minimisers of the models with several back-offs, the centre and ``others``, (n,) each.
+
+    The back-offs are the usual ones times ``caution``.
+    """
     space, m = situation.space, len(descent.multipliers)
     descent, model = descents.fit_models(descent, archive, pairs, space)
     spread, equal = descent.spread, pairs.paired(m)
@@ -63,7 +75,7 @@ def begin(
     region = candidates.region(descent.centre, spread, trust, space, model.noise[1:])
     points = [descent.centre, *others]
     for factor in _BACKED_OFF if m else (1.0,):
-        back_off = factor * situation.settings.back_off
+        back_off = caution * factor * situation.settings.back_off
         minimiser = candidates.candidate(model, region, descent.penalty, equal, back_off, 3.0)
         points.append(space.clip(descent.centre + space.scale * spread * minimiser.u))
     distinct = np.array([one for i, one in enumerate(points) if not any((one == two).all() for two in points[:i])])
@@ -74,7 +86,34 @@ def begin(
     errors = np.where(reach > 2.0, np.inf, errors)  # beyond the data the model says nothing
     k = len(distinct)
     no_means = np.zeros((k, 1 + m))
-    return descent, Race(distinct, forecast, errors, np.zeros(k), no_means, np.ones(k, dtype=bool), model.noise, equal)
+    alive = np.ones(k, dtype=bool)
+    return descent, Race(distinct, forecast, errors, np.zeros(k), no_means, alive, model.noise, equal, caution)
+
+
+def again(
+    race: Race, descent: Descent, archive: Archive, pairs: Pairs, others: list[Array], situation: Situation
+) -> tuple[Descent, Race]:
+    """Return the race that follows one that is decided or has confirmed no candidate.
+
+    Its models know all calls so far. Where no candidate was confirmed, minimisers are backed off farther; where all
+    candidates surely violate, the trust region grows, too, and the point of the archive with the lowest f among those
+    that are surely feasible takes part.
+    """
+    tolerance = situation.space.tolerance
+    if is_confirmed(race, tolerance):
+        return begin(descent, archive, pairs, others, situation)
+    _, certain = excess(race, tolerance)
+    if (certain > 0.0).all():
+        radius = min(_MORE_CAUTION * descent.radius, descents.LARGEST_RADIUS)
+        descent = descent._replace(radius=radius)
+        others = [*others, *archives.surely_inside(archive, pairs, tolerance, _INSIDE)]
+    return begin(descent, archive, pairs, others, situation, _MORE_CAUTION * race.caution)
+
+
+def is_confirmed(race: Race, tolerance: Array) -> bool:
+    """Return whether the leader of a race is feasible, to ``tolerance`` (m,), by all of its standard errors."""
+    possible, _ = excess(race, tolerance)
+    return bool(possible[leader(race, tolerance)] <= 0.0)
 
 
 def calls(race: Race, left: int) -> Array:

@@ -1,0 +1,61 @@
+"""The end of the noisy arm: an answer outside the constraints is led back among them, as far as it takes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from zoviz.core.types import Array
+from zoviz.solvers.sqp import archive as archives
+from zoviz.solvers.sqp import descent as descents
+from zoviz.solvers.sqp import noisy_phase, verification
+from zoviz.solvers.sqp.noisy_phase import NoisyArm
+from zoviz.solvers.sqp.situation import Settings, Situation, Space
+
+NOISE, WAY = 1e-3, 0.03
+SPACE = Space(-np.ones(2), np.ones(2), np.ones(2), np.zeros(2), np.full(1, 1e-6))
+SETTINGS = Settings(1.0, 0.7, 1.0, 1.0, 3.0, 0.1)
+
+
+def truth(x: Array) -> Array:
+    """Return f = x_1 + x_2^2 and h = 0.03 - x_1 at points (q, 2), as (q, 2)."""
+    return np.stack([x[..., 0] + np.square(x[..., 1]), WAY - x[..., 0]], axis=-1)
+
+
+def noisy(x: Array, generator: np.random.Generator) -> Array:
+    """Return the same with noise of sd 1e-3."""
+    return truth(x) + NOISE * generator.standard_normal((len(x), 2))
+
+
+def stranded(generator: np.random.Generator) -> NoisyArm:
+    """Return an arm before its race: outside by 0.03, in a trust region of 0.005, with calls around it."""
+    situation = Situation(SPACE, SETTINGS, 400, 4000, generator)
+    start = np.zeros((2, 2))
+    arm = noisy_phase.begin(start, noisy(start, generator), False, situation)
+    near = np.concatenate([generator.uniform(-size, size, (60, 2)) for size in (0.008, 0.05)])
+    points = np.repeat(near, 2, axis=0)
+    archive, _ = archives.add(arm.archive, points, noisy(points, generator))
+    descent = descents.begin(np.zeros(2), 1, 0.005, 1.0, False, 3600)
+    return arm._replace(archive=archive, stage="race", queue=start[:0], descent=descent)
+
+
+def answer(seed: int) -> Array:
+    """Return the true f and h (2,) where the arm ends, of its last 400 calls."""
+    generator = np.random.default_rng(seed)
+    arm, left = stranded(generator), 400
+    while left:
+        situation = Situation(SPACE, SETTINGS, left, 4000, np.random.default_rng(left))
+        arm, points = noisy_phase.request(arm, 40, False, situation)
+        arm = noisy_phase.receive(arm, points, noisy(points, generator), False, situation)
+        left -= len(points)
+    return truth(arm.x)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_answer_that_no_call_confirms_is_led_back_among_the_constraints(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    f, h = answer(seed)
+    assert h <= 0.0 and f <= WAY + 5.0 * NOISE
+    monkeypatch.setattr(verification, "is_confirmed", lambda race, tolerance: True)
+    assert answer(seed)[1] > 20.0 * NOISE, "without it, every call is spent on the same points outside"
