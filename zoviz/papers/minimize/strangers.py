@@ -18,6 +18,8 @@ goes on where it stood; a trial that takes more than ``--seconds`` of computing 
     python -m zoviz.papers.minimize.strangers --half reporting                   # all of the other half: days
     python -m zoviz.papers.minimize.strangers --half large --budgets 25 100      # own problems, n = 100 and 310
     python -m zoviz.papers.minimize.strangers --references                       # f* again
+
+``--markdown`` runs nothing, and prints the outcomes of the file as tables in Markdown, by method and budget.
 """
 
 from __future__ import annotations
@@ -225,6 +227,25 @@ def table(results: Results, trials: Sequence[Trial], best: dict[str, float], sec
         print(f"{method:12}           {queries}              {answers}{calls:15.0f}{total:7.0f}", flush=True)
 
 
+def page(results: Results, names: Sequence[str], noise: float, returned: bool = True) -> str:
+    """Return a Markdown table of the outcomes that there are of seed 0: a row per method, a column per budget.
+
+    A cell has the counts of ``counts``; it is empty where an outcome of one of the problems is missing.
+    """
+    rows = []
+    for method in METHODS:
+        cells = []
+        for sweeps in BUDGETS:
+            trials = [Trial(name, method, sweeps, noise, 0) for name in names]
+            own = [results.outcomes[trial] for trial in trials if trial in results.outcomes]
+            whole = len(own) == len(trials) > 0
+            cells.append(" / ".join(str(count) for count in counts(own, returned)) if whole else "")
+        if any(cells):
+            rows.append(f"| `{method}` | {' | '.join(cells)} |")
+    heading = f"| Method | {' | '.join(str(sweeps) for sweeps in BUDGETS)} |"
+    return "\n".join([heading, "|---" * (len(BUDGETS) + 1) + "|", *rows])
+
+
 def references(names: Sequence[str], results: Results, path: Path | None = None) -> dict[str, float]:
     """Find the best known values of these problems, and write them beside the pool or to ``path``."""
     path = Path(__file__).with_name("strangers_optima.json") if path is None else path
@@ -254,6 +275,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--seconds", type=float, help="computing time of a trial")
     parser.add_argument("--results", type=Path, help="file of the outcomes, which is gone on with")
     parser.add_argument("--references", action="store_true", help="find f* again, and print no table")
+    parser.add_argument("--markdown", action="store_true", help="print the file's outcomes in Markdown, run none")
     options = parser.parse_args(arguments)
     names = options.problems or lists[options.half][: options.most]
     results = Results(options.results)
@@ -265,6 +287,12 @@ def main(arguments: Sequence[str] | None = None) -> None:
     if unknown:
         print(f"left out, as f* is not known: {', '.join(unknown)}")
     names = [name for name in names if name in best]
+    if options.markdown:
+        for noise in options.noises:
+            for kind, words in ((False, "best point queried"), (True, "returned point")):
+                print(f"\nnoise {noise:g}, {words}, feasible / solved to 1e-1 / 1e-2 / 1e-3, of {len(names)}:\n")
+                print(page(results, names, noise, returned=kind))
+        return
     for noise in options.noises:
         for sweeps in options.budgets:
             trials = [
