@@ -8,6 +8,15 @@ from typing import NamedTuple
 
 from zoviz.papers.reproduction import Reproduction, experiments
 
+TITLES = {
+    "splm": "A Zeroth-Order Primal-Dual Method for Constrained Black-Box Problem with Black-Box Convex Constraints",
+    "zoeg": "A Zeroth-Order Extra-Gradient Method for Black-Box Constrained Optimization",
+    "conex": "Stochastic Zeroth-order Functional Constrained Optimization: Oracle Complexity and Applications",
+    "salm": "Stochastic Smoothed Primal-Dual Algorithms for Nonconvex Optimization with Linear Inequality Constraints",
+    "sogd": "Stochastic Regret Guarantees for Online Zeroth- and First-Order Bilevel Optimization",
+}
+"""The papers by their short names."""
+
 
 class Row(NamedTuple):
     """A table, a figure or a claim of a paper, and what is known of it.
@@ -54,7 +63,7 @@ def _measured() -> dict[tuple[str, str], list[Row]]:
     for name, cls in experiments().items():
         one = cls(size="full")
         record = Reproduction.recorded(one)
-        verdicts = [] if record.missing else [row["verdict"] for row in record.judgements()]
+        verdicts = [] if record.missing else [row["verdict"] for row in record.judged]
         for claim, verdict in zip(one.claims(), verdicts or ["not recorded"] * len(one.claims()), strict=True):
             key = one.paper(), claim.place
             rows.setdefault(key, []).append(Row(*key, claim.says, name, verdict))

@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import StrEnum
+from types import MappingProxyType
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 import param
 
 from zoviz.core.types import Array
+from zoviz.papers.live import Live
 
 Figures = dict[str, Any]
 """What one part of an experiment measured: names, and numbers, text or lists of them, as JSON holds them."""
@@ -89,7 +91,10 @@ class Table(NamedTuple):
 
 
 class Panel(NamedTuple):
-    """A picture's data: lines by name, each of x and y, and whether an axis is logarithmic."""
+    """A picture's data: lines by name, each of x and y, and whether an axis is logarithmic.
+
+    ``parts`` has the parts of the experiment that each line was made of; a line that was not measured has none.
+    """
 
     heading: str
     x: str
@@ -97,6 +102,7 @@ class Panel(NamedTuple):
     lines: Mapping[str, tuple[list[float], list[float]]]
     log_x: bool = False
     log_y: bool = False
+    parts: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 
 class Experiment(param.Parameterized):
@@ -166,6 +172,15 @@ class Experiment(param.Parameterized):
 
     def panels(self, measured: Measured) -> list[Panel]:
         """Return what is drawn."""
+        return []
+
+    def seeds(self, part: str) -> tuple[int, ...]:
+        """Return the seeds of the runs that a part's figures are of."""
+        tuning = self.tuning()
+        return (0,) if tuning is None else tuning.reported_seeds
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return the runs that a page can begin, the most telling first; steps that were tuned are as measured."""
         return []
 
 

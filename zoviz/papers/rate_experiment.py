@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -22,9 +23,16 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
+from zoviz.papers.live import Reference, order
 
 ROUNDING = 1e-3
 """By so much an exponent may be above the claimed one: where nothing is random its interval has no width."""
+
+AT_ITS_T = (
+    "The paper's line has the exponent that it prints, through our mean at the least T. The claim is on runs of "
+    "different T, each with steps of its own: a run of T iterations is to be judged at x = T, by its mean so far."
+)
+"""How the line of a rate is read beside one run."""
 
 
 class Rate(NamedTuple):
@@ -142,14 +150,35 @@ class RateExperiment(Experiment):
         """Return the means of each method and of its ablation, on logarithmic axes."""
         out, horizons = [], [float(T) for T in self.settings["horizons"]]
         for rate in self.rates():
-            lines = {}
+            lines, parts = {}, {}
             for name in filter(None, (rate.method, rate.ablation)):
                 levels, slope = self.slope(measured, rate.case, name, rate.measure)
-                lines[f"{name}: {slope.value:.2f}"] = (horizons, plain(levels))
+                line = f"{name}: {slope.value:.2f}"
+                lines[line] = (horizons, plain(levels))
+                parts[line] = [f"{rate.case} / {name} / {T}" for T in self.settings["horizons"]]
             claimed = [levels[0] * (T / horizons[0]) ** rate.exponent for T in horizons]
             lines[f"claimed: {rate.exponent:.2f}"] = (horizons, [float(one) for one in claimed])
-            out.append(Panel(f"{rate.place}: {rate.case}", self.variable, rate.measure, lines, log_x=True, log_y=True))
+            heading = f"{rate.place}: {rate.case}"
+            out.append(Panel(heading, self.variable, rate.measure, lines, log_x=True, log_y=True, parts=parts))
         return out
+
+    def claimed_order(self, measured: Measured, rate: Rate, column: str, axis: str) -> tuple[Reference, ...]:
+        """Return the line of a rate's exponent through the mean of its method at the least T; none without that mean.
+
+        Parameters
+        ----------
+        measured : Measured
+        rate : Rate
+        column, axis : str
+            Of the trace of a run: where the measure is drawn, and what counts T.
+        """
+        horizons = self.settings["horizons"]
+        if any(f"{rate.case} / {rate.method} / {T}" not in measured for T in horizons):
+            return ()
+        level = float(self.rows(measured, rate.case, rate.method, rate.measure)[0].mean())
+        words = f"{self.variable}^({Fraction(rate.exponent).limit_denominator(12)})"
+        ends = (0.1 * horizons[0], 2.0 * horizons[-1])
+        return (order(column, rate.place, words, rate.exponent, (horizons[0], level), ends, axis),)
 
 
 @dataclass(frozen=True)

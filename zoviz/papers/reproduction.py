@@ -52,12 +52,20 @@ class Reproduction:
     experiment : Experiment
     folder : Path
         Of the file, which has the experiment's name and size.
+
+    Attributes
+    ----------
+    parts : dict
+        Of each part that is measured its figures, and the date, the commit and the seconds.
+    judged : list of dict
+        The judgements that the file has, as ``judgements`` returned them when it was written; empty before that.
     """
 
     def __init__(self, experiment: Experiment, folder: Path) -> None:
         self.experiment = experiment
         self.path = folder / f"{experiment.slug()}-{experiment.size}.json"
         self.parts: dict[str, dict[str, Any]] = {}
+        self.judged: list[dict[str, Any]] = []
         if self.path.exists():
             self._read(json.loads(self.path.read_text(encoding="utf-8")))
 
@@ -75,6 +83,7 @@ class Reproduction:
                 "move the file away, or choose another folder."
             )
         self.parts = {part: content["parts"][part] for part in self.experiment.parts() if part in content["parts"]}
+        self.judged = content.get("claims", [])
 
     @property
     def command(self) -> str:
@@ -166,8 +175,9 @@ class Reproduction:
 
     def _write(self) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)
-        new = self.path.with_suffix(".new")
-        new.write_text(text_of(self.content()), encoding="utf-8")
+        new, content = self.path.with_suffix(".new"), self.content()
+        self.judged = content.get("claims", [])
+        new.write_text(text_of(content), encoding="utf-8")
         os.replace(new, self.path)  # a reader, or the next start, never meets half a file
 
 

@@ -31,6 +31,7 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
+from zoviz.papers.live import Live
 from zoviz.problems import ConexQCQP
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
@@ -183,8 +184,19 @@ class OverRadii(PairedExperiment):
             courses = {name: measured[f"{panel} / {name}"]["course"] for name in (*self.solvers(), *RIVALS)}
             for key, words in (("error", self.measure_of_error), ("violation", "violation")):
                 lines = {name: (one["calls"], one[key]) for name, one in courses.items()}
-                out.append(Panel(panel, "calls", words, lines, log_x=True, log_y=True))
+                parts = {name: [f"{panel} / {name}"] for name in courses}
+                out.append(Panel(panel, "calls", words, lines, log_x=True, log_y=True, parts=parts))
         return out
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return SZO-ConEX with every radius, and its ablations, on the first panel; no number is printed of them."""
+        panel = self.panel_names()[0]
+        settings = {"replicas": self.settings["replicas"], "calls": self.settings["calls"]}
+        note = "The paper's curves have no numbers: no line of it is drawn."
+        return [
+            Live(name, self.problem(panel), solver, settings, (f"{panel} / {name}",), log_x=True, note=note)
+            for name, solver in self.solvers().items()
+        ]
 
 
 def infinite(values: list[Any]) -> Array:

@@ -24,7 +24,9 @@ from zoviz.core.types import Array
 from zoviz.papers.conex.methods import OURS, PLAIN, RIVALS, conex
 from zoviz.papers.conex.pairs import Pair, PairedExperiment
 from zoviz.papers.experiment import Claim, Figures, Measured, Panel, Table, Tuning, array, mean_text, plain
+from zoviz.papers.live import Live, Reference
 from zoviz.problems.base import Problem
+from zoviz.runs.engine.columns import OBJECTIVE
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 
@@ -83,6 +85,8 @@ class TunedApplication(PairedExperiment):
     """Primal and dual steps that SZO-ConEX may try."""
     published: ClassVar[Mapping[str, str]]
     """The paper's figure by method."""
+    caution: ClassVar[str]
+    """How far the paper's figures can be compared with those of a run."""
 
     def problem(self, instance: int) -> Problem:
         """Return an instance of the problem."""
@@ -192,8 +196,35 @@ class TunedApplication(PairedExperiment):
 
     def panels(self, measured: Measured) -> list[Panel]:
         """Return the shares of trials by what their answers came to."""
-        lines = {}
+        lines, parts = {}, {}
         for method in METHODS:
             values = np.sort([one["merit"] for one in self.outcomes(measured, method)])
             lines[method] = (plain(values), plain(np.arange(1, len(values) + 1) / len(values)))
-        return [Panel(self.place, self.merit, "share of trials at most there", lines)]
+            parts[method] = [f"{method} / {instance}" for instance in range(self.settings["trials"])]
+        return [Panel(self.place, self.merit, "share of trials at most there", lines, parts=parts)]
+
+    def seeds(self, part: str) -> tuple[int, ...]:
+        """Return the instance, which is the run's seed."""
+        return (int(part.split(" / ")[1]),)
+
+    def _printed(self) -> dict[str, float]:
+        """Return the paper's figures as numbers, without their errors."""
+        return {name: float(text.split("±")[0].replace(" ", "")) for name, text in self.published.items()}
+
+    def objective_of(self, merit: float) -> float:
+        """Return the objective of an answer with this figure of merit."""
+        raise NotImplementedError
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return every method on the first instance at its setting, with the printed figures of merit as levels."""
+        out, settings = [], {"replicas": 1, "calls": self.settings["calls"]}
+        for method in [name for name in METHODS if f"{name} / 0" in measured]:
+            problem, setting = self.problem(0), measured[f"{method} / 0"]["setting"]
+            solver = self.solver(method, problem.domain.n, (setting[0], setting[1]))
+            references = tuple(
+                Reference(OBJECTIVE, f"{name} {printed:g}", self.place, y=(self.objective_of(printed),))
+                for name, printed in self._printed().items()
+                if name in (OURS, method)
+            )
+            out.append(Live(method, problem, solver, settings, (f"{method} / 0",), references, note=self.caution))
+        return out

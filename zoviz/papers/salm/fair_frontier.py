@@ -9,11 +9,13 @@ import itertools
 
 from zoviz.core.types import Array
 from zoviz.papers.experiment import Measured, Panel, array
+from zoviz.papers.live import Live
 from zoviz.papers.salm.applications import ABOVE, Application
 from zoviz.papers.salm.cases import fair_figures
 from zoviz.papers.salm.table_1 import KNOWN_ROWS
 from zoviz.problems import FairClassification
 from zoviz.problems.margin_losses import LOSSES
+from zoviz.runs.engine.columns import SAMPLES
 from zoviz.runs.run import Run
 
 OBJECTIVE = "f over SLSQP's, less 1"
@@ -70,12 +72,32 @@ class FairFrontier(Application):
     def panels(self, measured: Measured) -> list[Panel]:
         """Return f over SLSQP's against c, the largest of the replicas, for each loss."""
         lines: dict[str, dict[str, tuple[list[float], list[float]]]] = {}
+        parts: dict[str, dict[str, list[str]]] = {}
         for case, name in itertools.product(self.settings["cases"], self.methods):
             loss, bound = case.split(", c = ")
+            parts.setdefault(loss, {}).setdefault(name, []).append(f"{case} / {name}")
             xs, ys = lines.setdefault(loss, {}).setdefault(name, ([], []))
             xs.append(float(bound))
             ys.append(1.0 + float(array(measured[f"{case} / {name}"][OBJECTIVE]).max()))
         return [
-            Panel(f"{loss}: the largest of the replicas", "c", "f over SLSQP's", own, log_x=True)
+            Panel(f"{loss}: the largest of the replicas", "c", "f over SLSQP's", own, log_x=True, parts=parts[loss])
             for loss, own in lines.items()
+        ]
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return every method on the first loss under a middle bound; the paper prints no number for a line."""
+        case = self.settings["cases"][min(1, len(self.settings["cases"]) - 1)]
+        settings = {"replicas": self.settings["replicas"], "samples": self.settings["samples"]}
+        note = "The paper has no figures of this: no line of it is drawn. The bound c is the problem's."
+        return [
+            Live(
+                f"{name}: {case}",
+                self.problem(case, name),
+                method.cls(**method.options),
+                settings,
+                (f"{case} / {name}",),
+                axis=SAMPLES,
+                note=note,
+            )
+            for name, method in self.methods.items()
         ]

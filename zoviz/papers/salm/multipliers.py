@@ -20,6 +20,7 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
+from zoviz.papers.live import Live
 from zoviz.problems import StochasticQP
 from zoviz.runs.engine.columns import ITERATION, VIOLATION
 from zoviz.runs.run import Run
@@ -51,12 +52,16 @@ class Multipliers(Experiment):
         """Return a part for every method."""
         return list(METHODS)
 
+    def task(self, method: str) -> tuple[StochasticQP, Solver]:
+        """Return the problem, and a method with the weight of all."""
+        growth = {"growth": 0.0} if method == PENALTY else {}
+        solver = METHODS[method](penalty=WEIGHT, horizon=self.settings["iterations"], **growth)
+        return StochasticQP(gradient_noise=0.1, curvature_noise=0.02), solver
+
     def measure(self, part: str) -> Figures:
         """Return the share of the violation that is left at the end, and its course."""
         iterations, replicas = self.settings["iterations"], self.settings["replicas"]
-        growth = {"growth": 0.0} if part == PENALTY else {}
-        solver = METHODS[part](penalty=WEIGHT, horizon=iterations, **growth)
-        problem = StochasticQP(gradient_noise=0.1, curvature_noise=0.02)
+        problem, solver = self.task(part)
         run = Run(problem=problem, solver=solver, replicas=replicas, iterations=iterations, seed=0)
         run.run()
         shares = run.trace[VIOLATION] / run.trace[VIOLATION][0]
@@ -79,7 +84,14 @@ class Multipliers(Experiment):
     def panels(self, measured: Measured) -> list[Panel]:
         """Return the courses."""
         lines = {name: (one["course"]["iteration"], one["course"]["share"]) for name, one in measured.items()}
-        return [Panel("||Ax - b|| over its start, rho = 5", "iteration", "share", lines, log_y=True)]
+        parts = {name: [name] for name in lines}
+        return [Panel("||Ax - b|| over its start, rho = 5", "iteration", "share", lines, log_y=True, parts=parts)]
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return every method; the paper prints no number for a line."""
+        settings = {"replicas": self.settings["replicas"], "iterations": self.settings["iterations"]}
+        note = "The paper has no figures of this: no line of it is drawn."
+        return [Live(name, *self.task(name), settings, (name,), axis=ITERATION, note=note) for name in METHODS]
 
 
 @dataclass(frozen=True)

@@ -188,8 +188,13 @@ class Outliers(Experiment):
                 means = [array(measured[f"{loss} / {share}"][name]).mean() for share in self.shares()]
                 lines[loss] = (xs, [100.0 * float(mean) for mean in means])
             heading = f"{self.settings['source']}, at {end}"
-            out.append(Panel(heading, "wrong labels in %", "test accuracy in %", lines))
+            parts: dict[str, list[str]] = {loss: [f"{loss} / {share}" for share in self.shares()] for loss in LOSSES}
+            out.append(Panel(heading, "wrong labels in %", "test accuracy in %", lines, parts=parts))
         return out
+
+    def seeds(self, part: str) -> tuple[int, ...]:
+        """Return the splits."""
+        return tuple(range(self.settings["splits"]))
 
 
 class OutliersOfArrests(Outliers):

@@ -289,7 +289,8 @@ class Samples(Experiment):
                 key: (xs, plain(np.array(medians(samples_of(measured[f"{name} / {key}"], "tuned"))[::-1])))
                 for key in case.methods
             }
-            out.append(Panel(f"{case.title}, tuned", "1 / eps", "samples", lines, log_x=True, log_y=True))
+            parts = {key: [f"{name} / {key}"] for key in case.methods}
+            out.append(Panel(f"{case.title}, tuned", "1 / eps", "samples", lines, log_x=True, log_y=True, parts=parts))
         return out
 
 

@@ -17,10 +17,12 @@ import numpy as np
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.oracle import Oracle
-from zoviz.papers.rate_experiment import Rate, RateExperiment
+from zoviz.papers.experiment import Measured
+from zoviz.papers.live import Live
+from zoviz.papers.rate_experiment import AT_ITS_T, Rate, RateExperiment
 from zoviz.papers.salm.rates import prepared
 from zoviz.problems import StochasticQP
-from zoviz.runs.engine.columns import NORMAL_RESIDUAL
+from zoviz.runs.engine.columns import ITERATION, NORMAL_RESIDUAL, VIOLATION
 from zoviz.solvers import SampledALM, SmoothedALM, Solver, StormALM, StormSampledALM
 
 NOISE = 5.0
@@ -31,6 +33,8 @@ KNOWN, SAMPLED = "known rows", "sampled rows"
 RECURSION, PLAIN = "recursion", "a = 1"
 OWN, RUNS = "last step 1/L_K", "last step tau"
 NORMAL, RESIDUAL = "||v||", "||Ax - b||"
+COLUMNS = {NORMAL: NORMAL_RESIDUAL, RESIDUAL: VIOLATION}
+"""Where a run's trace has both measures."""
 
 
 def problem_for(sampled: bool = False, noise: float = NOISE) -> StochasticQP:
@@ -98,6 +102,22 @@ class Theorem57(RateExperiment):
         cls = StormSampledALM if case == SAMPLED else StormALM
         solver = cls(horizon=horizon, momentum=1.0) if method == PLAIN else cls(horizon=horizon)
         return along(solver, problem_for(case == SAMPLED), horizon, self.settings["replicas"])
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return Algorithm 3 for known and for sampled rows at the second T, with both claimed orders."""
+        horizon, out = self.settings["horizons"][1], []
+        for case, cls in ((KNOWN, StormALM), (SAMPLED, StormSampledALM)):
+            references = tuple(
+                line
+                for rate in self.rates()
+                if rate.case == case
+                for line in self.claimed_order(measured, rate, COLUMNS[rate.measure], ITERATION)
+            )
+            settings = {"replicas": self.settings["replicas"], "iterations": horizon}
+            title, part = f"Algorithm 3, {case}, T = {horizon}", f"{case} / {RECURSION} / {horizon}"
+            problem, solver = problem_for(case == SAMPLED), cls(horizon=horizon)
+            out.append(Live(title, problem, solver, settings, (part,), references, ITERATION, True, AT_ITS_T))
+        return out
 
 
 class Corollary32(RateExperiment):

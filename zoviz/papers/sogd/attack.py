@@ -37,6 +37,7 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
+from zoviz.papers.live import Live, Reference
 from zoviz.papers.timing import paces, runtimes
 from zoviz.problems.learning.blackbox_attack import BlackBoxAttack
 from zoviz.runs.engine.columns import CALLS, ITERATION
@@ -285,9 +286,24 @@ class Attack(Experiment):
             own = {name: measured[f"{data} / {ROUNDS} / {name}"]["course"] for name in [*SINGLE, *BILEVEL]}
             for key, label in (("accuracy", "test accuracy"), ("size", "||y||_inf")):
                 lines = {name: (one["round"], one[key]) for name, one in own.items()}
-                out.append(Panel(f"{data}: {label} under attack", "round", label, lines))
+                parts = {name: [f"{data} / {ROUNDS} / {name}"] for name in own}
+                out.append(Panel(f"{data}: {label} under attack", "round", label, lines, parts=parts))
             times = measured[f"{data} / times"]["milliseconds"]
             out.append(runtimes(data, times, self.settings["seeds"], self.settings["rounds"]))
+        return out
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return every method at equal rounds and its best rate, with the size that the paper names."""
+        out, rounds = [], self.settings["rounds"]
+        limit = Reference("perturbation", "‖y‖∞ no larger than 4", "§5.1", y=(LARGEST,))
+        for data, stages in self.settings["stages"].items():
+            for method in [name for name in [*BILEVEL, *SINGLE] if f"{data} / {ROUNDS} / {name}" in measured]:
+                part = f"{data} / {ROUNDS} / {method}"
+                problem = BlackBoxAttack(dataset=data, stages=stages, stage_rounds=rounds // stages)
+                settings = {"replicas": self.settings["seeds"], "iterations": rounds}
+                rate = measured[part]["rate"]
+                title = f"{method}, rate {rate:g}: {data}"
+                out.append(Live(title, problem, solver(method, rate), settings, (part,), (limit,), ITERATION))
         return out
 
 

@@ -28,6 +28,7 @@ from zoviz.papers.experiment import (
     plain,
     rounded,
 )
+from zoviz.papers.live import Live
 from zoviz.problems import ToyBilevel
 from zoviz.runs.engine.columns import AVERAGE_REGRET, AVERAGE_WINDOWED_REGRET, ITERATION
 from zoviz.runs.run import Run
@@ -113,8 +114,27 @@ class Windows(Experiment):
             for window in MEASURES:
                 own = {method: measured[f"{stream} / {method}"]["course"] for method in methods()}
                 lines = {method: (one["round"], one[window]) for method, one in own.items()}
-                out.append(Panel(f"{stream} stream, {window}", "round", "average regret", lines, log_y=True))
+                heading, parts = f"{stream} stream, {window}", {name: [f"{stream} / {name}"] for name in own}
+                out.append(Panel(heading, "round", "average regret", lines, log_y=True, parts=parts))
         return out
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return every method on the rapid and on the smooth stream; the paper prints no number for a line."""
+        settings = {"replicas": self.settings["replicas"], "iterations": self.settings["rounds"]}
+        note = "The paper's curves have no numbers, and its f_t is not printed: no line of it is drawn."
+        return [
+            Live(
+                f"{name}, {stream} stream",
+                ToyBilevel(variant=stream, regret_window=WINDOW),
+                solver,
+                settings,
+                (f"{stream} / {name}",),
+                axis=ITERATION,
+                note=note,
+            )
+            for stream in reversed(STREAMS)
+            for name, solver in methods().items()
+        ]
 
 
 @dataclass(frozen=True)

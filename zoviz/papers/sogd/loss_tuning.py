@@ -255,7 +255,8 @@ class Tuned(Experiment):
             own = {name: measured[f"{data} / {name}"]["course"] for name in METHODS}
             for key in ("balanced", "plain"):
                 lines = {name: (one["round"], one[key]) for name, one in own.items()}
-                out.append(Panel(f"{data}: {key} test accuracy", "round", "accuracy", lines))
+                parts = {name: [f"{data} / {name}"] for name in own}
+                out.append(Panel(f"{data}: {key} test accuracy", "round", "accuracy", lines, parts=parts))
             times, rounds = measured[f"{data} / times"]["milliseconds"], len(LossTuning().ratios) * length
             out.append(runtimes(data, times, self.settings["seeds"], rounds))
         return out

@@ -29,6 +29,7 @@ from zoviz.papers.experiment import (
     rounded,
     weakest,
 )
+from zoviz.papers.live import Live
 from zoviz.problems import NonconvexQCQP
 from zoviz.runs.engine.columns import ITERATION, OBJECTIVE, VIOLATION
 from zoviz.runs.run import Run
@@ -115,8 +116,25 @@ class Courses(Experiment):
         for n in self.settings["n"]:
             own = {method: measured[f"n = {n} / {method}"]["course"] for method in METHODS}
             lines = {method: (one["iteration"], one["error"]) for method, one in own.items()}
-            out.append(Panel(f"n = {n}", "iteration", "error as a share of |f*|", lines, log_y=True))
+            parts = {method: [f"n = {n} / {method}"] for method in METHODS}
+            out.append(Panel(f"n = {n}", "iteration", "error as a share of |f*|", lines, log_y=True, parts=parts))
         return out
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return each method at the smallest size; the paper prints no number for a line."""
+        n, iterations = self.settings["n"][0], self.settings["marks"][-1]
+        return [
+            Live(
+                f"{method}, n = {n}",
+                NonconvexQCQP(n=n),
+                published(method),
+                {"replicas": self.settings["replicas"], "iterations": iterations},
+                (f"n = {n} / {method}",),
+                axis=ITERATION,
+                note="The paper's curves have no numbers: no line of it is drawn.",
+            )
+            for method in METHODS
+        ]
 
 
 @dataclass(frozen=True)

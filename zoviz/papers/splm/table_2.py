@@ -32,8 +32,9 @@ from zoviz.papers.experiment import (
     plain,
     yes_or_no,
 )
+from zoviz.papers.live import Live, Reference
 from zoviz.problems import NonconvexQCQP
-from zoviz.runs.engine.columns import CALLS, STATIONARITY
+from zoviz.runs.engine.columns import CALLS, ITERATION, STATIONARITY
 from zoviz.runs.run import Run
 from zoviz.solvers import Solver
 from zoviz.solvers.step_rules import FAR
@@ -44,6 +45,8 @@ PAPER = {
     "ZOALM": {50: 2066, 100: 10850, 200: 29073},
 }
 """Iterations that Table 2 prints, mean of 20 trials."""
+EPSILON = 1.0
+"""What all three measures of stationarity must come to."""
 OURS = "ZOSPLM"
 RIVALS = [name for name in PAPER if name != OURS]
 RULE, TUNED = "own rule", "best steps"
@@ -144,7 +147,7 @@ class Iterations(Experiment):
             replicas=replicas,
             seed=seed,
             iterations=limit,
-            targets={STATIONARITY: 1.0},
+            targets={STATIONARITY: EPSILON},
             stop_at_targets=True,
         )
         run.run()
@@ -188,6 +191,22 @@ class Iterations(Experiment):
         heads = ("n", "Method", f"By its {RULE}", f"At its {TUNED}", "Steps", "Calls an iteration", "Printed")
         heading = "Iterations, means over starts; a dash where one never got there; * the grid's end"
         return [Table(heading, heads, rows)]
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return each method by its own rule at n = 50 with the printed number of iterations and the printed eps."""
+        out, n, batch = [], 50, self.settings["batch"]
+        for method, counts in PAPER.items():
+            problem = NonconvexQCQP(n=n)
+            references = (
+                Reference(STATIONARITY, f"{counts[n]} iterations", "Table 2", x=(counts[n],), axis=ITERATION),
+                Reference(STATIONARITY, "ε = 1", "Table 2", y=(EPSILON,)),
+            )
+            settings = {"replicas": 2, "iterations": int(1.1 * counts[n]), STATIONARITY: EPSILON}
+            solver, part = published(method, batch, problem, None), f"n = {n} / {method}"
+            note = "Two replicas, where the paper has 20 trials; steps by the method's rule, as the paper prints none."
+            title = f"{method}, n = {n}, k = {batch:,}"
+            out.append(Live(title, problem, solver, settings, (part,), references, ITERATION, note=note))
+        return out
 
 
 def mean(counts: Array) -> float:

@@ -13,12 +13,17 @@ from zoviz.core.types import Array
 from zoviz.estimators import Sphere
 from zoviz.estimators.scalars import objective
 from zoviz.oracle import Oracle
+from zoviz.papers.experiment import Measured
+from zoviz.papers.live import Live
 from zoviz.papers.rate_experiment import Rate, RateExperiment
 from zoviz.problems import NonconvexQCQP
+from zoviz.solvers import ZOSPLM
 
 AT_START, AT_REST = "a start", "the point of slope 0"
 ERROR = "squared error"
 DIRECTIONS, SIZE = 50, 20
+LIVE_RADIUS = 0.01
+"""Of a run that a person watches, who can move it: the bound is some decades below what is measured."""
 
 
 def squared_errors(radius: float, place: str, replicas: int) -> Array:
@@ -58,3 +63,20 @@ class SphereVariance(RateExperiment):
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the squared errors at the radius 1 / horizon."""
         return {ERROR: squared_errors(1.0 / horizon, method, self.settings["replicas"])}
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return ZO-SPLM with this estimator: the plot of the variance has the paper's bound by itself."""
+        solver = ZOSPLM(estimator=Sphere(smoothing_radius=LIVE_RADIUS, batch_size=DIRECTIONS))
+        parts = tuple(f"sphere / {AT_START} / {horizon}" for horizon in self.settings["horizons"])
+        return [
+            Live(
+                f"ZO-SPLM, n = {SIZE}, r = {LIVE_RADIUS:g}",
+                NonconvexQCQP(n=SIZE),
+                solver,
+                {"replicas": 20, "iterations": 1500},
+                parts,
+                note=(
+                    "The paper's bound is a line of the plot of the variance, beside what is measured; move the radius."
+                ),
+            )
+        ]

@@ -70,6 +70,10 @@ class InstancesExperiment(RateExperiment):
         """Return the instances with n users."""
         return [LoadTracking(n=n, seed=FIRST_SEED + number) for number in range(self.settings["instances"])]
 
+    def seeds(self, part: str) -> tuple[int, ...]:
+        """Return the seeds of the instances, which those of the runs are, too."""
+        return tuple(FIRST_SEED + number for number in range(self.settings["instances"]))
+
     def errors(self, method: str, step: float, n: int, iterations: int) -> dict[str, Array]:
         """Return the error (instances,) after some iterations with n users."""
         return {ERROR: np.concatenate([error(course(method, step, p, iterations), p) for p in self.instances(n)])}

@@ -35,6 +35,7 @@ from zoviz.papers.experiment import (
     rounded,
     yes_or_no,
 )
+from zoviz.papers.live import Live
 from zoviz.problems import LoadTracking
 from zoviz.runs.engine.columns import CALLS, ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
@@ -74,17 +75,21 @@ class Outcome(NamedTuple):
     share: Array
 
 
-def course(method: str, schedule: str, steps: Steps, problem: LoadTracking, **limits: Any) -> Run:
-    """Return the run of one method with one schedule at one grid point, at its end."""
+def solver_at(method: str, schedule: str, steps: Steps) -> Solver:
+    """Return a method with one schedule at one grid point."""
     family, options = METHODS[method]
-    solver = discover("zoviz.solvers", Solver)[method](
+    return discover("zoviz.solvers", Solver)[method](
         primal_step=steps[0],
         dual_step=steps[0] * steps[1],
         schedule=schedule,
         estimator=family(smoothing_radius=1e-3, batch_size=1),
         **options,
     )
-    run = Run(problem=problem, solver=solver, targets={VIOLATION: LEVEL}, **limits)
+
+
+def course(method: str, schedule: str, steps: Steps, problem: LoadTracking, **limits: Any) -> Run:
+    """Return the run of one method with one schedule at one grid point, at its end."""
+    run = Run(problem=problem, solver=solver_at(method, schedule, steps), targets={VIOLATION: LEVEL}, **limits)
     run.run()
     return run
 
@@ -216,8 +221,26 @@ class Schedules(Experiment):
         ):
             courses = {method: measured[method][schedule]["course"] for method in METHODS}
             lines = {method: (one["calls"], one[key]) for method, one in courses.items()}
-            out.append(Panel(f"{schedule} steps", "calls", words, lines, log_x=True, log_y=True))
+            parts = {method: [method] for method in METHODS}
+            out.append(Panel(f"{schedule} steps", "calls", words, lines, log_x=True, log_y=True, parts=parts))
         return out
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return each method at its best steps with either schedule; the paper prints no number for a line."""
+        settings = {"replicas": self.settings["replicas"], "calls": self.settings["calls"]}
+        return [
+            Live(
+                f"{method}, {schedule} steps",
+                LoadTracking(n=self.settings["n"]),
+                solver_at(method, schedule, measured[method][schedule]["steps"]),
+                settings,
+                (method,),
+                log_x=True,
+                note="The paper's curves have no numbers: no line of it is drawn.",
+            )
+            for method, schedule in itertools.product(METHODS, PRIMAL)
+            if method in measured
+        ]
 
 
 @dataclass(frozen=True)

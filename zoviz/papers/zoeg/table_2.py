@@ -32,8 +32,9 @@ from zoviz.papers.experiment import (
     weakest,
     yes_or_no,
 )
+from zoviz.papers.live import Live, Reference
 from zoviz.problems import LoadTracking
-from zoviz.runs.engine.columns import ITERATION, RELATIVE_GAP, VIOLATION
+from zoviz.runs.engine.columns import GAP, ITERATION, RELATIVE_GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOBCEG
 
@@ -59,15 +60,25 @@ TRIAL_SEED, REPORTED_SEED, TRIALS = 1, 0, 5
 """Of the runs that choose a step and of those that are reported, and replicas of the former."""
 
 
-def solve(block: int, step: float, problem: LoadTracking, iterations: int, replicas: int, seed: int) -> Array:
-    """Return first hits and last entries of all levels in evaluations, (2, levels, R); NaN where there is none."""
-    solver = ZOBCEG(
+def solver_with(block: int, step: float) -> ZOBCEG:
+    """Return ZOBCEG with blocks of this size and one constant step, as published."""
+    return ZOBCEG(
         primal_step=step,
         dual_step=step,
         radius_scale=5.0,
         radius_power=1.1,
         estimator=Block(smoothing_radius=1e-3, block_size=block, scaled=False),
     )
+
+
+def evaluations(block: int) -> int:
+    """Return the evaluations of the saddle function that the paper counts in an iteration, 2 (tau_x + tau_y + 1)."""
+    return 2 * (block + 1 + 1)
+
+
+def solve(block: int, step: float, problem: LoadTracking, iterations: int, replicas: int, seed: int) -> Array:
+    """Return first hits and last entries of all levels in evaluations, (2, levels, R); NaN where there is none."""
+    solver = solver_with(block, step)
     levels: dict[str, list[float]] = {}
     for metric, level in LEVELS:
         levels.setdefault(metric, []).append(level)
@@ -75,7 +86,7 @@ def solve(block: int, step: float, problem: LoadTracking, iterations: int, repli
     run.run()
     hits = {(hit.metric, hit.threshold): hit.iteration for hit in run.hits}
     entries = [last_entry(run.trace[ITERATION], run.trace[metric], level) for metric, level in LEVELS]
-    return 2.0 * (block + 1 + 1) * np.array([[hits[key] for key in LEVELS], entries])
+    return evaluations(block) * np.array([[hits[key] for key in LEVELS], entries])
 
 
 def last_entry(iteration: np.ndarray, values: np.ndarray, level: float) -> np.ndarray:
@@ -165,6 +176,32 @@ class Evaluations(Experiment):
         return [
             Table("Evaluations, means over starts; a dash where a run never got there; * the grid's end", heads, rows)
         ]
+
+    def live(self, measured: Measured) -> list[Live]:
+        """Return ZOBCEG with blocks of 5 and of other sizes, the printed evaluations on both plots."""
+        out = []
+        recorded = [block for block in self.settings["blocks"] if f"block {block}" in measured]
+        for block in sorted(recorded, key=lambda name: abs(int(name) - 5)):
+            problem, part = LoadTracking(), f"block {block}"
+            per, best = evaluations(int(block)), problem.known_optimum.value
+            references = []
+            for column, rows, unit, words in (
+                (GAP, ROWS[ERRORS], best, "5, 1, 0.1 % error"),
+                (VIOLATION, ROWS[VIOLATIONS], 1.0, "5, 1, 0.1 kW"),
+            ):
+                x = tuple((np.array(PAPER[int(block)])[rows] / per).tolist())
+                y = tuple(unit * level for _, level in LEVELS[rows])
+                references.append(Reference(column, f"{words}, block {block}", "Table 2", x, y, ITERATION))
+            solver = solver_with(int(block), measured[part]["step"])
+            settings = {"replicas": self.settings["replicas"], "iterations": self.settings["blocks"][block]}
+            printed = ", ".join(f"{count:g}" for count in PAPER[int(block)])
+            note = (
+                f"The paper's lines join the levels of error and violation at the printed evaluations, {printed}, over "
+                f"the {per} that it counts in an iteration."
+            )
+            lines = tuple(references)
+            out.append(Live(f"ZOBCEG, {part}", problem, solver, settings, (part,), lines, ITERATION, True, note))
+        return out
 
 
 @dataclass(frozen=True)
