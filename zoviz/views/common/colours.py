@@ -44,6 +44,8 @@ REFERENCE = "#8a8f98"
 EVENT = "#8a8f98"
 TARGET = "#2e9e5b"
 PHASE = "#a6762f"
+PRINTED = "#e02424"
+"""Of numbers that a paper prints."""
 
 
 def solver_colour(solver: Solver) -> str:

@@ -53,10 +53,11 @@ def empty_figure(title: str, name: str, x_label: str, y_label: str, height: int 
     return fig
 
 
-def legend_above(fig: Any) -> None:
-    """Move the legend of a figure above it, in a row."""
+def legend_above(fig: Any, columns: int | str = "auto", spacing: int = 10) -> None:
+    """Move the legend of a figure above it, in a row, or in so many columns, with so many pixels between entries."""
     legend = fig.legend[0]
+    legend.ncols = columns
     legend.orientation, legend.location, legend.padding = "horizontal", "left", 0
     legend.background_fill_alpha, legend.border_line_alpha = 0.0, 0.0
-    override_theme(legend, label_text_font_size="12px", spacing=10, label_standoff=4, margin=2)
+    override_theme(legend, label_text_font_size="12px", spacing=spacing, label_standoff=4, margin=2)
     fig.add_layout(legend, "above")

@@ -13,6 +13,7 @@ import param
 
 from zoviz.core.errors import ZovizError
 from zoviz.diagnosis.verdict import Verdict, verdict_of
+from zoviz.papers.live import Reference
 from zoviz.problems.base import Problem
 from zoviz.runs import repeat
 from zoviz.runs.engine.stopping import RunStatus
@@ -160,25 +161,27 @@ class RunController(param.Parameterized):
         self._source, self._live_runs, self._person = source, LiveRuns() if live_runs is None else live_runs, person
         self._key = ""  # of the page's run among those shown
         self._fork_at: int | None = None
-        self._awaited_steps: int | None = None
+        self._awaited: tuple[int | None, tuple[Reference, ...]] = (None, ())  # of ``start``, while data are awaited
         self._going_back: tuple[Run, int] | None = None  # the run that a fork waits for the end of, and the place
         self._verdicts: dict[str, _Judgement] = {}
         self._looks = 0
         self._interrupted: Future[int] | None = None  # how many runs of the store are
 
-    def start(self, steps: int | None = None) -> None:
+    def start(self, steps: int | None = None, references: tuple[Reference, ...] = ()) -> None:
         """Start a run with what the forms say, unless one is at work.
 
         Parameters
         ----------
         steps : int, optional
             Pause after so many iterations.
+        references : tuple of Reference
+            A paper's numbers that stand beside it on the plots.
         """
         if self.run is not None and self.run.active:
             self.say("A run is still going on: Stop it first, or Pause it.")
             return
         reason = self._source.check()
-        self._awaited_steps, self.waiting = steps, bool(reason) and self._source.loading
+        self._awaited, self.waiting = (steps, references), bool(reason) and self._source.loading
         if self.waiting:
             return  # the message line says so
         if reason == self._source.complaint and reason:
@@ -186,16 +189,16 @@ class RunController(param.Parameterized):
         elif reason:
             self.say(reason)
         else:
-            self._start_new(steps)
+            self._start_new(steps, references)
 
     @say_errors()
-    def _start_new(self, steps: int | None) -> None:
+    def _start_new(self, steps: int | None, references: tuple[Reference, ...]) -> None:
         run = self._source.make()
         run.store = self.store
         self._live_runs.start(run, self._person, steps)
-        self.watch_run(run)
+        self.watch_run(run, references)
 
-    def begin(self, run: Run, fork_at: int | None = None) -> None:
+    def begin(self, run: Run, fork_at: int | None = None, references: tuple[Reference, ...] = ()) -> None:
         """Start a run that was made elsewhere (resumed, forked, replayed), and steer it from this page.
 
         Parameters
@@ -203,17 +206,19 @@ class RunController(param.Parameterized):
         run : Run
         fork_at : int, optional
             The iteration at which a fork leaves the run that it repeats: it waits there for changes of parameters.
+        references : tuple of Reference
+            A paper's numbers that stand beside it on the plots.
         """
         if not self._refuse_second():
             self._live_runs.start(run, self._person, fork_at)
-            self.take_up(run)
+            self.take_up(run, references)
             self._fork_at = fork_at
 
-    def take_up(self, run: Run) -> None:
+    def take_up(self, run: Run, references: tuple[Reference, ...] = ()) -> None:
         """Show a run that is at work, with its parameters in the forms."""
         if run is not self.run and not self._refuse_second():
             self._source.load(run.problem, run.solver)
-            self.watch_run(run)
+            self.watch_run(run, references)
 
     def join(self, id: str) -> bool:
         """Show a run of this server by its id; return False where no such run is at work."""
@@ -229,13 +234,13 @@ class RunController(param.Parameterized):
             self.say("This page's run is still going on: Stop it first.")
         return active
 
-    def watch_run(self, run: Run) -> None:
-        """Make a started run this page's run, and put it on the plots."""
+    def watch_run(self, run: Run, references: tuple[Reference, ...] = ()) -> None:
+        """Make a started run this page's run, and put it on the plots with a paper's numbers beside it."""
         if not self.keep and self._key:
             self.runs_shown.take_off(self._key)
         self._live_runs.add(run, self._person)
         self._fork_at, self.waiting = None, False
-        self._key = self.runs_shown.put(run).key
+        self._key = self.runs_shown.put(run, references=references).key
         self.param.update(run=run, error="")
         self.look()  # the buttons answer first; counters, lines, list and picture come with the next looks
 
@@ -284,7 +289,9 @@ class RunController(param.Parameterized):
 
     @say_errors()
     def _fork(self, source: Run, at: int) -> None:
-        self.begin(source.fork(at, **repeat.onward(source, at)), at)
+        own = self.runs_shown.runs.get(self._key)  # the fork is of the same task
+        references = () if own is None else own.references
+        self.begin(source.fork(at, **repeat.onward(source, at)), at, references)
 
     def stop(self) -> None:
         """End the run; its lines stay on the plots. One that waits for its data, or to go back, does not begin."""
@@ -316,7 +323,7 @@ class RunController(param.Parameterized):
         """Update the run's status; called after every command and a few times a second."""
         self._looks += 1
         if self.waiting and not (self._source.check() and self._source.loading):
-            self.start(self._awaited_steps)
+            self.start(*self._awaited)
         run = self.run
         status = RunStatus.READY if run is None else run.status
         ended = self.active and not status.active

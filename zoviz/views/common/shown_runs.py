@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import param
 
+from zoviz.papers.live import Reference
 from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import ITERATION, OBJECTIVE
 from zoviz.runs.engine.trace import Snapshot
@@ -23,7 +24,10 @@ FEWEST_ROWS = 3
 
 
 class ShownRun(NamedTuple):
-    """A run on the plots, with its key, name, colour, dash, visibility, and what its problem is told apart by."""
+    """A run on the plots, with its key, name, colour, dash, visibility, and what its problem is told apart by.
+
+    ``references`` are the numbers of a paper that stand beside it.
+    """
 
     run: Run | StoredRun
     key: str
@@ -32,6 +36,7 @@ class ShownRun(NamedTuple):
     visible: bool = True
     dash: Dash = "solid"
     problem: Hashable = None
+    references: tuple[Reference, ...] = ()
 
     @property
     def problem_title(self) -> str:
@@ -70,10 +75,18 @@ class ShownRuns(param.Parameterized):
 
     _count = 0
 
-    def put(self, run: Run | StoredRun, name: str | None = None) -> ShownRun:
+    def put(self, run: Run | StoredRun, name: str | None = None, references: tuple[Reference, ...] = ()) -> ShownRun:
         """Add a run to the plots, in a colour and a dash that are free; runs of other problems are hidden.
 
         ``reveal`` shows them again: values of different problems share an axis only where a person asks for it.
+
+        Parameters
+        ----------
+        run : Run or StoredRun
+        name : str, optional
+            In the legends; by default its label, or its solver's title with a number.
+        references : tuple of Reference
+            A paper's numbers that stand beside it, while it is the newest of the visible ones.
         """
         self._count += 1
         title = type(run.solver).title or type(run.solver).__name__
@@ -82,7 +95,7 @@ class ShownRuns(param.Parameterized):
         used = {one.dash for one in self.runs.values()}
         dash = next((dash for dash in DASHES if dash not in used), DASHES[self._count % len(DASHES)])
         identity = problem_identity(run.problem if run.initial is None else run.initial.problem)
-        entry = ShownRun(run, key, name, colour, True, dash, identity)
+        entry = ShownRun(run, key, name, colour, True, dash, identity, references)
         others = {old: one._replace(visible=one.visible and one.problem == identity) for old, one in self.runs.items()}
         self.runs = {**others, key: entry}
         return entry
@@ -91,6 +104,11 @@ class ShownRuns(param.Parameterized):
     def problems(self) -> int:
         """The number of different problems among the visible runs."""
         return len({one.problem for one in self.runs.values() if one.visible})
+
+    @property
+    def references(self) -> tuple[Reference, ...]:
+        """A paper's numbers that stand on the plots: those of the newest visible run."""
+        return next((one.references for one in reversed(self.runs.values()) if one.visible), ())
 
     def lies_on(self, entry: ShownRun) -> ShownRun | None:
         """Return the visible run put on the plots earlier that an ended run's lines cover, if there is one."""

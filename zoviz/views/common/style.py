@@ -47,6 +47,8 @@ legend {display: none !important}
 
 # Below this width of the window controls move closer together, so that they stay in one line.
 NARROW = "@media (max-width: 1250px)"
+# The bar of buttons and rooms is longer than the other rows, and close below this width.
+NARROW_BAR = "@media (max-width: 1500px)"
 CLOSER_SWITCH = (
     NARROW
     + """ {
@@ -56,18 +58,18 @@ CLOSER_SWITCH = (
 
 
 # A row whose widgets are narrower there.
-CLOSER_BUTTON = f"{NARROW} {{:host {{margin: 3px 1px !important}}}}"
-CLOSER_ROW = f"{NARROW} {{:host {{width: max-content !important; min-width: 0 !important}}}}"
+CLOSER_BUTTON = f"{NARROW_BAR} {{:host {{margin: 3px 1px !important}}}}"
+CLOSER_ROW = f"{NARROW_BAR} {{:host {{width: max-content !important; min-width: 0 !important}}}}"
 
 # A button there, whose icon then leaves its room to the word.
 SMALLER = {"padding": "4px 5px", "font-size": ".75rem", "letter-spacing": "0"}
 
 
-def narrower(width: int) -> str:
-    """Return a style sheet that gives a widget so many pixels where the window is narrow."""
+def narrower(width: int, where: str = NARROW) -> str:
+    """Return a style sheet that gives a widget so many pixels where the window is narrow, by a media query."""
     # In a row of widgets its width is what the row has as its basis.
     basis = f":host {{flex-basis: {width}px !important}}"
-    return f"{NARROW} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}} {basis}}}"
+    return f"{where} {{:host, :host > div {{width: {width}px !important; min-width: 0 !important}} {basis}}}"
 
 
 # Label left, control right, helper text below: half the height of a floating label.

@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
 import param
 from bokeh.events import DoubleTap
 from bokeh.models import DataRange1d, HoverTool, LinearScale, Range1d, Scatter, VArea
@@ -15,11 +16,23 @@ from bokeh.models.renderers import GlyphRenderer
 from bokeh.plotting import figure
 
 from zoviz.core.types import Array
+from zoviz.papers.live import Reference
 from zoviz.runs.engine.trace import Snapshot
 from zoviz.views.common.colours import REFERENCE
 from zoviz.views.common.figure_frame import HEIGHT
 from zoviz.views.common.style import FULL_SCREEN
-from zoviz.views.plots.line_data import AXES, Series, has_zeros, is_known, out_of_range, signed, vanishes
+from zoviz.views.plots.line_data import (
+    AXES,
+    Series,
+    axis_values,
+    beyond,
+    has_zeros,
+    is_known,
+    out_of_range,
+    signed,
+    values_drawn,
+    vanishes,
+)
 from zoviz.views.plots.packed_source import PackedSource
 from zoviz.views.plots.shared_models import SharedModels
 
@@ -117,6 +130,7 @@ class PlotView(param.Parameterized):
         self._listed: dict[str, list[GlyphRenderer]] = {}
         self._arranged: list[tuple[RunStyle, list[DrawnLine]]] = []
         self._out_of_range: dict[str, str] = {}
+        self._printed: dict[Reference, GlyphRenderer] = {}  # the lines of a paper's numbers
         self._heading, self._note, self._remark = self.title, "", ""
         self.renderers: list[GlyphRenderer] = []
 
@@ -245,8 +259,8 @@ class PlotView(param.Parameterized):
         """Remove a run's lines from the plot."""
         self._lines.pop(key, None)
 
-    def arrange(self, styles: Mapping[str, RunStyle]) -> None:
-        """Show the lines of these runs and no others.
+    def arrange(self, styles: Mapping[str, RunStyle], references: Sequence[Reference] = ()) -> None:
+        """Show the lines of these runs and no others, and of a paper's numbers those that belong here.
 
         Only what differs is sent, and all lines at once: a browser lays a figure out anew for every message about its
         renderers.
@@ -269,7 +283,12 @@ class PlotView(param.Parameterized):
         self._heading = "; ".join(titles) or self.title
         self._entitle()
         self.renderers = [part for one in lines_shown for part in (one.band, one.line)] or [self._placeholder]
-        fig.renderers = [*self._fixed, *(part for one in lines_shown for part in one.renderers)]
+        columns = {one.series.column for one in lines_shown}
+        axis = self._shared.scales.axis
+        due = [one for one in references if one.column in columns and one.axis in ("", axis)]
+        self._printed = {one: self._printed.get(one) or self._shared.printed_line(one) for one in due}
+        drawn = (part for one in lines_shown for part in one.renderers)
+        fig.renderers = [*self._fixed, *drawn, *self._printed.values()]
         # References lie decades away at times: the range is that of what was measured, where there is anything.
         fig.y_range.renderers = [
             part for one in lines_shown if not one.series.muted for part in (one.band, one.line)
@@ -280,6 +299,8 @@ class PlotView(param.Parameterized):
     def _list_entries(self) -> None:
         """Bring the legend up to date, if it has changed."""
         entries = self._entries(self._arranged)
+        for one, line in self._printed.items():
+            entries[f"{one.label} {self._out_of_range.get(one.label, '')}".rstrip()] = [line]
         if entries != self._listed:
             self._listed = entries
             self._legend.ncols = columns_of(list(entries))
@@ -305,8 +326,20 @@ class PlotView(param.Parameterized):
         self._remark = self.remark(snapshots[0].columns) if len(snapshots) == 1 else ""
         self._entitle()
         log_y = self._shared.scales.log_y and self.can_log
-        self._out_of_range = out_of_range(lines, log_y)
+        self._out_of_range = out_of_range(lines, log_y) | self._printed_out_of_range(lines, log_y)
         self._list_entries()
+
+    def _printed_out_of_range(self, lines: Sequence[tuple[Snapshot, Series]], log_y: bool) -> dict[str, str]:
+        """Return where the paper's numbers are that are not in sight, by their labels."""
+        out = {}
+        for one in self._printed:
+            drawn = [line for line in lines if line[1].column == one.column]
+            place = beyond(np.array(one.y), values_drawn(drawn), log_y, "↓↑") if one.y else ""
+            if not place and one.x:
+                xs = np.concatenate([np.empty(0), *(axis_values(snapshot, one.axis) for snapshot, _ in drawn)])
+                place = beyond(np.array(one.x), xs, self._shared.scales.log_x, "←→")
+            out[one.label] = place
+        return out
 
     def _entitle(self) -> None:
         # Beside label and notes a remark would be cut off.

@@ -250,7 +250,7 @@ class Board(pn.viewable.Viewer):
             name = f"{name} (lies on {covered.name})" if covered else name
             styles[one.key] = RunStyle(name, one.colour, 2.2 if one.run.active or len(visible) == 1 else 1.8, one.dash)
         for view in self.views:
-            view.arrange(styles if view.fits(problems) else {})
+            view.arrange(styles if view.fits(problems) else {}, self.runs_shown.references)
         if self._ranged - styles.keys():
             self._shared.forget_ranges()
         self._ranged = styles.keys()

@@ -222,27 +222,45 @@ def out_of_range(lines: Sequence[tuple[Snapshot, Series]], log_y: bool) -> dict[
     dict of str to str
         By label.
     """
+    labels = dict.fromkeys(one.label for _, one in lines if one.muted)
+    heights = {label: values_drawn(line for line in lines if line[1].label == label) for label in labels}
+    measured = values_drawn(line for line in lines if not line[1].muted) if heights else np.empty(0)
+    places = {label: beyond(values, measured, log_y, "↓↑") for label, values in heights.items()}
+    return {label: place for label, place in places.items() if place}
 
-    def heights(chosen: Iterable[tuple[Snapshot, Series]]) -> Array:
-        parts = [_values(snapshot, one).ravel() for snapshot, one in chosen if one.column in snapshot.columns]
-        values = np.concatenate([np.empty(0), *parts])
-        values = np.abs(values[np.isfinite(values)]) if log_y else values[np.isfinite(values)]
-        return np.log10(values[values > 0.0]) if log_y else values
 
-    references = dict.fromkeys(one.label for _, one in lines if one.muted)
-    measured = heights(line for line in lines if not line[1].muted) if references else np.empty(0)
-    if not measured.size:
-        return {}
-    margin = _MARGIN * float(np.ptp(measured))
-    low, high = measured.min() - margin, measured.max() + margin
-    out = {}
-    for label in references:
-        values = heights(line for line in lines if line[1].label == label)
-        if not values.size:
-            out[label] = "–"
-        elif values.min() > high or values.max() < low:
-            out[label] = "↑" if values.min() > high else "↓"
-    return out
+def values_drawn(lines: Iterable[tuple[Snapshot, Series]]) -> Array:
+    """Return all finite values (k,) of lines of traces."""
+    parts = [_values(snapshot, one).ravel() for snapshot, one in lines if one.column in snapshot.columns]
+    values = np.concatenate([np.empty(0), *parts])
+    return values[np.isfinite(values)]
+
+
+def beyond(values: Array, measured: Array, log: bool, arrows: str) -> str:
+    """Return on which side of the range of what was measured values lie; "" where one is within or nothing is measured.
+
+    Parameters
+    ----------
+    values, measured : Array
+        (k,) and (l,).
+    log : bool
+        Whether the axis is logarithmic, on which magnitudes are drawn.
+    arrows : str
+        Two letters, for below and above; "–" stands for values without a place on the axis.
+    """
+
+    def placed(numbers: Array) -> Array:
+        return np.log10(np.abs(numbers[numbers != 0.0])) if log else numbers
+
+    own, others = placed(values), placed(measured)
+    if not others.size:
+        return ""
+    margin = _MARGIN * float(np.ptp(others))
+    if not own.size:
+        return "–"
+    if own.min() > others.max() + margin:
+        return arrows[1]
+    return arrows[0] if own.max() < others.min() - margin else ""
 
 
 def vanishes(snapshot: Snapshot, one: Series) -> bool:

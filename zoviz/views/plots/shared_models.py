@@ -20,6 +20,7 @@ from bokeh.models import (
     DataRange1d,
     FullscreenTool,
     HoverTool,
+    HSpan,
     HStrip,
     LogTickFormatter,
     SaveTool,
@@ -27,11 +28,14 @@ from bokeh.models import (
     Tool,
     VSpan,
 )
+from bokeh.models import Line as LineGlyph
 from bokeh.models.annotations import Span
 from bokeh.models.glyph import Glyph
 from bokeh.models.renderers import GlyphRenderer
 
+from zoviz.papers.live import Reference
 from zoviz.views.common.bokeh_internals import forget_bounds
+from zoviz.views.common.colours import PRINTED
 from zoviz.views.common.shown_runs import ShownRuns
 from zoviz.views.common.theme_overrides import SHORT, override_theme, restore_callback
 from zoviz.views.plots.event_marks import MARKS
@@ -66,6 +70,9 @@ def log_ticker() -> CustomJSTicker:
     """Return a ticker of logarithmic axes: powers of ten, 1-2-5 below two decades, even steps where it is narrow."""
     return CustomJSTicker(major_code=_LOG_TICKS, minor_code="return [];")
 
+
+_PRINTED_DASH = [10, 3, 2, 3, 2, 3]
+"""Of a paper's numbers: no run has it."""
 
 # All lines of a figure in one box: boxes of their own would cover each other. The ends of the band at a point stand
 # beside its mean in the source, and zeros of a logarithmic axis, under the names that ``Series.parts`` gives.
@@ -171,6 +178,17 @@ class SharedModels:
     def placeholder(self) -> GlyphRenderer:
         """Return an invisible pair of points, which gives an empty plot its ranges."""
         return self.renderer(self._empty, self._nothing)
+
+    def printed_line(self, reference: Reference) -> GlyphRenderer:
+        """Return the line of a number that a paper prints, for one figure: across all of it, or through points."""
+        look: dict[str, Any] = {"line_color": PRINTED, "line_dash": _PRINTED_DASH, "line_width": 1.8}
+        points = {name: list(values) for name, values in (("x", reference.x), ("y", reference.y)) if values}
+        glyph: Glyph
+        if len(points) == 2:
+            glyph = LineGlyph(x="x", y="y", **look)
+        else:
+            glyph = HSpan(y="y", **look) if reference.y else VSpan(x="x", **look)
+        return self.renderer(ColumnDataSource(points), glyph)
 
     def mark_lines(self) -> list[GlyphRenderer]:
         """Return the vertical lines at the marks, for one figure."""
