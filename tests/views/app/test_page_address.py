@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import param
 import pytest
 
+from helpers.waiting import until
 from zoviz import Run, Store
+from zoviz.estimators import Gaussian, GradientEstimator, Sphere
+from zoviz.papers.live import Live
+from zoviz.papers.reproduction import Reproduction, experiment_named
 from zoviz.problems import NonconvexQCQP
-from zoviz.solvers import ZOSPLM
+from zoviz.problems.learning.loss_tuning import LossTuning
+from zoviz.solvers import OGD, ZOSPLM, Solver
 from zoviz.views.app.dashboard import Dashboard
-from zoviz.views.app.page_address import apply_query, query_of
+from zoviz.views.app.page_address import apply_query, query_for, query_of
 from zoviz.views.controls.run_form import RunForm
 
 # Panel's Material widgets of Panel's
@@ -56,3 +62,69 @@ def test_a_page_shows_the_stored_runs_that_its_address_names(tmp_path: Path) -> 
     bare = Dashboard()
     bare.read_address(f"?runs={run.id}")
     assert "no store" in bare.controller.error
+
+
+def test_an_estimator_of_another_class_comes_back_with_its_values() -> None:
+    form = RunForm()
+    form.picker.solver.set("estimator", Gaussian(batch_size=7))
+    query, other = query_of(form), RunForm()
+    assert "solver.estimator=%22Gaussian%22" in query
+    shown = other.picker.solver_form
+    assert apply_query(other, query) == [] and other.picker.solver_form is not shown, "the form has its fields"
+    estimator = other.picker.solver.get("estimator")
+    assert type(estimator) is Gaussian and estimator.batch_size == 7
+    assert apply_query(other, "?solver.estimator=3&run.seed=4") != [] and other.settings.seed == 4
+    assert type(other.picker.solver.get("estimator")) is Gaussian, "what it should not say is left out"
+    apply_query(other, "?solver=ZO-SPLM", afresh=True)
+    assert type(other.picker.solver.get("estimator")) is Sphere
+
+
+def described(owner: param.Parameterized) -> tuple[str, dict[str, object]]:
+    """The class of an object and all its values, those of its parts described alike."""
+    values = {name: value for name, value in owner.param.values().items() if name != "name"}
+    nested = (Solver, GradientEstimator)
+    return type(owner).__name__, {
+        name: described(value) if isinstance(value, nested) else repr(value) for name, value in values.items()
+    }
+
+
+def assert_set_up(form: RunForm, live: Live) -> None:
+    """What an experiment declares is on the form to the last parameter, and would be run so."""
+    assert apply_query(form, query_for(live.problem, live.solver, live.settings), afresh=True) == []
+    until(lambda: not (form.check() and form.loading), pause=0.05)
+    assert form.complaint == "", live.title
+    run = form.make()
+    assert described(run.solver) == described(live.solver) and described(run.problem) == described(live.problem)
+    budgets = {name: live.settings.get(name) for name in ("iterations", "calls", "samples", "seconds")}
+    assert {name: getattr(run, name) for name in budgets} == budgets and run.replicas == live.settings["replicas"]
+
+
+def declared(name: str) -> list[Live]:
+    full = experiment_named(name)(size="full")
+    return full.live(Reproduction.recorded(full).measured)
+
+
+@pytest.mark.parametrize("name", ["splm-table-2", "zoeg-table-2", "conex-fig-1", "conex-fig-2", "salm-theorem-5-7"])
+def test_a_page_is_set_up_as_an_experiment_declares(name: str) -> None:
+    form, lives = RunForm(), declared(name)[:3]
+    assert lives
+    for live in lives:
+        assert_set_up(form, live)
+
+
+@pytest.mark.slow  # images are loaded, and a classifier is trained
+@pytest.mark.parametrize(
+    "name",
+    ["conex-table-1", "conex-table-2", "salm-fair-classification", "salm-multipliers", "salm-theorem-3-1"]
+    + ["sogd-fig-1", "sogd-fig-2", "splm-5", "splm-fig-1", "zoeg-fig-1"],
+)
+def test_a_page_is_set_up_as_every_other_experiment_declares(name: str) -> None:
+    form, lives = RunForm(), declared(name)
+    assert lives
+    for live in lives:
+        assert_set_up(form, live)
+
+
+def test_what_no_field_sets_is_refused() -> None:
+    with pytest.raises(ValueError, match="LossTuning that a page can set, got ratios"):
+        query_for(LossTuning(ratios=[0.5, 0.6]), OGD(), {})

@@ -10,46 +10,97 @@ from urllib.parse import parse_qsl, urlencode
 import param
 
 from zoviz.core.errors import ZovizError
+from zoviz.estimators import GradientEstimator
+from zoviz.problems.base import Problem
 from zoviz.runs.stored_run import StoredRun
 from zoviz.solvers.base import Solver
 from zoviz.views.common.run_controller import RunController
 from zoviz.views.controls.parameter_forms import editable
+from zoviz.views.controls.picker import Picker
 from zoviz.views.controls.run_form import RunForm
+from zoviz.views.controls.run_settings import RunSettings
 
 MOST_RUNS = 12
 """Runs that an address names: each must be read before the page is shown."""
 
 
-def _owners(form: RunForm, solver: Solver) -> Iterator[tuple[str, param.Parameterized, Mapping[str, Any]]]:
+def _owners(
+    problem: Problem, solver: Solver, settings: RunSettings
+) -> Iterator[tuple[str, param.Parameterized, Mapping[str, Any]]]:
     """Yield prefix, object, and the defaults of the parameters that the form edits, for all objects on it."""
     fresh = type(solver)().parts()
     for prefix, part in solver.parts().items():
         other = fresh[prefix] if type(fresh.get(prefix)) is type(part) else type(part)()
         yield f"solver.{prefix}", part, {name: getattr(other, name) for name in editable(part)}
-    for prefix, owner in (("problem.", form.picker.problem), ("run.", form.settings)):
+    for prefix, owner in (("problem.", problem), ("run.", settings)):
         yield prefix, owner, {name: owner.param[name].default for name in editable(owner)}
 
 
-def query_of(form: RunForm, runs: Iterable[str] = (), room: str = "") -> str:
-    """Return the query of an address: problem, solver, all values that differ from the defaults, runs and room.
+def _kinds(solver: Solver) -> Iterator[tuple[str, type, type]]:
+    """Yield the dotted name of each nested part, its class, and that which it has by default; outer ones first."""
+    for name in sorted((prefix[:-1] for prefix in solver.parts() if prefix), key=lambda one: one.count(".")):
+        holder, own = solver.owner(name)
+        yield name, type(getattr(holder, own)), type(getattr(type(holder)(), own))
+
+
+def _written(problem: Problem, solver: Solver, settings: RunSettings) -> dict[str, str]:
+    """Return what differs from the defaults, as an address has it: classes of parts, and values."""
+    out = {f"solver.{name}": json.dumps(kind.__name__) for name, kind, usual in _kinds(solver) if kind is not usual}
+    for prefix, owner, defaults in _owners(problem, solver, settings):
+        for name, default in defaults.items():
+            value = getattr(owner, name)
+            if value != default:
+                out[f"{prefix}{name}"] = json.dumps(owner.param[name].serialize(value))
+    return out
+
+
+def query_for(problem: Problem, solver: Solver, values: Mapping[str, Any]) -> str:
+    """Return the query of an address at which a page has a problem, a solver and settings that were made elsewhere.
+
+    Parameters
+    ----------
+    problem : Problem
+    solver : Solver
+    values : mapping of str to object
+        Of the run's settings, by their names; there is no budget but those that it names.
+
+    Raises
+    ------
+    ValueError
+        For a parameter that differs from its default and has no field on a page.
+    """
+    settings = RunSettings()
+    settings.suit(problem)
+    settings.param.update({"seconds": None} | dict(values))
+    for part in (problem, *solver.parts().values()):
+        fields = editable(part)
+        for name, value in part.param.values().items():
+            nested = isinstance(value, (Solver, GradientEstimator))
+            if name != "name" and name not in fields and not nested and value != part.param[name].default:
+                raise ValueError(
+                    f"Expected parameters of {type(part).__name__} that a page can set, got {name}={value!r}."
+                )
+    names = {"problem": problem.title or type(problem).__name__, "solver": solver.title or type(solver).__name__}
+    return "?" + urlencode(names | _written(problem, solver, settings))
+
+
+def query_of(form: RunForm, runs: Iterable[str] = (), room: str = "", experiment: str = "") -> str:
+    """Return the query of an address: problem, solver, all that differs from the defaults, runs, and what is open.
 
     Parameters
     ----------
     form : RunForm
     runs : iterable of str
         Ids of stored runs.
-    room : str
-        Name of the room that is open; empty leaves it out.
+    room, experiment : str
+        Names of the room and of the paper's experiment that are open; empty leaves them out.
     """
     out = {"problem": form.picker.problem_name, "solver": form.picker.solver_name}
-    for prefix, owner, defaults in _owners(form, form.picker.solver):
-        for name, default in defaults.items():
-            value = getattr(owner, name)
-            if value != default:
-                out[f"{prefix}{name}"] = json.dumps(owner.param[name].serialize(value))
+    out |= _written(form.picker.problem, form.picker.solver, form.settings)
     ids = list(runs)[-MOST_RUNS:]
     out |= {"runs": ",".join(ids)} if ids else {}
-    return "?" + urlencode(out | ({"room": room} if room else {}))
+    shown = {"room": room, "experiment": experiment}
+    return "?" + urlencode(out | {name: value for name, value in shown.items() if value})
 
 
 def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
@@ -74,13 +125,37 @@ def apply_query(form: RunForm, query: str, afresh: bool = False) -> list[str]:
         if not picker.pick(problem or picker.problem_name, solver):
             complaints.append(_unknown("solver", str(solver)))
             solver = None
-    for prefix, owner, defaults in list(_owners(form, picker.solver if solver is None else picker.solvers[solver])):
+    own = picker.solver if solver is None else picker.solvers[solver]
+    complaints += _set_kinds(picker, own, values, afresh)
+    for prefix, owner, defaults in list(_owners(picker.problem, own, form.settings)):
         for name, default in defaults.items():
             text = values.get(f"{prefix}{name}")
             if text is not None:
                 complaints += _set(owner, name, text)
             elif afresh:
                 owner.param.update({name: default})
+    return complaints
+
+
+def _set_kinds(picker: Picker, solver: Solver, values: Mapping[str, str], afresh: bool) -> list[str]:
+    """Give a solver's nested parts the classes that an address names; return a sentence for each that cannot be had.
+
+    With ``afresh`` parts that it does not name get the class that they have by default.
+    """
+    complaints, done = list[str](), set[str]()
+    while waiting := [one for one in _kinds(solver) if one[0] not in done]:
+        name, kind, usual = waiting[0]
+        done.add(name)
+        text = values.get(f"solver.{name}")
+        offered = {json.dumps(one.__name__): one for one in solver.kinds(name)}
+        if text is not None and text not in offered:
+            complaints.append(
+                f"Expected one of {', '.join(offered)} for {name} in the address, got {text}: it is left out."
+            )
+            continue
+        wanted = offered[text] if text is not None else usual if afresh else kind
+        if wanted is not kind:
+            picker.set_kind(solver, name, wanted)
     return complaints
 
 

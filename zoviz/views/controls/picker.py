@@ -131,6 +131,12 @@ class Picker(pn.viewable.Viewer):
             self.solver_name = solver
         return True
 
+    def set_kind(self, solver: Solver, name: str, kind: type[param.Parameterized]) -> None:
+        """Give a solver of the list a (dotted) nested part of a class, with its defaults; its form follows."""
+        solver.set(name, kind())
+        if solver is self.solver:
+            self._show_solver()
+
     def lock(self, locked: bool) -> None:
         """Disable or enable what is fixed while a run is at work; the forms say why."""
         self._locked = locked
