@@ -13,6 +13,7 @@ from panel.io.callbacks import PeriodicCallback
 from panel.io.location import Location
 
 from zoviz.diagnosis.step_limits import limits_of
+from zoviz.papers.live import Live, Reference
 from zoviz.problems.base import Problem
 from zoviz.runs.live_runs import LiveRuns
 from zoviz.runs.run import Run
@@ -20,7 +21,7 @@ from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
 from zoviz.views.app.gallery import Gallery
 from zoviz.views.app.guide import Guide
-from zoviz.views.app.page_address import apply_query, query_of, show_runs, shown_ids
+from zoviz.views.app.page_address import apply_query, query_for, query_of, show_runs, shown_ids
 from zoviz.views.app.page_template import page_template
 from zoviz.views.app.process import prepare
 from zoviz.views.app.rooms import Room, Rooms
@@ -47,10 +48,12 @@ from zoviz.views.plots.run_list import RunList
 if TYPE_CHECKING:
     from zoviz.views.benchmark.page import BenchmarkPage
     from zoviz.views.compare.page import ComparePage
+    from zoviz.views.experiments.page import ExperimentsPage
     from zoviz.views.stored.page import StoredRunsPage
 
-RUN, COMPARE, BENCHMARK = "run", "compare", "benchmark"
-"""Names of the rooms with the plots, with their runs side by side, and with studies of many problems."""
+RUN, EXPERIMENTS, COMPARE, BENCHMARK = "run", "experiments", "compare", "benchmark"
+"""Names of the rooms with the plots, with the papers' experiments, with runs side by side, and with studies of many
+problems."""
 PERIOD = 250
 """Milliseconds between two looks at the run."""
 SHARE = 0.5
@@ -144,6 +147,7 @@ class Dashboard(pn.viewable.Viewer):
         live_runs = LiveRuns() if live_runs is None else live_runs
         self.form = RunForm(problem, solver, live_runs.limits)
         self.stored_runs: StoredRunsPage | None = None
+        self.experiments: ExperimentsPage | None = None
         self.compare: ComparePage | None = None
         self.benchmark: BenchmarkPage | None = None
         self.controller = RunController(self.form, store, live_runs, person)
@@ -170,7 +174,7 @@ class Dashboard(pn.viewable.Viewer):
         self.rooms = Rooms(self._rooms())
         if problem is not None or solver is not None:
             self.rooms.open = RUN
-        self._address = ("", self.rooms.open)
+        self._address = ("", self.rooms.open, "")
         self.controller.param.watch(lambda _: self._show_run(), "run")
         self.controller.param.watch(lambda event: self.form.lock(event.new), "active")
         self.form.picker.param.watch(lambda _: self.controller.param.update(waiting=False), "problem_name")
@@ -186,6 +190,7 @@ class Dashboard(pn.viewable.Viewer):
         rooms = [
             Room("gallery", "Gallery", self._make_gallery),
             Room(RUN, "Run", self._make_run),
+            Room(EXPERIMENTS, "Experiments", self._make_experiments),
             Room(COMPARE, "Compare", self._make_compare, self._compare),
         ]
         store = self.controller.store
@@ -204,6 +209,21 @@ class Dashboard(pn.viewable.Viewer):
         controls = self.board.controls()
         controls.extend([self.diagnosis.switch(), GoBack(self.controller)])
         return pn.Column(controls, self.diagnosis, self.board, sizing_mode="stretch_width", min_height=800, margin=0)
+
+    def _make_experiments(self) -> ExperimentsPage:
+        from zoviz.views.experiments.page import ExperimentsPage  # with all that the papers' experiments import
+
+        self.experiments = ExperimentsPage(self.controller, self.begin_live, self._refusal)
+        return self.experiments
+
+    def _refusal(self, live: Live) -> str:
+        """Return the sentence why this page cannot begin a run that an experiment declares; else ""."""
+        picker = self.form.picker
+        for kind, one, offered in (("problem", live.problem, picker.problems), ("solver", live.solver, picker.solvers)):
+            title = one.title or type(one).__name__
+            if title not in offered:
+                return f"Expected the {kind} {title} among those of this page, which does not have it."
+        return live.solver.missing_package
 
     def _make_compare(self) -> ComparePage:
         from zoviz.views.compare.page import ComparePage  # with SciPy's statistics: most openings never need them
@@ -240,8 +260,17 @@ class Dashboard(pn.viewable.Viewer):
 
     def begin(self, set_up: SetUp) -> None:
         """Set the form as a set-up says, and start; a run that is going on is left alone, and the page says so."""
-        complaints = [] if self.controller.active else apply_query(self.form, set_up.query, afresh=True)
-        self.controller.start()
+        self._begin(set_up.query)
+
+    def begin_live(self, live: Live) -> None:
+        """Run what an experiment declares, with the paper's numbers as lines on the plots."""
+        if not self.controller.active:
+            self.board.param.update(axis=live.axis, log_x=live.log_x)
+        self._begin(query_for(live.problem, live.solver, live.settings), live.references)
+
+    def _begin(self, query: str, references: tuple[Reference, ...] = ()) -> None:
+        complaints = [] if self.controller.active else apply_query(self.form, query, afresh=True)
+        self.controller.start(references=references)
         if complaints:
             self.controller.say(" ".join(complaints))
         if not self._opens_run:
@@ -323,6 +352,8 @@ class Dashboard(pn.viewable.Viewer):
         self.output.update(run, visible=self.rooms.open == RUN)
         if self.stored_runs is not None:
             self.stored_runs.table.update()
+        if self.experiments is not None and self.rooms.open == EXPERIMENTS:
+            self.experiments.update()
         if self.compare is not None and self.rooms.open == COMPARE:
             self.compare.update()
         if self.benchmark is not None and self.rooms.open == BENCHMARK:
@@ -344,19 +375,28 @@ class Dashboard(pn.viewable.Viewer):
         room = values.get("room", RUN if named else self.rooms.open)
         if room in self.rooms.names:
             self.rooms.open = room
-        self._address = ("", self.rooms.open)
+        if self.experiments is not None and room == EXPERIMENTS:
+            self.experiments.experiment = values.get("experiment", "")
+        self._address = ("", self.rooms.open, self._open_experiment)
         if named:
             complaints = [*apply_query(self.form, query), *show_runs(self.controller, query)]
             self.controller.error = " ".join(complaints)
 
     def _write_address(self, run: Run | None) -> None:
         """Have the browser's address carry what is set and the room, once a run has begun or another room is opened."""
-        state = ("" if run is None else run.id, self.rooms.open)
+        state = ("" if run is None else run.id, self.rooms.open, self._open_experiment)
         if state == self._address or pn.state.location is None:
             return
         self._address = state
         room = "" if self.rooms.open == RUN else self.rooms.open
-        pn.state.location.search = query_of(self.form, shown_ids(self.controller), room)
+        runs = shown_ids(self.controller)
+        pn.state.location.search = query_of(self.form, runs, room, self._open_experiment)
+
+    @property
+    def _open_experiment(self) -> str:
+        """The name of the experiment whose sheet is in sight; "" where none is."""
+        there = self.experiments is not None and self.rooms.open == EXPERIMENTS
+        return self.experiments.experiment if there and self.experiments is not None else ""
 
     def _main(self) -> pn.viewable.Viewable:
         """Buttons and status, and under them the room that is open."""

@@ -9,6 +9,7 @@ from panel.custom import JSComponent
 
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.views.common.run_controller import RunController
+from zoviz.views.common.style import NARROW_BAR, narrower
 
 
 class Stop(NamedTuple):
@@ -67,7 +68,7 @@ button {font: inherit; cursor: pointer; color: inherit; background: none; border
   border: 1px solid color-mix(in srgb, currentColor 40%, transparent)}
 button.strong {background: #1d5c96; color: #fff; border-color: #1d5c96}
 .help {height: 30px; font-size: 14px; white-space: nowrap}
-@media (max-width: 1250px) {.help {padding: 4px 8px} .help span {display: none}}
+@media (max-width: 1500px) {.help {padding: 4px 8px} .help span {display: none}}
 dialog, .stop {font-size: 14.5px; line-height: 1.45; border-radius: 8px; padding: 16px 20px; border: 1px solid #8a8f98;
   color: var(--panel-on-background-color, #1a1a1a); background: var(--panel-background-color, #fff);
   box-shadow: 0 6px 30px #0006}
@@ -211,7 +212,7 @@ class Guide(JSComponent):
     _esm = _ESM
 
     def __init__(self, controller: RunController) -> None:
-        super().__init__(stylesheets=[_STYLE], margin=(4, 8), width=76)
+        super().__init__(stylesheets=[_STYLE, narrower(30, NARROW_BAR)], margin=(4, 8), width=76)
         self._controller = controller
 
     def _handle_msg(self, data: object) -> None:

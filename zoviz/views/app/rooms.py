@@ -9,7 +9,7 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.views.common.style import NARROW, SMALLER, UNSEEN_LABEL, update_changed
+from zoviz.views.common.style import NARROW, NARROW_BAR, SMALLER, UNSEEN_LABEL, update_changed
 
 
 class Room(NamedTuple):
@@ -50,7 +50,11 @@ class Rooms(pn.viewable.Viewer):
             stylesheets=[UNSEEN_LABEL],
             css_classes=["zoviz-rooms"],
             description="",
-            sx={"& button": {"text-transform": "none", "white-space": "nowrap"}, NARROW: {"& button": SMALLER}},
+            sx={
+                "& button": {"text-transform": "none", "white-space": "nowrap"},
+                NARROW_BAR: {"& button": SMALLER},
+                NARROW: {"& button": {"padding": "4px 3px", "font-size": ".7rem"}},
+            },
         )
         self.param.watch(self._show, "open")
         self.open = rooms[0].name

@@ -17,7 +17,16 @@ from zoviz.diagnosis.verdict import Verdict, Word
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.run import Run
 from zoviz.views.common.run_controller import RunController
-from zoviz.views.common.style import CLOSER_BUTTON, CLOSER_ROW, NARROW, SMALLER, narrower, tooltip, update_changed
+from zoviz.views.common.style import (
+    CLOSER_BUTTON,
+    CLOSER_ROW,
+    NARROW,
+    NARROW_BAR,
+    SMALLER,
+    narrower,
+    tooltip,
+    update_changed,
+)
 
 _COLOURS = {
     RunStatus.READY: "#5f6368",
@@ -96,8 +105,8 @@ class RunButtons(pn.viewable.Viewer):
             size="small",
             width=86,
             margin=(3, 2),
-            stylesheets=[narrower(11 + 7 * len(label)), CLOSER_BUTTON],
-            sx={NARROW: {**SMALLER, "min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
+            stylesheets=[narrower(78, NARROW_BAR), narrower(11 + 7 * len(label)), CLOSER_BUTTON],
+            sx={NARROW_BAR: SMALLER, NARROW: {"min-width": "0", "& .MuiButton-icon": {"display": "none"}}},
             on_click=lambda _: command(),
         )
 
