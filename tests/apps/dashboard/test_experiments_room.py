@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from helpers.dashboard_page import Lab
@@ -34,6 +36,12 @@ def open_room(lab: Lab) -> None:
     """Open the room, and wait for its cards."""
     lab.press("Experiments")
     lab.page.locator("article.card").first.wait_for(timeout=1000 * PATIENCE)
+
+
+def in_sight(lab: Lab, place: Any) -> bool:
+    """Whether something stands within the window."""
+    box, size = place.bounding_box(), lab.page.viewport_size
+    return bool(box and size and 0 <= box["y"] and box["y"] + box["height"] <= size["height"])
 
 
 @pytest.mark.slow
@@ -73,6 +81,16 @@ def test_pictures_come_with_their_cards_and_a_curve_leads_to_its_runs(lab: Lab) 
     assert few < cards, "the others wait until they are in sight"
     lab.page.locator("article.card").last.scroll_into_view_if_needed()
     lab.until(lambda: pictures.count() > few, "they come")
+    card = lab.page.get_by_role("button", name="Figures and verdicts of salm multipliers")
+    card.click()
+    lab.page.get_by_text("What is claimed, and our verdict").wait_for(timeout=1000 * PATIENCE)
+    back = lab.page.get_by_role("button", name="All experiments")
+    table, below = (lab.page.get_by_role("table", name=name) for name in ("What is claimed", "as a share of its start"))
+    ends = [table.bounding_box()["y"] + table.bounding_box()["height"], below.bounding_box()["y"]]
+    assert ends == sorted(ends), "claims are not cut off"
+    lab.until(lambda: in_sight(lab, back), "a sheet begins at its top")
+    back.click()
+    lab.until(lambda: in_sight(lab, card), "the cards are where they were")
     lab.page.get_by_role("button", name="Figures and verdicts of splm Fig. 1").click()
     lab.page.get_by_text("What is claimed, and our verdict").wait_for(timeout=1000 * PATIENCE)
     lab.until(lambda: "experiment=splm-fig-1" in lab.page.url, "the address says so")
@@ -85,5 +103,7 @@ def test_pictures_come_with_their_cards_and_a_curve_leads_to_its_runs(lab: Lab) 
     assert lab.page.get_by_role("cell", name=f"n = 50 / {curve}", exact=True).is_visible()
     lab.page.get_by_role("button", name=f"Run live: {curve}, n = 50").last.click()
     lab.until(lambda: lab.iteration() > 1, "it runs", PATIENCE)
+    lab.press("Stop")
+    lab.end("stopped")
     lab.visit(lab.page.url.partition("?")[0] + "?room=experiments&experiment=splm-fig-1")
     lab.page.get_by_text("What is claimed, and our verdict").wait_for(timeout=1000 * PATIENCE)

@@ -206,6 +206,20 @@ def test_every_control_is_reached_by_keys(lab: Lab) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_experiments_are_found_by_screen_readers_and_keys(
+    open_lab: Callable[..., Lab], server: Server, look: str
+) -> None:
+    lab = open_lab(server.url, color_scheme=look, viewport={"width": 1440, "height": 900})
+    lab.press("Experiments")
+    lab.page.locator("article.card svg").first.wait_for(timeout=1000 * 2 * lab.patience)
+    assert serious(lab) == [] and out_of_reach(lab) == [], "cards"
+    lab.page.get_by_role("button", name="Figures and verdicts of splm Fig. 1").click()
+    lab.page.get_by_text("What is claimed, and our verdict").wait_for()
+    assert serious(lab) == [] and out_of_reach(lab) == [], "a sheet"
+
+
+@pytest.mark.slow
 def test_stored_runs_are_ticked_opened_and_labelled_by_keys(lab: Lab) -> None:
     press = lab.page.keyboard.press
     lab.settle(Seconds="auto", Iterations="30", Replicas="2")
@@ -241,11 +255,12 @@ def test_stored_runs_are_ticked_opened_and_labelled_by_keys(lab: Lab) -> None:
 
 @pytest.mark.slow
 def test_buttons_and_rooms_stand_in_one_line_on_a_narrow_window(open_lab: Callable[..., Lab], server: Server) -> None:
-    lab = open_lab(server.url, viewport={"width": 1100, "height": 700})
-    names = ("Start", "Reset", "Gallery", "Stored runs", "Help and keys")
-    boxes = [lab.page.get_by_role("button", name=name, exact=True).bounding_box() for name in names]
-    middles = [box["y"] + 0.5 * box["height"] for box in boxes]
-    assert max(middles) - min(middles) < 12 and max(box["x"] + box["width"] for box in boxes) <= 1100
+    for width, height in ((1100, 700), (1440, 900)):
+        lab = open_lab(server.url, viewport={"width": width, "height": height})
+        names = ("Start", "Reset", "Gallery", "Experiments", "Stored runs", "Help and keys")
+        boxes = [lab.page.get_by_role("button", name=name, exact=True).bounding_box() for name in names]
+        middles = [box["y"] + 0.5 * box["height"] for box in boxes]
+        assert max(middles) - min(middles) < 12 and max(box["x"] + box["width"] for box in boxes) <= width
 
 
 # How far down the picture, the multipliers' plot and the row of the first run reach, in pixels of the window.

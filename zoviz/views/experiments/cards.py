@@ -112,9 +112,24 @@ export function render({model}) {
         box.innerHTML = model.content;
         for (const card of box.querySelectorAll(".card")) watcher.observe(card);
     };
+    // A sheet begins at its top; who comes back finds the cards where they were.
+    let left = null, hidden = false;
+    const scroller = () => {
+        for (let e = box; e; e = e.parentElement ?? e.getRootNode().host)
+            if (e.scrollHeight > e.clientHeight && /auto|scroll/.test(getComputedStyle(e).overflowY)) return e;
+        return document.scrollingElement;
+    };
+    new ResizeObserver(([entry]) => {
+        const shown = entry.contentRect.height > 0;
+        if (shown && hidden && left !== null) [scroller().scrollTop, left] = [left, null];
+        hidden = !shown;
+    }).observe(box);
     box.addEventListener("click", event => {
         const button = event.target.closest("[data-does]");
-        if (button) model.send_msg({does: button.dataset.does, name: button.closest(".card").dataset.name});
+        if (!button) return;
+        const does = button.dataset.does, page = scroller();
+        if (does === "open") [left, page.scrollTop] = [page.scrollTop, 0];
+        model.send_msg({does, name: button.closest(".card").dataset.name});
     });
     model.on("msg:custom", data => {
         drawn.set(data.name, data.picture);

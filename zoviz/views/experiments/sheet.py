@@ -24,6 +24,8 @@ _QUICK = (
 )
 _NOTHING = "No results of it are recorded."
 _CURVES = "Click on a curve, or on its name, for the runs that it was made of."
+# What scrolls by itself is else no higher than the window.
+_WIDE = ":host {max-height: none !important; height: max-content !important; flex: none !important}"
 _MOST_PARTS = 40
 """Of a curve, that are listed."""
 
@@ -138,7 +140,7 @@ class ExperimentSheet(pn.viewable.Viewer):
 
     def _table(self, text: str) -> pn.viewable.Viewable:
         pane = pn.pane.HTML(text, stylesheets=[TABLE_STYLE + VERDICT_STYLE], margin=(4, 10))
-        return pn.Column(pane, sizing_mode="stretch_width", scroll=True, margin=0)
+        return pn.Column(pane, sizing_mode="stretch_width", scroll="x-auto", stylesheets=[_WIDE], margin=0)
 
     @property
     def offers(self) -> list[pmui.Button]:
