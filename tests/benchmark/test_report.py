@@ -11,12 +11,7 @@ import pytest
 
 from zoviz.benchmark.courses import Benchmark, Course, Hits
 from zoviz.benchmark.paired_comparison import Decision
-from zoviz.benchmark.report import compared_solvers, latex, shares, solver_rows, tidy
-from zoviz.benchmark.stored_study import StoredStudy
-from zoviz.problems import LoadTracking
-from zoviz.runs.store import Store
-from zoviz.solvers import ZOCEG
-from zoviz.studies.study import Study
+from zoviz.benchmark.report import compared_solvers, latex, markdown, problem_rows, shares, solver_rows
 
 CALLS = np.array([[[3.0, np.inf], [6.0, 6.0]], [[8.0, 8.0], [np.nan, np.nan]], [[np.inf, np.inf], [np.inf, 4.0]]])
 SPENT = np.where(np.isnan(CALLS), np.nan, 12.0)
@@ -53,6 +48,21 @@ def test_latex_by_hand(bench: Benchmark) -> None:
     ]
 
 
+def test_markdown_by_hand(bench: Benchmark) -> None:
+    bench = Benchmark(bench.problems, ["A|B"], [2], {("P", "A|B"): bench.courses["P", "A & B"]})
+    assert markdown(bench, 0.1).splitlines() == [
+        "| Solver | Problems | Solved to 1.0e-01 | Median sweeps (ERT) | Fastest on |",
+        "| --- | ---: | ---: | ---: | ---: |",
+        r"| A\|B | 1 | 100 % | 1 | 1 |",
+    ]
+
+
+def test_running_times_by_problem_by_hand() -> None:
+    heads, rows = problem_rows(HITS)
+    assert heads == ["Problem", "A", "B_1"]
+    assert rows == [["P", "5", "2"], ["Q", "2", ""], ["R", "never", "8"]]
+
+
 @pytest.mark.slow
 def test_latex_is_set_by_tex(bench: Benchmark, tmp_path: Path) -> None:
     if shutil.which("pdflatex") is None:
@@ -66,14 +76,3 @@ def test_latex_is_set_by_tex(bench: Benchmark, tmp_path: Path) -> None:
 
 def test_too_few_problems_cannot_tell(bench: Benchmark) -> None:
     assert [one.decision for one in compared_solvers(bench)] == [Decision.CANNOT_TELL]
-
-
-def test_a_line_for_each_replica(tmp_path: Path) -> None:
-    store = Store(f"sqlite:///{tmp_path}/a.db")
-    study = Study("s", LoadTracking(n=3), ZOCEG(), seeds=(0, 1), replicas=2, sweeps=20, store=store)
-    study.run(progress=False)
-    table = tidy(StoredStudy(store, "s").read())
-    hits = Benchmark.of_study(study).hits(1e-1)
-    assert list(table["replica"]) == [0, 1, 2, 3] and set(table["n"]) == {3} and set(table["solver"]) == {"ZOCEG"}
-    np.testing.assert_array_equal(table["calls to 0.1"], hits.calls[0, 0])
-    assert list(table["run"]) == [id for one in study.cells for id in (one.id, one.id)]

@@ -13,7 +13,7 @@ with t the tolerance of the runs, 0 in the protocol. A run has reached the level
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
 from typing import NamedTuple
 
@@ -38,7 +38,7 @@ class Course(NamedTuple):
     Attributes
     ----------
     calls : Array, shape (T,)
-        Grows.
+        Never falls.
     merit : Array, shape (T,)
         Falls; +inf before the first point that has one.
     """
@@ -128,7 +128,8 @@ def courses_of(stored: StoredRun, tolerance: float) -> list[Course]:
     """Return the course of each replica of a stored run, from its trace.
 
     The trace holds at most 4096 rows, of iterations at equal distances; the calls to a level are those at the first row
-    after it. Of infeasible points those count at which a row stands, of feasible ones all.
+    after it. Of infeasible points those count at which a row stands, of feasible ones all. The start has a row of its
+    own before the first: what finding units costs may have met better points by then.
     """
     rows = stored.trace.snapshot().columns
     if columns.VIOLATION not in rows:
@@ -139,7 +140,8 @@ def courses_of(stored: StoredRun, tolerance: float) -> list[Course]:
     for r in range(stored.replicas):
         at_iterate = merit(rows[columns.OBJECTIVE][:, r], violation[:, r], float(violation[0, r]), tolerance)
         lowest = np.fmin(at_iterate, np.where(np.isnan(best[:, r]), np.inf, best[:, r]))
-        courses.append(Course(np.asarray(calls[:, r], dtype=float), np.minimum.accumulate(lowest)).thinned())
+        met = np.minimum.accumulate(np.concatenate([at_iterate[:1], lowest]))
+        courses.append(Course(np.concatenate([calls[:1, r], calls[:, r]]).astype(float), met).thinned())
     return courses
 
 
@@ -200,6 +202,8 @@ class Benchmark:
         A pair may be missing.
     best : mapping of str to float, optional
         Known optimal values; of other problems the lowest merit that a run met counts.
+    starts : mapping of str to float, optional
+        Merits of the starts; of other problems the largest counts with which a run began to have one.
 
     Examples
     --------
@@ -215,14 +219,15 @@ class Benchmark:
         self,
         problems: Sequence[str],
         solvers: Sequence[str],
-        dimensions: Sequence[int],
+        dimensions: Sequence[float] | Array,
         courses: Mapping[tuple[str, str], Sequence[Course]],
         best: Mapping[str, float] | None = None,
+        starts: Mapping[str, float] | None = None,
     ) -> None:
         self.problems, self.solvers = tuple(problems), tuple(solvers)
         self.dimensions = np.array(dimensions, dtype=float)
         self.courses = {key: list(own) for key, own in courses.items()}
-        self._known = dict(best or {})
+        self._known, self._starts = dict(best or {}), dict(starts or {})
         self._points = _Points.of(self.problems, self.solvers, self.courses)
 
     @classmethod
@@ -256,6 +261,38 @@ class Benchmark:
         solvers = [name for name in definition.solvers if any(solver == name for _, solver in by_pair)]
         return cls(list(definition.problems), solvers, dimensions, by_pair, known | dict(best or {}))
 
+    @property
+    def optima(self) -> dict[str, float]:
+        """Known optimal values by problem."""
+        return dict(self._known)
+
+    @property
+    def replicas(self) -> int:
+        """The most replicas of a pair."""
+        return self._points.replicas
+
+    def with_optima(self, optima: Mapping[str, float]) -> Benchmark:
+        """Return the benchmark with further optimal values; those that it knows stay."""
+        known = dict(optima) | self._known
+        return Benchmark(self.problems, self.solvers, self.dimensions, self.courses, known, self._starts)
+
+    def of_problems(self, problems: Collection[str]) -> Benchmark:
+        """Return the benchmark of some of its problems."""
+        own = [p for p, name in enumerate(self.problems) if name in problems]
+        names = [self.problems[p] for p in own]
+        courses = {(name, solver): each for (name, solver), each in self.courses.items() if name in names}
+        return Benchmark(names, self.solvers, self.dimensions[own], courses, self._known, self._starts)
+
+    def starts(self, problem: str) -> Array:
+        """Return the merits (k,) with which the runs on a problem began, of those that began with one."""
+        firsts = [one.merit[0] for (name, _), each in self.courses.items() if name == problem for one in each]
+        return np.array([value for value in firsts if np.isfinite(value)])
+
+    def level(self, problem: str, tau: float) -> float:
+        """Return the merit that a run must reach to have reached the level tau on a problem."""
+        best = self.best(problem)
+        return best + tau * max(self.first(problem) - best, 0.0)
+
     def best(self, problem: str) -> float:
         """Return the value that levels of a problem are measured from: the known optimum, or the lowest merit met."""
         return self._known[problem] if problem in self._known else self._ends[problem][1]
@@ -271,6 +308,8 @@ class Benchmark:
         for problem in self.problems:
             own = [one.merit for (name, _), courses in self.courses.items() if name == problem for one in courses]
             starts = [float(finite[0]) for merit in own if (finite := merit[np.isfinite(merit)][:1]).size]
+            if problem in self._starts:
+                starts = [self._starts[problem]]
             lowest = min((float(merit[-1]) for merit in own), default=np.nan)
             ends[problem] = max(starts, default=np.nan), lowest
         return ends
@@ -287,12 +326,11 @@ class Benchmark:
             raise ValueError(f"Expected a level between 0 and 1, got {tau:g}: it is a share of the way to the best.")
         shape = len(self.problems), len(self.solvers), self._points.replicas
         calls, spent = np.full(shape, np.nan), np.full(shape, np.nan)
-        best = np.array([self.best(problem) for problem in self.problems])
-        way = np.maximum(np.array([self.first(problem) for problem in self.problems]) - best, 0.0)
+        levels = np.array([self.level(problem, tau) for problem in self.problems])
         points = self._points
         if points.place:
             place = tuple(np.array(points.place).T)
-            calls[place] = points.calls_to((best + tau * way)[place[0]])
+            calls[place] = points.calls_to(levels[place[0]])
             spent[place] = points.calls[points.starts + points.lengths - 1]
         return Hits(self.problems, self.solvers, self.dimensions, calls, spent)
 

@@ -99,7 +99,12 @@ def profile_of(solvers: tuple[str, ...], problems: tuple[str, ...], cost: Array)
 
 
 def band(
-    profile: Profile, x: Array, generator: np.random.Generator, coverage: float = 0.9, resamples: int = _RESAMPLES
+    profile: Profile,
+    x: Array,
+    generator: np.random.Generator,
+    coverage: float = 0.9,
+    resamples: int = _RESAMPLES,
+    within: bool = True,
 ) -> tuple[Array, Array]:
     """Return the lower and upper ends (s, len(x)) of a band around a profile, by the bootstrap.
 
@@ -114,14 +119,25 @@ def band(
     coverage : float
         Of the band at each place.
     resamples : int
+    within : bool
+        Draw the replicas of a problem, too; else the problem counts with all of them, as where they are no runs.
     """
     p, s, r = profile.cost.shape
+    if not within:
+        own = np.sort(profile.cost, axis=2)
+        counts = np.stack([[np.searchsorted(one, x, side="right") for one in each] for each in own])  # (p, s, len(x))
+        drawn = generator.multinomial(p, np.full(p, 1.0 / p), size=resamples) / p
+        return _ends((drawn @ (counts / r).reshape(p, -1)).reshape(resamples, s, -1), coverage)
     solved = profile.cost[..., None] <= np.asarray(x)  # (p, s, r, len(x))
     # How often each run is drawn: as often as its problem in the mean, spread evenly over the problem's replicas.
     drawn = generator.multinomial(p, np.full(p, 1.0 / p), size=resamples)
     weights = generator.multinomial(drawn * r, np.full(r, 1.0 / r)) / (p * r)  # (resamples, p, r)
     flat = np.moveaxis(solved, 1, 2).reshape(p * r, -1).astype(float)
-    shares = (weights.reshape(resamples, p * r) @ flat).reshape(resamples, s, -1)
+    return _ends((weights.reshape(resamples, p * r) @ flat).reshape(resamples, s, -1), coverage)
+
+
+def _ends(shares: Array, coverage: float) -> tuple[Array, Array]:
+    """Return the quantiles (s, len(x)) of shares (resamples, s, len(x)) between which a part of them lies."""
     tail = (1.0 - coverage) / 2.0
     lower, upper = np.quantile(shares, [tail, 1.0 - tail], axis=0)
     return lower, upper

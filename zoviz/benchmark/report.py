@@ -1,52 +1,12 @@
-"""The tables of a benchmark: a line for each replica, or for each solver, for people and for LaTeX; comparisons."""
+"""The tables of a benchmark: a line for each solver or problem, for people, LaTeX and Markdown; comparisons."""
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from zoviz.benchmark.courses import Benchmark, Hits
 from zoviz.benchmark.paired_comparison import Comparison, compare
 from zoviz.benchmark.running_time import expected_running_time
-from zoviz.benchmark.stored_study import StudySnapshot
-
-if TYPE_CHECKING:
-    import pandas
-
-_LEVELS = (1e-1, 1e-3, 1e-5)
-
-
-def tidy(snapshot: StudySnapshot) -> pandas.DataFrame:
-    """Return one row for each replica: problem, n, solver, replica, verdict, calls, the merit and calls to levels."""
-    import pandas
-
-    bench = snapshot.benchmark
-    levels = {tau: bench.hits(tau) for tau in _LEVELS}
-    rows = []
-    taken: dict[tuple[str, str], int] = {}
-    for run in snapshot.definition.runs:
-        if run.id not in snapshot.outcomes:
-            continue
-        outcome, pair = snapshot.outcomes[run.id], (run.problem, run.solver)
-        for course in outcome.courses:
-            r = taken.get(pair, 0)
-            taken[pair] = r + 1
-            place = bench.problems.index(run.problem), bench.solvers.index(run.solver), r
-            rows.append(
-                {
-                    "problem": run.problem,
-                    "n": snapshot.definition.problems[run.problem].n,
-                    "solver": run.solver,
-                    "replica": r,
-                    "run": run.id,
-                    "verdict": "" if outcome.verdict is None else str(outcome.verdict.word),
-                    "calls": course.calls[-1],
-                    "merit": course.merit[-1],
-                    **{f"calls to {tau:g}": hits.calls[place] for tau, hits in levels.items()},
-                }
-            )
-    return pandas.DataFrame(rows)
 
 
 def shares(hits: Hits) -> np.ndarray:
@@ -89,6 +49,32 @@ def latex(bench: Benchmark, tau: float) -> str:
     lines = [" & ".join(map(_escaped, row)) + r" \\" for row in (heads, *rows)]
     body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([r"\begin{tabular}{lrrrr}", *body, r"\end{tabular}", ""])
+
+
+def markdown(bench: Benchmark, tau: float) -> str:
+    """Return the table of solvers for Markdown."""
+    heads, rows = solver_rows(bench.hits(tau), tau)
+    lines = [heads, ["---", *["---:"] * (len(heads) - 1)], *([_without_bars(word) for word in row] for row in rows)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def problem_rows(hits: Hits) -> tuple[list[str], list[list[str]]]:
+    """Return heads, and a row for each problem: the ERT of each solver in sweeps of n + 1 calls.
+
+    "never" where no run reached the level, nothing where there is no run.
+    """
+    ert = expected_running_time(hits) / (hits.dimensions[:, None] + 1.0)
+    rows = [[name, *(_in_words(float(one)) for one in ert[p])] for p, name in enumerate(hits.problems)]
+    return ["Problem", *hits.solvers], rows
+
+
+def _in_words(sweeps: float) -> str:
+    """Return a running time for a table."""
+    return "" if np.isnan(sweeps) else "never" if np.isinf(sweeps) else f"{sweeps:.3g}"
+
+
+def _without_bars(word: str) -> str:
+    return word.replace("|", "\\|")
 
 
 def _escaped(word: str) -> str:

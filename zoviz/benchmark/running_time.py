@@ -20,6 +20,8 @@ from zoviz.benchmark.courses import Hits
 from zoviz.benchmark.profiles import Profile, profile_of
 from zoviz.core.types import Array
 
+TARGETS = tuple(float(10.0 ** (-k / 4.0)) for k in range(2, 33))
+"""Levels whose running times are put together, four for each power of ten from 10^-0.5 to 10^-8."""
 _MOST_DRAWS = 10_000
 """Runs that a simulated restart strings together at most; what has not succeeded then counts as never."""
 
@@ -35,13 +37,13 @@ def expected_running_time(hits: Hits) -> Array:
 
 
 def simulated_restarts(calls: Array, spent: Array, count: int, generator: np.random.Generator) -> Array:
-    """Return running times (count,) of a method that starts anew until it succeeds.
+    """Return running times (..., count) of a method that starts anew until it succeeds.
 
     Runs are drawn with replacement: the calls of those that failed add up, until one reached the target.
 
     Parameters
     ----------
-    calls, spent : Array, shape (r,)
+    calls, spent : Array, shape (..., r)
         Calls to the target, +inf for a run that failed, and all calls of the runs.
     count : int
     generator : numpy.random.Generator
@@ -51,16 +53,19 @@ def simulated_restarts(calls: Array, spent: Array, count: int, generator: np.ran
     Array
         +inf where no run reached the target.
     """
-    solved = np.isfinite(calls)
-    if not solved.any():
-        return np.full(count, np.inf)
-    failures = np.minimum(generator.geometric(solved.mean(), size=count) - 1, _MOST_DRAWS)
-    last = generator.choice(calls[solved], size=count)
-    if solved.all():
-        return last
-    lost = generator.choice(spent[~solved], size=int(failures.sum()))
-    ends = np.concatenate([[0.0], np.cumsum(lost)])[np.concatenate([[0], np.cumsum(failures)])]
-    return last + np.diff(ends)
+    *places, r = calls.shape
+    order = np.argsort(~np.isfinite(calls), axis=-1, kind="stable")  # those that succeeded stand first
+    ends, whole = (np.take_along_axis(one, order, axis=-1).reshape(-1, r) for one in (calls, spent))
+    successes = np.isfinite(ends).sum(axis=1)[:, None]
+    share = np.where(successes > 0, successes / r, 1.0)
+    size = len(ends), count
+    failures = np.minimum(generator.geometric(share, size=size) - 1, _MOST_DRAWS)
+    last = np.take_along_axis(ends, generator.integers(np.maximum(successes, 1), size=size), axis=1)
+    rows = np.repeat(np.arange(len(ends)), failures.sum(axis=1))
+    lost = whole[rows, successes[rows, 0] + generator.integers(np.maximum(r - successes[rows, 0], 1))]
+    sums = np.concatenate([[0.0], np.cumsum(lost)])[np.concatenate([[0], np.cumsum(failures)])]
+    times = np.where(successes > 0, last + np.diff(sums).reshape(size), np.inf)
+    return times.reshape(*places, count)
 
 
 def running_time_distribution(
@@ -75,19 +80,17 @@ def running_time_distribution(
     generator : numpy.random.Generator, optional
         For simulated restarts, ``count`` of each problem and level; None: the runs as they are.
     count : int
+
+    Returns
+    -------
+    Profile
+        Of costs (p, s, l r): the replicas at the first level, then those at the next.
     """
     levels = [one.complete() for one in levels]
-    blocks = []
-    for hits in levels:
-        calls = hits.calls
-        if generator is not None:
-            pairs = [
-                [
-                    simulated_restarts(hits.calls[p, s], hits.spent[p, s], count, generator)
-                    for s in range(calls.shape[1])
-                ]
-                for p in range(calls.shape[0])
-            ]
-            calls = np.array(pairs)
-        blocks.append(calls / hits.dimensions[:, None, None])
-    return profile_of(levels[0].solvers, levels[0].problems * len(levels), np.concatenate(blocks, axis=0))
+    first = levels[0]
+    calls = np.stack([one.calls for one in levels], axis=2)  # (p, s, l, r)
+    if generator is not None:
+        spent = np.broadcast_to(first.spent[:, :, None], calls.shape)
+        calls = simulated_restarts(calls, spent, count, generator)
+    cost = calls.reshape(*calls.shape[:2], -1) / first.dimensions[:, None, None]
+    return profile_of(first.solvers, first.problems, cost)

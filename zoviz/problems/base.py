@@ -112,6 +112,16 @@ class Problem(Noisy):
         """Take over the ``data``, if they have been built, of a clone with the same parameters."""
         self._data = clone._data
 
+    @property
+    def constraint_kind(self) -> str:
+        """Which constraints it has, in words, where its collection says so, else empty; statistics are cut by it."""
+        return ""
+
+    @property
+    def published_name(self) -> str:
+        """Name in its published collection, where values and starts are those published, else empty."""
+        return ""
+
     def build(self) -> Any:
         """Compute from the parameters everything that ``evaluate`` needs, and return it; kept as ``data``."""
         return ()

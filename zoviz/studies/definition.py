@@ -28,10 +28,24 @@ class PlannedRun(NamedTuple):
 
 
 class ProblemFacts(NamedTuple):
-    """The number of variables of a problem, and its optimal value where it is known."""
+    """What is told of a problem of a study without making it.
+
+    Attributes
+    ----------
+    n : int
+        Variables.
+    optimum : float or None
+        Its optimal value, where that is known.
+    kind : str
+        Of the problem, by which statistics are cut; empty in a study of before there were kinds.
+    published : str
+        Its name in its collection, where values and starts are those published, else empty.
+    """
 
     n: int
     optimum: float | None
+    kind: str = ""
+    published: str = ""
 
 
 class Definition(NamedTuple):

@@ -14,6 +14,7 @@ from tqdm import tqdm
 from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
+from zoviz.problems.families import kind_of
 from zoviz.runs.engine.spec import SHARED, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
@@ -129,7 +130,12 @@ class Study:
         """What the study consists of, as its store keeps it."""
         optima = {name: one.known_optimum for name, one in self.problems.items()}
         facts = {
-            name: ProblemFacts(one.domain.n, None if optima[name] is None else float(optima[name].value))
+            name: ProblemFacts(
+                one.domain.n,
+                None if optima[name] is None else float(optima[name].value),
+                kind_of(one),
+                one.published_name,
+            )
             for name, one in self.problems.items()
         }
         runs = [

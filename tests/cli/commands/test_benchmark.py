@@ -8,9 +8,11 @@ from pathlib import Path
 import pytest
 
 from helpers.command_line import Told, store
+from helpers.project import ROOT
 from zoviz.cli.command import FAILED, FINE, MISUSED
 from zoviz.studies.definition import Definition
 
+RESULTS, COCO = (ROOT / "tests" / "data" / name for name in ("optiprofiler_hs.h5", "coco_bbob.zip"))
 WORDS = (
     "benchmark",
     "--problems",
@@ -79,6 +81,49 @@ def test_failed_runs_are_said(zoviz: Callable[..., Told], folder: Path) -> None:
     words = [*WORDS[:2], "broken:problem", *WORDS[2:]]
     outcome = zoviz(*words, "--solvers", "ZOCEG")
     assert outcome.code == FAILED and "1 of 3 runs failed" in outcome.err and "no licence" in outcome.err
+
+
+def test_imported_results_stand_beside_the_studys_and_all_is_exported(zoviz: Callable[..., Told], folder: Path) -> None:
+    pytest.importorskip("h5py")
+    suite = ["--problems", "Suite:problem_name=HS43", "LoadTracking:n=3", "--solvers", "COBYLA", "--sweeps", "16"]
+    files = ["runs.csv", "table.tex", "table.md"]
+    words = ["--import", str(RESULTS), "--by", "kind", "--export", *files, "--export-profiles", "profiles.csv"]
+    outcome = zoviz("benchmark", *suite, "--replicas", "1", "--quiet", *words)
+    assert outcome.code == FINE, outcome.err
+    assert "SLSQP, imported: 1 of the file's 3 problems are in this study, too" in outcome.err
+    lines = [" ".join(line.split()) for line in outcome.out.splitlines()]
+    assert "COBYLA cannot be told from COBYLA (imported) 1" in lines
+    assert "Published test sets: nonlinear constraints: 1 problem\n" in outcome.out
+    runs = (folder / "runs.csv").read_text(encoding="utf-8").splitlines()
+    assert len(runs) == 1 + 2 + 2 and runs[-1].startswith("Suite:problem_name=HS43,4,SLSQP (imported),0,,,")
+    assert r"COBYLA (imported) & 1 &" in (folder / "table.tex").read_text(encoding="utf-8")
+    assert "| SLSQP (imported) | 1 |" in (folder / "table.md").read_text(encoding="utf-8")
+    steps = (folder / "profiles.csv").read_text(encoding="utf-8").splitlines()
+    assert {line.split(",")[0] for line in steps[1:]} == {"data", "performance", "targets"}
+
+
+def test_imported_results_alone_need_neither_problems_nor_solvers(zoviz: Callable[..., Told], folder: Path) -> None:
+    outcome = zoviz("benchmark", "--import", str(COCO), "--by", "dimension", "--json", "--export", "runs.csv")
+    assert outcome.code == FINE, outcome.err
+    assert outcome.json["solvers"] == ["nelder-mead (imported)", "random (imported)"]
+    assert {title: len(names) for title, names in outcome.json["parts"].items()} == {"n = 2": 6, "n = 5": 6}
+    assert len((folder / "runs.csv").read_text(encoding="utf-8").splitlines()) == 1 + 24
+
+
+@pytest.mark.parametrize(
+    "words, sentence",
+    [
+        (("--problems", "PressureVessel"), "Expected --problems and --solvers, or --import"),
+        (("--import", "nowhere.h5"), "nowhere.h5, which does not exist"),
+        (("--import", str(COCO), "--export", "a.xls"), "ends in .csv, .parquet, .nc, .tex, .md, got 'a.xls'"),
+        (("--import", str(COCO), "--export-profiles", "a.tex"), "ends in .csv, .parquet, .nc, got 'a.tex'"),
+    ],
+)
+def test_what_cannot_be_imported_or_exported_is_said(
+    zoviz: Callable[..., Told], words: tuple[str, ...], sentence: str
+) -> None:
+    outcome = zoviz("benchmark", *words)
+    assert outcome.code in (MISUSED, FAILED) and sentence in outcome.err
 
 
 @pytest.mark.parametrize(

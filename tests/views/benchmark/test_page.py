@@ -7,14 +7,18 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from bokeh.events import Tap
 
-from zoviz.problems import LoadTracking, NonconvexQCQP
+from helpers.project import ROOT
+from zoviz.benchmark.report import latex
+from zoviz.problems import LoadTracking, NonconvexQCQP, Suite
 from zoviz.runs.store import Store
-from zoviz.solvers import ZOCEG, ZOSPLM
+from zoviz.solvers import COBYLA, ZOCEG, ZOSPLM
 from zoviz.studies.study import Study
 from zoviz.views.app.dashboard import Dashboard
 from zoviz.views.benchmark.page import BenchmarkPage, cost_html, minutes
 
+RESULTS = ROOT / "tests" / "data" / "optiprofiler_hs.h5"
 pytestmark = pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 
 
@@ -58,27 +62,86 @@ def test_an_ended_study_is_shown_and_leads_to_its_runs(store: Store, open_page: 
     look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
     assert "<b>4 of 4</b> runs have ended: complete" in page.progress.object and page.study == "s"
     assert page.heat_map is not None and len(page.heat_map.source.data["x"]) == 4
-    assert page.profiles["data"].lines.data["solver"] == ["ZOCEG", "ZOSPLM"] and page.profiles["data"].bands.data["xs"]
-    assert "ZOSPLM" in page.table.object and page.buttons["stop"].disabled and not page.buttons["start"].disabled
+    assert (
+        page.results.curves["data"].lines.data["solver"] == ["ZOCEG", "ZOSPLM"]
+        and page.results.curves["data"].bands.data["xs"]
+    )
+    assert (
+        "ZOSPLM" in page.results.table.object and page.buttons["stop"].disabled and not page.buttons["start"].disabled
+    )
     assert not page.show_button.visible
     page.pick_cell("qcqp", "ZOCEG")
     assert "ZOCEG on qcqp" in page.picked.object and page.show_button.visible
     page.put_on_plots()
     assert [entry.run.id for entry in page.controller.runs_shown.runs.values()] == page.picked_ids
-    assert page.csv().getvalue().count("\n") == 1 + 8
-    assert r"\begin{tabular}{lrrrr}" in page.latex_table().getvalue()
+    assert page.results.runs_file(".csv").count(b"\n") == 1 + 8
+    assert r"\begin{tabular}{lrrrr}" in page.results.table_text(latex).decode()
 
 
 def test_the_level_moves_curves_and_table(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
     run_study(store)
     page = open_page()
     look_until(page, lambda: page.snapshot is not None)
-    bench = page.benchmark
-    before = page.table.object, [list(own) for own in page.profiles["data"].lines.data["ys"]]
-    page.level = -10.0
-    assert page.table.object != before[0] and "1.0e-10" in page.table.object
-    assert [list(own) for own in page.profiles["data"].lines.data["ys"]] != before[1]
-    assert page.benchmark is bench, "courses are put together when runs end, not while a slider moves"
+    bench = page.results.benchmark
+    before = page.results.table.object, [list(own) for own in page.results.curves["data"].lines.data["ys"]]
+    page.results.level = -10.0
+    assert page.results.table.object != before[0] and "1.0e-10" in page.results.table.object
+    assert [list(own) for own in page.results.curves["data"].lines.data["ys"]] != before[1]
+    assert page.results.benchmark is bench, "courses are put together when runs end, not while a slider moves"
+
+
+def test_a_part_of_the_problems_is_shown_and_exported(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:
+    run_study(store)
+    page = open_page()
+    results = page.results
+    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    assert list(results.param.kind.names) == ["all kinds", "Power grids (1)", "Quadratic (1)"]
+    assert list(results.param.dimension.names) == ["all", "n = 3 (1)", "n = 4 (1)"]
+    assert "qcqp" in results.running_times.object and results.curves["targets"].lines.data["solver"]
+    results.kind = "Power grids"
+    assert results.benchmark.problems == ("LoadTracking:n=3",) and "qcqp" not in results.running_times.object
+    assert results.runs_file(".csv").count(b"\n") == 1 + 4
+    results.dimension = "n = 4"
+    assert results.benchmark.problems == () and not results.curves["data"].lines.data["solver"]
+    assert page.heat_map is not None and page.heat_map.problems == ["LoadTracking:n=3", "qcqp"], "the map has all"
+
+
+def test_simulated_restarts_reach_what_a_run_of_several_reaches(
+    store: Store, open_page: Callable[[], BenchmarkPage]
+) -> None:
+    run_study(store, replicas=4)
+    page = open_page()
+    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    curve = page.results.curves["targets"].lines
+    before = [float(own[-1]) for own in curve.data["ys"]]
+    page.results.restarts = True
+    after = [float(own[-1]) for own in curve.data["ys"]]
+    assert all(old <= new for old, new in zip(before, after, strict=True)) and before != after
+
+
+def test_imported_results_join_the_curves_until_they_are_taken_away(
+    store: Store, open_page: Callable[[], BenchmarkPage]
+) -> None:
+    pytest.importorskip("h5py")
+    problems = {"Suite:problem_name=HS43": Suite(problem_name="HS43"), "load": LoadTracking(n=3)}
+    Study("s", problems, [COBYLA(), ZOCEG()], sweeps=16, replicas=2, store=store).run(progress=False)
+    page = open_page()
+    look_until(page, lambda: page.snapshot is not None and not page.snapshot.unread)
+    imports, curves = page.results.imports, page.results.curves["data"]
+    imports.field.filename, imports.field.value = [RESULTS.name], [RESULTS.read_bytes()]
+    look_until(page, lambda: len(curves.lines.data["solver"]) == 4)
+    assert curves.lines.data["solver"][2:] == ["COBYLA (imported)", "SLSQP (imported)"]
+    assert "COBYLA, imported: 1 of the file&#x27;s 3 problems" in imports.remarks.object
+    assert page.heat_map is not None and page.heat_map.solvers == ["COBYLA", "ZOCEG"]
+    page.results.curves["targets"].tapped(
+        Tap(None, x=1e9, y=float(page.results.curves["targets"].lines.data["ys"][3][-1]))
+    )
+    assert "targets of Suite:problem_name=HS43" in page.picked.object
+    imports.take_away()
+    assert curves.lines.data["solver"] == ["COBYLA", "ZOCEG"] and not imports.away.visible
+    imports.field.filename, imports.field.value = ["a.txt"], [b"nothing"]
+    look_until(page, lambda: "Expected OptiProfiler's data_for_loading.h5" in page.controller.error)
+    assert curves.lines.data["solver"] == ["COBYLA", "ZOCEG"]
 
 
 def test_a_study_that_grows_is_shown_as_it_grows(store: Store, open_page: Callable[[], BenchmarkPage]) -> None:

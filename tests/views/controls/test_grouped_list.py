@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from zoviz.problems import NonconvexQCQP
+from zoviz.problems.families import FAMILIES, problem_group
 from zoviz.solvers import ZOSPLM
-from zoviz.views.controls.grouped_list import FAMILIES, METHODS, grouped, problem_group, solver_group
+from zoviz.views.controls.grouped_list import METHODS, grouped, solver_group
 from zoviz.views.controls.picker import Picker
 
 # Panel's Material widgets of Panel's

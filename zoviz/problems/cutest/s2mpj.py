@@ -23,6 +23,8 @@ from zoviz.core.types import Array
 _INFINITY = 1e20
 """The collection's bound for a variable or constraint without one."""
 _STATED = re.compile(r"^#\s*LO SOLTN\s+(\S+)\s*$", re.MULTILINE)
+_KINDS = {"u": "no constraints", "b": "bounds alone", "l": "linear constraints", "n": "nonlinear constraints"}
+"""The index's letters in words."""
 
 
 class Entry(NamedTuple):
@@ -104,6 +106,11 @@ class Instance:
 def entries(every_size: bool) -> list[Entry]:
     """Return the index of the collection; ``every_size`` adds the dimensions of a problem beside its default."""
     return [entry for row in _index().values() for entry in _variants(row)[: None if every_size else 1]]
+
+
+def kind(name: str) -> str:
+    """Return which constraints a problem has, in words, from the index."""
+    return _KINDS[_row(name)["ptype"]]
 
 
 def load(name: str, size: int | None) -> Instance:

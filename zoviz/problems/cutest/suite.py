@@ -127,6 +127,16 @@ class Suite(Problem):
         return self.data.m
 
     @property
+    def published_name(self) -> str:
+        """The problem's name in the collection, where nothing is put on its values and nothing moves its start."""
+        return "" if self.noise != "deterministic" or self.start_spread else self.problem_name
+
+    @property
+    def constraint_kind(self) -> str:
+        """Which constraints it has, by the collection's index."""
+        return s2mpj.kind(self.problem_name)
+
+    @property
     def known_optimum(self) -> Optimum | None:
         """The best value that the problem's file states, where it can be trusted; else None."""
         stated = self.data.stated if self.stated_optimum else None

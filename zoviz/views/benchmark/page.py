@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import html
-import io
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from typing import Any, TypeVar
@@ -13,31 +12,26 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
-from zoviz.benchmark.courses import Benchmark, Hits
-from zoviz.benchmark.profiles import data_profile, performance_profile
-from zoviz.benchmark.report import compared_solvers, latex, solver_rows, tidy
 from zoviz.benchmark.stored_study import StoredStudy, StudySnapshot
 from zoviz.benchmark.study_process import StudyProcess, cost_of_command, stop_study
 from zoviz.core.errors import ZovizError
 from zoviz.views.benchmark.heat_map import FILLS, HeatMap, solved_counts
-from zoviz.views.benchmark.profile_plots import ProfilePlot
+from zoviz.views.benchmark.results import BenchmarkResults
 from zoviz.views.benchmark.set_up_form import SetUpForm
 from zoviz.views.common.background_work import in_background
-from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.figure_frame import EVERY
 from zoviz.views.common.run_controller import RunController, say_errors, store_of
-from zoviz.views.common.style import batched_changes, muted_html, note, section, tooltip, update_changed
-from zoviz.views.compare.paired_sentences import TABLE_STYLE, paired_html
+from zoviz.views.common.style import batched_changes, muted_html, note, tooltip, update_changed
 
 _Result = TypeVar("_Result")
+_SHOWN = 12
+"""Runs that are put on the plots at once."""
 _NEW = "A new one"
 _HINT = (
     "A run has reached the level once at most this share of the way from its start to the best point is left: to the "
     "known optimum, else to the best that any of these runs met. Violations count on the way. Click on a cell or near "
     "a curve for the runs behind it. The runs go on when this page is closed, and when its server ends."
 )
-_SHOWN = 12
-"""Runs that are listed of a cell or a step."""
 
 
 def minutes(seconds: float) -> str:
@@ -87,10 +81,9 @@ class BenchmarkPage(pn.viewable.Viewer):
     form : SetUpForm
     snapshot : StudySnapshot or None
         Of the study that is shown, as it was at the last look.
-    benchmark : Benchmark or None
-        Of its runs that had ended then.
+    results : BenchmarkResults
+        Curves and tables of its runs that had ended then, and of what is imported beside them.
     heat_map : HeatMap or None
-    profiles : dict of str to ProfilePlot
     picked_ids : list of str
         The runs behind the cell or the step that was clicked last.
     """
@@ -98,20 +91,12 @@ class BenchmarkPage(pn.viewable.Viewer):
     study: param.Selector[str] = param.Selector(
         default=_NEW, objects=[_NEW], label="Study", doc="One that this store has, or a new one."
     )
-    level: param.Number[float] = param.Number(
-        default=-3.0,
-        bounds=(-10.0, -0.5),
-        step=0.25,
-        label="Level, a power of ten",
-        doc="Share of the way that is left.",
-    )
 
     def __init__(self, controller: RunController, **params: Any) -> None:
         super().__init__(**params)
         self.controller, self._store, self.say = controller, store_of(controller), controller.say
         self.form = SetUpForm()
         self.snapshot: StudySnapshot | None = None
-        self.benchmark: Benchmark | None = None
         self.heat_map: HeatMap | None = None
         self._process: StudyProcess | None = None
         self._stored: StoredStudy | None = None
@@ -127,42 +112,15 @@ class BenchmarkPage(pn.viewable.Viewer):
         self.picked = pn.pane.HTML("", margin=(4, 10), sizing_mode="stretch_width")
         self.show_button = _button("Put on the plots", self.put_on_plots, visible=False)
         self.picked_ids: list[str] = []
-        self.table = pn.pane.HTML("", stylesheets=[TABLE_STYLE], sizing_mode="stretch_width", margin=(4, 10))
-        self.comparisons = pn.pane.HTML("", styles={"font-size": "14px"}, sizing_mode="stretch_width", margin=(4, 10))
-        self.profiles = {
-            "data": ProfilePlot("Data profile", "calls / (n + 1)", "plot-Data-profile", self.pick_runs),
-            "performance": ProfilePlot(
-                "Performance profile", "calls / fewest calls of a solver", "plot-Performance-profile", self.pick_runs
-            ),
-        }
+        self.results = BenchmarkResults(self.say, self.pick_step)
         self._map = pn.Column(sizing_mode="stretch_width", scroll=True, max_height=620, margin=0)
-        self._figures = pn.Row(sizing_mode="stretch_width")
         self._results = pn.Column(*self._parts(), sizing_mode="stretch_width", margin=0, visible=False)
         self.param.watch(lambda event: self._open(event.new), "study")
-        self.param.watch(lambda _: self._draw(), "level")
+        self.results.param.watch(lambda _: self._draw_map(), "level")
 
     def _parts(self) -> list[pn.viewable.Viewable]:
-        slider = pmui.FloatSlider.from_param(
-            self.param.level, width=320, size="small", margin=(10, 20), description=tooltip(self.param.level.doc)
-        )
-        slider.param.watch(lambda _: self._draw_bands(), "value_throttled")
-        downloads = [
-            _download("CSV", "csv", self.csv),
-            _download("LaTeX", "tex", self.latex_table),
-        ]
-        return [
-            self.progress,
-            self._map,
-            legend(),
-            pn.Row(self.picked, self.show_button, margin=0),
-            slider,
-            self._figures,
-            pn.Column(self.table, sizing_mode="stretch_width", scroll=True, margin=0),
-            section("Solvers, two by two"),
-            self.comparisons,
-            pn.Row(*downloads, margin=0),
-            note(_HINT),
-        ]
+        picked = pn.Row(self.picked, self.show_button, margin=0)
+        return [self.progress, self._map, legend(), picked, self.results, note(_HINT)]
 
     def __panel__(self) -> pn.viewable.Viewable:
         select = pmui.Select.from_param(
@@ -233,7 +191,6 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _follow(self, name: str) -> None:
         self._stored, self.snapshot, self._drawn = StoredStudy(self._store, name), None, ""
-        self.benchmark = None
         self._take_pick("", [])
         self.read_soon()
 
@@ -244,6 +201,7 @@ class BenchmarkPage(pn.viewable.Viewer):
     def update(self) -> None:
         """Look at the study now and then; called with the document's lock at every look of the page."""
         self._looks += 1
+        self.results.imports.update()
         if self._work is not None:
             if self._work.done():
                 work, self._work = self._work, None
@@ -292,44 +250,24 @@ class BenchmarkPage(pn.viewable.Viewer):
         update_changed(self._results, visible=True)
         if marks != self._drawn:
             self._drawn = marks
-            self.benchmark = snapshot.benchmark  # all runs put in one array: once, not whenever the level is moved
-            self._draw()
-            self._draw_bands()
+            self.results.show(snapshot)
+            self._draw_map()
 
     # Drawing
 
-    @property
-    def tau(self) -> float:
-        """The level as a share."""
-        return float(10.0**self.level)
-
-    def _draw(self) -> None:
-        """Draw the map, the profiles and the table at the level."""
-        snapshot = self.snapshot
+    def _draw_map(self) -> None:
+        """Draw the map, with what was reached at the level."""
+        snapshot, whole = self.snapshot, self.results.whole
         if snapshot is None:
             return
-        hits = self.benchmark.hits(self.tau) if self.benchmark is not None and snapshot.outcomes else None
         problems, solvers = list(snapshot.definition.problems), snapshot.definition.solvers
         new_map = self.heat_map is None or (self.heat_map.problems, self.heat_map.solvers) != (problems, solvers)
         with batched_changes(pn.state.curdoc if new_map else None):
             if new_map or self.heat_map is None:
                 self.heat_map = HeatMap(problems, solvers, self.pick_cell)
-                self._map.objects = [_shown(self.heat_map.figure)]
-            if not len(self._figures):  # figures that are made in a hidden place would stay without a height
-                self._figures.objects = [_shown(plot.figure) for plot in self.profiles.values()]
-            self.heat_map.update(snapshot, solved_counts(hits) if hits is not None else {})
-        whole = hits is not None and bool(np.isfinite(hits.spent).all(axis=(1, 2)).any())
-        self.profiles["data"].update(data_profile(hits) if hits is not None and whole else None, PALETTE)
-        self.profiles["performance"].update(performance_profile(hits) if hits is not None and whole else None, PALETTE)
-        update_changed(self.table, object=table_html(hits, self.tau) if hits is not None else "")
-
-    def _draw_bands(self) -> None:
-        """Draw what takes longer: bands, and comparisons of all pairs."""
-        if self.benchmark is None or self.snapshot is None or not self.snapshot.outcomes:
-            return
-        for plot in self.profiles.values():
-            plot.update_bands()
-        update_changed(self.comparisons, object=paired_html(compared_solvers(self.benchmark)))
+                self._map.objects = [pn.pane.Bokeh(self.heat_map.figure, sizing_mode="stretch_width")]
+            read = whole is not None and bool(snapshot.outcomes)
+            self.heat_map.update(snapshot, solved_counts(whole.hits(self.results.tau)) if whole and read else {})
 
     # What a click leads to
 
@@ -343,47 +281,18 @@ class BenchmarkPage(pn.viewable.Viewer):
                 f"{solver} on {problem}", [id for id in ids if id in self.snapshot.records], " ".join(words)
             )
 
-    def pick_runs(self, what: str, runs: list[tuple[str, int]]) -> None:
-        """Name the replicas that make a step of a curve, and offer their runs for the plots."""
-        if self.snapshot is None:
-            return
-        problems = list(dict.fromkeys(problem for problem, _ in runs))
-        listed = ", ".join(f"{problem} (replica {replica})" for problem, replica in runs[:_SHOWN])
-        solver = what.partition(" at ")[0]
-        ids = [run.id for run in self.snapshot.definition.runs if run.problem in problems and run.solver == solver]
-        self._take_pick(what, [id for id in ids if id in self.snapshot.records], f"{len(runs)} runs: {listed}")
+    def pick_step(self, what: str, problems: Sequence[str], solver: str, sentence: str) -> None:
+        """Say what makes a step of a curve, and offer the runs behind it for the plots; what is imported has none."""
+        if self.snapshot is not None:
+            planned = self.snapshot.definition.runs
+            ids = [run.id for run in planned if run.problem in problems and run.solver == solver]
+            self._take_pick(what, [id for id in ids if id in self.snapshot.records], sentence)
 
     def _take_pick(self, what: str, ids: Sequence[str], sentence: str = "") -> None:
         self.picked_ids = list(ids)
         text = f"<b>{html.escape(what)}</b> {html.escape(sentence)}" if what else ""
         update_changed(self.picked, object=text)
         update_changed(self.show_button, visible=bool(ids))
-
-    # Files
-
-    def csv(self) -> io.StringIO:
-        """Return a line for each replica as CSV."""
-        if self.snapshot is None:
-            raise ZovizError("Expected a study, got none: choose one.")
-        return io.StringIO(tidy(self.snapshot).to_csv(index=False))
-
-    def latex_table(self) -> io.StringIO:
-        """Return the table of solvers for LaTeX."""
-        if self.benchmark is None:
-            raise ZovizError("Expected a study, got none: choose one.")
-        return io.StringIO(latex(self.benchmark, self.tau))
-
-
-def table_html(hits: Hits, tau: float) -> str:
-    """Return a row for each solver: shares solved, and running times."""
-    heads, rows = solver_rows(hits, tau)
-    head = "".join(f"<th>{html.escape(title)}</th>" for title in heads)
-    lines = ""
-    for s, (solver, *words) in enumerate(rows):
-        swatch = f"<span style='color:{PALETTE[s % len(PALETTE)]}' aria-hidden='true'>&#9644;</span>"
-        numbers = "".join(f"<td class='number'>{html.escape(word)}</td>" for word in words)
-        lines += f"<tr><td>{swatch} {html.escape(solver)}</td>{numbers}</tr>"
-    return f"<table class='zoviz-compare'><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table>"
 
 
 def legend() -> pn.pane.HTML:
@@ -396,15 +305,7 @@ def legend() -> pn.pane.HTML:
     return pn.pane.HTML(f"<div style='font-size:12px;line-height:1.8'>{chips}</div>", margin=(0, 0, 6, 0))
 
 
-def _shown(figure: Any) -> pn.pane.Bokeh:
-    return pn.pane.Bokeh(figure, sizing_mode="stretch_width")
-
-
 def _button(label: str, action: Callable[[], None], **look: Any) -> pmui.Button:
     button = pmui.Button(label=label, size="small", margin=(6, 6), **({"color": "default"} | look))
     button.on_click(lambda _: action())
     return button
-
-
-def _download(label: str, suffix: str, make: Callable[[], io.StringIO]) -> pmui.FileDownload:
-    return pmui.FileDownload(label=label, callback=make, filename=f"benchmark.{suffix}", size="small", margin=(6, 6))

@@ -40,6 +40,10 @@ class ProfilePlot:
     pick : callable
         Called with a sentence's beginning and pairs (problem, replica) when a person clicks near a step: those runs
         make it.
+    y_label : str
+        What the shares are of.
+    within : bool
+        Draw the replicas of a problem for the bands, too; no where they are no runs.
 
     Attributes
     ----------
@@ -48,8 +52,16 @@ class ProfilePlot:
         One row for each solver.
     """
 
-    def __init__(self, title: str, x_label: str, name: str, pick: Callable[[str, list[tuple[str, int]]], None]) -> None:
-        self._pick = pick
+    def __init__(
+        self,
+        title: str,
+        x_label: str,
+        name: str,
+        pick: Callable[[str, list[tuple[str, int]]], None],
+        y_label: str = "share of problems and replicas",
+        within: bool = True,
+    ) -> None:
+        self._pick, self._within = pick, within
         self._profile: Profile | None = None
         self.lines = ColumnDataSource({"xs": [], "ys": [], "colour": [], "dash": [], "solver": []})
         self.bands = ColumnDataSource({"xs": [], "ys": [], "colour": []})
@@ -57,7 +69,7 @@ class ProfilePlot:
             title,
             name,
             x_label,
-            "share of problems and replicas",
+            y_label,
             height=_HEIGHT,
             x_axis_type="log",
             y_range=(-0.03, 1.03),
@@ -93,7 +105,7 @@ class ProfilePlot:
         if self._profile is None:
             return
         x = np.geomspace(*self._ends(self._profile), _PLACES)
-        lower, upper = band(self._profile, x, np.random.default_rng(_SEED), coverage)
+        lower, upper = band(self._profile, x, np.random.default_rng(_SEED), coverage, within=self._within)
         solvers = range(len(self._profile.solvers))
         self.bands.data = {
             "xs": [np.concatenate([x, x[::-1]]) for _ in solvers],

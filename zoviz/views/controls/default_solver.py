@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from zoviz.problems.base import Problem
+from zoviz.problems.families import family
 
 BY_KIND = {
     "linearly constrained": ("Smoothed ALM", "Smoothed ALM, sampled constraints"),
@@ -24,15 +25,6 @@ COSTLY = ("ZOSQP",)
 ELSE = ("ZO-SPLM", "ZOSQP")
 REPLICAS, COSTLY_REPLICAS = 20, 2
 """Independent runs; where every value is a simulation, as few as show a spread."""
-
-
-def family(problem: Problem) -> str:
-    """Return the folder of ``zoviz.problems`` that a problem is from; ``"user"`` for a class defined elsewhere."""
-    for cls in type(problem).__mro__:
-        path = cls.__module__.split(".")
-        if path[:2] == ["zoviz", "problems"] and len(path) > 3:
-            return path[2]
-    return "user"
 
 
 def default_solver(problem: Problem, offered: Collection[str]) -> str:

@@ -7,21 +7,9 @@ from typing import Any
 
 import panel_material_ui as pmui
 
-from zoviz.problems.base import Problem
 from zoviz.solvers.base import Solver
 from zoviz.views.common.style import tooltip, update_changed
-from zoviz.views.controls.default_solver import family
 
-FAMILIES = {
-    "user": "Your own",
-    "quadratic": "Quadratic",
-    "power": "Power grids",
-    "engineering": "Engineering design",
-    "learning": "Machine learning",
-    "networks": "Networks",
-    "cutest": "Published test sets",
-}
-"""Groups of problems by the folder of ``zoviz.problems``."""
 METHODS = {
     "constrained": "Zeroth-order, constrained",
     "linear": "Linear constraints",
@@ -36,13 +24,6 @@ METHODS = {
 }
 """Groups of solvers by the folder of ``zoviz.solvers``."""
 _ELSE = "Your own"
-
-
-def problem_group(problem: Problem) -> str:
-    """Return the group of the list in which a problem stands: online bilevel ones by themselves, others by family."""
-    if problem.form == "online bilevel":
-        return "Online bilevel"
-    return FAMILIES.get(family(problem), _ELSE)
 
 
 def solver_group(solver: Solver) -> str:

@@ -9,6 +9,7 @@ import param
 
 from zoviz.core.registry import discover, required
 from zoviz.problems.base import Problem
+from zoviz.problems.families import problem_group
 from zoviz.runs.live_runs import UNLIMITED, Limits
 from zoviz.solvers.base import Solver
 from zoviz.views.common.lazy_panel import LazyPanel
@@ -16,7 +17,7 @@ from zoviz.views.common.style import details_html, muted_html, note, update_chan
 from zoviz.views.controls.about_problem import about_html
 from zoviz.views.controls.background_build import BackgroundBuild
 from zoviz.views.controls.default_solver import default_solver
-from zoviz.views.controls.grouped_list import METHODS, GroupedList, problem_group, solver_group
+from zoviz.views.controls.grouped_list import METHODS, GroupedList, solver_group
 from zoviz.views.controls.parameter_forms import ProblemForm, SolverForm
 
 
