@@ -46,6 +46,7 @@ def solver_rows(hits: Hits, tau: float) -> tuple[list[str], list[list[str]]]:
 def latex(bench: Benchmark, tau: float) -> str:
     """Return the table of solvers as a ``tabular`` with the rules of booktabs."""
     heads, rows = solver_rows(bench.hits(tau), tau)
+    heads = [head.removesuffix(" (ERT)") for head in heads]  # else it is wider than a page of LaTeX's article
     lines = [" & ".join(map(_escaped, row)) + r" \\" for row in (heads, *rows)]
     body = [r"\toprule", lines[0], r"\midrule", *lines[1:], r"\bottomrule"]
     return "\n".join([r"\begin{tabular}{lrrrr}", *body, r"\end{tabular}", ""])

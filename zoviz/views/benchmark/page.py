@@ -120,7 +120,7 @@ class BenchmarkPage(pn.viewable.Viewer):
 
     def _parts(self) -> list[pn.viewable.Viewable]:
         picked = pn.Row(self.picked, self.show_button, margin=0)
-        return [self.progress, self._map, legend(), picked, self.results, note(_HINT)]
+        return [self.progress, self._map, legend(), picked, *self.results.rows(), note(_HINT)]
 
     def __panel__(self) -> pn.viewable.Viewable:
         select = pmui.Select.from_param(

@@ -13,6 +13,7 @@ from zoviz.benchmark.profiles import Profile, band
 from zoviz.core.types import Array
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.figure_frame import empty_figure
+from zoviz.views.common.theme_overrides import override_theme
 
 _HEIGHT = 330
 _PLACES = 60
@@ -44,6 +45,8 @@ class ProfilePlot:
         What the shares are of.
     within : bool
         Draw the replicas of a problem for the bands, too; no where they are no runs.
+    legend : bool
+        Name the solvers on the figure; no beside another one of the same colours.
 
     Attributes
     ----------
@@ -60,6 +63,7 @@ class ProfilePlot:
         pick: Callable[[str, list[tuple[str, int]]], None],
         y_label: str = "share of problems and replicas",
         within: bool = True,
+        legend: bool = True,
     ) -> None:
         self._pick, self._within = pick, within
         self._profile: Profile | None = None
@@ -79,9 +83,10 @@ class ProfilePlot:
             "xs", "ys", color="colour", line_width=2.2, line_dash="dash", legend_field="solver", source=self.lines
         )
         self.figure.add_tools(HoverTool(renderers=[curves], tooltips="@solver: $y{0 %} at $x{0.[0]a}", visible=False))
-        legend: Any = self.figure.legend[0]
-        legend.location, legend.background_fill_alpha, legend.label_text_font_size = "bottom_right", 0.7, "11px"
-        legend.padding, legend.spacing, legend.border_line_alpha = 4, 0, 0.0
+        names: Any = self.figure.legend[0]
+        names.location, names.visible = "bottom_right", legend
+        look = {"padding": 4, "spacing": 0, "border_line_alpha": 0.0, "background_fill_alpha": 0.7}
+        override_theme(names, label_text_font_size="11px", **look)
         self.figure.on_event(Tap, self.tapped)
 
     def update(self, profile: Profile | None, colours: Sequence[str] = PALETTE) -> None:

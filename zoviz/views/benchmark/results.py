@@ -22,6 +22,7 @@ from zoviz.benchmark.stored_study import StudySnapshot
 from zoviz.core.errors import ZovizError
 from zoviz.views.benchmark.downloads import download_row
 from zoviz.views.benchmark.imported_files import ImportedFiles
+from zoviz.views.benchmark.printed_profiles import printed_profiles
 from zoviz.views.benchmark.profile_plots import ProfilePlot
 from zoviz.views.common.colours import PALETTE
 from zoviz.views.common.style import section, tooltip, update_changed
@@ -35,7 +36,7 @@ _LISTED = 12
 """Problems that are listed of a step."""
 
 
-class BenchmarkResults(pn.viewable.Viewer):
+class BenchmarkResults(param.Parameterized):
     """Curves, tables and comparisons of a study's solvers and of those imported beside them.
 
     Parameters
@@ -87,7 +88,11 @@ class BenchmarkResults(pn.viewable.Viewer):
         self.curves = {
             "data": ProfilePlot("Data profile", "calls / (n + 1)", "plot-Data-profile", self._pick_runs),
             "performance": ProfilePlot(
-                "Performance profile", "calls / fewest calls of a solver", "plot-Performance-profile", self._pick_runs
+                "Performance profile",
+                "calls / fewest calls of a solver",
+                "plot-Performance-profile",
+                self._pick_runs,
+                legend=False,
             ),
             "targets": ProfilePlot(
                 "Targets from 10^-0.5 to 10^-8",
@@ -96,6 +101,7 @@ class BenchmarkResults(pn.viewable.Viewer):
                 self._pick_targets,
                 y_label="share of targets reached",
                 within=False,
+                legend=False,
             ),
         }
         self.table = _pane()
@@ -106,7 +112,8 @@ class BenchmarkResults(pn.viewable.Viewer):
         self.param.watch(lambda _: self._cut(), ["kind", "dimension"])
         self.param.watch(lambda _: self._draw_targets(), "restarts")
 
-    def __panel__(self) -> pn.viewable.Viewable:
+    def rows(self) -> list[pn.viewable.Viewable]:
+        """Return what is shown, from above: rows of the page itself, whose heights change with what they hold."""
         slider = pmui.FloatSlider.from_param(
             self.param.level, width=320, size="small", margin=(10, 20), description=tooltip(self.param.level.doc)
         )
@@ -122,10 +129,11 @@ class BenchmarkResults(pn.viewable.Viewer):
             "Parquet": ("benchmark.parquet", lambda: self.runs_file(".parquet")),
             "NetCDF": ("benchmark.nc", lambda: self.runs_file(".nc")),
             "Curves, CSV": ("profiles.csv", self.curves_file),
+            "Figure, PDF": ("profiles.pdf", self.figure_file),
             "Table, LaTeX": ("benchmark.tex", lambda: self.table_text(latex)),
             "Markdown": ("benchmark.md", lambda: self.table_text(markdown)),
         }
-        return pn.Column(
+        return [
             pn.FlexBox(slider, *selects, restarts, self.imports, align_items="center"),
             self.imports.remarks,
             self._figures,
@@ -135,9 +143,7 @@ class BenchmarkResults(pn.viewable.Viewer):
             section("Sweeps of n + 1 calls to the level in the mean, failed runs counted in full (ERT)"),
             pn.Column(self.running_times, sizing_mode="stretch_width", scroll=True, max_height=360, margin=0),
             download_row(files),
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        ]
 
     @property
     def tau(self) -> float:
@@ -257,6 +263,12 @@ class BenchmarkResults(pn.viewable.Viewer):
     def curves_file(self) -> bytes:
         """Return the steps of all curves that are shown, as CSV."""
         return table_file(profile_table(self._profiles() | self._targets()), ".csv")
+
+    def figure_file(self) -> bytes:
+        """Return both profiles as a figure for print."""
+        if not (profiles := self._profiles()):
+            raise ZovizError("Expected a problem that every solver has run, got none: run the study to its end.")
+        return printed_profiles(profiles, "pdf")
 
     def table_text(self, make: Callable[[Benchmark, float], str]) -> bytes:
         """Return the table of solvers for LaTeX or Markdown."""

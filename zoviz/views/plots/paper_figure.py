@@ -175,15 +175,39 @@ class PaperFigure:
 
     def drawn(self, *formats: str) -> dict[str, bytes]:
         """Return the figure in some formats, by default PDF, SVG and PNG, by their names."""
+
+        def draw(panels: Sequence[Any]) -> None:
+            for at, (axes, view) in enumerate(zip(panels, self._views, strict=True)):
+                self._draw(axes, view, f"({chr(ord('a') + at)})" if len(panels) > 1 else "", not at)
+
+        return self.printed(self.width, len(self._views), draw, *formats)
+
+    @classmethod
+    def printed(cls, width: str, count: int, draw: Callable[[Sequence[Any]], None], *formats: str) -> dict[str, bytes]:
+        """Return a figure for print of any content in some formats, by default PDF, SVG and PNG, by their names.
+
+        Parameters
+        ----------
+        width : str
+            A key of ``WIDTHS``.
+        count : int
+            Panels side by side.
+        draw : callable
+            Called with as many of Matplotlib's axes.
+        *formats : str
+
+        Raises
+        ------
+        MissingExtra
+            Where Matplotlib is not installed.
+        """
         matplotlib = require("matplotlib", "figures", "a figure for print")
         from matplotlib.figure import Figure
 
         out = {}
-        with self._one_at_a_time, matplotlib.rc_context(LOOK):
-            figure = Figure(figsize=(WIDTHS[self.width], HEIGHT), layout="constrained")
-            panels = figure.subplots(1, len(self._views), squeeze=False)[0]
-            for at, (axes, view) in enumerate(zip(panels, self._views, strict=True)):
-                self._draw(axes, view, f"({chr(ord('a') + at)})" if len(panels) > 1 else "", not at)
+        with cls._one_at_a_time, matplotlib.rc_context(LOOK):
+            figure = Figure(figsize=(WIDTHS[width], HEIGHT), layout="constrained")
+            draw(list(figure.subplots(1, count, squeeze=False)[0]))
             for name in formats or ("pdf", "svg", "png"):
                 file = io.BytesIO()
                 dates: dict[str, Any] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}}

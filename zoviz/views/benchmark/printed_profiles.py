@@ -1,0 +1,59 @@
+"""Profiles as figures for print, with the widths, inks and dashes of the other figures."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from zoviz.benchmark.profiles import Profile
+from zoviz.views.benchmark.profile_plots import staircase
+from zoviz.views.plots.paper_figure import DASHES, INKS, PaperFigure
+
+AXES = {
+    "data": "calls / (n + 1)",
+    "performance": "calls / fewest calls of a solver",
+    "targets": "calls / n",
+}
+"""Of each curve the words on its axis."""
+
+
+def printed_profiles(profiles: Mapping[str, Profile], suffix: str) -> bytes:
+    """Return profiles side by side as a PDF, SVG or PNG, one column wide, or two where there are several.
+
+    Parameters
+    ----------
+    profiles : mapping of str to Profile
+        By the names of ``AXES``.
+    suffix : str
+        ``pdf``, ``svg`` or ``png``.
+    """
+
+    def draw(panels: Sequence[Any]) -> None:
+        for at, (axes, (name, profile)) in enumerate(zip(panels, profiles.items(), strict=True)):
+            draw_profile(axes, profile, AXES[name])
+            if not at:
+                axes.set_ylabel("share of problems and replicas")
+                axes.legend(frameon=False, handlelength=2.6)
+            if len(panels) > 1:
+                axes.set_title(f"({chr(ord('a') + at)})", loc="left")
+
+    width = "two columns" if len(profiles) > 1 else "one column"
+    return PaperFigure.printed(width, len(profiles), draw, suffix)[suffix]
+
+
+def draw_profile(axes: Any, profile: Profile, x_label: str) -> None:
+    """Draw the curves of a profile on Matplotlib's axes."""
+    from matplotlib.ticker import LogFormatter
+
+    finite = profile.cost[np.isfinite(profile.cost) & (profile.cost > 0.0)]
+    left, right = (0.97 * float(finite.min()), 1.1 * float(finite.max())) if finite.size else (0.1, 10.0)
+    for s, solver in enumerate(profile.solvers):
+        x, y = staircase(profile.x[s], profile.y[s], left, right)
+        axes.plot(x, y, label=solver, color=INKS[s % len(INKS)], linestyle=DASHES[s % len(DASHES)])
+    axes.set(xscale="log", xlabel=x_label, ylim=(-0.03, 1.03))
+    for set_formatter in (axes.xaxis.set_major_formatter, axes.xaxis.set_minor_formatter):
+        set_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(2.0, 0.5)))  # 20 and not 2 x 10^1
+    axes.grid(axis="y", alpha=0.4)
+    axes.spines[["top", "right"]].set_visible(False)
