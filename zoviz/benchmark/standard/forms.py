@@ -1,0 +1,167 @@
+"""What the standing benchmark consists of: its problems and solvers by rule, its noise, its budgets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from zoviz.core.registry import discover, required
+from zoviz.core.streams import Streams
+from zoviz.problems.base import Problem
+from zoviz.problems.cutest.suite import Suite
+from zoviz.runs.store import Store
+from zoviz.solvers.base import Solver
+from zoviz.studies.study import Study
+
+QUIET, NOISY = "exact values", "noisy values"
+NOISE = 1e-3
+"""Standard deviation of the noise on f, as a share of its value at the start; on h of the least of its values there."""
+SEED = 0
+_CONSTRAINED = "ln"
+"""Kinds of published problems: with linear or nonlinear constraints."""
+
+
+class Form(NamedTuple):
+    """A size of the standing benchmark.
+
+    Attributes
+    ----------
+    name : str
+    sweeps : float
+        Budget of each replica in sweeps of n + 1 calls.
+    replicas : int
+    variables : int
+        Number of variables of problems that have any; others count up to three times as many.
+    published : int
+        How many problems of the collection there are, evenly from its alphabet; all of them where there are fewer.
+    most_published : int
+        Most variables of these.
+    without : tuple of str
+        Solvers that are left out, or folders of them.
+    rule : str
+        All of this in sentences.
+    """
+
+    name: str
+    sweeps: float
+    replicas: int
+    variables: int
+    published: int
+    most_published: int
+    without: tuple[str, ...]
+    rule: str
+
+
+QUICK = Form(
+    "quick",
+    20.0,
+    2,
+    6,
+    3,
+    6,
+    ("bayesian", "NOMAD"),
+    "Every problem of zoviz with exact values that needs no data of one's own and is no simulation, with 6 variables "
+    "where it takes any number and with at most 18 else; 3 problems of the CUTEst collection with constraints and 2 to "
+    "6 variables, evenly from its alphabet. All solvers at their defaults, but for those that take tenths of a "
+    "second and more for a call themselves, Bayesian ones and NOMAD. 20 sweeps of n + 1 calls, 2 replicas.",
+)
+FULL = Form(
+    "full",
+    200.0,
+    5,
+    10,
+    100,
+    30,
+    (),
+    "Every problem of zoviz with exact values that needs no data of one's own and is no simulation, with 10 variables "
+    "where it takes any number and with at most 30 else; 100 problems of the CUTEst collection with constraints and 2 "
+    "to 30 variables, evenly from its alphabet. All solvers at their defaults. 200 sweeps of n + 1 calls, 5 replicas.",
+)
+FORMS = {one.name: one for one in (QUICK, FULL)}
+
+
+def problems(form: Form) -> dict[str, Problem]:
+    """Return the problems of a form by name.
+
+    Raises
+    ------
+    MissingExtra
+        Without the collection's package: the list would be another one.
+    """
+    return {**_own(form), **_published(form)}
+
+
+def _own(form: Form) -> dict[str, Problem]:
+    out: dict[str, Problem] = {}
+    for name, cls in sorted(discover("zoviz.problems", Problem).items()):
+        if not cls.__module__.startswith("zoviz.") or cls is Suite or required(cls) or _apart(cls):
+            continue
+        problem = cls(n=form.variables) if "n" in cls.param else cls()
+        if problem.noise == "deterministic" and problem.domain.n <= 3 * form.variables:
+            out[f"{name} n={problem.domain.n}"] = problem
+    return out
+
+
+def _apart(cls: type[Problem]) -> bool:
+    """Return whether problems of a class are streams, samples, simulations or a person's own."""
+    own = cls.__module__.split(".")[2] == "user"
+    return own or cls.costly or cls.stochastic or not cls.analytic or cls.form != "constrained"
+
+
+def _published(form: Form) -> dict[str, Problem]:
+    entries = sorted(Suite.names(2, form.most_published, min_m=1, kinds=_CONSTRAINED), key=lambda one: one.name)
+    places = np.unique(np.linspace(0, len(entries) - 1, min(form.published, len(entries))).round().astype(int))
+    return {entries[k].name: Suite(problem_name=entries[k].name) for k in places}
+
+
+def noisy(problem: Problem) -> Problem:
+    """Return a clone with independent normal noise in proportion to the values at the first start."""
+    values = problem.evaluate(problem.initial(Streams(SEED, 1)))
+    f, h = np.abs(np.ravel(values.f)), np.abs(np.ravel(values.h))
+    own = problem.clone()
+    own.noise_scale = NOISE * _least(f)
+    own.noise_constraint_scale = NOISE * _least(h)
+    own.noise = "independent"
+    return own
+
+
+def _least(values: np.ndarray) -> float:
+    """Return the least value above 0; 1 where there is none."""
+    above = values[np.isfinite(values) & (values > 0.0)]
+    return float(above.min()) if above.size else 1.0
+
+
+def solvers(form: Form) -> dict[str, Solver]:
+    """Return the solvers of a form by class name."""
+    return {
+        name: cls()
+        for name, cls in sorted(discover("zoviz.solvers", Solver).items())
+        if cls.__module__.startswith("zoviz.") and not {name, cls.__module__.split(".")[2]} & {*form.without}
+    }
+
+
+def missing_packages(form: Form) -> dict[str, str]:
+    """Return by solver the sentence on the package that is not installed, without which it has no part."""
+    return {name: one.missing_package for name, one in solvers(form).items() if one.missing_package}
+
+
+def studies(form: Form, store: Store, name: str) -> Iterator[tuple[str, Study]]:
+    """Yield the study of each noise, by its words; each is stored as it goes on, and goes on where it was.
+
+    Parameters
+    ----------
+    form : Form
+    store : Store
+    name : str
+        Of the studies, before the noise.
+    """
+    listed, methods = problems(form), solvers(form)
+    for noise, own in ((QUIET, listed), (NOISY, {key: noisy(one) for key, one in listed.items()})):
+        yield (
+            noise,
+            Study(
+                f"{name}, {noise}", own, methods, seeds=(SEED,), replicas=form.replicas, sweeps=form.sweeps, store=store
+            ),
+        )
