@@ -157,7 +157,8 @@ def join(
     names = {facts[name].published or name: name for name in bench.problems}
     remarks, comparable = [], []
     for one in imports:
-        common, other = {}, {"n": [], "start": []}
+        common: dict[str, ImportedProblem] = {}
+        other: dict[str, list[str]] = {"n": [], "start": []}
         for name, problem in one.problems.items():
             if name not in names:
                 continue

@@ -10,6 +10,7 @@ import numpy as np
 
 from zoviz.benchmark.paired_comparison import Comparison, compare
 from zoviz.benchmark.standard.records import FOLDER, Part, Record, recorded
+from zoviz.core.types import Array
 
 _SEED = 0
 NEW, OLD = "new", "old"
@@ -46,7 +47,7 @@ def last_before(record: Record, folder: Path = FOLDER) -> Record | None:
     """Return the recorded results to compare with: of the last version before, else of the same one; None for none."""
     records = recorded(record.form, folder)
     others = [one for one in records if one.version != record.version]
-    return (others or records or [None])[-1]
+    return next(reversed(others or records), None)
 
 
 def compared_versions(new: Record, old: Record) -> VersionComparison:
@@ -55,7 +56,8 @@ def compared_versions(new: Record, old: Record) -> VersionComparison:
     The best is the better one of both, so that both are measured alike. Medians over replicas on the problems that both
     have are pairs; of all solvers and noises together the tests are corrected for their number.
     """
-    losses, pairs, places = {}, [], []
+    losses: dict[str, Array] = {}
+    pairs, places = list[tuple[str, str]](), list[tuple[str, str]]()
     for noise in new.parts:
         if noise not in old.parts:
             continue

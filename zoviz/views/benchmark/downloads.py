@@ -13,7 +13,7 @@ from zoviz.core.errors import ZovizError
 Maker = Callable[[], bytes]
 
 
-def download_row(files: Mapping[str, tuple[str, Maker]]) -> pn.Row:
+def download_row(files: Mapping[str, tuple[str, Maker]]) -> pn.FlexBox:
     """Return a row of buttons.
 
     Parameters
