@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections import Counter
 from collections.abc import Iterator
 
 import pytest
@@ -10,10 +11,12 @@ import pytest
 import zoviz.estimators
 import zoviz.problems
 import zoviz.solvers
-from zoviz.core.registry import discover, export, modules
+from zoviz.core.registry import discover, every, export, modules
 from zoviz.estimators import GradientEstimator, Sphere
+from zoviz.papers.experiment import Experiment
 from zoviz.problems.base import Problem
 from zoviz.solvers import Solver
+from zoviz.views.plots.base import PlotView
 
 
 @pytest.fixture
@@ -46,6 +49,23 @@ def test_the_built_in_classes_are_found(package: str, base: type, some: set[str]
     assert some <= names.keys()
     assert list(names) == sorted(names)
     assert all(issubclass(cls, base) and cls.__name__ == name for name, cls in names.items())
+
+
+@pytest.mark.parametrize(
+    "package, base",
+    [
+        ("zoviz.problems", Problem),
+        ("zoviz.estimators", GradientEstimator),
+        ("zoviz.solvers", Solver),
+        ("zoviz.papers", Experiment),
+        ("zoviz.views.plots.catalogue", PlotView),
+    ],
+)
+def test_no_two_classes_of_the_package_share_a_name(package: str, base: type) -> None:
+    """One of them would be lost without a word: the later of two is what a notebook that defines a class again wants."""
+    classes = {cls for cls in every(package, base) if cls.__module__.startswith("zoviz.")}
+    shared = [name for name, count in Counter(cls.__name__ for cls in classes).items() if count > 1]
+    assert not shared and len(classes) > 4
 
 
 def test_abstract_classes_are_not_found() -> None:

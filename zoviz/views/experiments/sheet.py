@@ -175,8 +175,8 @@ class ExperimentSheet(pn.viewable.Viewer):
         work, rows = self.record.work, []
         for part in parts[:_MOST_PARTS]:
             entry, seeds = work.parts[part], work.experiment.seeds(part)
-            told = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 3 else ", ".join(map(str, seeds))
-            rows.append((part, told, f"{entry['seconds']:g}", entry["date"], entry["commit"]))
+            span = f"{seeds[0]} to {seeds[-1]}" if len(seeds) > 3 else ", ".join(map(str, seeds))
+            rows.append((part, span, f"{entry['seconds']:g}", entry["date"], entry["commit"]))
         more = f", of which the first {_MOST_PARTS} are listed" if len(parts) > _MOST_PARTS else ""
         heading = f"{name}: made of {len(parts)} part{'s' if len(parts) > 1 else ''} of {work.command}{more}"
         return table_html(Table(heading, ("Part", "Seed", "Seconds", "Day", "Commit"), rows))
