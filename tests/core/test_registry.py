@@ -62,7 +62,7 @@ def test_the_built_in_classes_are_found(package: str, base: type, some: set[str]
     ],
 )
 def test_no_two_classes_of_the_package_share_a_name(package: str, base: type) -> None:
-    """One of them would be lost without a word: the later of two is what a notebook that defines a class again wants."""
+    """One of them would be lost without a word: a notebook that defines a class again wants the later of two."""
     classes = {cls for cls in every(package, base) if cls.__module__.startswith("zoviz.")}
     shared = [name for name, count in Counter(cls.__name__ for cls in classes).items() if count > 1]
     assert not shared and len(classes) > 4
