@@ -6,6 +6,8 @@ for it. Both are measured as Theorem 3.1 has it, with the same steps: ||grad Psi
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from zoviz.core.types import Array
@@ -39,7 +41,8 @@ class Centre(RateExperiment):
 
     def values(self, case: str, method: str, horizon: int) -> dict[str, Array]:
         """Return the means over random iterations (R,)."""
-        solver = SmoothedALM(horizon=horizon, centre_update=UPDATES[method])
+        update: Any = UPDATES[method]
+        solver = SmoothedALM(horizon=horizon, centre_update=update)
         near = near_stationarity(
             solver, problem_for(sampled=False), horizon, self.settings["replicas"], DRAWS, REPORTED_SEED
         )

@@ -9,6 +9,7 @@ to and fro instead of falling. The drift of QuadraticBilevel, which is ours, is 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,8 @@ class PathLengths(Experiment):
     def _sums(self, case: str, method: str, rounds: int) -> dict[str, float]:
         if case in EXAMPLES:
             return EXAMPLES[case](rounds, method == FALLING)
-        problem = QuadraticBilevel(n=3, d=3, seed=int(case.split()[1]), drift=method.split()[0])
+        drift: Any = method.split()[0]
+        problem = QuadraticBilevel(n=3, d=3, seed=int(case.split()[1]), drift=drift)
         return dict(zip(("H_2,T", "D_T", "G_T"), variations(problem, rounds), strict=True))
 
     def claims(self) -> list[Claim]:

@@ -146,7 +146,7 @@ def method(problem: NonconvexQCQP, steps: Steps) -> ZOSPLM:
 def falls(problem: NonconvexQCQP, steps: Steps, marks: list[int], draws: int) -> Array:
     """Return, (marks, 3), the expected fall at marked iterations of a run, its margin and the margin's error."""
     solver = method(problem, steps)
-    potential = Potential(problem, solver.proximal_weight)
+    potential = Potential(problem, cast(float, solver.proximal_weight))
     streams, again = Streams(problem.seed, 1), Streams(problem.seed + 1, draws)
     oracle, elsewhere = Oracle(problem, streams), Oracle(problem, again)
     state = solver.init(problem.initial(streams), oracle, streams)
@@ -166,16 +166,17 @@ def falls(problem: NonconvexQCQP, steps: Steps, marks: list[int], draws: int) ->
 def least_fall(potential: Potential, solver: ZOSPLM, before: SPLMState, after: SPLMState) -> Array:
     """Return what the potential falls at least (R,) by Lemma 1, on the sphere."""
     problem = potential.problem
-    constants, c, p = problem.data.constants, solver.primal_step, solver.proximal_weight
+    c, alpha, p = (cast(float, value) for value in (solver.primal_step, solver.dual_step, solver.proximal_weight))
+    constants = problem.data.constants
     h = problem.evaluate(potential.nearest(before.z, before.y[:, 0])).h
-    ahead = np.clip(before.y + solver.dual_step * h, 0.0, CAP)
+    ahead = np.clip(before.y + alpha * h, 0.0, CAP)
     whole = constants.curvature + CAP * constants.constraint_curvature + p
     error = c * (problem.n * whole * RADIUS) ** 2 / (4.0 * solver.estimator.batch_size)
     primal, dual, proximal = (
         np.square(one - other).sum(axis=1)
         for one, other in ((after.x, before.x), (before.y, ahead), (after.z, before.z))
     )
-    return primal / (32.0 * c) + dual / (16.0 * solver.dual_step) + p * proximal / (16.0 * solver.proximal_step) - error
+    return primal / (32.0 * c) + dual / (16.0 * alpha) + p * proximal / (16.0 * solver.proximal_step) - error
 
 
 class PotentialFall(Experiment):

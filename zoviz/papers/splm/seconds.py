@@ -143,7 +143,7 @@ class TimesAsLong:
         """Return the judgement on a method."""
         shares = ratios(measured, self.n, method)
         off = np.median(shares) * SECONDS[OURS][self.n] / SECONDS[method][self.n]
-        return Judgement(yes_or_no(1.0 / NEAR <= off <= NEAR), f"{mean_text(shares)} times")
+        return Judgement(yes_or_no(bool(1.0 / NEAR <= off <= NEAR)), f"{mean_text(shares)} times")
 
 
 @dataclass(frozen=True)

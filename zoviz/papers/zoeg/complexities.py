@@ -7,6 +7,8 @@ judged by the test for ZOEG. The orders in eps are those of the theorems (zoeg-t
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from zoviz.core.types import Array
@@ -25,7 +27,7 @@ ROUNDS, SCALE = 40, 0.2
 def solver_of(method: str, problem: LoadTracking) -> Solver:
     """Return a method with the steps of the experiment zoeg-dimension."""
     step = SCALE / problem.n
-    steps = {"primal_step": step, "dual_step": step * USERS / problem.n, "report": "average"}
+    steps: dict[str, Any] = {"primal_step": step, "dual_step": step * USERS / problem.n, "report": "average"}
     cap = 4.0 * float(problem.known_optimum.multipliers[0])
     if method in (SEPARATE, SHARED):
         estimator = Gaussian(smoothing_radius=RADIUS, batch_size=1)

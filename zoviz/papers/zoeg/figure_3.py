@@ -216,7 +216,7 @@ class FeederCourses(Experiment):
     def budget(self, part: str) -> int:
         """Return the iterations of a part."""
         own: dict[str, int] = self.settings["iterations"]
-        return own.get(part, self.settings["printed"])
+        return own[part] if part in own else int(self.settings["printed"])
 
     def tables(self, measured: Measured) -> list[Table]:
         """Return the last entries and the errors at the end."""
