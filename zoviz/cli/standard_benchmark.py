@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import argparse
+from importlib.metadata import version
 from pathlib import Path
 
-from zoviz import __version__
 from zoviz.benchmark.standard.comparison import compared_versions, last_before
 from zoviz.benchmark.standard.forms import FORMS, missing_packages, studies
 from zoviz.benchmark.standard.records import record_of
@@ -40,7 +40,7 @@ def run_standard(args: argparse.Namespace, name: str) -> int:
     with ended_by_sigterm():
         for _, study in every:
             study.run(workers=args.workers, executor=executor, progress=not args.quiet, keep_failed=True)
-    record = record_of(form, __version__, every)
+    record = record_of(form, version("zoviz"), every)
     last = last_before(record)
     text = report(record, None if last is None else compared_versions(record, last))
     print(text, end="")

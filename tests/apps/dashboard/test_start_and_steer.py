@@ -31,6 +31,7 @@ return [box.x + found.frame.x_scale.compute(marks.data.x[i]),
 
 def overlaps(lab: Lab) -> list[tuple[int, int]]:
     """Pairs of figures that cover parts of each other."""
+    lab.complete()
     boxes = lab.page.locator(".bk-Figure").evaluate_all(
         "all => all.map(e => e.getBoundingClientRect()).map(b => [b.left, b.top, b.right, b.bottom])"
     )

@@ -18,7 +18,6 @@ from zoviz.papers.splm.potential import (
     method,
 )
 from zoviz.problems import NonconvexQCQP
-from zoviz.solvers.constrained.zo_splm import SPLMState
 
 
 def test_minimisers_and_best_duals_are_exact() -> None:
@@ -36,7 +35,7 @@ def test_minimisers_and_best_duals_are_exact() -> None:
     assert inside.any() and np.abs(h[inside]).max() < 1e-8 and (h[best <= 1e-9] <= 1e-8).all()
     top = potential.lagrangian(potential.nearest(z, best), z, best)
     assert (top >= potential.lagrangian(x, z, y) - 1e-9).all(), "P is the most of d"
-    value = potential.value(SPLMState(x, y[:, None], z, problem.evaluate(x)))
+    value = potential.value(x, y, z)
     np.testing.assert_allclose(value, 2.0 * top - potential.lagrangian(x, z, y), atol=1e-9)
 
 

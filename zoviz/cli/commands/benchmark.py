@@ -5,10 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from zoviz import __version__
 from zoviz.benchmark.cost import Cost, cost_of
 from zoviz.benchmark.courses import Benchmark
 from zoviz.benchmark.exchange.imported_runs import benchmark_of, join
@@ -96,7 +96,7 @@ the known optimum, else to the best that any of the runs met. Violations count o
     def run(self, args: argparse.Namespace) -> int:
         """Run what is missing, and print the tables."""
         if args.standard:
-            return run_standard(args, args.name or f"standard {args.standard} {__version__}")
+            return run_standard(args, args.name or f"standard {args.standard} {version('zoviz')}")
         _check(args)
         args.name = args.name or _NAME
         imported = read_results(args.imports)

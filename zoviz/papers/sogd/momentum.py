@@ -59,7 +59,7 @@ def hypergradients(problem: QuadraticBilevel, rounds: int, replicas: int) -> Arr
     for _ in range(rounds):
         oracle.resample()
         state, _ = solver.step(state, oracle, streams)
-    return state.past.transpose(1, 0, 2)[::-1]
+    return solver.history(state).transpose(1, 0, 2)[::-1]
 
 
 def windowed(slopes: Array, window: Window) -> Array:

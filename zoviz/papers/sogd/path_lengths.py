@@ -28,7 +28,7 @@ GRID = np.linspace(-1.0, 1.0, 201)
 
 
 def coefficients(rounds: int, power: float, falling: bool) -> Array:
-    """Return t^-power for t = 1, ..., T, or 1 and 1/2 in turn."""
+    """Return t^-power for t = 1, ..., T, or 1 and 1/2 in turn, (T,)."""
     t = np.arange(1.0, rounds + 1.0)
     return t**-power if falling else np.where(t % 2.0 == 0.0, 0.5, 1.0)
 

@@ -116,9 +116,8 @@ class Potential:
             low, high = np.where(infeasible, middle, low), np.where(infeasible, high, middle)
         return 0.5 * (low + high)
 
-    def value(self, state: SPLMState) -> Array:
-        """Return L - 2 d + 2 P (R,) of a state."""
-        x, y, z = state.x, state.y[:, 0], state.z
+    def value(self, x: Array, y: Array, z: Array) -> Array:
+        """Return L - 2 d + 2 P (R,) at x, z (R, n) and y (R,)."""
         best = self.best_duals(z)
         below = self.lagrangian(self.nearest(z, y), z, y)
         top = self.lagrangian(self.nearest(z, best), z, best)
@@ -153,10 +152,11 @@ def falls(problem: NonconvexQCQP, steps: Steps, marks: list[int], draws: int) ->
     out = []
     for iteration in range(1, marks[-1] + 1):
         if iteration in marks:
-            x, y, z = (np.repeat(part, draws, axis=0) for part in (state.x, state.y, state.z))
+            now = solver.iterate(state)
+            x, y, z = (np.repeat(cast(Array, part), draws, axis=0) for part in (now.x, now.dual, now.centre))
             before = SPLMState(x, y, z, elsewhere(x))
             after, _ = solver.step(before, elsewhere, again)
-            fall = potential.value(before) - potential.value(after)
+            fall = potential.value(x, y[:, 0], z) - potential.value(after.x, after.y[:, 0], after.z)
             margin = fall - least_fall(potential, solver, before, after)
             out.append((fall.mean(), margin.mean(), margin.std(ddof=1) / np.sqrt(draws)))
         state, _ = solver.step(state, oracle, streams)

@@ -115,7 +115,7 @@ class SecondsOfAnIteration(Experiment):
 
 
 def ratios(measured: Measured, n: int, method: str) -> Array:
-    """Return how many times as long as ZO-SPLM's a method's iterations take, turn by turn."""
+    """Return how many times as long as ZO-SPLM's a method's iterations take, (turns,)."""
     return array(measured[f"n = {n}"][method]) / array(measured[f"n = {n}"][OURS])
 
 

@@ -168,7 +168,8 @@ class Blocks(Experiment):
         out = []
         for key, words in ((RELATIVE_GAP, "relative error"), (VIOLATION, "violation in kW")):
             lines = {part: (one["course"]["iteration"], one["course"][key]) for part, one in measured.items()}
-            out.append(Panel(words, "iteration", words, lines, log_x=True, log_y=True))
+            own = {part: (part,) for part in lines}
+            out.append(Panel(words, "iteration", words, lines, log_x=True, log_y=True, parts=own))
         return out
 
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -102,6 +102,11 @@ def solver_of(method: str, steps: Steps) -> Solver:
     return ZOBCEG(estimator=estimator, radius_scale=0.1, radius_power=1.2, **common)
 
 
+def moved(before: Any, x: Array, value: Evaluation) -> Any:
+    """Return the state of an extra-gradient method with another iterate x (R, n), where the values are these."""
+    return before._replace(x=x, value=value)
+
+
 def solve(
     problem: ACLoadTracking, solver: Solver, iterations: int, replicas: int, seed: int, schedule: Schedule | None = None
 ) -> Course:
@@ -120,12 +125,13 @@ def solve(
     method, streams = solver.clone(), Streams(seed, replicas)
     oracle, upper = Oracle(problem, streams), problem.data.upper
 
-    def error(value: Evaluation) -> Array:
+    def error(state: Any) -> Array:
+        value = cast(Evaluation, method.iterate(state).value)
         violation = np.maximum(value.h[:, 0], 0.0) / problem.target
         return np.maximum(np.abs(value.f - optimum.value) / abs(optimum.value), violation)
 
     state = method.init(problem.initial(streams), oracle, streams)
-    errors, started = [error(state.value)], oracle.calls.max()
+    errors, started = [error(state)], oracle.calls.max()
     for k in range(iterations):
         if schedule is not None:
             method.set("primal_step", schedule.step(k))
@@ -134,9 +140,9 @@ def solve(
         state, _ = method.step(state, oracle, streams)
         if schedule is not None:
             half = 0.5 * schedule.margin(k)
-            x = np.clip(state.x, half * upper, (1.0 - half) * upper)
-            state = state._replace(x=x, value=oracle(x))
-        errors.append(error(state.value))
+            inside = np.clip(method.iterate(state).x, half * upper, (1.0 - half) * upper)
+            state = moved(state, inside, oracle(inside))
+        errors.append(error(state))
     return Course(np.array(errors), float(oracle.calls.max() - started) / iterations)
 
 
@@ -238,7 +244,8 @@ class FeederCourses(Experiment):
         for heading, chosen in (("ZOEG", True), ("ZOBCEG, and ZOEG", False)):
             names = [name for name in measured if (name in PRINTED) == chosen]
             lines = {name: (measured[name]["course"]["iteration"], measured[name]["course"]["error"]) for name in names}
-            out.append(Panel(heading, "iteration", "error", lines, log_x=not chosen, log_y=True))
+            own = {name: (name,) for name in names}
+            out.append(Panel(heading, "iteration", "error", lines, log_x=not chosen, log_y=True, parts=own))
         return out
 
 

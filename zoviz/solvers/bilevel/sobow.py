@@ -88,6 +88,10 @@ class SOBOW(BilevelSolver):
         new = rounds.domain.project(x - self.outer_step * along)
         return WindowState(new, y, v, past, square, state.round + 1), self.tell(x)
 
+    def history(self, state: WindowState) -> Array:
+        """Return the hypergradients of a window (R, w, n), the last round's first; 0 before the first round."""
+        return state.past
+
     def along(self, mean: Array, square: Array, t: int) -> tuple[Array, Array]:
         """Return the leader's direction (R, n), here the window's mean, and the mean square (R, n) to carry on."""
         return mean, square

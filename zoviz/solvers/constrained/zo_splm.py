@@ -178,6 +178,10 @@ class ZOSPLM(Solver):
         penalties = first_augmentation(self, value, oracle.contract)
         return SPLMState(x0, np.zeros((len(x0), oracle.m)), x0, value, first, penalties)
 
+    def iterate(self, state: SPLMState) -> Iterate:
+        """Return the iterate, its multipliers and the proximal centre z."""
+        return super().iterate(state)._replace(centre=state.z)
+
     def step(self, state: SPLMState, oracle: Oracle, streams: Streams) -> tuple[SPLMState, Info]:
         """Take the primal, the dual and the proximal step."""
         x, y, z, value, first, penalties = state
