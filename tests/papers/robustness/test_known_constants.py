@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from zoviz.core.registry import discover
 from zoviz.core.streams import Streams
 from zoviz.core.types import Optimum
 from zoviz.papers.robustness import known_constants
 from zoviz.papers.robustness.known_constants import calls_to_level, losses, main, without_constants
 from zoviz.problems import LoadTracking
+from zoviz.problems.base import Problem
 from zoviz.runs.engine.columns import CALLS, GAP, VIOLATION
 from zoviz.runs.run import Run
 from zoviz.solvers import ZOCEG
@@ -25,6 +27,7 @@ def test_a_problem_without_constants_is_the_same_but_for_them() -> None:
         for one, two in zip(known.evaluate(starts[0]), hidden.evaluate(starts[0]), strict=True):
             assert (one == two).all()
         assert hidden.known_optimum.value == known.known_optimum.value
+        assert discover("zoviz.problems", Problem)["LoadTracking"] is LoadTracking, "the registry does not offer it"
 
 
 def test_a_loss_is_the_gap_and_the_priced_violation_over_the_optimal_value() -> None:

@@ -230,7 +230,7 @@ def test_a_figure_that_a_run_needs_is_sent_with_its_lines_not_on_a_way_of_its_ow
 @pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")  # Panel's Material widgets of Panel's
 @pytest.mark.parametrize("opening", [True, False])
 def test_a_board_that_comes_in_sight_begins_with_its_first_row(opening: bool) -> None:
-    """A browser paints two figures in a third of the time of all; whether lines were made is what lists wait for."""
+    """Two figures are less work for a browser than all; whether lines were made is what lists wait for."""
     board, document = Board(), Document()
     document.add_root(board.__panel__().get_root(document))
     run = Run(problem=LoadTracking(n=5), solver=ZOCEG(), replicas=2, iterations=3)

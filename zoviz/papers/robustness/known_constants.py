@@ -53,7 +53,7 @@ PROBLEMS: Mapping[str, Callable[[], Problem]] = {
 def without_constants(problem: Problem, scaled: bool = False) -> Problem:
     """Return a problem with the same parameters whose constants no rule can ask for."""
     cls: Any = type(problem)
-    hidden: Any = type(cls.__name__, (cls,), {"_HiddenConstants__abstract": True, "constants": None})
+    hidden: Any = type(cls.__name__, (cls,), {f"_{cls.__name__}__abstract": True, "constants": None})
     values = {name: value for name, value in problem.param.values().items() if name != "name"}
     return hidden(**{**values, "scaled": scaled})
 

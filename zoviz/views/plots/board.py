@@ -134,8 +134,8 @@ class Board(pn.viewable.Viewer):
         """Send what is new to the browser; return whether lines were made anew, which keeps the browser busy.
 
         Called a few times a second, with the document's lock. A board that is about to come in sight, ``opening``,
-        begins with its first plots, which server and browser have ready in a third of the time that all take; the
-        others come with the next call.
+        begins with its first plots, which are less work for server and browser than all; the others come with the
+        next call.
         """
         if not self._built:
             if not self.runs_shown.runs:
