@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from zoviz.papers.experiment import Measured, Verdict
 from zoviz.papers.rate_experiment import Falling, Rate
+from zoviz.papers.reproduction import Reproduction
 from zoviz.papers.zoeg.convergence import Averages
 
 EXPERIMENT = Averages(size="quick")
@@ -34,3 +37,16 @@ def figures(exponent: float, spread: float, replicas: int = 8) -> Measured:
 def test_a_wide_interval_decides_nothing(exponent: float, spread: float, verdict: Verdict) -> None:
     judgement = Falling(EXPERIMENT, CASE)(figures(exponent, spread), "method")
     assert judgement.verdict is verdict, judgement.figures
+
+
+@pytest.mark.parametrize("ablation", [(-0.2, 0.01, "reproduced"), (-0.3, 0.8, "cannot be decided")])
+def test_an_ablation_that_may_meet_the_exponent_leaves_the_claim_open(
+    ablation: tuple[float, float, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exponent, spread, verdict = ablation
+    ours, without = figures(-0.5, 0.01), figures(exponent, spread)
+    measured = ours | {part.replace("/ method /", "/ ablation /"): one for part, one in without.items()}
+    monkeypatch.setattr(Averages, "rates", lambda self: [CASE])
+    monkeypatch.setattr(Averages, "measure", lambda self, part: measured[part])
+    (row,) = Reproduction(EXPERIMENT, tmp_path).run().judgements()
+    assert (row["verdict"], row["ablation_verdict"] != "reproduced") == (verdict, True)

@@ -55,6 +55,9 @@ class Claim(NamedTuple):
     ablation : str
         The same method without what the claim credits, for which the test has to fail; "" where the claim credits
         nothing that could be left out, as one that compares whole methods.
+    ablation_must_fail : bool
+        Whether the test must be seen to fail for the ablation, as one of a bound that scattered figures leave open. Not
+        so one of a difference: it leaves open what differs in nothing.
     """
 
     place: str
@@ -62,6 +65,7 @@ class Claim(NamedTuple):
     test: Callable[[Measured, str], Judgement]
     method: str
     ablation: str = ""
+    ablation_must_fail: bool = False
 
 
 class Tuning(NamedTuple):

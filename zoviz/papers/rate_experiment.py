@@ -116,7 +116,10 @@ class RateExperiment(Experiment):
 
     def claims(self) -> list[Claim]:
         """Return a claim for every rate, whose test is on the exponent."""
-        return [Claim(rate.place, rate.says, Falling(self, rate), rate.method, rate.ablation) for rate in self.rates()]
+        return [
+            Claim(rate.place, rate.says, Falling(self, rate), rate.method, rate.ablation, ablation_must_fail=True)
+            for rate in self.rates()
+        ]
 
     def tables(self, measured: Measured) -> list[Table]:
         """Return the means and exponents of each method beside its ablation."""

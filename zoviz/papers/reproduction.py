@@ -146,7 +146,8 @@ class Reproduction:
     def judgements(self) -> list[dict[str, Any]]:
         """Return, for every claim, the verdict with its figures, and the same test's on the ablation.
 
-        A claim whose ablation passes the test as well cannot be decided by it.
+        A claim whose ablation passes the test as well, or may pass it where it must be seen to fail, cannot be decided
+        by it.
 
         Raises
         ------
@@ -190,7 +191,8 @@ def _judged(claim: Claim, measured: Measured) -> dict[str, Any]:
         without = claim.test(measured, claim.ablation)
         row |= {"ablation": claim.ablation, "ablation_verdict": str(without.verdict)}
         row["ablation_figures"] = without.figures
-        if ours.verdict is without.verdict is Verdict.YES:  # what holds without an idea says nothing for it
+        passes = without.verdict is Verdict.YES or (claim.ablation_must_fail and without.verdict is Verdict.OPEN)
+        if ours.verdict is Verdict.YES and passes:  # what holds, or may hold, without an idea says nothing for it
             row["verdict"] = str(Verdict.OPEN)
     return row
 
