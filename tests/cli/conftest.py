@@ -31,6 +31,7 @@ def broken(x):
 
 problem = BlackBox(beam, joint=True, m=1, vectorised=True, bounds=[(1, 10)] * 5, x0=[5] * 5)
 failing = BlackBox(broken, bounds=[(0, 1)] * 2)
+unreachable = BlackBox(lambda x: (x @ x, [1.0]), joint=True, m=1, bounds=[(0, 1)] * 2)
 alone = BlackBox(lambda x: x @ x, bounds=[(0, 1)] * 2)
 number = 3
 """

@@ -1,20 +1,25 @@
-"""Units along which functions bend alike, for methods that probe coordinates one by one."""
+"""Units along which functions bend alike, for methods that estimate gradients."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
+from sqlalchemy import select, update
 
-from zoviz import Run
+from zoviz import Run, Store
 from zoviz.core.sets import Ball
 from zoviz.core.streams import Streams
 from zoviz.core.types import Array
 from zoviz.core.units import Units, coordinates
-from zoviz.estimators import Coordinate, Sphere
+from zoviz.estimators import Coordinate, GradientEstimator, Sphere
 from zoviz.oracle import Oracle
 from zoviz.papers.zoeg.load_tracking import instance, solve
-from zoviz.problems import BlackBox
+from zoviz.problems import BlackBox, LoadTracking
 from zoviz.runs.engine.startup import present
+from zoviz.runs.storage.schema import RECIPES
 from zoviz.solvers import ZOBCEG, ZOCEG, ZOSPLM, Solver
 
 WEIGHTS = np.array([0.01, 0.5, 1.0, 2.0, 9.0, 1e4, 0.0])
@@ -25,7 +30,7 @@ LENGTHS = np.sqrt(np.array([0.25, 0.5, 1.0, 2.0, 9.0, 100.0, 0.25]))
 
 
 QUIET = {"noise": "independent", "noise_scale": 0.0}
-"""Noise that happens to be none: under the contract without noise nobody looks."""
+"""Noise that happens to be none: the look is the one under noise."""
 
 
 def bowl(signs: float = 1.0, **settings: object) -> BlackBox:
@@ -88,13 +93,34 @@ def test_who_does_not_probe_coordinates_or_has_few_calls_sees_the_box() -> None:
     for problem, estimator, limit in (
         (bowl(), Sphere(), None),
         (bowl(), None, None),
-        (bowl(noise="deterministic"), Coordinate(), None),
+        (bowl(noise="deterministic"), None, None),
         (bowl(), Coordinate(), 5 + 10 * 22 - 1),
+        (bowl(noise="deterministic"), Sphere(), 5 + 10 * 30 - 1),
     ):
         units, calls = shown(problem, estimator, limit=limit)
         assert calls == 5
         np.testing.assert_array_equal(units.width, SIZES)
     assert shown(bowl(), Coordinate(), limit=5 + 10 * 22)[1] == 5 + 22
+    assert shown(bowl(noise="deterministic"), Sphere(), limit=5 + 10 * 30)[1] == 5 + 30
+
+
+@pytest.mark.parametrize("estimator", [Coordinate(), Sphere()])
+def test_without_noise_two_looks_that_agree_even_the_units_for_any_gradients(estimator: GradientEstimator) -> None:
+    units, calls = shown(bowl(noise="deterministic"), estimator)
+    np.testing.assert_allclose(units.width, SIZES / LENGTHS, rtol=1e-6)
+    assert calls == 5 + 2 * (2 * 7 + 1)
+
+
+@pytest.mark.parametrize("varies", [True, False])
+def test_curvatures_that_vary_over_the_box_move_no_unit(varies: bool) -> None:
+    """Those of x^4 at the start are a hundredth of those half of the box away: a look from there alone misleads."""
+
+    def objective(x: Array) -> Array:
+        return x[..., 0] ** (4 if varies else 2) + 50.0 * x[..., 1] ** 2
+
+    problem = BlackBox(objective, bounds=[(-1.0, 1.0)] * 2, x0=[0.0, 0.0], vectorised=True)
+    units, calls = shown(problem, Coordinate())
+    assert (units.width == 2.0).all() == varies and calls == 5 + 2 * 5
 
 
 def test_a_coordinate_along_which_nothing_is_defined_keeps_its_unit() -> None:
@@ -150,3 +176,47 @@ def test_other_sets_keep_one_width_when_they_are_put_back() -> None:
     again = one.with_width(one.width)
     far = np.array([[9e3, -1e3], [1e3, 2e3]])
     np.testing.assert_array_equal(again.domain.project(far), one.domain.project(far))
+
+
+@pytest.mark.parametrize(
+    ("noise", "scaling", "look"),
+    [
+        ({"noise": "deterministic"}, "always", 2 * (2 * 7 + 1)),
+        ({"noise": "deterministic"}, "under noise", 0),
+        ({"noise": "deterministic"}, "never", 0),
+        (QUIET, "always", 2 * 7 + 8),
+        (QUIET, "under noise", 2 * 7 + 8),
+        (QUIET, "never", 0),
+    ],
+)
+def test_a_run_says_when_units_are_evened(noise: dict[str, object], scaling: str, look: int) -> None:
+    run = Run(bowl(**noise), ZOCEG(), iterations=0, curvature_scaling=scaling)
+    run.run()
+    assert run.result.ledger is not None
+    assert run.result.ledger.calls["scaling"].tolist() == [5 + look] * run.replicas
+    assert run.measured_units is not None
+    assert (run.measured_units["width"] == SIZES).all() == (look == 0)
+
+
+def test_a_run_from_before_it_was_a_setting_repeats_as_it_was(tmp_path: Path) -> None:
+    with Store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
+        before = {"store": store, "curvature_scaling": "under noise"}
+        source = Run(LoadTracking(n=3, scaled=True), ZOCEG(), iterations=3, **before)
+        source.run()
+        with store.database.writing() as connection:
+            (text,) = connection.execute(select(RECIPES.c.settings)).one()
+            settings = json.loads(text)
+            del settings["curvature_scaling"]
+            connection.execute(update(RECIPES).values(settings=json.dumps(settings)))
+        stored = store.load(source.id)
+        assert stored.settings["curvature_scaling"] == "under noise"
+        replay = stored.replay()
+        replay.run()
+        third = store.load(replay.id).replay()
+        third.run()
+    today = Run(LoadTracking(n=3, scaled=True), ZOCEG(), iterations=3)
+    today.run()
+    for twin in (replay, third):
+        np.testing.assert_array_equal(twin.result.x, source.result.x)
+        assert twin.result.calls.tolist() == source.result.calls.tolist()
+    assert (today.result.calls == source.result.calls + 4 * 3 + 2).all()

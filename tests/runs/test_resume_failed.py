@@ -65,7 +65,7 @@ def end_as(store: Store, id: str, status: str) -> None:
 
 
 def test_a_study_runs_again_what_failed_and_pays_for_nothing_twice(store: Store) -> None:
-    whole, broken, renewed = Licensed(), Licensed(40), Licensed()
+    whole, broken, renewed = Licensed(), Licensed(50), Licensed()
     study(store, whole, "whole").run(progress=False)
     first = study(store, broken).run(progress=False)
     assert statuses(first) == ["finished", "failed", "failed"] and not first.missing
@@ -74,15 +74,15 @@ def test_a_study_runs_again_what_failed_and_pays_for_nothing_twice(store: Store)
     assert renewed.calls == 0 and statuses(outcome) == ["finished", "failed", "failed"]
 
     again = study(store, renewed).run(progress=False)
-    assert statuses(again) == ["finished"] * 3 and renewed.calls == whole.calls - 40
+    assert statuses(again) == ["finished"] * 3 and renewed.calls == whole.calls - 50
     rows = [[row["objective"] for row in study(store, whole, name).table()] for name in ("whole", "study")]
     assert rows[0] == rows[1] and store.check() == []
     study(store, renewed).run(progress=False)
-    assert renewed.calls == whole.calls - 40, "all is done"
+    assert renewed.calls == whole.calls - 50, "all is done"
 
 
 def test_what_fails_again_is_told_and_tried_once_in_a_run(store: Store) -> None:
-    study(store, Licensed(40)).run(progress=False)
+    study(store, Licensed(50)).run(progress=False)
     still = Licensed(0)
     again = study(store, still).run(progress=False)
     assert statuses(again) == ["finished", "failed", "failed"] and still.calls == 2

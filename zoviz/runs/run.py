@@ -22,7 +22,7 @@ from zoviz.runs.engine.checkpoint import ResumeData, restore
 from zoviz.runs.engine.evaluation_log import Log, LoggedValues
 from zoviz.runs.engine.guard import Divergence
 from zoviz.runs.engine.result import Result
-from zoviz.runs.engine.spec import EVERY_CALL, RunSettings, RunSpec
+from zoviz.runs.engine.spec import ALWAYS, EVERY_CALL, SETTINGS, RunSettings, RunSpec
 from zoviz.runs.engine.steering import Change, Journal, Steering
 from zoviz.runs.engine.stopping import Progress, RunStatus, Target
 from zoviz.runs.engine.trace import Trace
@@ -96,6 +96,9 @@ class Run(RunSettings):
     unit_sizes : mapping, optional
         Sizes of a scaled problem's units, to take in place of those that would be measured: another run's
         ``measured_units``. Measuring is charged all the same.
+    curvature_scaling : {"always", "under noise", "never"}
+        When a scaled problem's coordinates are stretched until the functions bend alike along them, so that one step
+        serves all, by charged calls.
     label : str
         Name for people.
     study, parent : str
@@ -151,30 +154,15 @@ class Run(RunSettings):
         store: RunStore | str | None = None,
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
         unit_sizes: Mapping[str, Any] | None = None,
+        curvature_scaling: str = ALWAYS,
         label: str = "",
         study: str = "",
         parent: str = "",
     ) -> None:
-        super().__init__(
-            problem=problem,
-            solver=solver,
-            replicas=replicas,
-            seed=seed,
-            iterations=iterations,
-            calls=calls,
-            seconds=seconds,
-            samples=samples,
-            zeta_samples=zeta_samples,
-            targets=dict(targets or {}),
-            stop_at_targets=stop_at_targets,
-            tolerance=tolerance,
-            store=store,
-            checkpoint=checkpoint,
-            unit_sizes=None if unit_sizes is None else dict(unit_sizes),
-            label=label,
-            study=study,
-            parent=parent,
-        )
+        arguments = locals()  # the settings among them are passed on by name; read before there are other variables
+        settings = {name: arguments[name] for name in SETTINGS} | {"targets": dict(targets or {})}
+        settings["unit_sizes"] = None if unit_sizes is None else dict(unit_sizes)
+        super().__init__(problem=problem, solver=solver, store=store, **settings)
         self._id, self.schedule = uuid.uuid4().hex, Journal(schedule)
         self._given = dict(resolved or {})
         self._resume_data: ResumeData | None = None

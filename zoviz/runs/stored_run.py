@@ -20,7 +20,7 @@ from zoviz.runs import repeat, resume
 from zoviz.runs.engine.checkpoint import ResumeData, points, unit_sizes
 from zoviz.runs.engine.guard import Divergence, read_divergences
 from zoviz.runs.engine.result import OUTCOME, Polished, Result
-from zoviz.runs.engine.spec import FREE, LISTED, RunSpec
+from zoviz.runs.engine.spec import FREE, LISTED, UNDER_NOISE, RunSpec
 from zoviz.runs.engine.steering import Change, Journal
 from zoviz.runs.engine.stopping import Limits, Progress, RunStatus, Target, build
 from zoviz.runs.engine.trace import CAPACITY, Trace
@@ -66,7 +66,8 @@ class StoredRun:
         self.versions: dict[str, str] = json.loads(self.recipe["versions"])
         renamed = legacy_names.PARAMETERS["Run"]
         stored = {renamed.get(name, name): rebuild(held) for name, held in json.loads(self.recipe["settings"]).items()}
-        self.settings: dict[str, Any] = stored | {name: getattr(record, name) for name in LISTED}
+        earlier = {"curvature_scaling": UNDER_NOISE}  # of runs from before it was a setting
+        self.settings: dict[str, Any] = earlier | stored | {name: getattr(record, name) for name in LISTED}
         self.resolved: dict[str, Any] = rebuild(json.loads(self.recipe["resolved"]))
         self.schedule = Journal(_change(rebuild(change)) for change in json.loads(self.recipe["schedule"]))
         self.journal = Journal(_changes(connection, run))

@@ -15,7 +15,7 @@ from zoviz.core import defaults
 from zoviz.core.errors import ZovizError
 from zoviz.problems.base import Problem
 from zoviz.problems.families import kind_of
-from zoviz.runs.engine.spec import SHARED, RunSpec
+from zoviz.runs.engine.spec import ALWAYS, SHARED, RunSpec
 from zoviz.runs.engine.stopping import RunStatus
 from zoviz.runs.store import Store
 from zoviz.solvers.base import Solver
@@ -45,6 +45,7 @@ class Study:
         and listed in ``refusals``.
     seeds : iterable of int
     replicas, calls, iterations, seconds, samples, zeta_samples, targets, stop_at_targets, tolerance, checkpoint
+    curvature_scaling
         As for ``Run``.
     sweeps : float, optional
         Budget of calls per replica in sweeps of n + 1, with each problem's own n, in the place of ``calls``.
@@ -85,6 +86,7 @@ class Study:
         stop_at_targets: bool = False,
         tolerance: float = defaults.FEASIBILITY_TOLERANCE,
         checkpoint: float | str = defaults.CHECKPOINT_SECONDS,
+        curvature_scaling: str = ALWAYS,
         store: Store | str = defaults.STORE_URL,
         command: Sequence[str] = (),
     ) -> None:

@@ -59,7 +59,7 @@ def test_the_readme_s_beam_in_one_line(
 
 
 def test_no_feasible_point_and_a_failing_function_have_codes(zoviz: Callable[..., Told]) -> None:
-    outside = zoviz("run", "beam_module:problem", "ZOSPLM", "--iterations", "1", "--quiet", "--json", "x0=[1,1,1,1,1]")
+    outside = zoviz("run", "beam_module:unreachable", "ZOSPLM", "--iterations", "1", "--quiet", "--json")
     assert outside.code == INFEASIBLE and outside.json["best_fun"] is None
     failed = zoviz("run", "beam_module:failing", "ZOSPLM", "--calls", "50", "--quiet", "--json")
     assert failed.code == FAILED and failed.json["status"] == "failed" and "licence server" in failed.err

@@ -27,6 +27,7 @@ OTHERS: dict[str, Any] = {
     "tolerance": 1e-3,
     "checkpoint": "every call",
     "unit_sizes": {"level": 0.0, "f": 2.0, "h": [3.0], "width": [1.0] * 4},
+    "curvature_scaling": "never",
     "label": "mine",
     "study": "loads",
     "parent": "0" * 32,
@@ -41,7 +42,8 @@ def spec(**settings: Any) -> RunSpec:
 def test_the_identity_is_that_of_the_first_stores() -> None:
     assert list(spec().identity.items()) == [(name, DEFAULTS[name]) for name in BEGINNING]
     assert list(spec(**OTHERS).identity.items()) == [
-        (name, OTHERS[name]) for name in (*BEGINNING, "samples", "zeta_samples", "tolerance", "unit_sizes")
+        (name, OTHERS[name])
+        for name in (*BEGINNING, "samples", "zeta_samples", "tolerance", "unit_sizes", "curvature_scaling")
     ]
 
 

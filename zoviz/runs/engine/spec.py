@@ -20,6 +20,9 @@ from zoviz.solvers.base import Solver
 EVERY_CALL = "every call"
 """The value of ``checkpoint`` with which an evaluation is on disk before the next begins."""
 
+ALWAYS, UNDER_NOISE, NEVER = "always", "under noise", "never"
+"""The values of ``curvature_scaling``. Stored runs that name none are from before it was one: under noise only."""
+
 
 @dataclass(frozen=True)
 class Role:
@@ -128,6 +131,13 @@ class RunSettings(param.Parameterized):
         doc="Another run's measured_units, to take in place of those that would be measured.",
         metadata=ABSENT,
     )
+    curvature_scaling: param.Selector[str] = param.Selector(
+        default=ALWAYS,
+        objects=[ALWAYS, UNDER_NOISE, NEVER],
+        precedence=-1,
+        label="Scale by curvature",
+        doc="When a scaled problem's coordinates are stretched until the functions bend alike along them.",
+    )
     label = param.String(default="", label="Label", doc="Name for people.")
     study = param.String(default="", precedence=-1, label="Study", doc="Name of the study that the run belongs to.")
     parent = param.String(default="", precedence=-1, label="Parent", doc="Id of the run that this one repeats.")
@@ -142,7 +152,7 @@ class RunSpec:
     problem : Problem
     solver : Solver
     replicas, seed, iterations, calls, seconds, samples, zeta_samples, targets, stop_at_targets, tolerance, checkpoint
-    unit_sizes
+    unit_sizes, curvature_scaling
         As ``RunSettings`` describes them.
     label, study, parent
         Likewise: how it is named, and where it belongs.
@@ -172,6 +182,7 @@ class RunSpec:
     tolerance: float = field(default=defaults.FEASIBILITY_TOLERANCE, metadata=_role())
     checkpoint: float | str = field(default=defaults.CHECKPOINT_SECONDS, metadata=_role(free=True, computes=False))
     unit_sizes: Mapping[str, Any] | None = field(default=None, metadata=_role(shared=False))
+    curvature_scaling: str = field(default=ALWAYS, metadata=_role())
     label: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))
     study: str = field(default="", metadata=_role(listed=True, computes=False, shared=False, first=6))
     parent: str = field(default="", metadata=_role(listed=True, computes=False, shared=False))

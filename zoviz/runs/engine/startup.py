@@ -18,6 +18,7 @@ from zoviz.estimators.base import chunks
 from zoviz.oracle import Oracle, Purpose
 from zoviz.problems.base import Problem
 from zoviz.problems.scaled import Scaled
+from zoviz.runs.engine.spec import ALWAYS, UNDER_NOISE
 from zoviz.solvers.base import Solver
 from zoviz.solvers.step_rules import FAR
 
@@ -127,6 +128,8 @@ _PROBES = 4
 _ROUND_OFF = 1e-12
 _FAR, _REPEATS = 0.5, 8
 """Half of a second difference's span, which is all of an interval, and calls at its middle."""
+_NEARER, _ALIKE = 0.1, 2.0
+"""Share of that span that a second look without noise has, and the factor within which its curvatures must agree."""
 _CURVED = 0.01
 """A function whose second differences are smaller, beside its first ones, counts as linear."""
 _SHORTEST, _LONGEST = 0.5, 10.0
@@ -136,12 +139,17 @@ _BUDGET = 10
 
 
 def present(
-    problem: Problem, oracle: Oracle, x0: Array, streams: Streams, estimator: GradientEstimator | None = None
+    problem: Problem,
+    oracle: Oracle,
+    x0: Array,
+    streams: Streams,
+    estimator: GradientEstimator | None = None,
+    curvature_scaling: str = ALWAYS,
 ) -> Problem:
     r"""Return the problem in units measured for its solver; the oracle adopts the same units.
 
-    Coordinates are those of ``units.coordinates``, which ``_evened`` changes for an estimator that probes them one by
-    one. Values are divided by how much they change near the start,
+    Coordinates are those of ``units.coordinates``, which ``_evened`` changes for a method that estimates gradients.
+    Values are divided by how much they change near the start,
 
     .. math:: s_i = \max\Big\{\max_{j \le 4} |h_i(x^0 + (v_j - x^0) / 4) - h_i(x^0)|,\ |h_i(x^0)| / 4\Big\}, \qquad
               v_j \in X \text{ random},
@@ -158,6 +166,8 @@ def present(
         In the user's units.
     estimator : GradientEstimator, optional
         The solver's.
+    curvature_scaling : {"always", "under noise", "never"}
+        As the run has it.
 
     Notes
     -----
@@ -178,7 +188,8 @@ def present(
     size[1:] = np.maximum(size[1:], _REACH * np.abs(level[1:]))
     sizes = level[0], size[0], size[1:]
     scaled = present_again(problem, oracle, *sizes)
-    width = _evened(oracle, units.with_values(*sizes), x0) if _pays(estimator, oracle) else None
+    looks = curvature_scaling == ALWAYS or (curvature_scaling == UNDER_NOISE and oracle.contract == "independent")
+    width = _evened(oracle, units.with_values(*sizes), x0) if looks and _pays(estimator, oracle) else None
     return scaled if width is None else present_again(problem, oracle, *sizes, width)
 
 
@@ -206,44 +217,87 @@ def first_place(problem: Problem, x0: Array) -> Array:
 
 
 def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
-    """Return whether to measure along every coordinate: in a box, under independent noise, for coordinate differences.
+    """Return whether to measure along every coordinate: in a box, for a gradient method, for a tenth of the budget.
 
-    And for a tenth of the budget at most. Without noise a look from afar misleads where curvatures vary over X, as the
-    spring's do.
+    Under independent noise for coordinate differences only: random directions see a noise that hides more than unequal
+    curvatures cost.
 
     A fork of a larger budget may look where the run that it repeats did not: then it takes a course of its own.
     """
-    suits = isinstance(estimator, Coordinate) and isinstance(oracle.domain, Box) and oracle.n > 1
-    if not suits or oracle.contract != "independent":
+    noisy = oracle.contract == "independent"
+    suits = isinstance(estimator, Coordinate if noisy else GradientEstimator)
+    if not suits or not isinstance(oracle.domain, Box) or oracle.n < 2:
         return False
-    look = 2 * oracle.n + _REPEATS
+    look = 2 * oracle.n + _REPEATS if noisy else 2 * (2 * oracle.n + 1)
     return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * look)).all())
 
 
 def _evened(oracle: Oracle, units: Units, x0: Array) -> Array | None:
     r"""Return widths of a box's coordinates along which the functions bend alike; None where nothing is known of that.
 
-    Second differences of every function F_j, f or h_j in the sizes of ``units``, those of the oracle, along every
-    coordinate, from c and half of the interval to both sides, give the coordinates' curvatures, and these the widths,
+    The coordinates' curvatures L_i, as ``_look`` finds them half of the interval to both sides, give the widths,
 
-    .. math:: L_i^2 = \sum_j \big([F_j(c + s_i e_i) - 2 F_j(c) + F_j(c - s_i e_i)] / s_i^2\big)^2, \qquad
-              w_i \leftarrow w_i \sqrt{\bar L / L_i}
+    .. math:: w_i \leftarrow w_i \sqrt{\bar L / L_i}
 
-    with the median for the mean. c is the start, moved so that all lies inside X. In the new units one step serves all
-    coordinates: the same as steps of their own, 1 / L_i each, in the old ones (and radii of their own, as
-    (sigma / L_i)^(1/2)), for every method that probes and moves coordinates. Intervals become 0.5 to 10 units long.
+    with the median for the mean. In the new units one step serves all coordinates: the same as steps of their own,
+    1 / L_i each, in the old ones (and radii of their own, as (sigma / L_i)^(1/2)), for every method whose steps follow
+    a gradient. Intervals become 0.5 to 10 units long.
 
-    F_j(c) is the mean of 8 calls, and L_i counts no function whose curvatures noise hides, and of the others at least 2
-    standard deviations of their noise. 2n + 8 calls per replica. One replica's figures serve all, as in ``present``.
+    Without noise a second look a tenth as far must find the same curvatures, to a factor of 2: where they vary over X,
+    as those of the spring and of the welded beam do, the start's mislead. 2n + 8 calls per replica, or 4n + 2.
 
     References
     ----------
     Nesterov (2012), Efficiency of coordinate descent methods on huge-scale optimization problems, §2, for steps
     1 / L_i; van der Sluis (1969) for equal diagonals; More and Wild (2012) for the radius. The limits are ours.
     """
-    box, repeats = Box.of(units.domain), _REPEATS
-    reach = np.minimum(_FAR, 0.5 * (box.upper - box.lower))
-    centre = np.minimum(np.maximum(units.inverse(x0), box.lower + reach), box.upper - reach)
+    box, noisy = Box.of(units.domain), oracle.contract == "independent"
+    half = np.minimum(_FAR, 0.5 * (box.upper - box.lower))
+    centre = np.minimum(np.maximum(units.inverse(x0), box.lower + half), box.upper - half)
+    far = _look(oracle, units, centre, half, half, _REPEATS if noisy else 1)
+    if far is None or not far.bends.any():
+        return None
+    if not noisy:
+        near = _look(oracle, units, centre, _NEARER * half, half, 1)
+        if near is None or not _agree(near, far):
+            return None
+    return _stretched(units.width, far.measurable, far.bends[far.measurable])
+
+
+class _Look(NamedTuple):
+    """Curvatures along the coordinates (n,), 0 where none is to be seen, and where they could be measured (n,)."""
+
+    bends: Array
+    measurable: np.ndarray
+
+
+def _agree(near: _Look, far: _Look) -> bool:
+    """Return whether two looks find the same curvatures, to a factor, wherever one of them counts."""
+    low, high = np.minimum(near.bends, far.bends), np.maximum(near.bends, far.bends)
+    counts = high > _CURVED * high.max()
+    return bool((near.measurable == far.measurable).all() and (high <= _ALIKE * low)[counts].all())
+
+
+def _look(oracle: Oracle, units: Units, centre: Array, reach: Array, half: Array, repeats: int) -> _Look | None:
+    r"""Return curvatures by second differences along every coordinate; None where no value is defined.
+
+    Of every function F_j, f or h_j in the sizes of ``units``, those of the oracle, from c and s_i to both sides,
+
+    .. math:: L_i^2 = \sum_j \big([F_j(c + s_i e_i) - 2 F_j(c) + F_j(c - s_i e_i)] / s_i^2\big)^2,
+
+    F_j(c) the mean of some calls. No function counts whose curvatures noise hides, or are a hundredth of its slopes
+    over half of an interval, and of the others at least 2 standard deviations of their noise. One replica's figures
+    serve all, as in ``present``.
+
+    Parameters
+    ----------
+    centre : Array, shape (R, n)
+        c, half of an interval inside X.
+    reach, half : Array, shape (n,)
+        s, and half of the intervals.
+    repeats : int
+        Calls at c.
+    """
     values = oracle(np.repeat(centre[:, None], repeats, axis=1)).stacked
     one = int(np.argmax(np.isfinite(values).all(axis=(1, 2))))
     ahead, behind = _sides(oracle, centre, reach, one)
@@ -252,15 +306,19 @@ def _evened(oracle: Oracle, units: Units, x0: Array) -> Array | None:
     if not measurable.any():
         return None
     size = np.abs(level) + np.append(np.abs(units.level / units.f), np.zeros(oracle.m))
-    spread = np.square(values[one] - level).sum(axis=0) / (repeats - 1)
+    spread = np.square(values[one] - level).sum(axis=0) / max(repeats - 1, 1)
     noise = spread * (2.0 + 4.0 / repeats) + np.square(_ROUND_OFF * size)
-    square, slope = np.square(bend[measurable]), np.square(ahead - behind)[measurable].mean(axis=0)
+    square = np.square(bend[measurable])
+    # A slope grows with the reach, a bend with its square: both as they were over half of the interval.
+    share = (reach / np.where(half > 0, half, 1.0))[:, None]
+    slope = np.square((ahead - behind) * share)[measurable].mean(axis=0)
     hidden = noise * (
         2.0 + 3.0 * np.sqrt(2.0 / measurable.sum())
     )  # 2: the repeats' own error is common to all coordinates
     curved = square.mean(axis=0) > np.maximum(hidden, _CURVED**2 * slope)
-    bends = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[measurable])
-    return _stretched(units.width, measurable, bends)
+    bends = np.zeros(oracle.n)
+    bends[measurable] = np.sqrt((np.maximum(square, 4.0 * noise) * curved).sum(axis=1)) / np.square(reach[measurable])
+    return _Look(bends, measurable)
 
 
 def _stretched(width: Array, measurable: Array, bends: Array) -> Array | None:

@@ -96,7 +96,7 @@ class Worker:
         self._infeasible, self._solver_ended = "", False
         self.given, self.resolved = dict(spec.resolved), dict[str, Any]()
         self.constants: Any = None  # by which the rule chose
-        self.unit_sizes = spec.unit_sizes
+        self.unit_sizes, self.curvature_scaling = spec.unit_sizes, spec.curvature_scaling
         self.iteration, self.seconds = 0, 0.0
         self.state: Any = None
         self.info: Any = None
@@ -207,7 +207,9 @@ class Worker:
         try:
             if self.problem.scaled:
                 with self.oracle.purpose(Purpose.SCALING):
-                    self.scaled_problem = present(self.problem, self.oracle, x0, self.streams, self.solver.estimator)
+                    self.scaled_problem = present(
+                        self.problem, self.oracle, x0, self.streams, self.solver.estimator, self.curvature_scaling
+                    )
                 if self.unit_sizes is not None:  # of another run, whose rule may have been another version's
                     self.scaled_problem = present_again(self.problem, self.oracle, **self.unit_sizes)
             x0 = x0 if self.oracle.units is None else self.oracle.units.inverse(x0)
