@@ -33,7 +33,7 @@ class SampleSizes(TunedApplication):
     )
     sizes = {
         "quick": {"trials": 2, "search": 1, "calls": 24, "fresh": 4, "problem": {"gradients": 1000, "rows": 100}},
-        "full": {"trials": 11, "search": 0, "calls": 200, "fresh": 16, "problem": {}},
+        "full": {"trials": 20, "search": 2, "calls": 200, "fresh": 16, "problem": {}},
     }
     place = "Table 1"
     merit = "ESS"
