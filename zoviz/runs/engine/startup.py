@@ -188,8 +188,8 @@ def present(
     size[1:] = np.maximum(size[1:], _REACH * np.abs(level[1:]))
     sizes = level[0], size[0], size[1:]
     scaled = present_again(problem, oracle, *sizes)
-    looks = curvature_scaling == ALWAYS or (curvature_scaling == UNDER_NOISE and oracle.contract == "independent")
-    width = _evened(oracle, units.with_values(*sizes), x0) if looks and _pays(estimator, oracle) else None
+    looks = _pays(estimator, oracle, curvature_scaling)
+    width = _evened(oracle, units.with_values(*sizes), x0) if looks else None
     return scaled if width is None else present_again(problem, oracle, *sizes, width)
 
 
@@ -216,17 +216,18 @@ def first_place(problem: Problem, x0: Array) -> Array:
     return units.point(units.inverse(x0))[0]
 
 
-def _pays(estimator: GradientEstimator | None, oracle: Oracle) -> bool:
+def _pays(estimator: GradientEstimator | None, oracle: Oracle, curvature_scaling: str) -> bool:
     """Return whether to measure along every coordinate: in a box, for a gradient method, for a tenth of the budget.
 
-    Under independent noise for coordinate differences only: random directions see a noise that hides more than unequal
-    curvatures cost.
+    And where the run's ``curvature_scaling`` has it so. Under independent noise for coordinate differences only: random
+    directions see a noise that hides more than unequal curvatures cost.
 
     A fork of a larger budget may look where the run that it repeats did not: then it takes a course of its own.
     """
     noisy = oracle.contract == "independent"
     suits = isinstance(estimator, Coordinate if noisy else GradientEstimator)
-    if not suits or not isinstance(oracle.domain, Box) or oracle.n < 2:
+    wanted = curvature_scaling == ALWAYS or (curvature_scaling == UNDER_NOISE and noisy)
+    if not (wanted and suits and isinstance(oracle.domain, Box) and oracle.n > 1):
         return False
     look = 2 * oracle.n + _REPEATS if noisy else 2 * (2 * oracle.n + 1)
     return bool(oracle.affords(np.full(oracle.calls.shape, _BUDGET * look)).all())
